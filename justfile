@@ -24,7 +24,7 @@ check:
 
 # Speed as ratios measured in the same run: to the naive simulator and a Python script, to reqwest and serde.
 bench:
-    cargo bench -p popper-harness --bench lanes --bench decide
+    cargo bench -p popper-harness --bench bitslice --bench decide
     cargo bench -p llm-client --bench throughput
     cargo bench -p popper-store --bench growth -- 100000
 

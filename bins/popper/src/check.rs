@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::time::Instant;
 
 use bin_support::{Exit, Failure, Interrupt, Results, Session};
-use popper_harness::decide::{Config, Harness, Reason, Verdict};
+use popper_harness::decide::{Config, Harness, UnknownReason, Verdict};
 use popper_harness::law::Law;
 use popper_harness::universe::Universe as _;
 
@@ -48,7 +48,7 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
         output.add(law, &verdict, &mut session.results)?;
         // With expectations the comparison alone decides how the program ends.
         if expectations.is_none()
-            && let Err(ambiguity) = law.meaning()
+            && let Err(ambiguity) = law.resolve()
             && let Some(text) = &ambiguity.unread
         {
             session.report(&Error::unread(law.law_id(), ambiguity, text));
@@ -97,10 +97,10 @@ fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict
         return None;
     }
     let begin = Instant::now();
-    let mut verdict = harness.evaluate_until(law, &|| interrupt.is_raised());
+    let mut verdict = harness.evaluate_with_stop(law, &|| interrupt.is_raised());
     verdict.runtime_ms = begin.elapsed().as_millis() as u64;
     // Only a verdict that a limit ended may be what the interruption made of it.
-    let limited = verdict.reason_code == Some(Reason::ResourceLimit);
+    let limited = verdict.reason_code == Some(UnknownReason::ResourceLimit);
     (!(limited && interrupt.is_raised())).then_some(verdict)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
-use popper_harness::decide::{Reason, Status, Strength, Verdict};
+use popper_harness::decide::{Status, Strength, UnknownReason, Verdict};
 use popper_harness::universe::Alphabet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,7 +29,7 @@ struct File {
 struct Expectation {
     law_id: String,
     status: Status,
-    reason_code: Option<Reason>,
+    reason_code: Option<UnknownReason>,
     /// A floor.
     strength: Option<Strength>,
     /// The number of cells of the counterexample.

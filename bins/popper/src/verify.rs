@@ -37,7 +37,7 @@ impl Verifiable for Counterexample {
     const POINTER: &str = "/counterexample";
 
     fn hold(&self) -> Result<String, String> {
-        counterexample::replay(self).map_err(|error| error.to_string())?;
+        counterexample::rederive(self).map_err(|error| error.to_string())?;
         let (state, n) = (shortened(&self.initial_state, 60), self.config.n);
         Ok(format!(
             "violated at t = {} from {state} (N = {n})",

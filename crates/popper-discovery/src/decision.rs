@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use popper_harness::counterexample::{COUNTEREXAMPLE_VERSION, Counterexample};
-use popper_harness::decide::{Config, Harness, Reason, Status, Verdict};
+use popper_harness::decide::{Config, Harness, Status, UnknownReason, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ impl Decision {
         period: Period,
         stopped: bool,
     ) -> Self {
-        let cut = stopped && verdict.reason_code == Some(Reason::ResourceLimit);
+        let cut = stopped && verdict.reason_code == Some(UnknownReason::ResourceLimit);
         let verdict_digest = digest(verdict);
         let artifacts = Artifacts {
             harness_config: harness.config().clone(),
@@ -156,7 +156,7 @@ fn digest(verdict: &Verdict) -> String {
     sha256(&json(&timeless))
 }
 
-fn reason_text(reason: Reason) -> String {
+fn reason_text(reason: UnknownReason) -> String {
     json(&reason).trim_matches('"').to_owned()
 }
 

@@ -57,7 +57,7 @@ fn problem(message: &(impl ToString + ?Sized)) -> Problem {
 
 /// The first expression or claim that does not parse. Unknown names and contradictions are for the harness to judge.
 fn unreadable(law: &Law) -> Option<Problem> {
-    let ambiguity = law.meaning().err()?;
+    let ambiguity = law.resolve().err()?;
     ambiguity.unread.as_ref()?;
     Some(Problem {
         path: format!("$.{}", ambiguity.field),

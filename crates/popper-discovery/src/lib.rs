@@ -24,7 +24,7 @@
 //!     // Every refutation can be replayed from its rows alone.
 //!     if let Some(package) = finding.package()? {
 //!         assert_eq!(finding.evaluation.status, Status::Fail);
-//!         popper_harness::counterexample::replay(&package)?;
+//!         popper_harness::counterexample::rederive(&package)?;
 //!     }
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -7,8 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use popper_harness::decide::EmpiricalContent;
-use popper_harness::decide::{ConfigError, Harness, Status};
+use popper_harness::decide::{ConfigError, EmpiricalContent, Harness, Status, behaviour_hash};
 use popper_harness::law::{Law, Program};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -92,7 +91,7 @@ pub struct Features {
 pub struct Ranked {
     /// The law.
     pub law_fingerprint: String,
-    /// `Program::behaviour_hash`; none for a law that cannot be run.
+    /// The behaviour hash; `None` for a law that cannot be run.
     pub behaviour_hash: Option<String>,
     /// What its score is made of.
     pub features: Features,
@@ -104,7 +103,7 @@ pub struct Ranked {
 #[derive(Debug, Default)]
 pub(crate) struct Ranker {
     profiles: BTreeMap<String, Arc<Profile>>,
-    /// `Program::behaviour_hash` of laws that were ranked before this process began, by fingerprint.
+    /// The behaviour hashes of laws that were ranked before this process began, by fingerprint.
     pub(crate) stored_hashes: Option<BTreeMap<String, String>>,
 }
 
@@ -134,8 +133,8 @@ impl Profile {
             behaviour: program.map(|program| Behaviour {
                 hash: stored
                     .cloned()
-                    .unwrap_or_else(|| program.behaviour_hash(universe)),
-                content: program.content(universe),
+                    .unwrap_or_else(|| behaviour_hash(&program, universe)),
+                content: EmpiricalContent::new(&program, universe),
             }),
             law,
         })

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use popper_harness::conserved::Span;
+use popper_harness::conserved::ConservedSpace;
 use popper_harness::decide::Status;
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Arith, Claim, Condition, Formula, Law, Observable, Program, Term};
@@ -60,7 +60,11 @@ impl Recall {
     ///
     /// # Errors
     /// [`Error::Row`] when an accepted law cannot be read.
-    pub fn measure(span: &Span, universe: &Tabulated, findings: &[Finding]) -> Result<Self, Error> {
+    pub fn measure(
+        span: &ConservedSpace,
+        universe: &Tabulated,
+        findings: &[Finding],
+    ) -> Result<Self, Error> {
         let mut space = Space::default();
         let mut recall = Self {
             width: span.width,
@@ -115,7 +119,7 @@ impl Recall {
 
 /// The coordinates of the quantity that a law says has one value at two times, without the number of cells. None where it says
 /// anything else, says it under conditions, or what it says is true of every universe.
-fn stated(law: &Law, universe: &Tabulated, span: &Span) -> Option<Vec<i64>> {
+fn stated(law: &Law, universe: &Tabulated, span: &ConservedSpace) -> Option<Vec<i64>> {
     let program = Program::compile(law, universe).ok()?;
     let Claim::Always {
         antecedent: None,

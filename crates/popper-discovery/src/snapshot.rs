@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use popper_harness::counterexample::{Moment, Witness};
-use popper_harness::decide::{Family, Harness, Status, Strength};
+use popper_harness::counterexample::{TraceStep, Witness};
+use popper_harness::decide::{CaseFamily, Harness, Status, Strength};
 use popper_harness::law::Template;
 use popper_harness::universe::{Tabulated, Universe};
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ impl Capabilities {
                 .filter(|(template, _)| local || *template != Template::LocalTransition)
                 .map(|(_, name)| (*name).to_owned())
                 .collect(),
-            families: Family::SAMPLED
+            families: CaseFamily::SAMPLED
                 .iter()
                 .map(|f| f.name().to_owned())
                 .collect(),
@@ -158,7 +158,7 @@ pub struct Specimen {
     /// The first step at which the claim fails.
     pub t_fail: u64,
     /// The states around it.
-    pub excerpt: Vec<Moment>,
+    pub excerpt: Vec<TraceStep>,
     /// What was measured there.
     pub witness: Witness,
 }

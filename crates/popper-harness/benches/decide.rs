@@ -70,7 +70,7 @@ fn stopping(harness: &Harness, laws: &[Law]) -> f64 {
                 }
                 stop
             };
-            drop(black_box(harness.evaluate_until(law, &stop)));
+            drop(black_box(harness.evaluate_with_stop(law, &stop)));
             let late = stopped
                 .get()
                 .map_or(0.0, |begin| begin.elapsed().as_secs_f64() * 1e3);

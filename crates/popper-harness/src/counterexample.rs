@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::json::hash::json;
-use crate::law::evaluate::{self, EvalError, Horizon, Trajectory, holds, observe, step_of};
+use crate::law::evaluate::{self, Case, EvalError, Horizon, Trajectory, holds, observe, step_of};
 use crate::law::rings::{Rings, SimulationDepth};
 use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
 use crate::universe::{KineticGrid, State, StateError, Symbol, Tabulated, Universe, UniverseError};
@@ -23,7 +23,7 @@ pub struct Counterexample {
     /// The start, as text.
     pub initial_state: String,
     /// The ring, the universe and the law.
-    pub config: Setting,
+    pub config: ReproContext,
     /// The seed under which it was found.
     pub seed: u64,
     /// The horizon of the law, in steps.
@@ -34,7 +34,7 @@ pub struct Counterexample {
     /// What can be seen there.
     pub witness: Witness,
     /// The states from two steps before to two steps after.
-    pub trajectory_excerpt: Vec<Moment>,
+    pub trajectory_excerpt: Vec<TraceStep>,
     /// Whether it was made smaller after it was found.
     pub minimized: bool,
     /// Whether no smaller one exists.
@@ -44,7 +44,7 @@ pub struct Counterexample {
 /// Where a counterexample lives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Setting {
+pub struct ReproContext {
     /// The number of cells.
     pub n: usize,
     /// The universe: the id of the built-in one, or a whole definition.
@@ -58,7 +58,7 @@ pub struct Setting {
 /// A state of the excerpt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Moment {
+pub struct TraceStep {
     /// The step.
     pub t: u64,
     /// The state, as text.
@@ -84,7 +84,7 @@ pub struct Witness {
 /// Why a counterexample does not hold.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ReplayError {
+pub enum RederiveError {
     /// A version that this program does not read.
     #[error("schema_version is `{found}`, this program reads {COUNTEREXAMPLE_VERSION}")]
     Version {
@@ -160,10 +160,10 @@ pub fn universe_value(universe: &Tabulated) -> Value {
 /// Derives the violation again from the package alone.
 ///
 /// # Errors
-/// [`ReplayError`] says what does not hold, or what the package lacks.
-pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
+/// [`RederiveError`] says what does not hold, or what the package lacks.
+pub fn rederive(package: &Counterexample) -> Result<(), RederiveError> {
     if package.schema_version != COUNTEREXAMPLE_VERSION {
-        return Err(ReplayError::Version {
+        return Err(RederiveError::Version {
             found: package.schema_version.clone(),
         });
     }
@@ -175,12 +175,12 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
     let program = Program::compile(&law, universe)?;
     let start = read_start(&package.initial_state, universe)?;
     let horizon = affordable(&program, universe, start.len(), package.t_fail)?;
-    let case = program.case(universe, &start, horizon);
+    let case = Case::new(&program, universe, &start, horizon);
     if !case.admitted {
-        return Err(ReplayError::NotAdmitted);
+        return Err(RederiveError::NotAdmitted);
     }
     let derived = case.violation.map(|t_fail| {
-        Package {
+        CounterexampleInput {
             seed: package.seed,
             start: &start,
             t_fail,
@@ -188,7 +188,7 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
         .build(&law, &program, universe)
     });
     let differs = |field, stated: String, derived: String| {
-        Err(ReplayError::Differs {
+        Err(RederiveError::Differs {
             field,
             stated,
             derived,
@@ -233,20 +233,20 @@ fn affordable(
     universe: &Tabulated,
     n: usize,
     t_fail: u64,
-) -> Result<Horizon, ReplayError> {
+) -> Result<Horizon, RederiveError> {
     let cells = n as u64;
     if cells > MAX_RING {
-        return Err(ReplayError::TooLarge {
+        return Err(RederiveError::TooLarge {
             cells,
             limit: MAX_RING,
         });
     }
-    let watch = Rings::new(program, universe, u64::MAX).watch(n);
-    let (SimulationDepth::Exact(horizon) | SimulationDepth::Beginning(horizon)) = watch else {
-        return Err(ReplayError::NotAdmitted);
+    let depth = Rings::new(program, universe, u64::MAX).depth(n);
+    let (SimulationDepth::Exact(horizon) | SimulationDepth::Beginning(horizon)) = depth else {
+        return Err(RederiveError::NotAdmitted);
     };
     if horizon.window > LONGEST_WINDOW {
-        return Err(ReplayError::TooWide {
+        return Err(RederiveError::TooWide {
             window: horizon.window,
             limit: LONGEST_WINDOW,
         });
@@ -268,7 +268,7 @@ fn affordable(
         .saturating_mul(cells.max(LEAST_STEP))
         .saturating_mul(runs);
     if updates > MOST_UPDATES {
-        return Err(ReplayError::TooLong {
+        return Err(RederiveError::TooLong {
             updates,
             limit: MOST_UPDATES,
         });
@@ -292,13 +292,13 @@ pub fn read_start(text: &str, universe: &Tabulated) -> Result<State, StateError>
 }
 
 /// What a counterexample is made from.
-pub(crate) struct Package<'a> {
+pub(crate) struct CounterexampleInput<'a> {
     pub seed: u64,
     pub start: &'a [Symbol],
     pub t_fail: u64,
 }
 
-impl Package<'_> {
+impl CounterexampleInput<'_> {
     /// The package, everything in it computed anew from the start. It is neither minimized nor minimal until said so.
     pub fn build(&self, law: &Law, program: &Program, universe: &Tabulated) -> Counterexample {
         let alphabet = universe.alphabet();
@@ -309,7 +309,7 @@ impl Package<'_> {
             .collect();
         let excerpt = (first..)
             .zip(&around)
-            .map(|(t, state)| Moment {
+            .map(|(t, state)| TraceStep {
                 t,
                 state: alphabet.text(state),
             })
@@ -329,7 +329,7 @@ impl Package<'_> {
         Counterexample {
             schema_version: COUNTEREXAMPLE_VERSION.into(),
             initial_state: alphabet.text(self.start),
-            config: Setting {
+            config: ReproContext {
                 n: self.start.len(),
                 universe: universe_value(universe),
                 law: law.source.clone(),

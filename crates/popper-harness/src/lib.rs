@@ -18,7 +18,7 @@
 //! let collisions = Law::invariant("count('X')").horizon(60).build()?;
 //! let counterexample = harness.evaluate(&collisions).counterexample.ok_or("expected a refutation")?;
 //! assert_eq!(counterexample.initial_state, ".<>");
-//! popper_harness::counterexample::replay(&counterexample)?;
+//! popper_harness::counterexample::rederive(&counterexample)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -177,9 +177,12 @@ const OPEN: &[(&str, &str)] = &[
     ("popper-harness/src/decide/config.rs", "pub struct Config {"),
     (
         "popper-harness/src/decide/generators.rs",
-        "pub enum Family {",
+        "pub enum CaseFamily {",
     ),
-    ("popper-harness/src/decide/verdict.rs", "pub enum Reason {"),
+    (
+        "popper-harness/src/decide/verdict.rs",
+        "pub enum UnknownReason {",
+    ),
     ("popper-harness/src/decide/verdict.rs", "pub struct Power {"),
     (
         "popper-harness/src/decide/verdict.rs",

@@ -84,7 +84,7 @@ impl<S: Store> Discovery<S> {
         let begun = clock.elapsed();
         let limit = self.config.wall_limit_ms.map(Duration::from_millis);
         let stop = || limit.is_some_and(|limit| clock.elapsed().saturating_sub(begun) > limit);
-        let mut verdict = harness.evaluate_until(&parsed, &stop);
+        let mut verdict = harness.evaluate_with_stop(&parsed, &stop);
         let stopped = stop();
         verdict.runtime_ms = clock.elapsed().saturating_sub(begun).as_millis() as u64;
         let period = Period {

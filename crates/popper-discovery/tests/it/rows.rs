@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use popper_discovery::{LawStatus, LoopConfig, MemoryStore, Query, Store as _, Unobserved, Which};
-use popper_harness::counterexample::{Counterexample, replay};
+use popper_harness::counterexample::{Counterexample, rederive};
 use popper_harness::decide::Verdict;
 use popper_harness::law::{Extensions, Law};
 use serde_json::Value;
@@ -85,7 +85,7 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
             counterexample.as_ref().map(place)
         );
         if let Some(package) = package {
-            replay(&package).unwrap();
+            rederive(&package).unwrap();
         }
         compared += 1;
     }

@@ -1,6 +1,6 @@
 //! Many starts of one ring length, one a lane.
 
-use super::word::{LANES, Lanes, WORDS, transpose};
+use super::word::{BitSlice, LANES, WORDS, transpose};
 use crate::universe::{State, Symbol};
 
 /// How many bits a symbol code of an alphabet of this size has; the code is the symbol's index.
@@ -16,9 +16,9 @@ pub struct Batch {
     /// Bits of a symbol code: 0 for one symbol, up to 3 for eight.
     pub bits: usize,
     /// `bits * n` planes: bit `b` of cell `c` is plane `b * n + c`.
-    pub planes: Vec<Lanes>,
+    pub planes: Vec<BitSlice>,
     /// The lanes that hold a state; the others may hold anything and never count.
-    pub live: Lanes,
+    pub live: BitSlice,
 }
 
 impl Batch {
@@ -28,15 +28,15 @@ impl Batch {
         Self {
             n,
             bits,
-            planes: vec![Lanes::ZERO; bits * n],
-            live: Lanes::ZERO,
+            planes: vec![BitSlice::ZERO; bits * n],
+            live: BitSlice::ZERO,
         }
     }
 
     /// Empties every lane.
     pub fn clear(&mut self) {
-        self.planes.fill(Lanes::ZERO);
-        self.live = Lanes::ZERO;
+        self.planes.fill(BitSlice::ZERO);
+        self.live = BitSlice::ZERO;
     }
 
     /// Puts a state of `n` cells into a lane.

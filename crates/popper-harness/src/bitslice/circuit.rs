@@ -7,7 +7,7 @@ use pulp::Simd;
 use super::batch::code_bits;
 use super::diagram::{Diagram, Edge, FALSE, TRUE};
 use super::wide::{Column, Wide};
-use super::word::Lanes;
+use super::word::BitSlice;
 use crate::universe::{Rule, Symbol};
 
 /// How many cells one operation runs over before the next one starts: operands of a few operations stay in the L1 cache.
@@ -247,9 +247,9 @@ impl Circuit {
         simd: S,
         n: usize,
         halo: usize,
-        now: &[Lanes],
-        next: &mut [Lanes],
-        room: &mut [Lanes],
+        now: &[BitSlice],
+        next: &mut [BitSlice],
+        room: &mut [BitSlice],
     ) {
         let stride = n + 2 * halo;
         let inputs = |start: usize, length: usize| Source {
@@ -296,7 +296,7 @@ impl Circuit {
             let plane = &mut next[bit * stride..(bit + 1) * stride];
             let to = &mut plane[halo..halo + n];
             match *output {
-                Output::Constant(value) => to.fill(Lanes::splat(value)),
+                Output::Constant(value) => to.fill(BitSlice::splat(value)),
                 Output::From {
                     operand: operand @ Operand::Input { .. },
                     not,
@@ -309,7 +309,7 @@ impl Circuit {
 }
 
 #[inline(always)]
-fn copy<S: Simd>(simd: S, from: &[Lanes], not: bool, to: &mut [Lanes]) {
+fn copy<S: Simd>(simd: S, from: &[BitSlice], not: bool, to: &mut [BitSlice]) {
     for column in Column::all(simd) {
         let flip = column.splat(not);
         for (to, from) in to.iter_mut().zip(from) {
@@ -320,7 +320,7 @@ fn copy<S: Simd>(simd: S, from: &[Lanes], not: bool, to: &mut [Lanes]) {
 
 /// Makes the halo of a plane.
 #[inline(always)]
-pub(super) fn wrap(plane: &mut [Lanes], halo: usize) {
+pub(super) fn wrap(plane: &mut [BitSlice], halo: usize) {
     let n = plane.len() - 2 * halo;
     for away in 0..halo {
         plane[halo - 1 - away] = plane[halo + (n - 1 - away % n)];
@@ -330,17 +330,17 @@ pub(super) fn wrap(plane: &mut [Lanes], halo: usize) {
 
 /// What the operations of one chunk read: input planes from `start`, and the slots before and after the one written.
 struct Source<'a> {
-    now: &'a [Lanes],
+    now: &'a [BitSlice],
     stride: usize,
     start: usize,
     length: usize,
-    before: &'a [Lanes],
-    after: &'a [Lanes],
+    before: &'a [BitSlice],
+    after: &'a [BitSlice],
 }
 
 impl<'a> Source<'a> {
     #[inline(always)]
-    fn get(&self, operand: Operand) -> &'a [Lanes] {
+    fn get(&self, operand: Operand) -> &'a [BitSlice] {
         match operand {
             Operand::Input { bit, place } => {
                 let from = usize::from(bit) * self.stride + usize::from(place) + self.start;
@@ -360,7 +360,7 @@ impl<'a> Source<'a> {
 
 impl Gate {
     #[inline(always)]
-    fn run<S: Simd>(&self, column: Column<S>, source: &Source<'_>, to: &mut [Lanes]) {
+    fn run<S: Simd>(&self, column: Column<S>, source: &Source<'_>, to: &mut [BitSlice]) {
         let (a, b) = (source.get(self.a), source.get(self.b));
         match self.op {
             Op::And => two(column, to, a, b, |a, b| a & b),
@@ -388,9 +388,9 @@ impl Gate {
 #[inline(always)]
 fn two<S: Simd>(
     column: Column<S>,
-    to: &mut [Lanes],
-    a: &[Lanes],
-    b: &[Lanes],
+    to: &mut [BitSlice],
+    a: &[BitSlice],
+    b: &[BitSlice],
     op: impl Fn(Wide<S>, Wide<S>) -> Wide<S>,
 ) {
     for ((to, a), b) in to.iter_mut().zip(a).zip(b) {

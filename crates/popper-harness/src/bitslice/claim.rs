@@ -1,6 +1,6 @@
 //! Conditions, terms and formulas.
 
-use super::compile::{Compiler, Place, Target, Truth, Value};
+use super::compile::{Compiler, ProgramSlot, Target, Truth, Value};
 use super::number::Arithmetic;
 use crate::law::syntax::{Op, Time};
 use crate::law::{Arith, Condition, Formula, Observable, Term};
@@ -12,8 +12,8 @@ impl Compiler<'_> {
         for condition in conditions {
             self.range(&condition.left)?;
             self.range(&condition.right)?;
-            let left = self.value(Place::Start, &condition.left)?;
-            let right = self.value(Place::Start, &condition.right)?;
+            let left = self.value(ProgramSlot::Start, &condition.left)?;
+            let right = self.value(ProgramSlot::Start, &condition.right)?;
             let here = self.compare(Target::Start, condition.op, left, right);
             all = Some(match all {
                 None => here,

@@ -20,7 +20,7 @@ pub(super) enum Instr {
 
 /// Operations that run together, on one state.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Section {
+pub(super) struct BitProgramSection {
     pub code: Vec<Instr>,
     /// Whether they read the next state too.
     pub needs_next: bool,
@@ -29,7 +29,7 @@ pub(super) struct Section {
 /// Operations under construction, with what they have made already.
 #[derive(Default)]
 pub(super) struct BitProgramBuilder {
-    pub section: Section,
+    pub section: BitProgramSection,
     values: HashMap<Observable, Value>,
     counts: HashMap<(Fact, Group), Num>,
 }
@@ -89,7 +89,7 @@ pub(super) struct Compiler<'a> {
 
 /// The draft that a reading is put into.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum ProgramSlot {
     Start,
     At(u64),
     Observe,
@@ -150,16 +150,16 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    pub(super) fn draft(&mut self, place: Place) -> &mut BitProgramBuilder {
+    pub(super) fn draft(&mut self, place: ProgramSlot) -> &mut BitProgramBuilder {
         match place {
-            Place::Start => &mut self.start,
-            Place::At(step) => self.at.entry(step).or_default(),
-            Place::Observe => &mut self.observe,
+            ProgramSlot::Start => &mut self.start,
+            ProgramSlot::At(step) => self.at.entry(step).or_default(),
+            ProgramSlot::Observe => &mut self.observe,
         }
     }
 
     /// The value of an observable on the state of a draft.
-    pub(super) fn value(&mut self, place: Place, observable: &Observable) -> Option<Value> {
+    pub(super) fn value(&mut self, place: ProgramSlot, observable: &Observable) -> Option<Value> {
         if let Some(known) = self.draft(place).values.get(observable) {
             return Some(*known);
         }
@@ -170,7 +170,7 @@ impl<'a> Compiler<'a> {
         Some(value)
     }
 
-    fn realise(&mut self, place: Place, linear: &Linear) -> Option<Value> {
+    fn realise(&mut self, place: ProgramSlot, linear: &Linear) -> Option<Value> {
         let (constant, facts) = linear.facts(self.n, self.symbols, self.bits);
         let mut terms: Vec<(Value, i128)> = Vec::new();
         for (fact, group, factor) in facts {
@@ -206,7 +206,7 @@ impl<'a> Compiler<'a> {
         Some(sum)
     }
 
-    fn counted(&mut self, place: Place, fact: Fact, group: Group) -> Num {
+    fn counted(&mut self, place: ProgramSlot, fact: Fact, group: Group) -> Num {
         let key = (fact, group);
         if let Some(known) = self.draft(place).counts.get(&key) {
             return *known;
@@ -229,7 +229,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The value of what is not a sum.
-    pub(super) fn opaque(&mut self, place: Place, observable: &Observable) -> Option<Value> {
+    pub(super) fn opaque(&mut self, place: ProgramSlot, observable: &Observable) -> Option<Value> {
         if let Some(known) = self.draft(place).values.get(observable) {
             return Some(*known);
         }
@@ -310,7 +310,7 @@ impl<'a> Compiler<'a> {
         Some(value)
     }
 
-    fn look(&mut self, place: Place, look: Look) {
+    fn look(&mut self, place: ProgramSlot, look: Look) {
         self.draft(place).section.code.push(Instr::Look(look));
     }
 
@@ -324,11 +324,11 @@ impl<'a> Compiler<'a> {
         let value = match time {
             Time::At(step) => {
                 let step = self.period.map_or(step, |period| step % period);
-                self.value(Place::At(step), observable)?
+                self.value(ProgramSlot::At(step), observable)?
             }
-            Time::Next => self.value(Place::Observe, observable)?,
+            Time::Next => self.value(ProgramSlot::Observe, observable)?,
             Time::Now => {
-                let value = self.value(Place::Observe, observable)?;
+                let value = self.value(ProgramSlot::Observe, observable)?;
                 if self.ahead { self.kept(value) } else { value }
             }
         };
@@ -377,7 +377,7 @@ impl<'a> Compiler<'a> {
 pub(super) enum Target {
     Start,
     Formula,
-    At(Place),
+    At(ProgramSlot),
 }
 
 /// Whether a number is small enough for the engine.

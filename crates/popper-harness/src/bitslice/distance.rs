@@ -1,11 +1,11 @@
 //! How far a batch is from violating a law.
 
 use super::batch::Batch;
-use super::compile::{BitProgramBuilder, Compiler, Section, Target, Truth, Value};
+use super::compile::{BitProgramBuilder, BitProgramSection, Compiler, Target, Truth, Value};
 use super::number::{Arithmetic, Num, width};
-use super::plan::{BitProgram, Question, Scratch};
+use super::program::{BatchQuery, BitProgram, Scratch};
 use super::run::Machine;
-use super::word::{LANES, Lanes, WORDS, transpose};
+use super::word::{BitSlice, LANES, WORDS, transpose};
 use crate::law::syntax::Op;
 use crate::law::{Claim, Formula};
 
@@ -20,11 +20,11 @@ pub const NOT_ADMITTED: u32 = 1 << BITS;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Distance {
     /// On the start, after the preconditions.
-    start: Section,
+    start: BitProgramSection,
     /// At every step, after the formulas.
-    formula: Section,
+    formula: BitProgramSection,
     /// For `eventually`: at every t0, after the run.
-    finish: Section,
+    finish: BitProgramSection,
     /// How far the preconditions are from true.
     conditions: Option<Num>,
     /// How far the antecedent is from true at the running step.
@@ -39,7 +39,7 @@ pub(super) struct Distance {
 
 impl Distance {
     /// Adds what measures to what decides.
-    pub(super) fn new(compiler: &mut Compiler<'_>, question: &Question) -> Option<Self> {
+    pub(super) fn new(compiler: &mut Compiler<'_>, question: &BatchQuery) -> Option<Self> {
         let mut distance = Self::default();
         let program = compiler.program;
         let deciding = (
@@ -48,8 +48,8 @@ impl Distance {
         );
         let mut sum = compiler.constant(0)?;
         for condition in &program.preconditions {
-            let left = compiler.value(super::compile::Place::Start, &condition.left)?;
-            let right = compiler.value(super::compile::Place::Start, &condition.right)?;
+            let left = compiler.value(super::compile::ProgramSlot::Start, &condition.left)?;
+            let right = compiler.value(super::compile::ProgramSlot::Start, &condition.right)?;
             let gap = compiler.gap(Target::Start, condition.op, left, right)?;
             sum = compiler.total(Target::Start, sum, gap)?;
         }
@@ -62,7 +62,7 @@ impl Distance {
                     consequent,
                     ..
                 },
-                Question::Always {
+                BatchQuery::Always {
                     antecedent: asked,
                     consequent: held,
                 },
@@ -81,7 +81,7 @@ impl Distance {
                 }
                 distance.keep(compiler, sum, violated);
             }
-            (Claim::Eventually { antecedent, .. }, Question::Eventually { window, .. }) => {
+            (Claim::Eventually { antecedent, .. }, BatchQuery::Eventually { window, .. }) => {
                 let away = compiler.far(antecedent, true)?;
                 distance.antecedent = Some(away.num);
                 let deciding = std::mem::take(&mut compiler.formula.section);
@@ -295,7 +295,7 @@ impl BitProgram {
     fn measure(&self, batch: &Batch, scratch: &mut Scratch, antecedent: bool) -> Vec<u32> {
         let measures = &self.distance;
         let outcome = match self.question {
-            Question::Always { .. } | Question::Eventually { .. } => None,
+            BatchQuery::Always { .. } | BatchQuery::Eventually { .. } => None,
             _ => Some(self.run(batch, scratch)),
         };
         let mut machine = Machine::new(self, batch, scratch);
@@ -306,7 +306,7 @@ impl BitProgram {
         let conditions = measures.conditions.map(|num| machine.read(num));
         let (admitted, _) = machine.truth(self.admitted);
         let mut distances = match &outcome {
-            Some(_) if antecedent && !matches!(self.question, Question::Local(_)) => {
+            Some(_) if antecedent && !matches!(self.question, BatchQuery::Local(_)) => {
                 vec![0; LANES]
             }
             Some(outcome) => {
@@ -319,7 +319,7 @@ impl BitProgram {
             }
             None => {
                 for best in [measures.best, measures.best_antecedent].iter().flatten() {
-                    machine.fill(*best, Lanes::ALL);
+                    machine.fill(*best, BitSlice::ALL);
                 }
                 machine.begin(batch);
                 machine.walk(antecedent);
@@ -343,7 +343,7 @@ impl BitProgram {
 }
 
 impl Machine<'_> {
-    fn fill(&mut self, num: Num, lanes: Lanes) {
+    fn fill(&mut self, num: Num, lanes: BitSlice) {
         self.registers[num.base as usize..][..usize::from(num.width)].fill(lanes);
     }
 
@@ -366,7 +366,7 @@ impl Machine<'_> {
     fn walk(&mut self, antecedent_alone: bool) {
         let plan = self.plan;
         let measures = &plan.distance;
-        let Question::Eventually {
+        let BatchQuery::Eventually {
             antecedent,
             consequent,
             window,
@@ -387,7 +387,7 @@ impl Machine<'_> {
         let size = usize::from(away.width);
         let mut history = std::mem::take(self.history);
         history.clear();
-        history.resize((3 + size) * steps, Lanes::ZERO);
+        history.resize((3 + size) * steps, BitSlice::ZERO);
         let (asked, rest) = history.split_at_mut(steps);
         let (found, rest) = rest.split_at_mut(steps);
         let (failed, distances) = rest.split_at_mut(steps);
@@ -405,14 +405,14 @@ impl Machine<'_> {
         }
         let mut missing = failed.to_vec();
         super::run::sliding_or(&mut missing, window as usize + 1);
-        self.fill(count, Lanes::ZERO);
+        self.fill(count, BitSlice::ZERO);
         for now in &found[..window as usize] {
             self.add(count, *now, false);
         }
         for t in 0..=last as usize {
             self.add(count, found[t + window as usize], false);
             let counted = &self.registers[count.base as usize..][..usize::from(count.width)];
-            let any = counted.iter().fold(Lanes::ZERO, |any, bit| any | *bit);
+            let any = counted.iter().fold(BitSlice::ZERO, |any, bit| any | *bit);
             self.registers[violated as usize] = asked[t].andnot(any | missing[t]);
             self.registers[away.base as usize..][..size]
                 .copy_from_slice(&distances[t * size..][..size]);
@@ -423,7 +423,7 @@ impl Machine<'_> {
     }
 
     /// Counts a lane up, or down.
-    fn add(&mut self, count: Num, lanes: Lanes, down: bool) {
+    fn add(&mut self, count: Num, lanes: BitSlice, down: bool) {
         let mut carry = lanes;
         for bit in &mut self.registers[count.base as usize..][..usize::from(count.width)] {
             let old = *bit;

@@ -1,6 +1,6 @@
 //! The operations themselves: arithmetic with ranges, comparisons, masks.
 
-use super::compile::{BitProgramBuilder, Compiler, Place, Target, Truth, Value, bounded};
+use super::compile::{BitProgramBuilder, Compiler, ProgramSlot, Target, Truth, Value, bounded};
 use super::number::{Arithmetic, Num};
 use crate::law::syntax::Op;
 use crate::law::{Arith, Observable};
@@ -42,7 +42,7 @@ impl Compiler<'_> {
 
     pub(super) fn add_scaled(
         &mut self,
-        place: Place,
+        place: ProgramSlot,
         add: Value,
         by: Value,
         factor: i128,
@@ -50,18 +50,28 @@ impl Compiler<'_> {
         self.scaled(Target::At(place), add, by, factor)
     }
 
-    pub(super) fn multiply(&mut self, place: Place, left: Value, right: Value) -> Option<Value> {
+    pub(super) fn multiply(
+        &mut self,
+        place: ProgramSlot,
+        left: Value,
+        right: Value,
+    ) -> Option<Value> {
         self.product(Target::At(place), left, right)
     }
 
-    pub(super) fn modulo(&mut self, place: Place, left: Value, right: Value) -> Option<Value> {
+    pub(super) fn modulo(
+        &mut self,
+        place: ProgramSlot,
+        left: Value,
+        right: Value,
+    ) -> Option<Value> {
         self.rest(Target::At(place), left, right)
     }
 
     /// The lanes of either mask.
     pub(super) fn either(
         &mut self,
-        place: Place,
+        place: ProgramSlot,
         left: Option<u32>,
         right: Option<u32>,
     ) -> Option<u32> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compile::{Compiler, Place, Value};
+use super::compile::{Compiler, ProgramSlot, Value};
 use super::observe::{Cube, Fact};
 use crate::law::{Arith, Cells, Observable};
 use crate::universe::Symbol;
@@ -47,7 +47,7 @@ impl Compiler<'_> {
     /// Adds `factor` times an observable to a sum. The caller has checked the observable's range.
     pub(super) fn linear(
         &mut self,
-        place: Place,
+        place: ProgramSlot,
         observable: &Observable,
         factor: i128,
         sum: &mut Linear,

@@ -4,14 +4,14 @@ use pulp::Simd;
 
 use super::number::{Num, width};
 use super::wide::{Column, Registers, Wide};
-use super::word::Lanes;
+use super::word::BitSlice;
 use crate::law::Cells;
 use crate::universe::Symbol;
 
 /// The planes of one state of all lanes, with a halo.
 #[derive(Clone, Copy)]
 pub(super) struct Planes<'a> {
-    pub data: &'a [Lanes],
+    pub data: &'a [BitSlice],
     pub n: usize,
     pub halo: usize,
 }
@@ -19,7 +19,7 @@ pub(super) struct Planes<'a> {
 impl<'a> Planes<'a> {
     /// The cells of a bit plane, without the halo.
     #[inline(always)]
-    pub(super) fn plane(&self, bit: u8) -> &'a [Lanes] {
+    pub(super) fn plane(&self, bit: u8) -> &'a [BitSlice] {
         let stride = self.n + 2 * self.halo;
         &self.data[usize::from(bit) * stride + self.halo..][..self.n]
     }
@@ -64,7 +64,7 @@ impl Cube {
         planes: &Planes<'_>,
         offset: usize,
         first: bool,
-        to: &mut [Lanes],
+        to: &mut [BitSlice],
     ) {
         if first {
             for to in &mut *to {
@@ -159,7 +159,7 @@ pub(super) fn look<S: Simd>(
     look: &Look,
     now: &Planes<'_>,
     next: &Planes<'_>,
-    buffer: &mut [Lanes],
+    buffer: &mut [BitSlice],
     regs: &mut Registers<'_, S>,
 ) {
     let column = regs.column;
@@ -231,8 +231,8 @@ fn count_fact<S: Simd>(
     fact: &Fact,
     planes: &Planes<'_>,
     (first, by): (usize, usize),
-    buffer: &mut [Lanes],
-    out: &mut [Lanes],
+    buffer: &mut [BitSlice],
+    out: &mut [BitSlice],
 ) {
     let cells = planes.n.saturating_sub(first).div_ceil(by);
     match fact {
@@ -321,7 +321,7 @@ pub(super) fn count<S: Simd>(
     column: Column<S>,
     cells: usize,
     get: impl Fn(usize) -> Wide<S>,
-    out: &mut [Lanes],
+    out: &mut [BitSlice],
 ) {
     let zero = column.zero();
     let (mut ones, mut twos, mut fours) = (zero, zero, zero);
@@ -372,7 +372,7 @@ pub(super) fn count<S: Simd>(
 /// The longest run: a counter that starts again at every gap, and the largest value it ever had.
 #[inline(always)]
 fn max_gap<S: Simd>(
-    cells: &[Lanes],
+    cells: &[BitSlice],
     out: usize,
     bits: usize,
     room: usize,

@@ -4,42 +4,42 @@ use pulp::Arch;
 
 use super::batch::Batch;
 use super::circuit::{Circuit, wrap};
-use super::compile::{Section, Truth};
+use super::compile::{BitProgramSection, Truth};
 use super::observe;
-use super::plan::{BitProgram, Outcome, Planes, Question, Scratch};
+use super::program::{BatchOutcome, BatchQuery, BitProgram, Planes, Scratch};
 use super::simd::SimdTask;
-use super::word::Lanes;
+use super::word::BitSlice;
 
 /// A run in progress.
 pub(super) struct Machine<'a> {
     pub plan: &'a BitProgram,
     arch: Arch,
-    pub registers: &'a mut [Lanes],
-    buffer: &'a mut [Lanes],
+    pub registers: &'a mut [BitSlice],
+    buffer: &'a mut [BitSlice],
     own: &'a mut Planes,
     image: &'a mut Planes,
-    pub history: &'a mut Vec<Lanes>,
+    pub history: &'a mut Vec<BitSlice>,
     /// Whether the next state of the run is there already.
     ready: bool,
-    pub live: Lanes,
+    pub live: BitSlice,
 }
 
 impl<'a> Machine<'a> {
     pub(super) fn new(plan: &'a BitProgram, batch: &Batch, scratch: &'a mut Scratch) -> Self {
         let stride = plan.n + 2 * plan.circuit.radius();
         let size = stride * plan.circuit.bits();
-        let fit = |lanes: &mut Vec<Lanes>, size: usize| {
+        let fit = |lanes: &mut Vec<BitSlice>, size: usize| {
             // Never smaller: what lies behind is not read.
             if lanes.len() < size {
-                lanes.resize(size, Lanes::ZERO);
+                lanes.resize(size, BitSlice::ZERO);
             }
         };
         fit(&mut scratch.registers, plan.registers);
-        scratch.buffer.resize(plan.n, Lanes::ZERO);
+        scratch.buffer.resize(plan.n, BitSlice::ZERO);
         for planes in [&mut scratch.own, &mut scratch.image] {
-            planes.now.resize(size, Lanes::ZERO);
-            planes.next.resize(size, Lanes::ZERO);
-            planes.room.resize(plan.circuit.room(), Lanes::ZERO);
+            planes.now.resize(size, BitSlice::ZERO);
+            planes.next.resize(size, BitSlice::ZERO);
+            planes.room.resize(plan.circuit.room(), BitSlice::ZERO);
         }
         let mut machine = Self {
             plan,
@@ -86,7 +86,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs operations on the state that is there.
-    pub(super) fn execute(&mut self, section: &Section, t: u64) {
+    pub(super) fn execute(&mut self, section: &BitProgramSection, t: u64) {
         if section.code.is_empty() {
             return;
         }
@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What a formula said.
-    pub(super) fn truth(&self, truth: Truth) -> (Lanes, Lanes) {
+    pub(super) fn truth(&self, truth: Truth) -> (BitSlice, BitSlice) {
         let error = truth.error.map(|error| self.registers[error as usize]);
         (
             self.registers[truth.yes as usize],
@@ -115,7 +115,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Constants, preconditions and the readings at fixed steps; then the run stands at its start, read.
-    pub(super) fn begin(&mut self, batch: &Batch) -> (Lanes, Lanes) {
+    pub(super) fn begin(&mut self, batch: &Batch) -> (BitSlice, BitSlice) {
         let plan = self.plan;
         self.execute(&plan.setup, 0);
         self.execute(&plan.start, 0);
@@ -136,7 +136,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Makes the formulas of step `t` be asked; the run stands at `t` and is read, afterwards too, unless `t` is the last.
-    pub(super) fn ask(&mut self, t: u64, formulas: &Section) {
+    pub(super) fn ask(&mut self, t: u64, formulas: &BitProgramSection) {
         let plan = self.plan;
         if plan.ahead {
             self.execute(&plan.keep, t);
@@ -154,7 +154,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn cover(&self, outcome: &mut Outcome) {
+    fn cover(&self, outcome: &mut BatchOutcome) {
         let plan = self.plan;
         if !plan.coverage {
             return;
@@ -182,7 +182,7 @@ impl<'a> Machine<'a> {
             Some(circuit) => {
                 let room = circuit.room();
                 if self.image.room.len() < room {
-                    self.image.room.resize(room, Lanes::ZERO);
+                    self.image.room.resize(room, BitSlice::ZERO);
                 }
                 self.arch.dispatch(SimdTask::Step {
                     circuit,
@@ -216,8 +216,8 @@ fn step(arch: Arch, plan: &BitProgram, planes: &mut Planes) {
     });
 }
 
-impl Outcome {
-    fn violate(&mut self, t: u64, lanes: Lanes) {
+impl BatchOutcome {
+    fn violate(&mut self, t: u64, lanes: BitSlice) {
         let new = (lanes & self.admitted).andnot(self.violated);
         if new.any() {
             self.violated |= new;
@@ -225,7 +225,7 @@ impl Outcome {
         }
     }
 
-    fn trigger(&mut self, lanes: Lanes) {
+    fn trigger(&mut self, lanes: BitSlice) {
         let lanes = lanes & self.admitted;
         self.triggered |= lanes;
         for (sum, more) in self.triggers.iter_mut().zip(lanes.counts()) {
@@ -236,13 +236,13 @@ impl Outcome {
 
 impl BitProgram {
     /// What the law makes of every live lane of a batch of rings of this plan's length and alphabet.
-    pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> Outcome {
+    pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> BatchOutcome {
         let mut machine = Machine::new(self, batch, scratch);
         let (admitted, error) = machine.begin(batch);
-        let mut outcome = Outcome {
+        let mut outcome = BatchOutcome {
             admitted,
             error,
-            ..Outcome::default()
+            ..BatchOutcome::default()
         };
         if admitted.any() {
             machine.cover(&mut outcome);
@@ -255,11 +255,11 @@ impl BitProgram {
 }
 
 impl Machine<'_> {
-    fn watch(&mut self, outcome: &mut Outcome) {
+    fn watch(&mut self, outcome: &mut BatchOutcome) {
         let plan = self.plan;
         match &plan.question {
-            Question::Nothing => {}
-            Question::Always {
+            BatchQuery::Nothing => {}
+            BatchQuery::Always {
                 antecedent,
                 consequent,
             } => {
@@ -284,17 +284,17 @@ impl Machine<'_> {
                     }
                 }
             }
-            Question::Eventually {
+            BatchQuery::Eventually {
                 antecedent,
                 consequent,
                 window,
             } => self.eventually(*antecedent, *consequent, *window, outcome),
-            Question::Commutes {
+            BatchQuery::Commutes {
                 map,
                 reverse,
                 shift,
             } => self.commutes(map.as_ref(), *reverse, *shift, outcome),
-            Question::Local(_) => self.local(outcome),
+            BatchQuery::Local(_) => self.local(outcome),
         }
     }
 
@@ -303,14 +303,14 @@ impl Machine<'_> {
         antecedent: Truth,
         consequent: Truth,
         window: u64,
-        outcome: &mut Outcome,
+        outcome: &mut BatchOutcome,
     ) {
         let plan = self.plan;
         let (last, window) = ((plan.last - window) as usize, window as usize);
         let steps = last + window + 1;
         let mut history = std::mem::take(self.history);
         history.clear();
-        history.resize(4 * steps, Lanes::ZERO);
+        history.resize(4 * steps, BitSlice::ZERO);
         let (asked, rest) = history.split_at_mut(steps);
         let (unknown, rest) = rest.split_at_mut(steps);
         let (found, failed) = rest.split_at_mut(steps);
@@ -341,7 +341,7 @@ impl Machine<'_> {
         map: Option<&Circuit>,
         reverse: bool,
         shift: usize,
-        outcome: &mut Outcome,
+        outcome: &mut BatchOutcome,
     ) {
         let plan = self.plan;
         self.map(map, reverse, shift);
@@ -355,24 +355,24 @@ impl Machine<'_> {
             }
             self.map(map, reverse, shift);
             let pairs = self.image.now.iter().zip(&self.image.next);
-            let differ = pairs.fold(Lanes::ZERO, |any, (now, image)| any | (*now ^ *image));
+            let differ = pairs.fold(BitSlice::ZERO, |any, (now, image)| any | (*now ^ *image));
             outcome.violate(t, differ);
         }
     }
 
-    fn local(&mut self, outcome: &mut Outcome) {
+    fn local(&mut self, outcome: &mut BatchOutcome) {
         let plan = self.plan;
-        let Question::Local(question) = &plan.question else {
+        let BatchQuery::Local(question) = &plan.question else {
             return;
         };
         let (n, halo) = (plan.n, plan.circuit.radius());
         let width = super::number::width(n as u64);
-        let mut became = vec![Lanes::ZERO; n];
+        let mut became = vec![BitSlice::ZERO; n];
         for t in 0..plan.last {
             self.prepare();
             let planes = |data| observe::Planes { data, n, halo };
             let counter = &mut self.registers[question.counter as usize..][..width];
-            let (mut asked, mut wrong) = (Lanes::ZERO, Lanes::ZERO);
+            let (mut asked, mut wrong) = (BitSlice::ZERO, BitSlice::ZERO);
             self.arch.dispatch(SimdTask::Local {
                 question,
                 now: planes(&self.own.now),
@@ -398,7 +398,7 @@ impl Machine<'_> {
 }
 
 /// Replaces every entry by the union of the `width` entries from it on, as far as there are so many.
-pub(super) fn sliding_or(entries: &mut [Lanes], width: usize) {
+pub(super) fn sliding_or(entries: &mut [BitSlice], width: usize) {
     let mut have = 1;
     while have < width {
         // Unions of `have` entries make those of up to twice as many.

@@ -3,15 +3,15 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::circuit::Circuit;
-use super::compile::{Instr, Section};
+use super::compile::{BitProgramSection, Instr};
 use super::number::execute;
 use super::observe::{self, Cube, look};
 use super::wide::{Column, Registers};
-use super::word::Lanes;
+use super::word::BitSlice;
 
 /// A local transition.
 #[derive(Debug, Clone)]
-pub(super) struct Local {
+pub(super) struct LocalTransition {
     /// What stands at the cell (first) and at which distance to the right.
     pub around: Vec<(usize, Cube)>,
     /// The parity of the cell's index.
@@ -29,16 +29,16 @@ pub(super) enum SimdTask<'a> {
         circuit: &'a Circuit,
         n: usize,
         halo: usize,
-        now: &'a [Lanes],
-        next: &'a mut [Lanes],
-        room: &'a mut [Lanes],
+        now: &'a [BitSlice],
+        next: &'a mut [BitSlice],
+        room: &'a mut [BitSlice],
     },
     Execute {
-        section: &'a Section,
+        section: &'a BitProgramSection,
         now: observe::Planes<'a>,
         next: observe::Planes<'a>,
-        buffer: &'a mut [Lanes],
-        registers: &'a mut [Lanes],
+        buffer: &'a mut [BitSlice],
+        registers: &'a mut [BitSlice],
         t: u64,
     },
     /// Adds the lanes with a symbol of one of the sets and those with one near the seam.
@@ -46,30 +46,30 @@ pub(super) enum SimdTask<'a> {
         forbidden: &'a [Cube],
         bits: u8,
         now: observe::Planes<'a>,
-        unusual: &'a mut Lanes,
-        wrapped: &'a mut Lanes,
+        unusual: &'a mut BitSlice,
+        wrapped: &'a mut BitSlice,
     },
     /// Keeps in `buffer` the cells of sets at distances, with one parity; `counter` counts them, `asked` are the lanes with one
     /// and `wrong` those where one becomes (or, where `equal`, does not become) one of `result`.
     Local {
-        question: &'a Local,
+        question: &'a LocalTransition,
         now: observe::Planes<'a>,
         next: observe::Planes<'a>,
-        buffer: &'a mut [Lanes],
-        became: &'a mut [Lanes],
-        counter: &'a mut [Lanes],
-        asked: &'a mut Lanes,
-        wrong: &'a mut Lanes,
+        buffer: &'a mut [BitSlice],
+        became: &'a mut [BitSlice],
+        counter: &'a mut [BitSlice],
+        asked: &'a mut BitSlice,
+        wrong: &'a mut BitSlice,
     },
     /// Counts the cells.
     Count {
-        cells: &'a [Lanes],
-        out: &'a mut [Lanes],
+        cells: &'a [BitSlice],
+        out: &'a mut [BitSlice],
     },
 }
 
 /// Counts in how many cells each lane is set, as a number of `out.len()` bits, which are enough.
-pub(super) fn count(cells: &[Lanes], out: &mut [Lanes]) {
+pub(super) fn count(cells: &[BitSlice], out: &mut [BitSlice]) {
     Arch::new().dispatch(SimdTask::Count { cells, out });
 }
 

@@ -4,7 +4,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use pulp::Simd;
 
-use super::word::{Lanes, WORDS};
+use super::word::{BitSlice, WORDS};
 
 /// A vector register's worth of lanes. Left to itself, the compiler vectorises loops along the cells, with gathers; this says
 /// along which axis.
@@ -14,7 +14,7 @@ pub(super) struct Wide<S: Simd> {
     bits: S::u64s,
 }
 
-/// Which part of every [`Lanes`] is worked on, where one register does not hold them all.
+/// Which part of every [`BitSlice`] is worked on, where one register does not hold them all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column<S> {
     simd: S,
@@ -29,7 +29,7 @@ impl<S: Simd> Column<S> {
     }
 
     #[inline(always)]
-    pub(super) fn get(self, lanes: &Lanes) -> Wide<S> {
+    pub(super) fn get(self, lanes: &BitSlice) -> Wide<S> {
         Wide {
             simd: self.simd,
             bits: S::as_simd_u64s(&lanes.0).0[self.part],
@@ -37,7 +37,7 @@ impl<S: Simd> Column<S> {
     }
 
     #[inline(always)]
-    pub(super) fn put(self, lanes: &mut Lanes, wide: Wide<S>) {
+    pub(super) fn put(self, lanes: &mut BitSlice, wide: Wide<S>) {
         S::as_mut_simd_u64s(&mut lanes.0).0[self.part] = wide.bits;
     }
 
@@ -119,13 +119,13 @@ impl<S: Simd> Not for Wide<S> {
 
 /// The registers of a plan, one column of them.
 pub(super) struct Registers<'a, S> {
-    lanes: &'a mut [Lanes],
+    lanes: &'a mut [BitSlice],
     pub column: Column<S>,
 }
 
 impl<'a, S: Simd> Registers<'a, S> {
     #[inline(always)]
-    pub(super) fn new(lanes: &'a mut [Lanes], column: Column<S>) -> Self {
+    pub(super) fn new(lanes: &'a mut [BitSlice], column: Column<S>) -> Self {
         Self { lanes, column }
     }
 
@@ -141,7 +141,7 @@ impl<'a, S: Simd> Registers<'a, S> {
 
     /// Some registers, to be written all.
     #[inline(always)]
-    pub(super) fn slice(&mut self, from: usize, count: usize) -> &mut [Lanes] {
+    pub(super) fn slice(&mut self, from: usize, count: usize) -> &mut [BitSlice] {
         &mut self.lanes[from..from + count]
     }
 }

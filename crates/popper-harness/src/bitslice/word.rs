@@ -2,7 +2,7 @@
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-/// How many machine words one [`Lanes`] has.
+/// How many machine words one [`BitSlice`] has.
 pub const WORDS: usize = 8;
 /// How many universes run side by side: one bit lane each.
 pub const LANES: usize = 64 * WORDS;
@@ -13,9 +13,9 @@ pub const LANES: usize = 64 * WORDS;
 /// registers of the machine's own width.
 #[repr(align(64))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Lanes(pub [u64; WORDS]);
+pub struct BitSlice(pub [u64; WORDS]);
 
-impl Lanes {
+impl BitSlice {
     /// No lane.
     pub const ZERO: Self = Self([0; WORDS]);
     /// Every lane.
@@ -118,13 +118,13 @@ impl Lanes {
     }
 }
 
-impl Default for Lanes {
+impl Default for BitSlice {
     fn default() -> Self {
         Self::ZERO
     }
 }
 
-impl BitAnd for Lanes {
+impl BitAnd for BitSlice {
     type Output = Self;
 
     #[inline]
@@ -133,7 +133,7 @@ impl BitAnd for Lanes {
     }
 }
 
-impl BitOr for Lanes {
+impl BitOr for BitSlice {
     type Output = Self;
 
     #[inline]
@@ -142,7 +142,7 @@ impl BitOr for Lanes {
     }
 }
 
-impl BitXor for Lanes {
+impl BitXor for BitSlice {
     type Output = Self;
 
     #[inline]
@@ -151,7 +151,7 @@ impl BitXor for Lanes {
     }
 }
 
-impl Not for Lanes {
+impl Not for BitSlice {
     type Output = Self;
 
     #[inline]
@@ -160,21 +160,21 @@ impl Not for Lanes {
     }
 }
 
-impl BitAndAssign for Lanes {
+impl BitAndAssign for BitSlice {
     #[inline]
     fn bitand_assign(&mut self, other: Self) {
         *self = *self & other;
     }
 }
 
-impl BitOrAssign for Lanes {
+impl BitOrAssign for BitSlice {
     #[inline]
     fn bitor_assign(&mut self, other: Self) {
         *self = *self | other;
     }
 }
 
-impl BitXorAssign for Lanes {
+impl BitXorAssign for BitSlice {
     #[inline]
     fn bitxor_assign(&mut self, other: Self) {
         *self = *self ^ other;

@@ -47,7 +47,7 @@ pub enum SpanError {
 
 /// The additive conserved quantities of a universe up to a window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Span {
+pub struct ConservedSpace {
     /// The universe.
     pub universe: String,
     /// The `definition_hash` of the universe.
@@ -86,7 +86,7 @@ pub struct Quantity {
 ///
 /// # Errors
 /// [`SpanError`] when `width` is 0 or `symbols^(width + 2 * radius)` is beyond 70,000 (or the unknowns beyond 1024).
-pub fn span(universe: &Tabulated, width: usize) -> Result<Span, SpanError> {
+pub fn span(universe: &Tabulated, width: usize) -> Result<ConservedSpace, SpanError> {
     if width == 0 {
         return Err(SpanError::ZeroWidth);
     }
@@ -131,7 +131,7 @@ pub fn span(universe: &Tabulated, width: usize) -> Result<Span, SpanError> {
             }
         })
         .collect();
-    Ok(Span {
+    Ok(ConservedSpace {
         universe: universe.id().into(),
         sim_hash: universe.definition_hash(),
         width,
@@ -181,7 +181,7 @@ fn expression(terms: &[(String, i64)]) -> String {
     text
 }
 
-impl Span {
+impl ConservedSpace {
     /// An observable as a combination of the basis, up to a constant: one whole number for each entry of [`basis`](Self::basis),
     /// all of them multiplied by the least positive number that makes them whole. The first belongs to the number of cells.
     ///

@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use super::evaluator::{CompiledUniverse, RingStats, batch_of};
-use super::generators::{Family, Generator};
+use super::generators::{CaseFamily, Generator};
 use super::rng::RngStream;
 use crate::bitslice::{LANES, Scratch};
 use crate::law::Program;
@@ -43,7 +43,7 @@ pub fn search(
             .iter()
             .map(|state| generator.resized(state, n, &mut draw))
             .collect();
-        for family in Family::SAMPLED {
+        for family in CaseFamily::SAMPLED {
             population.extend(generator.cases(family, n, &mut draw));
         }
         population.truncate(LANES);
@@ -58,7 +58,7 @@ pub fn search(
             tally.attempted += population.len() as u64;
             if distance[order[0]] == 0 {
                 let outcome = evaluator.run(&batch, &mut scratch);
-                tally.enter(&batch, &outcome, [Family::Adversarial; 8]);
+                tally.enter(&batch, &outcome, [CaseFamily::Adversarial; 8]);
                 break;
             }
             elite = order

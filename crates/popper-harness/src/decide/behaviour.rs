@@ -23,122 +23,130 @@ const MOST_READINGS: u64 = 1_000_000;
 /// Starts between two questions whether to stop.
 const STARTS_AT_ONCE: usize = 1024;
 
-impl Program {
-    /// sha256 over the template, T, H, and what the law reads at every t of every admissible start of every ring up to 6 cells, or
-    /// fewer where that is more than a million readings: both sides of its comparison, or P and Q of an implication, 64 hex digits.
-    ///
-    /// Truth alone would not do: all true laws agree there. Two laws with one hash say the same of small rings, in other words.
-    /// Of a law that does not see rotations, one start of each class is enough.
-    pub fn behaviour_hash(&self, universe: &Tabulated) -> String {
-        self.hash_within(universe, &Budget::new(&|| false))
-    }
+/// sha256 over the template, T, H, and what the law reads at every t of every admissible start of every ring up to 6 cells, or
+/// fewer where that is more than a million readings: both sides of its comparison, or P and Q of an implication, 64 hex digits.
+///
+/// Truth alone would not do: all true laws agree there. Two laws with one hash say the same of small rings, in other words.
+/// Of a law that does not see rotations, one start of each class is enough.
+pub fn behaviour_hash(program: &Program, universe: &Tabulated) -> String {
+    hash_within(program, universe, &Budget::new(&|| false))
+}
 
-    /// The same, unless `stop` returns `true` before the end; then `None`.
-    pub fn behaviour_hash_until(&self, universe: &Tabulated, stop: Stop<'_>) -> Option<String> {
-        let budget = Budget::new(stop);
-        let hash = self.hash_within(universe, &budget);
-        (!budget.was_cut()).then_some(hash)
-    }
+/// The same, unless `stop` returns `true` before the end; then `None`.
+pub fn behaviour_hash_with_stop(
+    program: &Program,
+    universe: &Tabulated,
+    stop: Stop<'_>,
+) -> Option<String> {
+    let budget = Budget::new(stop);
+    let hash = hash_within(program, universe, &budget);
+    (!budget.was_cut()).then_some(hash)
+}
 
-    fn hash_within(&self, universe: &Tabulated, budget: &Budget<'_>) -> String {
-        let window = if let Claim::Eventually { window, .. } = self.claim {
-            window
-        } else {
-            0
+fn hash_within(program: &Program, universe: &Tabulated, budget: &Budget<'_>) -> String {
+    let window = if let Claim::Eventually { window, .. } = program.claim {
+        window
+    } else {
+        0
+    };
+    let mut bytes = Tagged(Sha256::new());
+    bytes.number(b'v', VERSION.into());
+    bytes.put(b'p', program.template.name().as_bytes());
+    bytes.number(b'T', program.horizon.into());
+    bytes.number(b'H', window.into());
+    let rings = Rings::new(program, universe, STEPS);
+    let starts = universe.start_symbols();
+    let turned = program.is_rotation_invariant();
+    let mut left = MOST_READINGS;
+    for n in 1..=LARGEST {
+        let (SimulationDepth::Exact(horizon) | SimulationDepth::Beginning(horizon)) =
+            rings.depth(n)
+        else {
+            continue;
         };
-        let mut bytes = Tagged(Sha256::new());
-        bytes.number(b'v', VERSION.into());
-        bytes.put(b'p', self.template.name().as_bytes());
-        bytes.number(b'T', self.horizon.into());
-        bytes.number(b'H', window.into());
-        let rings = Rings::new(self, universe, STEPS);
-        let starts = universe.start_symbols();
-        let turned = self.is_rotation_invariant();
-        let mut left = MOST_READINGS;
-        for n in 1..=LARGEST {
-            let (SimulationDepth::Exact(horizon) | SimulationDepth::Beginning(horizon)) =
-                rings.watch(n)
-            else {
+        let classes = (starts.len() as u64).pow(n as u32) / if turned { n as u64 } else { 1 };
+        let steps = horizon.t.saturating_add(horizon.window).saturating_add(1);
+        let Some(rest) = left.checked_sub(classes.saturating_mul(steps)) else {
+            break;
+        };
+        left = rest;
+        bytes.number(b'n', n as i128);
+        for (index, word) in windows(starts.len(), n).enumerate() {
+            if index % STARTS_AT_ONCE == 0 && budget.is_spent() {
+                return String::new();
+            }
+            if turned && !is_least_rotation(&word) {
                 continue;
-            };
-            let classes = (starts.len() as u64).pow(n as u32) / if turned { n as u64 } else { 1 };
-            let steps = horizon.t.saturating_add(horizon.window).saturating_add(1);
-            let Some(rest) = left.checked_sub(classes.saturating_mul(steps)) else {
-                break;
-            };
-            left = rest;
-            bytes.number(b'n', n as i128);
-            for (index, word) in windows(starts.len(), n).enumerate() {
-                if index % STARTS_AT_ONCE == 0 && budget.is_spent() {
-                    return String::new();
-                }
-                if turned && !is_least_rotation(&word) {
-                    continue;
-                }
-                let start: State = word
-                    .iter()
-                    .map(|&index| starts[usize::from(index)])
-                    .collect();
-                let met = admitted(&self.preconditions, &start, universe);
-                bytes.truth(met);
-                if met == Ok(true) {
-                    self.readings(universe, &start, horizon, &mut bytes);
-                }
+            }
+            let start: State = word
+                .iter()
+                .map(|&index| starts[usize::from(index)])
+                .collect();
+            let met = admitted(&program.preconditions, &start, universe);
+            bytes.truth(met);
+            if met == Ok(true) {
+                readings(program, universe, &start, horizon, &mut bytes);
             }
         }
-        crate::json::hash::hex(bytes.0)
     }
+    crate::json::hash::hex(bytes.0)
+}
 
-    /// What the law reads on one run.
-    fn readings(&self, universe: &Tabulated, start: &State, horizon: Horizon, bytes: &mut Tagged) {
-        let (antecedent, consequent) = match &self.claim {
-            Claim::Always {
-                antecedent,
-                consequent,
-                ..
-            } => (antecedent.as_ref(), consequent),
-            Claim::Eventually {
-                antecedent,
-                consequent,
-                ..
-            } => (Some(antecedent), consequent),
-            Claim::Commutes(symmetry) => {
-                bytes.symmetry(symmetry);
-                return bytes.case(&self.case(universe, start, horizon));
-            }
-            Claim::Local {
-                trigger,
-                pattern,
-                parity,
-                equal,
-                result,
-            } => {
-                bytes.put(b'l', &[*trigger, *result, u8::from(*equal)]);
-                bytes.put(b'a', pattern.as_ref().map_or(&[], <[Symbol; 3]>::as_slice));
-                bytes.put(b'm', parity.as_slice());
-                return bytes.case(&self.case(universe, start, horizon));
-            }
+/// What the law reads on one run.
+fn readings(
+    program: &Program,
+    universe: &Tabulated,
+    start: &State,
+    horizon: Horizon,
+    bytes: &mut Tagged,
+) {
+    let (antecedent, consequent) = match &program.claim {
+        Claim::Always {
+            antecedent,
+            consequent,
+            ..
+        } => (antecedent.as_ref(), consequent),
+        Claim::Eventually {
+            antecedent,
+            consequent,
+            ..
+        } => (Some(antecedent), consequent),
+        Claim::Commutes(symmetry) => {
+            bytes.symmetry(symmetry);
+            return bytes.case(&Case::new(program, universe, start, horizon));
+        }
+        Claim::Local {
+            trigger,
+            pattern,
+            parity,
+            equal,
+            result,
+        } => {
+            bytes.put(b'l', &[*trigger, *result, u8::from(*equal)]);
+            bytes.put(b'a', pattern.as_ref().map_or(&[], <[Symbol; 3]>::as_slice));
+            bytes.put(b'm', parity.as_slice());
+            return bytes.case(&Case::new(program, universe, start, horizon));
+        }
+    };
+    let mut run = Trajectory::new(universe, start).keeping(&program.fixed_steps());
+    for t in 0..=horizon.t.saturating_add(horizon.window) {
+        let mut read = |index: usize, time| {
+            observe(
+                &program.observables[index],
+                run.state(step_of(time, t)),
+                universe,
+            )
         };
-        let mut run = Trajectory::new(universe, start).keeping(&self.fixed_steps());
-        for t in 0..=horizon.t.saturating_add(horizon.window) {
-            let mut read = |index: usize, time| {
-                observe(
-                    &self.observables[index],
-                    run.state(step_of(time, t)),
-                    universe,
-                )
-            };
-            match (antecedent, consequent) {
-                (None, Formula::Cmp(op, left, right)) => {
-                    bytes.put(b'o', op.text().as_bytes());
-                    bytes.fraction(fraction(left, t, &mut read));
-                    bytes.fraction(fraction(right, t, &mut read));
-                }
-                (None, whole) => bytes.truth(holds(whole, t, &mut read)),
-                (Some(p), q) => {
-                    bytes.truth(holds(p, t, &mut read));
-                    bytes.truth(holds(q, t, &mut read));
-                }
+        match (antecedent, consequent) {
+            (None, Formula::Cmp(op, left, right)) => {
+                bytes.put(b'o', op.text().as_bytes());
+                bytes.fraction(fraction(left, t, &mut read));
+                bytes.fraction(fraction(right, t, &mut read));
+            }
+            (None, whole) => bytes.truth(holds(whole, t, &mut read)),
+            (Some(p), q) => {
+                bytes.truth(holds(p, t, &mut read));
+                bytes.truth(holds(q, t, &mut read));
             }
         }
     }
@@ -212,6 +220,7 @@ fn is_least_rotation(word: &[Symbol]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::{behaviour_hash, behaviour_hash_with_stop};
     use crate::law::{Extensions, Law, Program};
     use crate::universe::{KineticGrid, Tabulated};
 
@@ -225,7 +234,7 @@ mod tests {
     }
 
     fn hash(template: &str, expr: &str, claim: &str) -> String {
-        program(template, expr, claim, &KineticGrid).behaviour_hash(&KineticGrid)
+        behaviour_hash(&program(template, expr, claim, &KineticGrid), &KineticGrid)
     }
 
     #[test]
@@ -237,17 +246,17 @@ mod tests {
         let universe = crate::universe::TableUniverse::from_json(table).unwrap();
         let law = program("invariant", "leftmost('3')", "f(t) == f(0)", &universe);
         let asked = AtomicU64::new(0);
-        let whole = law.behaviour_hash_until(&universe, &|| {
+        let whole = behaviour_hash_with_stop(&law, &universe, &|| {
             asked.fetch_add(1, Ordering::Relaxed);
             false
         });
-        assert_eq!(whole, Some(law.behaviour_hash(&universe)));
+        assert_eq!(whole, Some(behaviour_hash(&law, &universe)));
         // A million readings are 10 steps of 100,000 starts, and 1,024 starts take one question.
         let questions = asked.into_inner();
         assert!((2..=100).contains(&questions), "{questions}");
-        assert_eq!(law.behaviour_hash_until(&universe, &|| true), None);
+        assert_eq!(behaviour_hash_with_stop(&law, &universe, &|| true), None);
         let other = program("invariant", "rightmost('3')", "f(t) == f(0)", &universe);
-        assert_ne!(whole, Some(other.behaviour_hash(&universe)));
+        assert_ne!(whole, Some(behaviour_hash(&other, &universe)));
     }
 
     #[test]

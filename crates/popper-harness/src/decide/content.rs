@@ -22,6 +22,37 @@ const OTHERS: usize = 3;
 pub struct EmpiricalContent([u64; HISTORIES / 64]);
 
 impl EmpiricalContent {
+    /// What the law forbids of a sample of imagined histories that depends on nothing but the symbols.
+    ///
+    /// ```
+    /// use popper_harness::decide::EmpiricalContent;
+    /// use popper_harness::law::{Extensions, Law, Program};
+    /// use popper_harness::universe::KineticGrid;
+    ///
+    /// let content = |claim: &str| {
+    ///     let law = format!(
+    ///         r#"{{"law_id": "l", "template": "bound", "quantifiers": {{"T": 9}}, "claim": "{claim}", "forbidden": "f",
+    ///             "observables": [{{"name": "x", "expr": "count('X')"}}]}}"#
+    ///     );
+    ///     let law = Law::from_json(&law, Extensions::default())?;
+    ///     let program = Program::compile(&law, &KineticGrid)?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(EmpiricalContent::new(&program, &KineticGrid))
+    /// };
+    /// let (bold, timid) = (content("x(t) <= 0")?, content("x(t) <= 2")?);
+    /// assert!(bold.share() > timid.share());
+    /// assert_eq!(content("x(t) >= 0")?.share(), 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(program: &Program, universe: &Tabulated) -> Self {
+        let mut content = Self([0; HISTORIES / 64]);
+        for index in 0..HISTORIES {
+            if forbids(program, &History::imagine(universe, index), universe) {
+                content.0[index / 64] |= 1 << (index % 64);
+            }
+        }
+        content
+    }
+
     /// The share of histories that are forbidden, `0..=1`. A tautology forbids none.
     pub fn share(&self) -> f64 {
         self.count(|index| self.0[index]) / HISTORIES as f64
@@ -48,95 +79,64 @@ impl EmpiricalContent {
     }
 }
 
-impl Program {
-    /// What the law forbids of a sample of imagined histories that depends on nothing but the symbols.
-    ///
-    /// ```
-    /// use popper_harness::law::{Extensions, Law, Program};
-    /// use popper_harness::universe::KineticGrid;
-    ///
-    /// let content = |claim: &str| {
-    ///     let law = format!(
-    ///         r#"{{"law_id": "l", "template": "bound", "quantifiers": {{"T": 9}}, "claim": "{claim}", "forbidden": "f",
-    ///             "observables": [{{"name": "x", "expr": "count('X')"}}]}}"#
-    ///     );
-    ///     let law = Law::from_json(&law, Extensions::default())?;
-    ///     Ok::<_, Box<dyn std::error::Error>>(Program::compile(&law, &KineticGrid)?.content(&KineticGrid))
-    /// };
-    /// let (bold, timid) = (content("x(t) <= 0")?, content("x(t) <= 2")?);
-    /// assert!(bold.share() > timid.share());
-    /// assert_eq!(content("x(t) >= 0")?.share(), 0.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn content(&self, universe: &Tabulated) -> EmpiricalContent {
-        let mut content = EmpiricalContent([0; HISTORIES / 64]);
-        for index in 0..HISTORIES {
-            if self.forbids(&History::imagine(universe, index), universe) {
-                content.0[index / 64] |= 1 << (index % 64);
-            }
-        }
-        content
+/// Whether a history is one that the law forbids. What has no value is not forbidden.
+fn forbids(program: &Program, history: &History, universe: &Tabulated) -> bool {
+    if admitted(&program.preconditions, &history.start, universe) != Ok(true) {
+        return false;
     }
-
-    /// Whether a history is one that the law forbids. What has no value is not forbidden.
-    fn forbids(&self, history: &History, universe: &Tabulated) -> bool {
-        if admitted(&self.preconditions, &history.start, universe) != Ok(true) {
-            return false;
-        }
-        let says = |formula: &Formula, now: &State| {
-            let mut read = |index: usize, time: Time| {
-                let state = match time {
-                    Time::Now => now,
-                    Time::Next => &history.next,
-                    Time::At(0) => &history.start,
-                    Time::At(step) => &history.others[(step % OTHERS as u64) as usize],
-                };
-                observe(&self.observables[index], state, universe)
+    let says = |formula: &Formula, now: &State| {
+        let mut read = |index: usize, time: Time| {
+            let state = match time {
+                Time::Now => now,
+                Time::Next => &history.next,
+                Time::At(0) => &history.start,
+                Time::At(step) => &history.others[(step % OTHERS as u64) as usize],
             };
-            holds(formula, 1, &mut read)
+            observe(&program.observables[index], state, universe)
         };
-        match &self.claim {
-            Claim::Always {
-                antecedent,
-                consequent,
-                ..
-            } => {
-                let met = antecedent.as_ref().map(|p| says(p, &history.now));
-                met.is_none_or(|met| met == Ok(true)) && says(consequent, &history.now) == Ok(false)
-            }
-            Claim::Eventually {
-                antecedent,
-                consequent,
-                window,
-            } => {
-                let later = history.others.iter().take(*window as usize);
-                says(antecedent, &history.now) == Ok(true)
-                    && std::iter::once(&history.now)
-                        .chain(later)
-                        .all(|state| says(consequent, state) == Ok(false))
-            }
-            Claim::Commutes(symmetry) => {
-                let single = symmetry.each(history.now.len());
-                single
-                    .iter()
-                    .any(|single| single.apply(&history.now) != history.image)
-            }
-            Claim::Local {
-                trigger,
-                pattern,
-                parity,
-                equal,
-                result,
-            } => {
-                let (now, n) = (&history.now, history.now.len());
-                (0..n).any(|cell| {
-                    let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
-                    now[cell] == *trigger
-                        && pattern.is_none_or(|pattern| pattern == around)
-                        && parity.is_none_or(|parity| cell % 2 == usize::from(parity))
-                        && (history.next[cell] == *result) != *equal
-                })
-            }
+        holds(formula, 1, &mut read)
+    };
+    match &program.claim {
+        Claim::Always {
+            antecedent,
+            consequent,
+            ..
+        } => {
+            let met = antecedent.as_ref().map(|p| says(p, &history.now));
+            met.is_none_or(|met| met == Ok(true)) && says(consequent, &history.now) == Ok(false)
+        }
+        Claim::Eventually {
+            antecedent,
+            consequent,
+            window,
+        } => {
+            let later = history.others.iter().take(*window as usize);
+            says(antecedent, &history.now) == Ok(true)
+                && std::iter::once(&history.now)
+                    .chain(later)
+                    .all(|state| says(consequent, state) == Ok(false))
+        }
+        Claim::Commutes(symmetry) => {
+            let single = symmetry.each(history.now.len());
+            single
+                .iter()
+                .any(|single| single.apply(&history.now) != history.image)
+        }
+        Claim::Local {
+            trigger,
+            pattern,
+            parity,
+            equal,
+            result,
+        } => {
+            let (now, n) = (&history.now, history.now.len());
+            (0..n).any(|cell| {
+                let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
+                now[cell] == *trigger
+                    && pattern.is_none_or(|pattern| pattern == around)
+                    && parity.is_none_or(|parity| cell % 2 == usize::from(parity))
+                    && (history.next[cell] == *result) != *equal
+            })
         }
     }
 }
@@ -209,7 +209,7 @@ mod tests {
         law["forbidden"] = "f".into();
         law["quantifiers"] = serde_json::json!({"T": 9, "H": 2});
         let law = Law::from_value(law, "$", Extensions::default()).unwrap();
-        Program::compile(&law, universe).unwrap().content(universe)
+        EmpiricalContent::new(&Program::compile(&law, universe).unwrap(), universe)
     }
 
     fn invariant(expr: &str) -> EmpiricalContent {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::generators::Family;
+use super::generators::CaseFamily;
 use crate::bitslice::{
-    Batch, BitProgram, Circuit, LANES, Lanes, Least, Outcome, Scratch, smallest,
+    Batch, BatchOutcome, BitProgram, BitSlice, Circuit, LANES, MinimalViolation, Scratch, smallest,
 };
 use crate::law::Program;
-use crate::law::evaluate::{Horizon, Trajectory};
+use crate::law::evaluate::{Case, Horizon, Trajectory};
 use crate::law::rings::{Rings, SimulationDepth};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
@@ -47,7 +47,7 @@ impl<'a> CompiledUniverse<'a> {
         last: u64,
     ) -> Option<RingEvaluator<'a>> {
         let rings = Rings::new(program, self.universe, self.max_t);
-        let (horizon, exact) = match rings.watch(n) {
+        let (horizon, exact) = match rings.depth(n) {
             SimulationDepth::Exact(horizon) => (horizon, true),
             SimulationDepth::Beginning(horizon) => (horizon, false),
             SimulationDepth::Nothing => return None,
@@ -98,7 +98,7 @@ impl RingEvaluator<'_> {
     }
 
     /// Runs a batch.
-    pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> Outcome {
+    pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> BatchOutcome {
         match &self.plan {
             Some(plan) => plan.run(batch, scratch),
             None => self.run_each(batch),
@@ -106,14 +106,12 @@ impl RingEvaluator<'_> {
     }
 
     /// The same, one start at a time.
-    fn run_each(&self, batch: &Batch) -> Outcome {
-        let mut outcome = Outcome::default();
+    fn run_each(&self, batch: &Batch) -> BatchOutcome {
+        let mut outcome = BatchOutcome::default();
         let mut violations: Vec<(u64, usize)> = Vec::new();
         for lane in batch.live.iter() {
             let start = batch.get(lane);
-            let case = self
-                .program
-                .case(self.compiled.universe, &start, self.horizon);
+            let case = Case::new(self.program, self.compiled.universe, &start, self.horizon);
             if case.error.is_some() {
                 outcome.error.set(lane, true);
             }
@@ -141,7 +139,7 @@ impl RingEvaluator<'_> {
         for (t, lane) in violations {
             match outcome.first.last_mut() {
                 Some((last, lanes)) if *last == t => lanes.set(lane, true),
-                _ => outcome.first.push((t, Lanes::one(lane))),
+                _ => outcome.first.push((t, BitSlice::one(lane))),
             }
         }
         outcome
@@ -180,8 +178,8 @@ pub struct Violation {
     pub start: State,
 }
 
-impl From<Least> for Violation {
-    fn from(least: Least) -> Self {
+impl From<MinimalViolation> for Violation {
+    fn from(least: MinimalViolation) -> Self {
         Self {
             movers: least.movers as usize,
             t_fail: least.t_fail,
@@ -203,7 +201,7 @@ pub struct RingStats {
     pub errors: u64,
     pub densities: [u64; 10],
     /// Used cases and triggers by family.
-    pub families: Vec<(Family, u64, u64)>,
+    pub families: Vec<(CaseFamily, u64, u64)>,
     pub best: Option<Violation>,
     /// The smallest start on which an expression has no value; its `t_fail` is 0.
     pub failing: Option<Violation>,
@@ -218,7 +216,7 @@ impl RingStats {
     }
 
     /// Enters a batch; `families` says what each word of 64 lanes came from.
-    pub fn enter(&mut self, batch: &Batch, outcome: &Outcome, families: [Family; 8]) {
+    pub fn enter(&mut self, batch: &Batch, outcome: &BatchOutcome, families: [CaseFamily; 8]) {
         self.attempted += batch.live.count();
         self.used += outcome.admitted.count();
         self.unusual += (outcome.unusual & outcome.admitted).count();
@@ -238,7 +236,7 @@ impl RingStats {
                 None => self.families.push((family, used, triggers)),
             }
         }
-        if self.n <= DENSITY_N || families[0] != Family::Exhaustive {
+        if self.n <= DENSITY_N || families[0] != CaseFamily::Exhaustive {
             self.enter_densities(batch, outcome.admitted);
         }
         self.best = better(
@@ -246,10 +244,10 @@ impl RingStats {
             smallest(batch, outcome).map(Violation::from),
         );
         if outcome.error.any() {
-            let failing = Outcome {
+            let failing = BatchOutcome {
                 violated: outcome.error,
                 first: vec![(0, outcome.error)],
-                ..Outcome::default()
+                ..BatchOutcome::default()
             };
             let failing = smallest(batch, &failing).map(Violation::from);
             self.failing = better(self.failing.take(), failing);
@@ -283,7 +281,7 @@ impl RingStats {
     }
 
     /// Counts the densities of the admitted starts of a batch.
-    fn enter_densities(&mut self, batch: &Batch, admitted: Lanes) {
+    fn enter_densities(&mut self, batch: &Batch, admitted: BitSlice) {
         for (lane, movers) in movers(batch).into_iter().enumerate() {
             if admitted.get(lane) {
                 self.densities[(usize::from(movers) * 10 / self.n).min(9)] += 1;
@@ -294,9 +292,9 @@ impl RingStats {
 
 /// For each lane, the number of cells that are not the first symbol, counted in bit columns.
 fn movers(batch: &Batch) -> Vec<u16> {
-    let mut columns: Vec<Lanes> = Vec::new();
+    let mut columns: Vec<BitSlice> = Vec::new();
     for cell in 0..batch.n {
-        let mut carry = (0..batch.bits).fold(Lanes::ZERO, |any, bit| {
+        let mut carry = (0..batch.bits).fold(BitSlice::ZERO, |any, bit| {
             any | batch.planes[bit * batch.n + cell]
         });
         for column in &mut columns {
@@ -306,7 +304,8 @@ fn movers(batch: &Batch) -> Vec<u16> {
             columns.push(carry);
         }
     }
-    let bit = |lane| move |(place, column): (usize, &Lanes)| u16::from(column.get(lane)) << place;
+    let bit =
+        |lane| move |(place, column): (usize, &BitSlice)| u16::from(column.get(lane)) << place;
     (0..LANES)
         .map(|lane| columns.iter().enumerate().map(bit(lane)).sum())
         .collect()

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::budget::Budget;
 use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats};
-use super::generators::Family;
-use crate::bitslice::{Batch, Scratch, Starts};
+use super::generators::CaseFamily;
+use crate::bitslice::{Batch, InitialStates, Scratch};
 use crate::law::Program;
 use crate::universe::{Symbol, Universe};
 
@@ -16,9 +16,9 @@ use crate::universe::{Symbol, Universe};
 const COUNTED_N: usize = 14;
 
 /// What exhausting a ring would take.
-pub struct Exhaustion<'a> {
+pub struct ExhaustiveRing<'a> {
     evaluator: RingEvaluator<'a>,
-    starts: Starts,
+    starts: InitialStates,
     symbols: usize,
     start_symbols: usize,
     rotations: bool,
@@ -27,7 +27,7 @@ pub struct Exhaustion<'a> {
     counted: bool,
 }
 
-impl<'a> Exhaustion<'a> {
+impl<'a> ExhaustiveRing<'a> {
     /// Prepares rings of `n` cells; none where the law excludes them.
     pub fn new(compiled: &'a CompiledUniverse<'a>, program: &'a Program, n: usize) -> Option<Self> {
         let evaluator = compiled.evaluator(program, n)?;
@@ -40,7 +40,7 @@ impl<'a> Exhaustion<'a> {
                 .preconditions
                 .iter()
                 .any(|condition| !condition.is_static());
-        let blocks = Starts::new(n, &starts, symbols, rotations)?;
+        let blocks = InitialStates::new(n, &starts, symbols, rotations)?;
         Some(Self {
             evaluator,
             starts: blocks,
@@ -87,7 +87,7 @@ impl<'a> Exhaustion<'a> {
             }
             self.starts.fill(block, &mut batch);
             let outcome = self.evaluator.run(&batch, &mut scratch);
-            tally.enter(&batch, &outcome, [Family::Exhaustive; 8]);
+            tally.enter(&batch, &outcome, [CaseFamily::Exhaustive; 8]);
             if self.rotations && self.counted {
                 tally.distinct += outcome
                     .admitted

@@ -1,7 +1,7 @@
 //! Starts on which an expression has no value.
 
 use super::evaluator::{CompiledUniverse, Violation};
-use crate::law::evaluate::{EvalError, Trajectory, admitted, holds, observe, step_of};
+use crate::law::evaluate::{Case, EvalError, Trajectory, admitted, holds, observe, step_of};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Law, Program};
 use crate::universe::{State, Universe};
@@ -18,7 +18,7 @@ pub fn describe(
 ) -> Option<String> {
     let start = &failing.start;
     let horizon = compiled.evaluator(program, start.len())?.horizon;
-    let (t, error) = program.case(compiled.universe, start, horizon).error?;
+    let (t, error) = Case::new(program, compiled.universe, start, horizon).error?;
     let (t, expression) = if admitted(&program.preconditions, start, compiled.universe).is_err() {
         (0, precondition(compiled, law, program, start)?)
     } else {

@@ -9,7 +9,7 @@ use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 /// Where a case comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Family {
+pub enum CaseFamily {
     /// Independent cells, at 64 densities.
     RandomDensitySweep,
     /// A few pairs of symbols at chosen distances.
@@ -36,7 +36,7 @@ pub enum Family {
     PatternDirected,
 }
 
-impl Family {
+impl CaseFamily {
     /// The families that fill a batch, one for each word of 64 lanes; the last word waits for the antecedent.
     pub const SAMPLED: [Self; 8] = [
         Self::RandomDensitySweep,
@@ -117,20 +117,20 @@ impl<'a> Generator<'a> {
     }
 
     /// 64 starts of a ring of `n` cells; none for the families that are made from other cases.
-    pub fn cases(&self, family: Family, n: usize, draw: &mut RngStream) -> Vec<State> {
+    pub fn cases(&self, family: CaseFamily, n: usize, draw: &mut RngStream) -> Vec<State> {
         let make: fn(&Self, usize, usize, &mut RngStream) -> Vec<Symbol> = match family {
-            Family::RandomDensitySweep => Self::at_density,
-            Family::ConstrainedPairInteractions => Self::pairs,
-            Family::EdgeWrappingCases => Self::at_seam,
-            Family::SymmetryMetamorphicSuite => return self.with_images(n, draw),
-            Family::PathologicalCases => Self::pathological,
-            Family::ExtremeStates => Self::blocks,
-            Family::PreconditionDirected => Self::admitted,
-            Family::AntecedentDirected
-            | Family::Exhaustive
-            | Family::Adversarial
-            | Family::Proposed
-            | Family::PatternDirected => return Vec::new(),
+            CaseFamily::RandomDensitySweep => Self::at_density,
+            CaseFamily::ConstrainedPairInteractions => Self::pairs,
+            CaseFamily::EdgeWrappingCases => Self::at_seam,
+            CaseFamily::SymmetryMetamorphicSuite => return self.with_images(n, draw),
+            CaseFamily::PathologicalCases => Self::pathological,
+            CaseFamily::ExtremeStates => Self::blocks,
+            CaseFamily::PreconditionDirected => Self::admitted,
+            CaseFamily::AntecedentDirected
+            | CaseFamily::Exhaustive
+            | CaseFamily::Adversarial
+            | CaseFamily::Proposed
+            | CaseFamily::PatternDirected => return Vec::new(),
         };
         (0..CASES)
             .map(|case| make(self, n, case, draw).into())

@@ -1,43 +1,43 @@
 //! From what was found to PASS, or to the first reason against it.
 
 use super::constants::Threshold;
+use super::evaluation::{Evaluation, EvaluationState};
 use super::rng::RngStream;
 use super::tautology::{self, Triviality};
-use super::trial::{Findings, Trial};
-use super::{Evidence, Power, Reason, Strength, Verdict, failing};
+use super::{Evidence, Power, Strength, UnknownReason, Verdict, failing};
 use crate::law::rings::SimulationDepth;
 use crate::law::{Claim, MAX_RING};
 
-/// PASS, or the first reason against it with its note: what the findings and the figures of a law that nothing refuted come
+/// PASS, or the first reason against it with its note: what the state and the figures of a law that nothing refuted come
 /// to. `complete` says that every admitted ring was exhausted.
 pub(super) fn judge(
-    trial: &Trial<'_>,
-    findings: &Findings,
+    evaluation: &Evaluation<'_>,
+    state: &EvaluationState,
     power: &Power,
     evidence: &Evidence,
     complete: bool,
-) -> Result<(), (Reason, String)> {
-    let config = &trial.harness.config;
+) -> Result<(), (UnknownReason, String)> {
+    let config = &evaluation.harness.config;
     let no = |reason, note: String| Err((reason, note));
-    if let Some(why) = trial.evaluation_error(findings) {
-        return no(Reason::EvaluationError, why);
+    if let Some(why) = evaluation.evaluation_error(state) {
+        return no(UnknownReason::EvaluationError, why);
     }
-    if findings.all().next().is_none() && trial.rings().watch(1) == SimulationDepth::Nothing {
-        return no(Reason::ResourceLimit, trial.beyond());
+    if state.all().next().is_none() && evaluation.rings().depth(1) == SimulationDepth::Nothing {
+        return no(UnknownReason::ResourceLimit, evaluation.beyond());
     }
-    if let Some(cells) = trial.rings_beyond() {
+    if let Some(cells) = evaluation.rings_beyond() {
         let why = format!(
             "the preconditions need rings of {cells} cells or more, the limit is {MAX_RING}"
         );
-        return no(Reason::ResourceLimit, why);
+        return no(UnknownReason::ResourceLimit, why);
     }
     let distinct = power.distinct;
     if distinct == 0 || (distinct < config.min_cases && !complete) {
         let why = format!("{distinct} different starts met the preconditions");
-        return no(Reason::UnmetPreconditions, why);
+        return no(UnknownReason::UnmetPreconditions, why);
     }
     let implication = matches!(
-        trial.program.claim,
+        evaluation.program.claim,
         Claim::Always {
             antecedent: Some(_),
             ..
@@ -45,40 +45,43 @@ pub(super) fn judge(
             | Claim::Local { .. }
     );
     if implication && power.triggers == 0 {
-        return no(Reason::VacuousPass, "the antecedent never held".into());
+        return no(
+            UnknownReason::VacuousPass,
+            "the antecedent never held".into(),
+        );
     }
-    let triviality = trial.triviality(findings);
+    let triviality = evaluation.triviality(state);
     if triviality == Triviality::Shown {
         let why = "the law holds for arbitrary, unrelated states: it says nothing of the dynamics";
-        return no(Reason::TautologicalClaim, why.into());
+        return no(UnknownReason::TautologicalClaim, why.into());
     }
     if !evidence.horizon.exact {
-        return no(Reason::ResourceLimit, trial.beyond());
+        return no(UnknownReason::ResourceLimit, evaluation.beyond());
     }
     let settled = complete || evidence.proof.is_some();
-    if let Some(why) = trial.untested(findings, settled) {
-        return no(Reason::ResourceLimit, why);
+    if let Some(why) = evaluation.untested(state, settled) {
+        return no(UnknownReason::ResourceLimit, why);
     }
     let (triggers, families) = (power.triggers, power.trigger_families.len());
     if implication && (triggers < config.min_triggers || families < config.min_trigger_families) {
         let why = format!("the antecedent held only {triggers} times in {families} families");
-        return no(Reason::InconclusiveLowPower, why);
+        return no(UnknownReason::InconclusiveLowPower, why);
     }
     if triviality == Triviality::Open {
         let why = "none of the unrelated states that were tried breaks the claim, and it is not shown that none does";
-        return no(Reason::InconclusiveLowPower, why.into());
+        return no(UnknownReason::InconclusiveLowPower, why.into());
     }
     if power.mutation.refuted == 0 {
         let total = power.mutation.total;
         let why = format!("none of the law's {total} mutants was refuted by the cases it survived");
-        return no(Reason::InconclusiveLowPower, why);
+        return no(UnknownReason::InconclusiveLowPower, why);
     }
     Ok(())
 }
 
 /// What the best evidence is and how far it reaches.
-pub(super) fn weigh(evidence: &mut Evidence, findings: &Findings, complete: bool) {
-    let sampled = findings
+pub(super) fn weigh(evidence: &mut Evidence, state: &EvaluationState, complete: bool) {
+    let sampled = state
         .samples
         .iter()
         .filter(|sample| sample.tally.used > 0)
@@ -87,8 +90,8 @@ pub(super) fn weigh(evidence: &mut Evidence, findings: &Findings, complete: bool
         evidence.strength = Some(Strength::Proved);
         evidence.scope = "every ring size, every t".into();
         evidence.complete = true;
-    } else if findings.exhausted > 0
-        && findings
+    } else if state.exhausted > 0
+        && state
             .tallies
             .iter()
             .any(|tally| tally.exhausted && tally.used > 0)
@@ -96,7 +99,7 @@ pub(super) fn weigh(evidence: &mut Evidence, findings: &Findings, complete: bool
         evidence.strength = Some(Strength::Exhaustive);
         let small = format!(
             "every admissible start of every ring with N <= {}",
-            findings.exhausted
+            state.exhausted
         );
         evidence.scope = match sampled.max() {
             Some(largest) if !complete => format!("{small}; sampled up to N = {largest}"),
@@ -111,14 +114,14 @@ pub(super) fn weigh(evidence: &mut Evidence, findings: &Findings, complete: bool
     }
 }
 
-impl Trial<'_> {
-    pub(super) fn describe_horizon(&self, verdict: &mut Verdict, findings: &Findings) {
+impl Evaluation<'_> {
+    pub(super) fn describe_horizon(&self, verdict: &mut Verdict, state: &EvaluationState) {
         let horizon = &mut verdict.evidence.horizon;
         let max_t = self.harness.config.max_t;
-        let probe = findings.samples.first().map_or(1, |sample| sample.n);
+        let probe = state.samples.first().map_or(1, |sample| sample.n);
         let periodic =
             self.compiled.universe.period_bound(probe).is_some() && !self.program.counts_time();
-        horizon.exact = matches!(self.rings().watch(probe), SimulationDepth::Exact(_));
+        horizon.exact = matches!(self.rings().depth(probe), SimulationDepth::Exact(_));
         horizon.note = if periodic {
             "runs repeat after a known period p, so t to min(T, p) and windows to min(H, p - 1) are all there is".into()
         } else if horizon.exact {
@@ -140,8 +143,8 @@ impl Trial<'_> {
     }
 
     /// The smallest start on which an expression has no value, in words.
-    fn evaluation_error(&self, findings: &Findings) -> Option<String> {
-        let failing = findings
+    fn evaluation_error(&self, state: &EvaluationState) -> Option<String> {
+        let failing = state
             .all()
             .filter_map(|tally| Some((tally.n, tally.failing.as_ref()?)))
             .min();
@@ -168,8 +171,8 @@ impl Trial<'_> {
     }
 
     /// A constant of the claim on one side of which no tested ring reaches.
-    fn untested(&self, findings: &Findings, settled: bool) -> Option<String> {
-        let used = findings.all().filter(|tally| tally.used > 0);
+    fn untested(&self, state: &EvaluationState, settled: bool) -> Option<String> {
+        let used = state.all().filter(|tally| tally.used > 0);
         let tested = used.map(|tally| tally.n).max().unwrap_or(0);
         let Threshold { constant, cells } = self
             .constants
@@ -185,9 +188,9 @@ impl Trial<'_> {
         ))
     }
 
-    fn triviality(&self, findings: &Findings) -> Triviality {
+    fn triviality(&self, state: &EvaluationState) -> Triviality {
         let config = &self.harness.config;
-        let used = findings
+        let used = state
             .all()
             .filter(|tally| tally.used > 0)
             .map(|tally| tally.n);

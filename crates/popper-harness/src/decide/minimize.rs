@@ -1,7 +1,7 @@
 //! From a violation to the smallest one.
 
 use super::evaluator::{CompiledUniverse, Violation};
-use super::exhaustive::Exhaustion;
+use super::exhaustive::ExhaustiveRing;
 use super::sampled::Sampling;
 use super::shrink::Shrinker;
 use crate::bitslice::LANES;
@@ -31,11 +31,11 @@ pub fn minimize(
     let reached = found.start.len();
     let mut complete = true;
     for n in exhausted + 1..=reached.min(minimal_n) {
-        if Exhaustion::cost(compiled, program, n) > budget || sampling.budget.is_spent() {
+        if ExhaustiveRing::cost(compiled, program, n) > budget || sampling.budget.is_spent() {
             complete = false;
             break;
         }
-        let Some(ring) = Exhaustion::new(compiled, program, n) else {
+        let Some(ring) = ExhaustiveRing::new(compiled, program, n) else {
             continue;
         };
         // Where runs are watched at the beginning only, something smaller may fail later.

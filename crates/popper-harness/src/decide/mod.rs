@@ -7,6 +7,7 @@ mod budget;
 mod config;
 mod constants;
 mod content;
+mod evaluation;
 mod evaluator;
 mod exhaustive;
 mod failing;
@@ -19,18 +20,18 @@ mod rng;
 mod sampled;
 mod shrink;
 mod tautology;
-mod trial;
 mod verdict;
 
 use std::sync::Arc;
 
+pub use behaviour::{behaviour_hash, behaviour_hash_with_stop};
 pub use budget::Stop;
 pub use config::{Config, ConfigError};
 pub use content::EmpiricalContent;
-pub use generators::Family;
+pub use generators::CaseFamily;
 pub use verdict::{
-    Evidence, HorizonNote, Mutation, Power, Reason, RingPower, Status, Strength, VERDICT_VERSION,
-    Verdict,
+    Evidence, HorizonNote, Mutation, Power, RingPower, Status, Strength, UnknownReason,
+    VERDICT_VERSION, Verdict,
 };
 
 use crate::bitslice::Circuit;
@@ -38,8 +39,8 @@ use crate::law::{Law, Missing, Program, Unfit};
 use crate::universe::{Tabulated, Universe, UniverseError};
 
 use budget::Budget;
+use evaluation::Evaluation;
 use generators::knows_transform;
-use trial::Trial;
 
 /// Why there is no harness for a universe and a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -119,7 +120,7 @@ impl Harness {
 
     /// Decides a law.
     pub fn evaluate(&self, law: &Law) -> Verdict {
-        self.evaluate_until(law, &|| false)
+        self.evaluate_with_stop(law, &|| false)
     }
 
     /// Decides a law, unless `stop` returns `true` before the end.
@@ -127,7 +128,7 @@ impl Harness {
     /// If `stop` was asked and said so, the verdict is UNKNOWN `resource_limit`; or, where a counterexample was found before, FAIL
     /// with a counterexample that replays and is neither `minimized` nor `minimal`. Otherwise the verdict is that of
     /// [`evaluate`](Self::evaluate), byte for byte.
-    pub fn evaluate_until(&self, law: &Law, stop: Stop<'_>) -> Verdict {
+    pub fn evaluate_with_stop(&self, law: &Law, stop: Stop<'_>) -> Verdict {
         let fingerprint = law.fingerprint();
         let mut verdict = Verdict::new(
             law.id.clone(),
@@ -148,14 +149,14 @@ impl Harness {
             }
             Ok(program) => {
                 let budget = Budget::new(stop);
-                Trial::new(self, law, &program, &fingerprint, &budget).run(&mut verdict);
+                Evaluation::new(self, law, &program, &fingerprint, &budget).run(&mut verdict);
             }
         }
         verdict
     }
 
     /// The law as a program, or the first reason why there is none, in the order in which reasons count.
-    fn resolve(&self, law: &Law) -> Result<Program, (Reason, String)> {
+    fn resolve(&self, law: &Law) -> Result<Program, (UnknownReason, String)> {
         let compiled = Program::compile(law, self.universe.as_ref());
         let lacks = &law.capabilities;
         let observable = lacks
@@ -169,23 +170,25 @@ impl Harness {
         let generator = lacks
             .missing_generators
             .iter()
-            .find(|name| Family::by_name(name).is_none());
+            .find(|name| CaseFamily::by_name(name).is_none());
         let declared =
             |name: &String| format!("the law declares that `{name}` is missing, and it is");
         match (&compiled, observable, transform, generator) {
             (Err(Unfit::Missing(missing)), ..) if !matches!(missing, Missing::Transform { .. }) => {
-                Err((Reason::MissingObservable, missing.to_string()))
+                Err((UnknownReason::MissingObservable, missing.to_string()))
             }
-            (_, Some(name), ..) => Err((Reason::MissingObservable, declared(name))),
+            (_, Some(name), ..) => Err((UnknownReason::MissingObservable, declared(name))),
             (Err(Unfit::Missing(missing)), ..) => {
-                Err((Reason::MissingTransform, missing.to_string()))
+                Err((UnknownReason::MissingTransform, missing.to_string()))
             }
-            (_, _, Some(name), _) => Err((Reason::MissingTransform, declared(name))),
-            (_, _, _, Some(name)) => Err((Reason::MissingGenerator, declared(name))),
+            (_, _, Some(name), _) => Err((UnknownReason::MissingTransform, declared(name))),
+            (_, _, _, Some(name)) => Err((UnknownReason::MissingGenerator, declared(name))),
             (Err(Unfit::Ambiguous(ambiguity)), ..) => {
-                Err((Reason::AmbiguousClaim, ambiguity.to_string()))
+                Err((UnknownReason::AmbiguousClaim, ambiguity.to_string()))
             }
-            (Ok(_), ..) => compiled.map_err(|unfit| (Reason::AmbiguousClaim, unfit.to_string())),
+            (Ok(_), ..) => {
+                compiled.map_err(|unfit| (UnknownReason::AmbiguousClaim, unfit.to_string()))
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::exhaustive::Exhaustion;
-use super::trial::{Findings, Trial};
+use super::evaluation::{Evaluation, EvaluationState};
+use super::exhaustive::ExhaustiveRing;
 use super::{Mutation, Power, RingPower, mutants};
 use crate::bitslice::Scratch;
 use crate::law::Program;
@@ -11,12 +11,12 @@ use crate::law::Program;
 /// Larger rings are too dear to exhaust again for each mutant; the sampled cases stand for them.
 const MUTANT_N: usize = 10;
 
-impl Trial<'_> {
-    pub(super) fn power(&self, findings: &Findings) -> Power {
+impl Evaluation<'_> {
+    pub(super) fn power(&self, state: &EvaluationState) -> Power {
         let mut power = Power::default();
         let mut rings: BTreeMap<usize, RingPower> = BTreeMap::new();
         let (mut unusual, mut wrapped) = (0, 0);
-        for tally in findings.all() {
+        for tally in state.all() {
             power.attempted += tally.attempted;
             power.used += tally.used;
             unusual += tally.unusual;
@@ -56,18 +56,18 @@ impl Trial<'_> {
             power.collision_coverage = share(unusual, power.used);
             power.wrap_coverage = share(wrapped, power.used);
         }
-        if findings.found.is_none() && power.used > 0 {
-            power.mutation = self.mutation(findings);
+        if state.found.is_none() && power.used > 0 {
+            power.mutation = self.mutation(state);
         }
         power
     }
 
     /// How many of the law's mutants the same cases refute.
-    fn mutation(&self, findings: &Findings) -> Mutation {
+    fn mutation(&self, state: &EvaluationState) -> Mutation {
         let mutants = mutants::mutants(self.program, self.compiled.universe);
         let refuted = mutants
             .iter()
-            .filter(|mutant| !self.budget.is_spent() && self.refutes(mutant, findings))
+            .filter(|mutant| !self.budget.is_spent() && self.refutes(mutant, state))
             .count() as u64;
         let total = mutants.len() as u64;
         Mutation {
@@ -77,18 +77,18 @@ impl Trial<'_> {
         }
     }
 
-    fn refutes(&self, mutant: &Program, findings: &Findings) -> bool {
-        let small = findings
+    fn refutes(&self, mutant: &Program, state: &EvaluationState) -> bool {
+        let small = state
             .tallies
             .iter()
             .filter(|tally| tally.exhausted && tally.n <= MUTANT_N)
             .map(|tally| tally.n);
         let exhausted = small
-            .filter_map(|n| Exhaustion::new(&self.compiled, mutant, n))
+            .filter_map(|n| ExhaustiveRing::new(&self.compiled, mutant, n))
             .any(|ring| ring.run(self.budget).best.is_some());
         exhausted || {
             let mut scratch = Scratch::default();
-            findings.samples.iter().any(|sample| {
+            state.samples.iter().any(|sample| {
                 let evaluator = self.compiled.evaluator(mutant, sample.n);
                 evaluator.is_some_and(|evaluator| {
                     sample

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::budget::Budget;
 use super::constants::Constants;
 use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, batch_of};
-use super::generators::{Family, Generator};
+use super::generators::{CaseFamily, Generator};
 use super::rng::RngStream;
-use crate::bitslice::{Batch, LANES, Lanes, Scratch};
+use crate::bitslice::{Batch, BitSlice, LANES, Scratch};
 use crate::law::{Claim, Law, Program};
 use crate::universe::{State, Universe};
 
@@ -64,7 +64,7 @@ impl Sampling<'_> {
         };
         let mut scratch = Scratch::default();
         let mut keys = Vec::new();
-        let mut enter = |sample: &mut Sample, batch: Batch, families: [Family; 8]| {
+        let mut enter = |sample: &mut Sample, batch: Batch, families: [CaseFamily; 8]| {
             let outcome = evaluator.run(&batch, &mut scratch);
             sample.tally.enter(&batch, &outcome, families);
             keys.extend(
@@ -81,14 +81,14 @@ impl Sampling<'_> {
             if self.budget.is_spent() {
                 break;
             }
-            let states: Vec<State> = Family::SAMPLED
+            let states: Vec<State> = CaseFamily::SAMPLED
                 .into_iter()
                 .flat_map(|family| generator.cases(family, n, &mut draw))
                 .collect();
             enter(
                 &mut sample,
                 thinned(batch_of(&states, n, symbols), &evaluator),
-                Family::SAMPLED,
+                CaseFamily::SAMPLED,
             );
             if matches!(
                 self.program.claim,
@@ -99,7 +99,7 @@ impl Sampling<'_> {
             ) {
                 let directed = toward_antecedent(&generator, &evaluator, &states, &mut draw);
                 let batch = thinned(batch_of(&directed, n, symbols), &evaluator);
-                enter(&mut sample, batch, [Family::AntecedentDirected; 8]);
+                enter(&mut sample, batch, [CaseFamily::AntecedentDirected; 8]);
             }
         }
         let patterns = self.constants.starts(n, generator.background());
@@ -107,7 +107,7 @@ impl Sampling<'_> {
             enter(
                 &mut sample,
                 batch_of(states, n, symbols),
-                [Family::PatternDirected; 8],
+                [CaseFamily::PatternDirected; 8],
             );
         }
         for states in self.proposed(n, &generator) {
@@ -117,7 +117,7 @@ impl Sampling<'_> {
             enter(
                 &mut sample,
                 batch_of(&states, n, symbols),
-                [Family::Proposed; 8],
+                [CaseFamily::Proposed; 8],
             );
         }
         keys.sort_unstable();
@@ -153,7 +153,8 @@ impl Sampling<'_> {
         let share = self.proposed_cases / self.proposed_rings().len().max(1) as u64;
         let mut states = Vec::new();
         for test in asked {
-            let family = Family::by_name(&test.family).unwrap_or(Family::RandomDensitySweep);
+            let family =
+                CaseFamily::by_name(&test.family).unwrap_or(CaseFamily::RandomDensitySweep);
             let wanted = test.cases.unwrap_or(64).min(share) as usize;
             let before = states.len();
             while states.len() - before < wanted {
@@ -172,7 +173,7 @@ impl Sampling<'_> {
 /// The reference evaluator is hundreds of times slower, so it gets one case of eight.
 fn thinned(mut batch: Batch, evaluator: &RingEvaluator<'_>) -> Batch {
     if evaluator.plan.is_none() {
-        batch.live &= Lanes([0x0101_0101_0101_0101; 8]);
+        batch.live &= BitSlice([0x0101_0101_0101_0101; 8]);
     }
     batch
 }

@@ -26,7 +26,7 @@ pub enum Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Reason {
+pub enum UnknownReason {
     /// It reads something that nobody measures.
     MissingObservable,
     /// It needs a transform that does not exist.
@@ -168,7 +168,7 @@ pub struct Verdict {
     /// The answer.
     pub status: Status,
     /// Why it is UNKNOWN.
-    pub reason_code: Option<Reason>,
+    pub reason_code: Option<UnknownReason>,
     /// How it was reached.
     pub evidence: Evidence,
     /// What the attempt was worth.

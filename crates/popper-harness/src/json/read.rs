@@ -35,7 +35,7 @@ pub struct JsonError {
 /// [`JsonError`] if the text is not JSON, repeats a key, or nests deeper than a law with the deepest claim.
 pub fn parse(text: &str, root: &str) -> Result<Value, JsonError> {
     let fault = RefCell::new(None);
-    let place = Place {
+    let place = Position {
         step: Step::Root(root),
         depth: 0,
         fault: &fault,
@@ -54,18 +54,18 @@ pub fn parse(text: &str, root: &str) -> Result<Value, JsonError> {
 /// How a value is reached from the one around it.
 enum Step<'a> {
     Root(&'a str),
-    Key(&'a Place<'a>, &'a str),
-    Index(&'a Place<'a>, usize),
+    Key(&'a Position<'a>, &'a str),
+    Index(&'a Position<'a>, usize),
 }
 
 /// A value under reading. The first fault is kept outside, because an error of `serde_json` holds nothing but text.
-struct Place<'a> {
+struct Position<'a> {
     step: Step<'a>,
     depth: usize,
     fault: &'a RefCell<Option<JsonError>>,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Position<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.step {
             Step::Root(name) => out.write_str(name),
@@ -75,9 +75,9 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-impl Place<'_> {
-    fn inside<'b>(&'b self, step: Step<'b>) -> Place<'b> {
-        Place {
+impl Position<'_> {
+    fn inside<'b>(&'b self, step: Step<'b>) -> Position<'b> {
+        Position {
             step,
             depth: self.depth + 1,
             fault: self.fault,
@@ -102,7 +102,7 @@ impl Place<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for Position<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
@@ -110,7 +110,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for Position<'_> {
     type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -60,8 +60,8 @@ impl Program {
     /// [`Unfit`] with the first thing that is missing or ambiguous; what is missing comes first.
     pub fn compile(law: &Law, universe: &Tabulated) -> Result<Self, Unfit> {
         let scope = Scope { universe };
-        let meaning = match law.meaning() {
-            Ok(meaning) => meaning,
+        let resolved = match law.resolve() {
+            Ok(resolved) => resolved,
             Err(ambiguity) => {
                 return Err(scope
                     .missing(law)
@@ -70,7 +70,7 @@ impl Program {
         };
         let mut named = Vec::new();
         let mut ambiguous = None;
-        for (index, (name, node)) in meaning.observables.iter().enumerate() {
+        for (index, (name, node)) in resolved.observables.iter().enumerate() {
             match scope.observable(node) {
                 Ok(observable) => named.push((name.clone(), observable)),
                 Err(Unresolved::Missing(missing)) => return Err(missing.into()),
@@ -81,7 +81,7 @@ impl Program {
             }
         }
         let mut preconditions = Vec::new();
-        for (index, (op, left, right)) in meaning.preconditions.iter().enumerate() {
+        for (index, (op, left, right)) in resolved.preconditions.iter().enumerate() {
             match (scope.observable(left), scope.observable(right)) {
                 (Ok(left), Ok(right)) => preconditions.push(Condition {
                     op: *op,
@@ -98,7 +98,7 @@ impl Program {
             }
         }
         let mut observables = Vec::new();
-        let claim = scope.claim(law, &meaning.claim, &mut observables);
+        let claim = scope.claim(law, &resolved.claim, &mut observables);
         match (claim, ambiguous) {
             (Err(Unresolved::Missing(missing)), _) => Err(missing.into()),
             (_, Some(ambiguity)) => Err(ambiguity.into()),

@@ -2,7 +2,6 @@
 //!
 //! It decides replays, witnesses and everything the bit-parallel engine does not cover; the two are tested against each other.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use num_rational::Ratio;
@@ -314,6 +313,59 @@ pub struct Case {
 }
 
 impl Case {
+    /// What the law makes of one start, watched up to a horizon.
+    pub fn new(
+        program: &Program,
+        universe: &Tabulated,
+        start: &[Symbol],
+        horizon: Horizon,
+    ) -> Self {
+        let mut case = Self::default();
+        match admitted(&program.preconditions, start, universe) {
+            Err(error) => case.error = Some((0, error)),
+            Ok(admitted) => case.admitted = admitted,
+        }
+        if !case.admitted {
+            return case;
+        }
+        let mut values = Values::new(program, universe, start);
+        match &program.claim {
+            Claim::Commutes(symmetry) => {
+                case.violation = commutes(symmetry, universe, start, horizon);
+            }
+            Claim::Local { .. } => local(program, &mut values.run, horizon, &mut case),
+            Claim::Always {
+                antecedent,
+                consequent,
+                steps,
+            } => {
+                let last = if *steps {
+                    horizon.t.saturating_sub(1)
+                } else {
+                    horizon.t
+                };
+                for t in 0..=last {
+                    values.reach(t);
+                    let triggered = antecedent.as_ref().map_or(Ok(true), |p| values.holds(p, t));
+                    case.triggers += u64::from(antecedent.is_some() && triggered == Ok(true));
+                    match triggered
+                        .and_then(|triggered| Ok(!triggered || values.holds(consequent, t)?))
+                    {
+                        Ok(true) => {}
+                        Ok(false) => case.violation = case.violation.or(Some(t)),
+                        Err(error) => case.fail(t, error),
+                    }
+                }
+            }
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                ..
+            } => eventually(&mut values, antecedent, consequent, horizon, &mut case),
+        }
+        case
+    }
+
     /// Enters a step without a value; the first one counts.
     fn fail(&mut self, t: u64, error: EvalError) {
         if self.error.is_none_or(|(first, _)| t < first) {
@@ -377,94 +429,31 @@ pub struct Horizon {
     pub window: u64,
 }
 
-impl Program {
-    /// What the law makes of one start, watched up to a horizon.
-    pub fn case(&self, universe: &Tabulated, start: &[Symbol], horizon: Horizon) -> Case {
-        let mut case = Case::default();
-        match admitted(&self.preconditions, start, universe) {
-            Err(error) => case.error = Some((0, error)),
-            Ok(admitted) => case.admitted = admitted,
-        }
-        if !case.admitted {
-            return case;
-        }
-        let mut values = Values::new(self, universe, start);
-        match &self.claim {
-            Claim::Commutes(symmetry) => {
-                case.violation = commutes(symmetry, universe, start, horizon);
-            }
-            Claim::Local { .. } => self.local(&mut values.run, horizon, &mut case),
-            Claim::Always {
-                antecedent,
-                consequent,
-                steps,
-            } => {
-                let last = if *steps {
-                    horizon.t.saturating_sub(1)
-                } else {
-                    horizon.t
-                };
-                for t in 0..=last {
-                    values.reach(t);
-                    let triggered = antecedent.as_ref().map_or(Ok(true), |p| values.holds(p, t));
-                    case.triggers += u64::from(antecedent.is_some() && triggered == Ok(true));
-                    match triggered
-                        .and_then(|triggered| Ok(!triggered || values.holds(consequent, t)?))
-                    {
-                        Ok(true) => {}
-                        Ok(false) => case.violation = case.violation.or(Some(t)),
-                        Err(error) => case.fail(t, error),
-                    }
-                }
-            }
-            Claim::Eventually {
-                antecedent,
-                consequent,
-                ..
-            } => eventually(&mut values, antecedent, consequent, horizon, &mut case),
-        }
-        case
-    }
-
-    /// The steps that the claim names, 0 left out.
-    pub(crate) fn fixed_steps(&self) -> BTreeSet<u64> {
-        let steps = RefCell::new(BTreeSet::new());
-        for formula in self.formulas() {
-            formula.any_term(&|term| {
-                if let Term::Obs(_, Time::At(step @ 1..)) = term {
-                    steps.borrow_mut().insert(*step);
-                }
-                false
-            });
-        }
-        steps.into_inner()
-    }
-
-    fn local(&self, run: &mut Trajectory<'_>, horizon: Horizon, case: &mut Case) {
-        let Claim::Local {
-            trigger,
-            pattern,
-            parity,
-            equal,
-            result,
-        } = &self.claim
-        else {
-            return;
-        };
-        for t in 0..horizon.t {
-            let now = run.state(t).clone();
-            let next = run.state(t + 1);
-            let n = now.len();
-            for cell in 0..n {
-                let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
-                let triggered = now[cell] == *trigger
-                    && pattern.is_none_or(|pattern| pattern == around)
-                    && parity.is_none_or(|parity| cell % 2 == usize::from(parity));
-                if triggered {
-                    case.triggers += 1;
-                    if (next[cell] == *result) != *equal {
-                        case.violation = case.violation.or(Some(t));
-                    }
+/// Asks a local transition of every cell.
+fn local(program: &Program, run: &mut Trajectory<'_>, horizon: Horizon, case: &mut Case) {
+    let Claim::Local {
+        trigger,
+        pattern,
+        parity,
+        equal,
+        result,
+    } = &program.claim
+    else {
+        return;
+    };
+    for t in 0..horizon.t {
+        let now = run.state(t).clone();
+        let next = run.state(t + 1);
+        let n = now.len();
+        for cell in 0..n {
+            let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
+            let triggered = now[cell] == *trigger
+                && pattern.is_none_or(|pattern| pattern == around)
+                && parity.is_none_or(|parity| cell % 2 == usize::from(parity));
+            if triggered {
+                case.triggers += 1;
+                if (next[cell] == *result) != *equal {
+                    case.violation = case.violation.or(Some(t));
                 }
             }
         }

@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for Expr {
 impl Expr {
     /// The tree of a claim in which every observable has a time.
     fn from_node(node: &Node) -> Result<Self, SyntaxError> {
-        let boxed = |node: &Node| Self::from_node(node).map(Box::new);
+        let child = |node: &Node| Self::from_node(node).map(Box::new);
         Ok(match &node.kind {
             Kind::Int(number) => Self::Int(*number),
             Kind::Step => Self::Step,
@@ -72,9 +72,9 @@ impl Expr {
                 integer_only(inner)?;
                 Self::Obs(canonical::text(inner), *time)
             }
-            Kind::Neg(inner) => Self::Neg(boxed(inner)?),
-            Kind::Not(inner) => Self::Not(boxed(inner)?),
-            Kind::Binary(op, left, right) => Self::Bin(*op, boxed(left)?, boxed(right)?),
+            Kind::Neg(inner) => Self::Neg(child(inner)?),
+            Kind::Not(inner) => Self::Not(child(inner)?),
+            Kind::Binary(op, left, right) => Self::Bin(*op, child(left)?, child(right)?),
             Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => {
                 return Err(SyntaxError::at(node.column, "expected a claim"));
             }

@@ -36,5 +36,5 @@ pub use normal::{NormalClaim, NormalLaw};
 pub use program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
-pub use resolve::{Ambiguity, Meaning, Statement};
+pub use resolve::{Ambiguity, ResolvedLaw, Statement};
 pub use schema::EXTENSION_OFF;

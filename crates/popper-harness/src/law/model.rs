@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::normal::NormalLaw;
-use super::resolve::{Ambiguity, Meaning};
+use super::resolve::{Ambiguity, ResolvedLaw};
 use super::syntax::{Node, Op};
 
 /// Which extensions of the claim language are on.
@@ -171,7 +171,7 @@ pub struct Law {
     /// Its JSON, for packages that must be replayed alone.
     pub(crate) source: Value,
     /// The resolved claim, worked out once.
-    pub(super) meaning: OnceLock<Result<Meaning, Ambiguity>>,
+    pub(super) resolved: OnceLock<Result<ResolvedLaw, Ambiguity>>,
     /// The normal form, worked out once.
     pub(super) normal: OnceLock<NormalLaw>,
 }

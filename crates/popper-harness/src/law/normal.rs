@@ -87,9 +87,9 @@ impl Law {
     }
 
     fn normal_form(&self) -> NormalLaw {
-        let (claim, observables, mut preconditions) = match self.meaning() {
-            Ok(meaning) => {
-                let names: BTreeSet<String> = meaning
+        let (claim, observables, mut preconditions) = match self.resolve() {
+            Ok(resolved) => {
+                let names: BTreeSet<String> = resolved
                     .observables
                     .iter()
                     .map(|(_, node)| text(node))
@@ -98,12 +98,12 @@ impl Law {
                     name: expr.clone(),
                     expr,
                 };
-                let claim = match &meaning.claim {
+                let claim = match &resolved.claim {
                     Statement::Formula(claim) => NormalClaim::Formula(formula(claim)),
                     Statement::Commutes(name) => NormalClaim::Commutes(name.clone()),
                     Statement::Local(fields) => NormalClaim::Local(fields.clone()),
                 };
-                let conditions = meaning.preconditions.iter();
+                let conditions = resolved.preconditions.iter();
                 let conditions = conditions.map(|(op, left, right)| condition(*op, left, right));
                 (
                     claim,
@@ -235,7 +235,7 @@ impl NormalLaw {
             proposed_tests: self.tests.clone(),
             capabilities: self.capabilities.clone(),
             source,
-            meaning: OnceLock::new(),
+            resolved: OnceLock::new(),
             normal: OnceLock::new(),
         }
     }
@@ -246,7 +246,7 @@ impl NormalLaw {
     }
 }
 
-/// In a normal form the fields are the claim, and this text carries no meaning.
+/// In a normal form the fields are the claim, and this text carries no resolved.
 const FORBIDDEN: &str = "anything else";
 
 /// A normal form with what only a law has.
@@ -393,13 +393,13 @@ impl Law {
                 message,
             })
         };
-        if let Ok(meaning) = self.meaning() {
-            for (index, (_, node)) in meaning.observables.iter().enumerate() {
+        if let Ok(resolved) = self.resolve() {
+            for (index, (_, node)) in resolved.observables.iter().enumerate() {
                 if let Some(message) = expression(&text(node)) {
                     return at(&format!(".observables[{index}].expr"), message);
                 }
             }
-            for (index, (_, left, right)) in meaning.preconditions.iter().enumerate() {
+            for (index, (_, left, right)) in resolved.preconditions.iter().enumerate() {
                 if let Some(message) = expression(&text(left)).or_else(|| expression(&text(right)))
                 {
                     return at(&format!(".preconditions[{index}]"), message);

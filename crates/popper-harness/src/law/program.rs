@@ -283,6 +283,20 @@ impl Program {
         latest.get()
     }
 
+    /// The steps that the claim names, 0 left out.
+    pub(crate) fn fixed_steps(&self) -> std::collections::BTreeSet<u64> {
+        let steps = std::cell::RefCell::new(std::collections::BTreeSet::new());
+        for formula in self.formulas() {
+            formula.any_term(&|term| {
+                if let Term::Obs(_, Time::At(step @ 1..)) = term {
+                    steps.borrow_mut().insert(*step);
+                }
+                false
+            });
+        }
+        steps.into_inner()
+    }
+
     /// How many nodes its expressions have.
     pub fn size(&self) -> usize {
         let observables = self.observables.iter().map(Observable::size).sum::<usize>();

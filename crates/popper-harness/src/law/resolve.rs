@@ -43,7 +43,7 @@ impl Ambiguity {
 
 /// What a law says, with every name replaced by its expression.
 #[derive(Debug, Clone)]
-pub struct Meaning {
+pub struct ResolvedLaw {
     /// The declared observables, by name.
     pub observables: Vec<(String, Node)>,
     /// The conditions on the initial state.
@@ -69,12 +69,12 @@ impl Law {
     ///
     /// # Errors
     /// [`Ambiguity`] when an expression or the claim does not parse, the types do not fit, or the claim's text and fields differ.
-    pub fn meaning(&self) -> Result<&Meaning, &Ambiguity> {
-        let meaning = self.meaning.get_or_init(|| self.resolve());
-        meaning.as_ref()
+    pub fn resolve(&self) -> Result<&ResolvedLaw, &Ambiguity> {
+        let resolved = self.resolved.get_or_init(|| self.resolve_names());
+        resolved.as_ref()
     }
 
-    fn resolve(&self) -> Result<Meaning, Ambiguity> {
+    fn resolve_names(&self) -> Result<ResolvedLaw, Ambiguity> {
         let names = Names::of(self)?;
         let preconditions = self
             .preconditions
@@ -93,7 +93,7 @@ impl Law {
             })
             .collect::<Result<_, Ambiguity>>()?;
         let claim = self.statement(&names)?;
-        Ok(Meaning {
+        Ok(ResolvedLaw {
             observables: names.expanded,
             preconditions,
             claim,

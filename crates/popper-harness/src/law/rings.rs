@@ -98,7 +98,7 @@ impl<'a> Rings<'a> {
     }
 
     /// How long runs on rings of `n` cells are watched.
-    pub fn watch(&self, n: usize) -> SimulationDepth {
+    pub fn depth(&self, n: usize) -> SimulationDepth {
         let t = self.program.horizon;
         let h = if let Claim::Eventually { window, .. } = self.program.claim {
             window

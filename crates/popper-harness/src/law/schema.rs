@@ -196,7 +196,7 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
         claim: claim?,
         forbidden: forbidden?,
         source: Value::Null,
-        meaning: OnceLock::new(),
+        resolved: OnceLock::new(),
         normal: OnceLock::new(),
     };
     Some(result)

@@ -4,7 +4,7 @@ use num_integer::gcd;
 use num_rational::Ratio;
 use num_traits::{CheckedDiv, CheckedMul, CheckedSub, Zero};
 
-use super::linear::{Form, Moment, Var};
+use super::linear::{Form, TimeIndex, Var};
 use crate::universe::Symbol;
 
 /// The most vertices that are looked at.
@@ -56,7 +56,7 @@ pub(super) fn invariant_between<'a>(
             value = value.checked_add(coefficient.checked_mul(i128::from(density[symbol]))?)?;
         }
         let var = Var::Cells {
-            moment: Moment {
+            moment: TimeIndex {
                 start: false,
                 delay: 0,
             },

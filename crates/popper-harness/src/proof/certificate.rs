@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::linear::{Form, Moment, Var};
+use super::linear::{Form, TimeIndex, Var};
 use crate::universe::Alphabet;
 
 /// The version of the proof format.
@@ -110,13 +110,13 @@ pub struct Refutation {
     /// None negative, one per inequality.
     pub multipliers: Vec<i64>,
     /// Why the combination is not positive.
-    pub reason: Reason,
+    pub reason: RefutationReason,
 }
 
 /// Why a combination `A(t) + B(0) + c` is never positive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Reason {
+pub enum RefutationReason {
     /// There is no B, and `A + c <= 0` in every state of every ring.
     EveryState(Lemma),
     /// `A <= I` in every state, I never grows, and `I + B + c <= 0` at the start.
@@ -200,7 +200,7 @@ pub(super) fn read(counts: &[Count], alphabet: &Alphabet) -> Option<Form> {
                     None => return None,
                 }
             }
-            let moment = Moment {
+            let moment = TimeIndex {
                 start: false,
                 delay: count.delay,
             };

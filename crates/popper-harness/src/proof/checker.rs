@@ -1,8 +1,8 @@
 //! The check of proofs: everything is derived again from the law and the universe in the proof, every fact is evaluated.
 
 use super::certificate::{
-    Certificate, Count, Lemma, MAX_EDGES, Proof, Reason, Refutation, Refutations, SCHEMA_VERSION,
-    SCOPE, read,
+    Certificate, Count, Lemma, MAX_EDGES, Proof, Refutation, RefutationReason, Refutations,
+    SCHEMA_VERSION, SCOPE, read,
 };
 use super::linear::{Form, Var, cannot_fail};
 use super::obligation::{failures, freeze};
@@ -92,7 +92,7 @@ pub fn verify_proof(proof: &Proof) -> Result<(), ProofError> {
     if proof.method != prover::method(&proof.certificate) {
         return Err(ProofError::Method);
     }
-    World {
+    CheckContext {
         universe: &universe,
     }
     .certificate(&program, &proof.certificate)
@@ -142,11 +142,11 @@ fn program(proof: &Proof, universe: &Tabulated) -> Checked<Program> {
     Ok(program)
 }
 
-struct World<'a> {
+struct CheckContext<'a> {
     universe: &'a Tabulated,
 }
 
-impl World<'_> {
+impl CheckContext<'_> {
     fn symbols(&self) -> usize {
         self.universe.alphabet().len()
     }
@@ -310,13 +310,13 @@ impl World<'_> {
         let (now, start) = combination.split();
         let constant = Form::constant(combination.constant);
         match &case.reason {
-            Reason::EveryState(lemma) => {
+            RefutationReason::EveryState(lemma) => {
                 if !start.is_constant() {
                     return refused(place, "the combination reads the start");
                 }
                 self.lemma(place, &combine(place, now, 1, &constant)?, lemma, false)
             }
-            Reason::Bounded {
+            RefutationReason::Bounded {
                 invariant,
                 above,
                 step,

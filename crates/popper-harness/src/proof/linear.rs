@@ -14,7 +14,7 @@ const SAFE_VALUE: i128 = 1 << 62;
 
 /// The step at which a state is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment {
+pub(super) struct TimeIndex {
     /// Counted from the start of the run rather than from the running step.
     pub start: bool,
     /// How many steps later.
@@ -28,12 +28,12 @@ pub(super) enum Var {
     Length,
     /// At how many cells of the ring a pattern stands; distances ascend from 0.
     Cells {
-        moment: Moment,
+        moment: TimeIndex,
         at: Vec<(usize, Symbol)>,
     },
     /// An observable that is no sum over cells, by its description, and what it lies between.
     Opaque {
-        moment: Moment,
+        moment: TimeIndex,
         text: String,
         least: i64,
         most: Most,
@@ -116,7 +116,7 @@ impl Form {
     }
 
     /// The same form with every moment replaced.
-    pub fn moved(&self, moment: &impl Fn(Moment) -> Moment) -> Self {
+    pub fn moved(&self, moment: &impl Fn(TimeIndex) -> TimeIndex) -> Self {
         let mut moved = Self::constant(self.constant);
         for (var, &coefficient) in &self.terms {
             let var = match var {
@@ -171,7 +171,7 @@ impl Form {
         let at_start = |var: &Var| matches!(var, Var::Cells { moment, .. } if moment.start);
         let now = self.part(|var| !at_start(var));
         let early = now.least_delay().unwrap_or(0);
-        let now = now.moved(&|moment| Moment {
+        let now = now.moved(&|moment| TimeIndex {
             delay: moment.delay - if moment.start { 0 } else { early },
             ..moment
         });
@@ -180,7 +180,7 @@ impl Form {
 
     /// The form read `delay` steps later.
     pub fn later(&self, delay: u64) -> Self {
-        self.moved(&|moment| Moment {
+        self.moved(&|moment| TimeIndex {
             delay: moment.delay + if moment.start { 0 } else { delay },
             ..moment
         })
@@ -188,7 +188,7 @@ impl Form {
 
     /// The form with everything read at the running step read at the start instead, or the other way round.
     pub fn anchored(&self, start: bool) -> Self {
-        self.moved(&|moment| Moment { start, ..moment })
+        self.moved(&|moment| TimeIndex { start, ..moment })
     }
 
     /// A local form that is nowhere less: everything else replaced by what it can be at most, or at least where it counts
@@ -268,7 +268,7 @@ fn product(left: Form, right: Form) -> Var {
 }
 
 /// The form of an observable of a state; `None` where it may have no value.
-pub(super) fn of_observable(observable: &Observable, moment: Moment) -> Option<Form> {
+pub(super) fn of_observable(observable: &Observable, moment: TimeIndex) -> Option<Form> {
     let opaque = |least, most| {
         Some(Form::var(Var::Opaque {
             moment,
@@ -303,7 +303,7 @@ pub(super) fn of_observable(observable: &Observable, moment: Moment) -> Option<F
         Observable::MaxGap(symbol) => opaque(0, Most::Cells(vec![(0, *symbol)])),
         // What will stand there one step on is what stands there one step on.
         Observable::Incoming(symbol) => Some(Form::var(Var::Cells {
-            moment: Moment {
+            moment: TimeIndex {
                 delay: moment.delay + 1,
                 ..moment
             },
@@ -343,16 +343,16 @@ pub(super) fn of_term(term: &Term, observables: &[Observable], delay: u64) -> Op
         Term::Step => None,
         Term::Obs(index, time) => {
             let moment = match time {
-                Time::At(0) => Moment {
+                Time::At(0) => TimeIndex {
                     start: true,
                     delay: 0,
                 },
                 Time::At(_) => return None,
-                Time::Now => Moment {
+                Time::Now => TimeIndex {
                     start: false,
                     delay,
                 },
-                Time::Next => Moment {
+                Time::Next => TimeIndex {
                     start: false,
                     delay: delay + 1,
                 },
@@ -414,7 +414,7 @@ fn observable_size(observable: &Observable) -> Option<i128> {
         Observable::Neg(inner) => observable_size(inner),
         Observable::Bin(op, left, right) => {
             let size = size_of(*op, observable_size(left)?, observable_size(right)?);
-            let now = Moment {
+            let now = TimeIndex {
                 start: false,
                 delay: 0,
             };

@@ -25,7 +25,7 @@ mod subject;
 mod tests;
 
 pub use certificate::{
-    Certificate, Conserved, Count, Lemma, Method, Proof, Reason, Refutation, Refutations,
+    Certificate, Conserved, Count, Lemma, Method, Proof, Refutation, RefutationReason, Refutations,
 };
 pub use checker::{ProofError, verify_proof};
 pub(crate) use obligation::{comparison, disjunction};

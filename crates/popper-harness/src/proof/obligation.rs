@@ -1,6 +1,6 @@
 //! What has to be refuted: the negation of a claim, as conjunctions of linear inequalities.
 
-use super::linear::{Form, Moment, Var, of_term};
+use super::linear::{Form, TimeIndex, Var, of_term};
 use crate::law::syntax::Op;
 use crate::law::{Formula, Program, Term};
 
@@ -154,7 +154,7 @@ fn freeze_whole(form: &Form, conserved: &[Form]) -> Option<Form> {
         if moment.start {
             moment
         } else {
-            Moment {
+            TimeIndex {
                 start: true,
                 delay: moment.delay - early,
             }

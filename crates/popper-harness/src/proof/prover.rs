@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use super::bound::invariant_between;
 use super::certificate::{
-    Certificate, Conserved, Lemma, Method, Proof, Reason, Refutation, Refutations, SCHEMA_VERSION,
-    SCOPE, write,
+    Certificate, Conserved, Lemma, Method, Proof, Refutation, RefutationReason, Refutations,
+    SCHEMA_VERSION, SCOPE, write,
 };
 use super::graph::{Fuel, never_positive};
 use super::linear::{Form, cannot_fail};
@@ -61,7 +61,8 @@ pub(super) fn method(certificate: &Certificate) -> Method {
         Certificate::Homogeneity {} => Method::Homogeneity,
         Certificate::RuleTable { .. } => Method::RuleTable,
         Certificate::Refutations(refutations) => {
-            let every_state = |case: &Refutation| matches!(case.reason, Reason::EveryState(_));
+            let every_state =
+                |case: &Refutation| matches!(case.reason, RefutationReason::EveryState(_));
             if refutations.conserved.is_empty() && refutations.cases.iter().all(every_state) {
                 Method::WindowGraph
             } else {
@@ -261,7 +262,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Why `unit * combination` is never positive, for some unit.
-    fn reason(&self, combination: &Form) -> Option<(i64, Reason)> {
+    fn reason(&self, combination: &Form) -> Option<(i64, RefutationReason)> {
         let (now, start) = combination.split();
         let narrow = now.width(self.rule.radius())? <= 2 * self.rule.radius() + 1;
         if !narrow && self.samples().contradict(combination) {
@@ -271,7 +272,7 @@ impl<'a> Prover<'a> {
         if start.is_constant()
             && let Some(lemma) = self.everywhere(&now.clone().add(1, &constant)?)
         {
-            return Some((1, Reason::EveryState(lemma)));
+            return Some((1, RefutationReason::EveryState(lemma)));
         }
         for invariant in [&now, &Form::default()] {
             if let Some(reason) = self.bounded(&now, invariant, &start.clone().add(1, &constant)?) {
@@ -308,10 +309,10 @@ impl<'a> Prover<'a> {
     }
 
     /// Why `now(t) + start(0)` is never positive, by way of a quantity that never grows.
-    fn bounded(&self, now: &Form, invariant: &Form, start: &Form) -> Option<Reason> {
+    fn bounded(&self, now: &Form, invariant: &Form, start: &Form) -> Option<RefutationReason> {
         // The start first: it is the cheapest to refute.
         let first = invariant.clone().add(1, &start.anchored(false))?;
-        Some(Reason::Bounded {
+        Some(RefutationReason::Bounded {
             start: never_positive(&first, self.rule, &self.starting, &self.fuel)?,
             step: self.step(invariant)?,
             above: self.everywhere(&now.clone().add(-1, invariant)?)?,

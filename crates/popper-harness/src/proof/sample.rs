@@ -1,6 +1,6 @@
 //! Short runs of small rings: they tell at once that there is nothing to find where a claim is false.
 
-use super::linear::{Form, Moment, Var};
+use super::linear::{Form, TimeIndex, Var};
 use crate::universe::{Rule, Symbol};
 
 /// How many states of a run are kept, and at how many of them forms are evaluated.
@@ -81,7 +81,7 @@ fn value(form: &Form, run: &[Vec<Symbol>], step: usize) -> Option<i64> {
         let count = match var {
             Var::Length => n,
             Var::Cells {
-                moment: Moment { start, delay },
+                moment: TimeIndex { start, delay },
                 at,
             } => {
                 let state = run.get(*delay as usize + if *start { 0 } else { step })?;

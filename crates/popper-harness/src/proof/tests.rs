@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{Proof, prove, subject, verify_proof};
-use crate::law::evaluate::Horizon;
+use crate::law::evaluate::{Case, Horizon};
 use crate::law::{Extensions, Law, NormalLaw, Program};
 use crate::universe::{KineticGrid, Symbol, TableUniverse, Tabulated, Universe, random_universe};
 
@@ -146,7 +146,7 @@ fn contradiction(
         window,
     };
     let contradicts = |start: &&Vec<Symbol>| {
-        let case = program.case(universe, start, horizon);
+        let case = Case::new(program, universe, start, horizon);
         case.violation.is_some() || case.error.is_some()
     };
     starts.iter().find(contradicts).cloned()

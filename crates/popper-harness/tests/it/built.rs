@@ -1,6 +1,6 @@
 //! Laws that are built in Rust are the laws that are read from JSON.
 
-use popper_harness::counterexample::replay;
+use popper_harness::counterexample::rederive;
 use popper_harness::decide::Status;
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Direction, Expr, Extensions, Law, LawBuilder};
@@ -117,7 +117,7 @@ fn the_counterexample_of_a_built_law_replays() {
             let verdict = harness().evaluate(&law);
             assert_eq!(verdict.status, Status::Fail);
             assert!(
-                replay(&verdict.counterexample.unwrap()).is_ok(),
+                rederive(&verdict.counterexample.unwrap()).is_ok(),
                 "{}",
                 law.source()
             );

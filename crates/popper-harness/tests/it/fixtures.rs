@@ -1,6 +1,6 @@
 //! The laws under `fixtures/popper/laws` get the verdicts of `expectations.json`.
 
-use popper_harness::counterexample::replay;
+use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::KineticGrid;
@@ -81,7 +81,7 @@ fn every_law_gets_its_verdict() {
             .unwrap();
         wrong.extend(differs(expectation, &verdict));
         if verdict.status == Status::Fail {
-            replay(verdict.counterexample.as_ref().unwrap()).unwrap();
+            rederive(verdict.counterexample.as_ref().unwrap()).unwrap();
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

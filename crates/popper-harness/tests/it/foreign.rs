@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popper_harness::counterexample::replay;
+use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, HarnessError, Status};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::proof::verify_proof;
@@ -105,7 +105,7 @@ fn u1_a_type_and_a_file_of_one_rule_are_one_universe() {
         }
         if let Some(counterexample) = &one.counterexample {
             assert_eq!(one.status, Status::Fail);
-            replay(counterexample).unwrap();
+            rederive(counterexample).unwrap();
             refuted += 1;
         }
     }

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popper_harness::counterexample::replay;
+use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::measure;
 use popper_harness::law::{Extensions, Law, Program};
@@ -425,7 +425,7 @@ fn decides(law: &Law, harnesses: &[&Harness]) -> Result<(), String> {
         ) {
             (Status::Pass, None, None) => {}
             (Status::Fail, None, Some(example)) => {
-                replay(example).map_err(|error| format!("no replay: {error}"))?;
+                rederive(example).map_err(|error| format!("no replay: {error}"))?;
             }
             (Status::Unknown, Some(_), None)
                 if verdict.notes.iter().all(|note| !note.is_empty()) => {}

@@ -1,8 +1,8 @@
 //! No law may get a verdict that brute force contradicts: random laws of the whole grammar against the oracle, which shares
 //! no code with the harness.
 
-use popper_harness::counterexample::replay;
-use popper_harness::decide::{Config, Harness, Reason, Status};
+use popper_harness::counterexample::rederive;
+use popper_harness::decide::{Config, Harness, Status, UnknownReason};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::{KineticGrid, TableUniverse};
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ pub fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> O
         }
     };
     let smallest = oracle.smallest(BRUTE_N);
-    if verdict.reason_code == Some(Reason::TautologicalClaim)
+    if verdict.reason_code == Some(UnknownReason::TautologicalClaim)
         && let Some(states) = breaking(&oracle, universe)
     {
         return Some(format!("tautological_claim, but {states:?} break it"));
@@ -51,7 +51,11 @@ pub fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> O
             // The oracle reads a step after T as one that never comes.
             let unread = matches!(
                 verdict.reason_code,
-                Some(Reason::MissingObservable | Reason::MissingTransform | Reason::AmbiguousClaim)
+                Some(
+                    UnknownReason::MissingObservable
+                        | UnknownReason::MissingTransform
+                        | UnknownReason::AmbiguousClaim
+                )
             );
             (!unread).then(|| {
                 format!(
@@ -62,7 +66,7 @@ pub fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> O
         }
         (Status::Fail, smallest) => {
             let example = verdict.counterexample?;
-            if let Err(error) = replay(&example) {
+            if let Err(error) = rederive(&example) {
                 return Some(format!("the counterexample does not replay: {error}"));
             }
             let case = oracle.case(&example.initial_state);

@@ -3,7 +3,7 @@
 //! Up to eight cells brute force says so. Beyond, a counting argument does for bounds on collisions: at time t the cells form
 //! gcd(2t, N) cycles of equal length m, and of the m cells of a cycle at most m div 2 can collide.
 
-use popper_harness::counterexample::replay;
+use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Status, Verdict};
 use popper_harness::law::{Extensions, Law};
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ const BRUTE_N: usize = 8;
 /// A smaller counterexample than the reported one, or another reason not to believe it.
 fn doubt(law: &Value, verdict: &Verdict, grid: &Universe) -> Option<String> {
     let example = verdict.counterexample.as_ref()?;
-    if let Err(error) = replay(example) {
+    if let Err(error) = rederive(example) {
         return Some(format!("no replay: {error}"));
     }
     let oracle = Oracle::new(law, grid).unwrap();
@@ -174,7 +174,7 @@ fn bounds_on_collisions(horizons: &[u64]) {
                     ));
                     continue;
                 };
-                replay(&example).unwrap();
+                rederive(&example).unwrap();
                 if example.config.n as u64 != n {
                     assert!(!example.minimal && example.config.n as u64 > n, "{what}");
                     larger.push(format!("{what}: {} instead of {n}", example.config.n));

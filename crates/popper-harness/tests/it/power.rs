@@ -1,6 +1,6 @@
 //! What a verdict says of its own power must add up.
 
-use popper_harness::decide::{Config, Family, Harness, Power, Reason, Status, Strength};
+use popper_harness::decide::{CaseFamily, Config, Harness, Power, Status, Strength, UnknownReason};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::KineticGrid;
 use rayon::prelude::*;
@@ -151,7 +151,7 @@ fn every_family_takes_part() {
             families.contains_key(family),
             "{family} is missing: {families:?}"
         );
-        let known = STAGES.contains(&family) || Family::by_name(family).is_some();
+        let known = STAGES.contains(&family) || CaseFamily::by_name(family).is_some();
         assert!(known, "{family}");
     }
     assert!(
@@ -193,7 +193,7 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
         "2*x(t) > grid_length -> r(t) == 0",
         &json!({}),
     ));
-    assert_eq!(vacuous.reason_code, Some(Reason::VacuousPass));
+    assert_eq!(vacuous.reason_code, Some(UnknownReason::VacuousPass));
     assert_eq!(
         (
             vacuous.power.triggers,
@@ -216,8 +216,8 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
     let weak = Harness::new(KineticGrid, config).unwrap().evaluate(&rare);
     assert_eq!(weak.status, Status::Unknown, "{:?}", weak.power);
     let reasons = [
-        Some(Reason::InconclusiveLowPower),
-        Some(Reason::VacuousPass),
+        Some(UnknownReason::InconclusiveLowPower),
+        Some(UnknownReason::VacuousPass),
     ];
     assert!(
         reasons.contains(&weak.reason_code),
@@ -231,7 +231,7 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
     );
     let config = Config::default().min_triggers(u64::MAX);
     let weak = Harness::new(KineticGrid, config).unwrap().evaluate(&often);
-    assert_eq!(weak.reason_code, Some(Reason::InconclusiveLowPower));
+    assert_eq!(weak.reason_code, Some(UnknownReason::InconclusiveLowPower));
     assert!(weak.power.triggers > 0);
 
     // Too few starts, by config and by the law itself.
@@ -244,7 +244,7 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
     assert_eq!(few.status, Status::Unknown);
     let none = json!({"preconditions": [{"lhs": "count('>')", "op": ">", "rhs": "grid_length"}]});
     let none = harness().evaluate(&law("bound", "x(t) <= 1", &none));
-    assert_eq!(none.reason_code, Some(Reason::UnmetPreconditions));
+    assert_eq!(none.reason_code, Some(UnknownReason::UnmetPreconditions));
     assert_eq!((none.power.used, none.power.distinct), (0, 0));
 }
 

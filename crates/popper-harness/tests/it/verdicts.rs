@@ -1,6 +1,6 @@
 //! Single laws and what must come of them: tautologies, vacuity, errors, horizons, power, determinism.
 
-use popper_harness::counterexample::replay;
+use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, Strength, Verdict};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::{KineticGrid, TableUniverse};
@@ -203,7 +203,7 @@ fn twelve_collisions_need_twenty_seven_cells() {
     let example = verdict.counterexample.unwrap();
     assert_eq!(example.config.n, 27);
     assert!(!example.minimal, "nobody exhausted 26 cells");
-    replay(&example).unwrap();
+    rederive(&example).unwrap();
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_tampered_counterexample_does_not_replay() {
     let example = decide("invariant", &[X], "x(t) == x(0)")
         .counterexample
         .unwrap();
-    replay(&example).unwrap();
+    rederive(&example).unwrap();
     let changes: [(&str, Change); 6] = [
         ("t_fail", |c| c.t_fail += 1),
         ("state", |c| c.initial_state = "...".into()),
@@ -377,6 +377,6 @@ fn a_tampered_counterexample_does_not_replay() {
     for (name, change) in changes {
         let mut tampered = example.clone();
         change(&mut tampered);
-        assert!(replay(&tampered).is_err(), "{name}");
+        assert!(rederive(&tampered).is_err(), "{name}");
     }
 }

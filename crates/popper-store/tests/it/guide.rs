@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use popper_discovery::{Candidate, LoopConfig, Unobserved, Which};
-use popper_harness::counterexample::{Counterexample, replay};
+use popper_harness::counterexample::{Counterexample, rederive};
 use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{
@@ -113,7 +113,7 @@ async fn the_statements_of_the_guide_trace_a_refutation() {
     // The last one makes the package itself.
     let package = answers[2].split_once(" = ").unwrap().1;
     let package: Counterexample = serde_json::from_str(package).unwrap();
-    replay(&package).unwrap();
+    rederive(&package).unwrap();
 }
 
 #[tokio::test]

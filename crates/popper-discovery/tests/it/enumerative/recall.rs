@@ -1,7 +1,7 @@
 //! How much of what can be found is found.
 
 use popper_harness::conserved::span;
-use popper_harness::decide::{Config, Status};
+use popper_harness::decide::{Config, Status, behaviour_hash};
 use popper_harness::law::{Extensions, Law, Observable, Program, Template};
 use popper_harness::universe::{KineticGrid, State, Tabulated, Universe, random_universe};
 use serde_json::json;
@@ -106,12 +106,11 @@ fn missed(story: &Story) -> Vec<String> {
     let mut missed: Vec<String> = quantities
         .into_iter()
         .filter(|expr| {
-            let hash = Program::compile(&invariant(expr), &KineticGrid)
-                .unwrap()
-                .behaviour_hash(&KineticGrid);
+            let program = Program::compile(&invariant(expr), &KineticGrid).unwrap();
+            let hash = behaviour_hash(&program, &KineticGrid);
             !passed(story, Template::Invariant).any(|law| {
                 let program = Program::compile(law, &KineticGrid).unwrap();
-                program.behaviour_hash(&KineticGrid) == hash
+                behaviour_hash(&program, &KineticGrid) == hash
             })
         })
         .map(str::to_owned)

@@ -132,7 +132,7 @@ async fn page(mut store: MemoryStore) -> String {
             )
             .unwrap();
             if let Some(package) = finding.package().unwrap() {
-                popper_harness::counterexample::replay(&package).unwrap();
+                popper_harness::counterexample::rederive(&package).unwrap();
             }
         }
     }

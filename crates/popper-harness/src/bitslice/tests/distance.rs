@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::{TestStream, batches, compile, law, universes};
-use crate::law::evaluate::{Trajectory, admitted, holds, integer, observe, step_of};
+use crate::law::evaluate::{Case, Trajectory, admitted, holds, integer, observe, step_of};
 use crate::law::syntax::{Op, Time};
 use crate::law::{Claim, Formula, Program};
 use crate::universe::{Symbol, Tabulated};
@@ -143,7 +143,7 @@ fn reference(
             }
         }
         Claim::Commutes(_) | Claim::Local { .. } => {
-            let case = program.case(universe, start, horizon);
+            let case = Case::new(program, universe, start, horizon);
             best = u32::from(case.violation.is_none());
             let local = matches!(program.claim, Claim::Local { .. });
             best_antecedent = u32::from(local && case.triggers == 0);

@@ -107,7 +107,7 @@ fn reference(
     (0..LANES)
         .map(|lane| {
             let live = batch.live.get(lane);
-            live.then(|| program.case(universe, &batch.get(lane), horizon))
+            live.then(|| Case::new(program, universe, &batch.get(lane), horizon))
         })
         .collect()
 }
@@ -119,7 +119,7 @@ fn check(
     batch: &Batch,
     horizon: Horizon,
     scratch: &mut Scratch,
-) -> Outcome {
+) -> BatchOutcome {
     let circuit = Circuit::new(universe.rule());
     let plan = BitProgram::new(program, &circuit, universe, batch.n, horizon)
         .unwrap_or_else(|| panic!("{what}: no plan"));
@@ -166,7 +166,7 @@ fn batches(universe: &Tabulated, draw: &mut TestStream, large: usize) -> Vec<Bat
     let all: Vec<Symbol> = (0..symbols as Symbol).collect();
     let mut batches = Vec::new();
     for n in 1..=5 {
-        let starts = Starts::new(n, &all, symbols, false).unwrap();
+        let starts = InitialStates::new(n, &all, symbols, false).unwrap();
         let mut batch = Batch::new(n, symbols);
         starts.fill(draw.below(starts.blocks()), &mut batch);
         batches.push(batch);
@@ -454,7 +454,7 @@ fn every_state_of_small_rings_and_some_of_large_ones() {
             let mut batch = Batch::new(1, symbols);
             for allowed in [&start, &all] {
                 for n in 1..=5 {
-                    let starts = Starts::new(n, allowed, symbols, false).unwrap();
+                    let starts = InitialStates::new(n, allowed, symbols, false).unwrap();
                     for block in (0..starts.blocks()).take(8) {
                         starts.fill(block, &mut batch);
                         let what = law.to_string();

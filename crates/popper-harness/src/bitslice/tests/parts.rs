@@ -1,4 +1,4 @@
-//! Lanes, batches, enumeration, the smallest counterexample.
+//! BitSlice, batches, enumeration, the smallest counterexample.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,13 @@ use serde_json::json;
 
 use super::super::*;
 use super::{TestStream, batches, compile, drawn, law, universes};
+use crate::law::evaluate::Case;
 use crate::universe::{KineticGrid, State, Symbol, Universe as _};
 
 #[test]
 fn masks() {
     for k in [0, 1, 63, 64, 65, 200, 511, 512, 600] {
-        let lanes = Lanes::first(k);
+        let lanes = BitSlice::first(k);
         assert_eq!(
             lanes.iter().collect::<Vec<_>>(),
             (0..k.min(LANES)).collect::<Vec<_>>()
@@ -19,10 +20,10 @@ fn masks() {
         assert_eq!(lanes.count(), k.min(LANES) as u64);
     }
     assert_eq!(
-        Lanes::range(3, 130).iter().collect::<Vec<_>>(),
+        BitSlice::range(3, 130).iter().collect::<Vec<_>>(),
         (3..130).collect::<Vec<_>>()
     );
-    assert_eq!(Lanes::one(77).lowest(), Some(77));
+    assert_eq!(BitSlice::one(77).lowest(), Some(77));
     let mut rows: [u64; 64] = std::array::from_fn(|row| (row as u64 + 3).wrapping_pow(9));
     let before = rows;
     word::transpose(&mut rows);
@@ -65,7 +66,7 @@ fn all_states(n: usize, symbols: &[Symbol]) -> Vec<State> {
         .collect()
 }
 
-fn listed(starts: &Starts) -> Vec<State> {
+fn listed(starts: &InitialStates) -> Vec<State> {
     let mut batch = Batch::new(1, 1);
     let mut states = Vec::new();
     for block in 0..starts.blocks() {
@@ -92,10 +93,10 @@ fn starts_are_all_states_in_order() {
         for n in 1..=most {
             let expected = all_states(n, symbols);
             assert_eq!(
-                listed(&Starts::new(n, symbols, total, false).unwrap()),
+                listed(&InitialStates::new(n, symbols, total, false).unwrap()),
                 expected
             );
-            let some = listed(&Starts::new(n, symbols, total, true).unwrap());
+            let some = listed(&InitialStates::new(n, symbols, total, true).unwrap());
             assert!(some.is_sorted_by(|a, b| a < b));
             let some: BTreeSet<State> = some.into_iter().collect();
             for state in expected {
@@ -108,9 +109,9 @@ fn starts_are_all_states_in_order() {
             }
         }
     }
-    assert!(Starts::new(40, &[0, 1, 2], 4, false).is_none());
+    assert!(InitialStates::new(40, &[0, 1, 2], 4, false).is_none());
     // 3^20 in one list: as many prefixes as prenecklaces of 15 letters.
-    let large = Starts::new(20, &[0, 1, 2], 4, true).unwrap();
+    let large = InitialStates::new(20, &[0, 1, 2], 4, true).unwrap();
     assert!((3u64.pow(20) / 20..3u64.pow(20) / 8).contains(&large.states()));
 }
 
@@ -132,9 +133,9 @@ fn the_smallest_violation_is_the_least_of_all() {
                     .filter(|&lane| batch.live.get(lane))
                     .filter_map(|lane| {
                         let state = batch.get(lane);
-                        let t_fail = program.case(&universe, &state, horizon).violation?;
+                        let t_fail = Case::new(&program, &universe, &state, horizon).violation?;
                         let movers = state.iter().filter(|&&cell| cell != 0).count() as u64;
-                        Some(Least {
+                        Some(MinimalViolation {
                             movers,
                             t_fail,
                             state,

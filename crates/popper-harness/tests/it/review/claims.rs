@@ -1,6 +1,6 @@
 //! A claim that cannot be read is never decided, and one that other fields state need not be written.
 
-use popper_harness::decide::{Config, Harness, Reason, Status, Verdict};
+use popper_harness::decide::{Config, Harness, Status, UnknownReason, Verdict};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::KineticGrid;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn note(law: Value) -> String {
     let verdict = decide(law);
     assert_eq!(
         (verdict.status, verdict.reason_code),
-        (Status::Unknown, Some(Reason::AmbiguousClaim)),
+        (Status::Unknown, Some(UnknownReason::AmbiguousClaim)),
         "{verdict:?}"
     );
     verdict.notes.join("\n")
@@ -68,7 +68,7 @@ fn p1_a_text_that_does_not_parse_is_not_decided_by_the_fields() {
     let config = Config::default().extensions(vec!["local_transition".into()]);
     let harness = Harness::new(KineticGrid, config).unwrap();
     let verdict = harness.evaluate(&read(law("local_transition", "a gap fills", &local)));
-    assert_eq!(verdict.reason_code, Some(Reason::AmbiguousClaim));
+    assert_eq!(verdict.reason_code, Some(UnknownReason::AmbiguousClaim));
     assert_eq!(
         harness
             .evaluate(&read(law("local_transition", " ", &local)))
@@ -105,7 +105,7 @@ fn p1_none_of_forty_typing_errors_is_decided() {
         );
         assert!(matches!(
             verdict.reason_code,
-            Some(Reason::AmbiguousClaim | Reason::MissingObservable)
+            Some(UnknownReason::AmbiguousClaim | UnknownReason::MissingObservable)
         ));
     }
 }

@@ -1,6 +1,6 @@
 //! The constants of a law say which rings must be tried (P3), and the limit on rings is named (P9).
 
-use popper_harness::counterexample::replay;
+use popper_harness::counterexample::rederive;
 use popper_harness::decide::Status;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn a_bound_beyond_the_ladder_is_refuted_on_the_smallest_ring() {
         let verdict = harness().evaluate(&law("bound", &format!("x(t) <= {most}"), &json!({})));
         assert_eq!(verdict.status, Status::Fail, "{most}: {}", answer(&verdict));
         let example = verdict.counterexample.unwrap();
-        replay(&example).unwrap();
+        rederive(&example).unwrap();
         assert_eq!(example.config.n, cells, "{most}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popper_harness::counterexample::replay;
-use popper_harness::decide::{Config, Harness, Reason, Status, Verdict};
+use popper_harness::counterexample::rederive;
+use popper_harness::decide::{Config, Harness, Status, UnknownReason, Verdict};
 use popper_harness::law::Law;
 use popper_harness::universe::{KineticGrid, TableUniverse};
 use serde_json::json;
@@ -22,13 +22,13 @@ fn fault(stopped: &Verdict, whole: &Verdict, told: bool) -> Option<String> {
         _ if !told => Some("another verdict, though nothing said stop".into()),
         Some(example) => {
             let flags = example.minimal || example.minimized;
-            let replayed = replay(example).err().map(|error| error.to_string());
+            let replayed = rederive(example).err().map(|error| error.to_string());
             replayed.or_else(|| {
                 (flags || stopped.status != Status::Fail).then(|| format!("{example:?}"))
             })
         }
         None => (stopped.status != Status::Unknown
-            || stopped.reason_code != Some(Reason::ResourceLimit))
+            || stopped.reason_code != Some(UnknownReason::ResourceLimit))
         .then(|| format!("{:?} {:?}", stopped.status, stopped.reason_code)),
     }
 }
@@ -45,7 +45,7 @@ fn stop_at_each(harness: &Harness, law: &Law) -> [u64; 3] {
                 let now = asked.fetch_add(1, Ordering::Relaxed) + 1;
                 now == k || good && now > k
             };
-            let stopped = harness.evaluate_until(law, &stop);
+            let stopped = harness.evaluate_with_stop(law, &stop);
             let told = asked.into_inner() >= k;
             if let Some(fault) = fault(&stopped, &whole, told) {
                 panic!("{}, k = {k}, {good}: {fault}", law.claim());

@@ -1,6 +1,6 @@
 //! Replays have a budget (P15).
 
-use popper_harness::counterexample::{Counterexample, ReplayError, replay};
+use popper_harness::counterexample::{Counterexample, RederiveError, rederive};
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::TableUniverse;
 use serde_json::{Value, json};
@@ -13,15 +13,15 @@ fn bent(
     template: &str,
     claim: &str,
     change: impl Fn(&mut Counterexample),
-) -> Result<(), ReplayError> {
+) -> Result<(), RederiveError> {
     let universe = TableUniverse::from_json(&random_universe(3).to_string()).unwrap();
     let harness = Harness::new(universe, Config::default()).unwrap();
     let more = json!({"quantifiers": {"T": 30, "H": 3}});
     let verdict = harness.evaluate(&law(template, claim, &more));
     let mut example = verdict.counterexample.unwrap();
-    replay(&example).unwrap();
+    rederive(&example).unwrap();
     change(&mut example);
-    replay(&example)
+    rederive(&example)
 }
 
 fn stretch(example: &mut Counterexample, cells: usize, t: u64) {
@@ -53,7 +53,7 @@ fn work_beyond_the_limit_is_refused_with_both_numbers() {
     assert!(
         matches!(
             error,
-            ReplayError::TooLong {
+            RederiveError::TooLong {
                 updates: 4_096_000_000,
                 limit: 1_000_000_000
             }
@@ -65,12 +65,12 @@ fn work_beyond_the_limit_is_refused_with_both_numbers() {
         example.config.law["claim"] = Value::from("x(t) <= 0 or x(999999999) > 5");
     };
     let error = bent("bound", "x(t) <= 0", far).unwrap_err();
-    assert!(matches!(error, ReplayError::TooLong { .. }), "{error}");
+    assert!(matches!(error, RederiveError::TooLong { .. }), "{error}");
     let wide = |example: &mut Counterexample| {
         example.config.law["quantifiers"]["H"] = 1_000_000_000.into();
     };
     let error = bent("eventually", "x(t) >= 0 -> x(t) > grid_length", wide).unwrap_err();
-    assert!(matches!(error, ReplayError::TooWide { .. }), "{error}");
+    assert!(matches!(error, RederiveError::TooWide { .. }), "{error}");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_long_replay_within_the_limit_is_made() {
     assert!(
         matches!(
             error,
-            ReplayError::Differs {
+            RederiveError::Differs {
                 field: "t_fail",
                 ..
             }

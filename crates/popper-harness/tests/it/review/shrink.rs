@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popper_harness::counterexample::{Counterexample, replay};
+use popper_harness::counterexample::{Counterexample, rederive};
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::law::Law;
 use popper_harness::universe::KineticGrid;
@@ -23,7 +23,7 @@ fn refuted(law: &Law) -> Counterexample {
     let verdict = harness().evaluate(law);
     assert_eq!(verdict.status, Status::Fail, "{:?}", verdict.notes);
     let example = verdict.counterexample.unwrap();
-    replay(&example).unwrap();
+    rederive(&example).unwrap();
     example
 }
 
@@ -71,7 +71,7 @@ fn where_the_budget_ends_the_counterexample_is_not_called_minimized() {
     let harness = Harness::new(KineticGrid, config).unwrap();
     let verdict = harness.evaluate(&collisions(1700, 2000, "==", 3500, &Value::Null));
     let example = verdict.counterexample.unwrap();
-    replay(&example).unwrap();
+    rederive(&example).unwrap();
     assert!(!example.minimized && !example.minimal);
 }
 
@@ -81,7 +81,7 @@ fn shrinking_asks_whether_to_stop() {
     let questions = |most: u64| {
         let asked = AtomicU64::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= most;
-        let verdict = harness().evaluate_until(&law, &stop);
+        let verdict = harness().evaluate_with_stop(&law, &stop);
         (asked.into_inner(), verdict)
     };
     let (all, whole) = questions(u64::MAX);
@@ -90,6 +90,6 @@ fn shrinking_asks_whether_to_stop() {
         whole.counterexample.unwrap(),
         stopped.counterexample.unwrap(),
     );
-    replay(&stopped).unwrap();
+    rederive(&stopped).unwrap();
     assert!(whole.minimized && !stopped.minimized);
 }

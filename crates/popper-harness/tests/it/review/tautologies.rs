@@ -1,6 +1,6 @@
 //! `tautological_claim` is a statement that was shown (P2, P10).
 
-use popper_harness::decide::{Reason, Status};
+use popper_harness::decide::{Status, UnknownReason};
 use serde_json::json;
 
 use super::{answer, law};
@@ -63,7 +63,7 @@ fn what_arithmetic_shows_is_a_tautology() {
         let verdict = harness().evaluate(&law(template, claim, &more));
         assert_eq!(
             verdict.reason_code,
-            Some(Reason::TautologicalClaim),
+            Some(UnknownReason::TautologicalClaim),
             "{template} {claim}: {}",
             answer(&verdict)
         );
@@ -89,7 +89,7 @@ fn what_is_neither_broken_nor_shown_is_inconclusive() {
     assert_eq!(verdict.status, Status::Unknown);
     assert_eq!(
         verdict.reason_code,
-        Some(Reason::InconclusiveLowPower),
+        Some(UnknownReason::InconclusiveLowPower),
         "{}",
         answer(&verdict)
     );

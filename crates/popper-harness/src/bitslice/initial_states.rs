@@ -1,7 +1,7 @@
 //! All starts of a ring, block by block.
 
 use super::batch::{Batch, code_bits};
-use super::word::{LANES, Lanes};
+use super::word::{BitSlice, LANES};
 use crate::universe::Symbol;
 
 /// All states of a ring over the symbols that may start, or a superset of one a rotation class.
@@ -9,7 +9,7 @@ use crate::universe::Symbol;
 /// A block is a few prefixes, each with every suffix of `m` cells in its own lanes, so that filling a block touches each
 /// cell's planes once. The order is ascending by (block, lane), as words over the symbol order.
 #[derive(Debug, Clone)]
-pub struct Starts {
+pub struct InitialStates {
     n: usize,
     symbols: Vec<Symbol>,
     bits: usize,
@@ -20,7 +20,7 @@ pub struct Starts {
     /// Prefixes a block.
     per_block: usize,
     /// The planes of the suffix cells, `bits * suffix`, as they stand in every block.
-    pattern: Vec<Lanes>,
+    pattern: Vec<BitSlice>,
     prefixes: Prefixes,
 }
 
@@ -41,7 +41,7 @@ impl Prefixes {
     }
 }
 
-impl Starts {
+impl InitialStates {
     /// The starts of rings of `n` cells over `symbols` (ascending), out of an alphabet of `total` symbols. With `rotations`
     /// only a part is visited that holds the lexicographically least rotation of every state.
     ///
@@ -67,7 +67,7 @@ impl Starts {
         };
         let per_block = LANES / lanes;
         let bits = code_bits(total);
-        let mut pattern = vec![Lanes::ZERO; bits * suffix];
+        let mut pattern = vec![BitSlice::ZERO; bits * suffix];
         for lane in 0..lanes * per_block {
             let mut rest = lane % lanes;
             for cell in (0..suffix).rev() {
@@ -105,13 +105,13 @@ impl Starts {
         let (n, length) = (self.n, self.n - self.suffix);
         batch.n = n;
         batch.bits = self.bits;
-        batch.planes.resize(n * self.bits, Lanes::ZERO);
+        batch.planes.resize(n * self.bits, BitSlice::ZERO);
         let first = index as u64 * self.per_block as u64;
         let here = (self.prefixes.len() - first).min(self.per_block as u64) as usize;
-        batch.live = Lanes::first(here * self.lanes);
+        batch.live = BitSlice::first(here * self.lanes);
         for bit in 0..self.bits {
             let plane = &mut batch.planes[bit * n..(bit + 1) * n];
-            plane[..length].fill(Lanes::ZERO);
+            plane[..length].fill(BitSlice::ZERO);
             plane[length..].copy_from_slice(&self.pattern[bit * self.suffix..][..self.suffix]);
         }
         let k = self.symbols.len() as u64;
@@ -121,9 +121,9 @@ impl Starts {
                 Prefixes::Listed(list) => u64::from(list[first as usize + place]),
             };
             let mask = if self.per_block == 1 {
-                Lanes::ALL
+                BitSlice::ALL
             } else {
-                Lanes::range(place * self.lanes, (place + 1) * self.lanes)
+                BitSlice::range(place * self.lanes, (place + 1) * self.lanes)
             };
             for cell in (0..length).rev() {
                 let symbol = self.symbols[(word % k) as usize];

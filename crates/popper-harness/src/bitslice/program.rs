@@ -1,11 +1,11 @@
 //! A law on rings of one length, ready to run on batches.
 
 use super::circuit::Circuit;
-use super::compile::{Compiler, Section, Truth};
+use super::compile::{BitProgramSection, Compiler, Truth};
 use super::distance::Distance;
 use super::observe::Cube;
-use super::simd::Local;
-use super::word::{Lanes, WORDS};
+use super::simd::LocalTransition;
+use super::word::{BitSlice, WORDS};
 use crate::law::evaluate::Horizon;
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry, Term};
@@ -13,47 +13,47 @@ use crate::universe::{Shift, Symbol, Tabulated, Universe};
 
 /// What a law made of a batch, lane by lane; masks hold live lanes only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct BatchOutcome {
     /// The lanes whose start meets the preconditions; nothing else is asked of the others.
-    pub admitted: Lanes,
+    pub admitted: BitSlice,
     /// The lanes where a part that counts has no value; a lane whose preconditions have none is not admitted.
-    pub error: Lanes,
+    pub error: BitSlice,
     /// The lanes where the claim fails at some t.
-    pub violated: Lanes,
+    pub violated: BitSlice,
     /// The lanes where the claim fails first at that t, t ascending, without empty entries.
-    pub first: Vec<(u64, Lanes)>,
+    pub first: Vec<(u64, BitSlice)>,
     /// At how many (lane, t) the antecedent held, by word of the lane; (lane, t, cell) for `local_transition`; 0 where the law
     /// has no antecedent.
     pub triggers: [u64; WORDS],
     /// The lanes where the antecedent held at some t.
-    pub triggered: Lanes,
+    pub triggered: BitSlice,
     /// The lanes that visited a symbol that may not start, at some state that the claim was asked on.
-    pub unusual: Lanes,
+    pub unusual: BitSlice,
     /// The lanes where, at some such state, a symbol other than the first stood within `radius` cells of the seam.
-    pub wrapped: Lanes,
+    pub wrapped: BitSlice,
 }
 
 /// Memory that runs use again; one for each thread.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
-    pub(super) registers: Vec<Lanes>,
-    pub(super) buffer: Vec<Lanes>,
+    pub(super) registers: Vec<BitSlice>,
+    pub(super) buffer: Vec<BitSlice>,
     pub(super) own: Planes,
     pub(super) image: Planes,
-    pub(super) history: Vec<Lanes>,
+    pub(super) history: Vec<BitSlice>,
 }
 
 /// The state of a run of all lanes and the next one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Planes {
-    pub now: Vec<Lanes>,
-    pub next: Vec<Lanes>,
-    pub room: Vec<Lanes>,
+    pub now: Vec<BitSlice>,
+    pub next: Vec<BitSlice>,
+    pub room: Vec<BitSlice>,
 }
 
 /// What is asked at every step.
 #[derive(Debug, Clone)]
-pub(super) enum Question {
+pub(super) enum BatchQuery {
     Always {
         antecedent: Option<Truth>,
         consequent: Truth,
@@ -71,7 +71,7 @@ pub(super) enum Question {
     },
     /// The shifts of a ring of one cell.
     Nothing,
-    Local(Local),
+    Local(LocalTransition),
 }
 
 /// A law compiled for rings of one length: runs [`LANES`](super::LANES) starts at once.
@@ -80,15 +80,15 @@ pub struct BitProgram {
     pub(super) n: usize,
     pub(super) circuit: Circuit,
     pub(super) registers: usize,
-    pub(super) setup: Section,
-    pub(super) start: Section,
-    pub(super) at: Vec<(u64, Section)>,
+    pub(super) setup: BitProgramSection,
+    pub(super) start: BitProgramSection,
+    pub(super) at: Vec<(u64, BitProgramSection)>,
     /// Readings at the running step, where they do not stand in `formula`.
-    pub(super) observe: Section,
-    pub(super) keep: Section,
-    pub(super) formula: Section,
+    pub(super) observe: BitProgramSection,
+    pub(super) keep: BitProgramSection,
+    pub(super) formula: BitProgramSection,
     pub(super) admitted: Truth,
-    pub(super) question: Question,
+    pub(super) question: BatchQuery,
     /// The last step that formulas are asked at.
     pub(super) last: u64,
     /// Whether they are asked once the state after is there.
@@ -167,7 +167,7 @@ impl BitProgram {
         })
     }
 
-    /// The same plan that leaves [`Outcome::unusual`] and [`Outcome::wrapped`] empty, which saves their work.
+    /// The same plan that leaves [`BatchOutcome::unusual`] and [`BatchOutcome::wrapped`] empty, which saves their work.
     #[must_use]
     pub fn without_coverage(mut self) -> Self {
         self.coverage = false;
@@ -181,7 +181,7 @@ impl BitProgram {
 }
 
 impl Compiler<'_> {
-    fn question(&mut self, circuit: &Circuit, horizon: Horizon) -> Option<Question> {
+    fn question(&mut self, circuit: &Circuit, horizon: Horizon) -> Option<BatchQuery> {
         let (n, symbols, bits) = (self.n, self.symbols, self.bits);
         let cube = |symbol| Cube::symbol(symbol, symbols, bits);
         Some(match &self.program.claim {
@@ -189,7 +189,7 @@ impl Compiler<'_> {
                 antecedent,
                 consequent,
                 ..
-            } => Question::Always {
+            } => BatchQuery::Always {
                 antecedent: match antecedent {
                     None => None,
                     Some(antecedent) => Some(self.asked(antecedent)?),
@@ -200,13 +200,13 @@ impl Compiler<'_> {
                 antecedent,
                 consequent,
                 ..
-            } => Question::Eventually {
+            } => BatchQuery::Eventually {
                 antecedent: self.asked(antecedent)?,
                 consequent: self.asked(consequent)?,
                 window: horizon.window,
             },
-            Claim::Commutes(Symmetry::Shift(Shift::Every)) if n == 1 => Question::Nothing,
-            Claim::Commutes(Symmetry::Shift(shift)) => Question::Commutes {
+            Claim::Commutes(Symmetry::Shift(Shift::Every)) if n == 1 => BatchQuery::Nothing,
+            Claim::Commutes(Symmetry::Shift(shift)) => BatchQuery::Commutes {
                 map: None,
                 reverse: false,
                 shift: match shift {
@@ -218,7 +218,7 @@ impl Compiler<'_> {
             Claim::Commutes(Symmetry::Named(transform)) => {
                 let map = |window: &[Symbol]| transform.map[usize::from(window[0])];
                 let same = (0..symbols as Symbol).all(|symbol| map(&[symbol]) == symbol);
-                Question::Commutes {
+                BatchQuery::Commutes {
                     map: (!same).then(|| Circuit::compile(circuit.symbols(), 0, &map)),
                     reverse: transform.reverse,
                     shift: 0,
@@ -235,7 +235,7 @@ impl Compiler<'_> {
                 for (place, symbol) in pattern.iter().flatten().enumerate() {
                     around.push(((place + n - 1) % n, cube(*symbol)));
                 }
-                Question::Local(Local {
+                BatchQuery::Local(LocalTransition {
                     around,
                     parity: *parity,
                     equal: *equal,

@@ -1,14 +1,14 @@
 //! The smallest counterexample of a batch.
 
 use super::batch::Batch;
-use super::plan::Outcome;
+use super::program::BatchOutcome;
 use super::simd::count;
-use super::word::Lanes;
+use super::word::BitSlice;
 use crate::universe::State;
 
 /// The least violation of a batch: fewest movers, then earliest, then first in symbol order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Least {
+pub struct MinimalViolation {
     /// Cells that do not hold the first symbol.
     pub movers: u64,
     /// The first t at which the claim fails.
@@ -20,25 +20,25 @@ pub struct Least {
 }
 
 /// The least violation, if there is one: candidates are narrowed bit by bit for all lanes at once.
-pub fn smallest(batch: &Batch, outcome: &Outcome) -> Option<Least> {
+pub fn smallest(batch: &Batch, outcome: &BatchOutcome) -> Option<MinimalViolation> {
     let n = batch.n;
     let mut left = outcome.violated;
     if !left.any() {
         return None;
     }
     // A smaller candidate excludes the others, none changes nothing.
-    let keep = |left: &mut Lanes, fewer: Lanes| {
+    let keep = |left: &mut BitSlice, fewer: BitSlice| {
         let some = fewer.any();
         if some {
             *left = fewer;
         }
         !some
     };
-    let mut movers = vec![Lanes::ZERO; super::number::width(n as u64)];
-    let moving: Vec<Lanes> = (0..n)
+    let mut movers = vec![BitSlice::ZERO; super::number::width(n as u64)];
+    let moving: Vec<BitSlice> = (0..n)
         .map(|cell| {
             let planes = (0..batch.bits).map(|bit| batch.planes[bit * n + cell]);
-            planes.fold(Lanes::ZERO, |any, plane| any | plane)
+            planes.fold(BitSlice::ZERO, |any, plane| any | plane)
         })
         .collect();
     count(&moving, &mut movers);
@@ -62,7 +62,7 @@ pub fn smallest(batch: &Batch, outcome: &Outcome) -> Option<Least> {
         }
     }
     let lane = left.lowest()?;
-    Some(Least {
+    Some(MinimalViolation {
         movers: fewest,
         t_fail,
         state: batch.get(lane),

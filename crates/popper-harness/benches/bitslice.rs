@@ -1,6 +1,6 @@
 //! How fast the bit-parallel engine checks laws, as a ratio to a naive byte simulator in the same run.
 //!
-//! `cargo bench -p popper-harness --bench lanes` prints one JSON object. A cell update is one cell of one universe taken one step
+//! `cargo bench -p popper-harness --bench bitslice` prints one JSON object. A cell update is one cell of one universe taken one step
 //! on, with the law checked on every state; one thread. Where there is a `python3`, the string-based script `reference.py` checks
 //! the same law in the same run, which gives the headline ratio.
 
@@ -16,7 +16,9 @@
 
 use std::hint::black_box;
 
-use popper_harness::bitslice::{Batch, BitProgram, Circuit, Horizon, LANES, Scratch, Starts};
+use popper_harness::bitslice::{
+    Batch, BitProgram, Circuit, Horizon, InitialStates, LANES, Scratch,
+};
 use popper_harness::law::{Extensions, Law, Program};
 use popper_harness::universe::{KineticGrid, Symbol, Tabulated, Universe, random_universe};
 use serde_json::{Value, json};
@@ -192,7 +194,7 @@ fn exhaust(n: usize) -> Value {
     let mut batch = Batch::new(n, 4);
     let mut states = 0;
     let time = seconds(|| {
-        let starts = Starts::new(n, &[0, 1, 2], 4, true).unwrap();
+        let starts = InitialStates::new(n, &[0, 1, 2], 4, true).unwrap();
         states = starts.states();
         for block in 0..starts.blocks() {
             starts.fill(block, &mut batch);

@@ -3,19 +3,19 @@
 use super::budget::Budget;
 use super::constants::Constants;
 use super::evaluator::{CompiledUniverse, RingStats, Violation};
-use super::exhaustive::Exhaustion;
+use super::exhaustive::ExhaustiveRing;
 use super::failing::MOST_ERRORS;
-use super::generators::Family;
+use super::generators::CaseFamily;
 use super::minimize::{self, Minimum};
 use super::sampled::{Sample, Sampling};
-use super::{Harness, Mutation, Reason, Status, Verdict, adversarial, judge};
-use crate::counterexample::Package;
+use super::{Harness, Mutation, Status, UnknownReason, Verdict, adversarial, judge};
+use crate::counterexample::CounterexampleInput;
 use crate::law::rings::Rings;
 use crate::law::{Law, Program};
 use crate::proof;
 
 /// One law on its way to a verdict.
-pub(super) struct Trial<'a> {
+pub(super) struct Evaluation<'a> {
     pub(super) harness: &'a Harness,
     pub(super) law: &'a Law,
     pub(super) program: &'a Program,
@@ -27,7 +27,7 @@ pub(super) struct Trial<'a> {
 
 /// What the stages found, before it is judged.
 #[derive(Default)]
-pub(super) struct Findings {
+pub(super) struct EvaluationState {
     pub(super) tallies: Vec<RingStats>,
     pub(super) samples: Vec<Sample>,
     /// Every ring up to this size is exhausted (or excluded by the preconditions).
@@ -35,7 +35,7 @@ pub(super) struct Findings {
     pub(super) found: Option<Violation>,
 }
 
-impl Findings {
+impl EvaluationState {
     /// Starts on which an expression has no value.
     fn errors(&self) -> u64 {
         self.all().map(|tally| tally.errors).sum()
@@ -49,7 +49,7 @@ impl Findings {
     }
 }
 
-impl<'a> Trial<'a> {
+impl<'a> Evaluation<'a> {
     pub(super) fn new(
         harness: &'a Harness,
         law: &'a Law,
@@ -98,20 +98,20 @@ impl<'a> Trial<'a> {
 
     pub(super) fn run(&self, verdict: &mut Verdict) {
         let proof = proof::prove(self.law, self.program, self.compiled.universe);
-        let mut findings = Findings::default();
-        self.exhaust(&mut findings);
+        let mut state = EvaluationState::default();
+        self.exhaust(&mut state);
         let largest = self.rings().largest();
-        let complete = largest.is_some_and(|largest| largest <= findings.exhausted);
-        if self.goes_on(&findings) {
-            self.sample(&mut findings);
+        let complete = largest.is_some_and(|largest| largest <= state.exhausted);
+        if self.goes_on(&state) {
+            self.sample(&mut state);
         }
-        let open = proof.is_none() && !complete && findings.errors() < MOST_ERRORS;
-        if open && self.goes_on(&findings) {
-            self.search(&mut findings, largest);
+        let open = proof.is_none() && !complete && state.errors() < MOST_ERRORS;
+        if open && self.goes_on(&state) {
+            self.search(&mut state, largest);
         }
-        self.describe_horizon(verdict, &findings);
-        if let Some(found) = &findings.found {
-            self.refute(verdict, found.clone(), &findings);
+        self.describe_horizon(verdict, &state);
+        if let Some(found) = &state.found {
+            self.refute(verdict, found.clone(), &state);
             if proof.is_some() {
                 // A certificate and a counterexample cannot both be right; the counterexample can be replayed.
                 verdict
@@ -119,13 +119,13 @@ impl<'a> Trial<'a> {
                     .push("alarm: a certificate was found for a law that is refuted".into());
             }
         }
-        verdict.power = self.power(&findings);
+        verdict.power = self.power(&state);
         if verdict.status != Status::Fail {
             verdict.evidence.proof = proof;
-            judge::weigh(&mut verdict.evidence, &findings, complete);
+            judge::weigh(&mut verdict.evidence, &state, complete);
             if !self.budget.was_cut() {
                 let (power, evidence) = (&verdict.power, &verdict.evidence);
-                match judge::judge(self, &findings, power, evidence, complete) {
+                match judge::judge(self, &state, power, evidence, complete) {
                     Ok(()) => verdict.status = Status::Pass,
                     Err((reason, note)) => {
                         verdict.reason_code = Some(reason);
@@ -140,25 +140,25 @@ impl<'a> Trial<'a> {
     }
 
     /// Whether there is a reason to look further.
-    fn goes_on(&self, findings: &Findings) -> bool {
-        findings.found.is_none() && !self.budget.is_spent()
+    fn goes_on(&self, state: &EvaluationState) -> bool {
+        state.found.is_none() && !self.budget.is_spent()
     }
 
     /// Stage 3: every ring up to the configured size, within the budget.
-    fn exhaust(&self, findings: &mut Findings) {
+    fn exhaust(&self, state: &mut EvaluationState) {
         let config = &self.harness.config;
         for n in 1..=config.exhaustive_n {
-            if !self.goes_on(findings)
-                || Exhaustion::cost(&self.compiled, self.program, n) > config.exhaustive_budget
+            if !self.goes_on(state)
+                || ExhaustiveRing::cost(&self.compiled, self.program, n) > config.exhaustive_budget
             {
                 return;
             }
-            if let Some(ring) = Exhaustion::new(&self.compiled, self.program, n) {
+            if let Some(ring) = ExhaustiveRing::new(&self.compiled, self.program, n) {
                 let mut tally = ring.run(self.budget);
                 let whole = tally.exhausted && ring.exact();
                 tally.exhausted = whole;
-                findings.found.clone_from(&tally.best);
-                findings.tallies.push(tally);
+                state.found.clone_from(&tally.best);
+                state.tallies.push(tally);
                 if !whole {
                     continue;
                 }
@@ -166,14 +166,14 @@ impl<'a> Trial<'a> {
                 // Nothing can be watched here, so nothing is exhausted from here on.
                 return;
             }
-            if findings.found.is_none() && findings.exhausted == n - 1 {
-                findings.exhausted = n;
+            if state.found.is_none() && state.exhausted == n - 1 {
+                state.exhausted = n;
             }
         }
     }
 
     /// Stage 4: the ladder, and beyond it what the constants, the proposer or the preconditions name.
-    fn sample(&self, findings: &mut Findings) {
+    fn sample(&self, state: &mut EvaluationState) {
         let sampling = self.sampling();
         let mut ladder = self.harness.config.ladder.clone();
         ladder.extend(sampling.proposed_rings());
@@ -184,17 +184,17 @@ impl<'a> Trial<'a> {
         );
         let directed = self
             .constants
-            .rings(&self.rings(), findings.exhausted, &ladder);
+            .rings(&self.rings(), state.exhausted, &ladder);
         ladder.extend(directed);
         ladder.sort_unstable();
         ladder.dedup();
         // A few rings at a time: they are cheap side by side, but those past a refutation are wasted.
         for rings in ladder.chunks(8) {
-            if !self.goes_on(findings) || findings.errors() >= MOST_ERRORS {
+            if !self.goes_on(state) || state.errors() >= MOST_ERRORS {
                 return;
             }
-            findings.samples.extend(sampling.run(rings));
-            findings.found = findings
+            state.samples.extend(sampling.run(rings));
+            state.found = state
                 .samples
                 .last()
                 .and_then(|sample| sample.tally.best.clone());
@@ -202,7 +202,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Stage 5: the mutation search.
-    fn search(&self, findings: &mut Findings, largest: Option<usize>) {
+    fn search(&self, state: &mut EvaluationState, largest: Option<usize>) {
         let config = &self.harness.config;
         if !config.adversarial {
             return;
@@ -216,22 +216,22 @@ impl<'a> Trial<'a> {
             largest,
             self.budget,
         );
-        findings.found = tallies.iter().find_map(|tally| tally.best.clone());
-        findings.tallies.extend(tallies);
+        state.found = tallies.iter().find_map(|tally| tally.best.clone());
+        state.tallies.extend(tallies);
     }
 
-    fn refute(&self, verdict: &mut Verdict, found: Violation, findings: &Findings) {
+    fn refute(&self, verdict: &mut Verdict, found: Violation, state: &EvaluationState) {
         let config = &self.harness.config;
         let n = found.start.len();
         // A violation of the exhaustive stage is the smallest already: it is the best of the first ring that has one.
-        let smallest = n == findings.exhausted + 1
-            && findings.tallies.last().is_some_and(|tally| {
+        let smallest = n == state.exhausted + 1
+            && state.tallies.last().is_some_and(|tally| {
                 tally.n == n
                     && tally.exhausted
                     && tally
                         .families
                         .iter()
-                        .any(|(family, ..)| *family == Family::Exhaustive)
+                        .any(|(family, ..)| *family == CaseFamily::Exhaustive)
             });
         let minimum = if smallest {
             Minimum {
@@ -245,13 +245,13 @@ impl<'a> Trial<'a> {
                 &self.compiled,
                 &sampling,
                 found,
-                findings.exhausted,
+                state.exhausted,
                 config.minimal_n,
                 config.exhaustive_budget,
             )
         };
         let Violation { start, t_fail, .. } = minimum.violation;
-        let package = Package {
+        let package = CounterexampleInput {
             seed: config.seed,
             start: &start,
             t_fail,
@@ -272,7 +272,7 @@ fn cut(verdict: &mut Verdict) {
         counterexample.minimal = false;
     } else {
         verdict.status = Status::Unknown;
-        verdict.reason_code = Some(Reason::ResourceLimit);
+        verdict.reason_code = Some(UnknownReason::ResourceLimit);
         verdict.notes = vec!["stopped before the end".into()];
     }
 }
