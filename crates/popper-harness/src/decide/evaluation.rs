@@ -8,11 +8,11 @@ use super::failing::MOST_ERRORS;
 use super::generators::CaseFamily;
 use super::minimize::{self, Minimum};
 use super::sampled::{Sample, Sampling};
-use super::{Harness, Mutation, Status, UnknownReason, Verdict, adversarial, judge};
-use crate::counterexample::CounterexampleInput;
+use super::{Harness, adversarial};
+use crate::counterexample::{Counterexample, CounterexampleInput};
 use crate::law::rings::Rings;
 use crate::law::{Law, Program};
-use crate::proof;
+use crate::proof::{self, Proof};
 
 /// One law on its way to a verdict.
 pub(super) struct Evaluation<'a> {
@@ -25,14 +25,19 @@ pub(super) struct Evaluation<'a> {
     pub(super) budget: &'a Budget<'a>,
 }
 
-/// What the stages found, before it is judged.
+/// The findings of the stages, from which the verdict is made.
 #[derive(Default)]
 pub(super) struct EvaluationState {
+    pub(super) proof: Option<Proof>,
     pub(super) tallies: Vec<RingStats>,
     pub(super) samples: Vec<Sample>,
     /// Every ring up to this size is exhausted (or excluded by the preconditions).
     pub(super) exhausted: usize,
+    /// Whether every admitted ring is exhausted.
+    pub(super) complete: bool,
+    /// The violation that the stages found, before it is made smaller.
     pub(super) found: Option<Violation>,
+    pub(super) counterexample: Option<Counterexample>,
 }
 
 impl EvaluationState {
@@ -96,51 +101,31 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    pub(super) fn run(&self, verdict: &mut Verdict) {
-        let proof = proof::prove(self.law, self.program, self.compiled.universe);
-        let mut state = EvaluationState::default();
+    /// Runs the stages and makes a violation as small as the budgets allow.
+    pub(super) fn run(&self) -> EvaluationState {
+        let mut state = EvaluationState {
+            proof: proof::prove(self.law, self.program, self.compiled.universe),
+            ..EvaluationState::default()
+        };
         self.exhaust(&mut state);
         let largest = self.rings().largest();
-        let complete = largest.is_some_and(|largest| largest <= state.exhausted);
-        if self.goes_on(&state) {
+        state.complete = largest.is_some_and(|largest| largest <= state.exhausted);
+        if self.may_continue(&state) {
             self.sample(&mut state);
         }
-        let open = proof.is_none() && !complete && state.errors() < MOST_ERRORS;
-        if open && self.goes_on(&state) {
+        let is_open = state.proof.is_none() && !state.complete && state.errors() < MOST_ERRORS;
+        if is_open && self.may_continue(&state) {
             self.search(&mut state, largest);
         }
-        self.describe_horizon(verdict, &state);
-        if let Some(found) = &state.found {
-            self.refute(verdict, found.clone(), &state);
-            if proof.is_some() {
-                // A certificate and a counterexample cannot both be right; the counterexample can be replayed.
-                verdict
-                    .notes
-                    .push("alarm: a certificate was found for a law that is refuted".into());
-            }
-        }
-        verdict.power = self.power(&state);
-        if verdict.status != Status::Fail {
-            verdict.evidence.proof = proof;
-            judge::weigh(&mut verdict.evidence, &state, complete);
-            if !self.budget.was_cut() {
-                let (power, evidence) = (&verdict.power, &verdict.evidence);
-                match judge::judge(self, &state, power, evidence, complete) {
-                    Ok(()) => verdict.status = Status::Pass,
-                    Err((reason, note)) => {
-                        verdict.reason_code = Some(reason);
-                        verdict.notes.push(note);
-                    }
-                }
-            }
-        }
-        if self.budget.was_cut() {
-            cut(verdict);
-        }
+        state.counterexample = state
+            .found
+            .clone()
+            .map(|found| self.counterexample(found, &state));
+        state
     }
 
     /// Whether there is a reason to look further.
-    fn goes_on(&self, state: &EvaluationState) -> bool {
+    fn may_continue(&self, state: &EvaluationState) -> bool {
         state.found.is_none() && !self.budget.is_spent()
     }
 
@@ -148,7 +133,7 @@ impl<'a> Evaluation<'a> {
     fn exhaust(&self, state: &mut EvaluationState) {
         let config = &self.harness.config;
         for n in 1..=config.exhaustive_n {
-            if !self.goes_on(state)
+            if !self.may_continue(state)
                 || ExhaustiveRing::cost(&self.compiled, self.program, n) > config.exhaustive_budget
             {
                 return;
@@ -190,7 +175,7 @@ impl<'a> Evaluation<'a> {
         ladder.dedup();
         // A few rings at a time: they are cheap side by side, but those past a refutation are wasted.
         for rings in ladder.chunks(8) {
-            if !self.goes_on(state) || state.errors() >= MOST_ERRORS {
+            if !self.may_continue(state) || state.errors() >= MOST_ERRORS {
                 return;
             }
             state.samples.extend(sampling.run(rings));
@@ -220,7 +205,8 @@ impl<'a> Evaluation<'a> {
         state.tallies.extend(tallies);
     }
 
-    fn refute(&self, verdict: &mut Verdict, found: Violation, state: &EvaluationState) {
+    /// Builds the counterexample of the smallest violation within reach.
+    fn counterexample(&self, found: Violation, state: &EvaluationState) -> Counterexample {
         let config = &self.harness.config;
         let n = found.start.len();
         // A violation of the exhaustive stage is the smallest already: it is the best of the first ring that has one.
@@ -251,28 +237,15 @@ impl<'a> Evaluation<'a> {
             )
         };
         let Violation { start, t_fail, .. } = minimum.violation;
-        let package = CounterexampleInput {
+        let input = CounterexampleInput {
             seed: config.seed,
             start: &start,
             t_fail,
         };
-        let mut counterexample = package.build(self.law, self.program, self.compiled.universe);
-        counterexample.minimized = minimum.minimized;
-        counterexample.minimal = minimum.minimal;
-        verdict.status = Status::Fail;
-        verdict.counterexample = Some(counterexample);
-    }
-}
-
-/// Turns the verdict of an evaluation that did not reach its end round: what was found is kept, what was not is open.
-fn cut(verdict: &mut Verdict) {
-    verdict.power.mutation = Mutation::default();
-    if let Some(counterexample) = &mut verdict.counterexample {
-        counterexample.minimized = false;
-        counterexample.minimal = false;
-    } else {
-        verdict.status = Status::Unknown;
-        verdict.reason_code = Some(UnknownReason::ResourceLimit);
-        verdict.notes = vec!["stopped before the end".into()];
+        Counterexample {
+            minimized: minimum.minimized,
+            minimal: minimum.minimal,
+            ..input.build(self.law, self.program, self.compiled.universe)
+        }
     }
 }

@@ -4,20 +4,69 @@ use super::constants::Threshold;
 use super::evaluation::{Evaluation, EvaluationState};
 use super::rng::RngStream;
 use super::tautology::{self, Triviality};
-use super::{Evidence, Power, Strength, UnknownReason, Verdict, failing};
+use super::{
+    Evidence, HorizonNote, Mutation, Power, Status, Strength, UnknownReason, Verdict, failing,
+};
 use crate::law::rings::SimulationDepth;
 use crate::law::{Claim, MAX_RING};
 
-/// PASS, or the first reason against it with its note: what the state and the figures of a law that nothing refuted come
-/// to. `complete` says that every admitted ring was exhausted.
-pub(super) fn judge(
+/// Makes the verdict of the state that the stages left; `verdict` names the law and the harness.
+pub(super) fn verdict(
+    evaluation: &Evaluation<'_>,
+    mut state: EvaluationState,
+    mut verdict: Verdict,
+) -> Verdict {
+    evaluation.describe_horizon(&mut verdict.evidence.horizon, &state);
+    verdict.power = evaluation.power(&state);
+    if let Some(counterexample) = state.counterexample.take() {
+        if state.proof.is_some() {
+            // A certificate and a counterexample cannot both be right; the counterexample can be derived again.
+            let alarm = "alarm: a certificate was found for a law that is refuted";
+            verdict.notes.push(alarm.into());
+        }
+        verdict.status = Status::Fail;
+        verdict.counterexample = Some(counterexample);
+    } else {
+        verdict.evidence.proof = state.proof.take();
+        weigh(&mut verdict.evidence, &state);
+        if !evaluation.budget.was_cut() {
+            match judge(evaluation, &state, &verdict.power, &verdict.evidence) {
+                Ok(()) => verdict.status = Status::Pass,
+                Err((reason, note)) => {
+                    verdict.reason_code = Some(reason);
+                    verdict.notes.push(note);
+                }
+            }
+        }
+    }
+    if evaluation.budget.was_cut() {
+        cut(&mut verdict);
+    }
+    verdict
+}
+
+/// Turns the verdict of an interrupted evaluation round: a counterexample stays, everything else is open.
+fn cut(verdict: &mut Verdict) {
+    verdict.power.mutation = Mutation::default();
+    if let Some(counterexample) = &mut verdict.counterexample {
+        counterexample.minimized = false;
+        counterexample.minimal = false;
+    } else {
+        verdict.status = Status::Unknown;
+        verdict.reason_code = Some(UnknownReason::ResourceLimit);
+        verdict.notes = vec!["stopped before the end".into()];
+    }
+}
+
+/// Judges a law that nothing refuted: `Ok` for PASS, otherwise the first reason against it with its note.
+fn judge(
     evaluation: &Evaluation<'_>,
     state: &EvaluationState,
     power: &Power,
     evidence: &Evidence,
-    complete: bool,
 ) -> Result<(), (UnknownReason, String)> {
     let config = &evaluation.harness.config;
+    let complete = state.complete;
     let no = |reason, note: String| Err((reason, note));
     if let Some(why) = evaluation.evaluation_error(state) {
         return no(UnknownReason::EvaluationError, why);
@@ -80,7 +129,7 @@ pub(super) fn judge(
 }
 
 /// What the best evidence is and how far it reaches.
-pub(super) fn weigh(evidence: &mut Evidence, state: &EvaluationState, complete: bool) {
+fn weigh(evidence: &mut Evidence, state: &EvaluationState) {
     let sampled = state
         .samples
         .iter()
@@ -102,10 +151,10 @@ pub(super) fn weigh(evidence: &mut Evidence, state: &EvaluationState, complete: 
             state.exhausted
         );
         evidence.scope = match sampled.max() {
-            Some(largest) if !complete => format!("{small}; sampled up to N = {largest}"),
+            Some(largest) if !state.complete => format!("{small}; sampled up to N = {largest}"),
             _ => small,
         };
-        evidence.complete = complete;
+        evidence.complete = state.complete;
     } else if let Some(largest) = sampled.max() {
         evidence.strength = Some(Strength::Sampled);
         evidence.scope = format!("generated starts of rings up to N = {largest}");
@@ -115,8 +164,8 @@ pub(super) fn weigh(evidence: &mut Evidence, state: &EvaluationState, complete: 
 }
 
 impl Evaluation<'_> {
-    pub(super) fn describe_horizon(&self, verdict: &mut Verdict, state: &EvaluationState) {
-        let horizon = &mut verdict.evidence.horizon;
+    /// Describes up to which step the runs were simulated.
+    fn describe_horizon(&self, horizon: &mut HorizonNote, state: &EvaluationState) {
         let max_t = self.harness.config.max_t;
         let probe = state.samples.first().map_or(1, |sample| sample.n);
         let periodic =

@@ -146,13 +146,14 @@ impl Harness {
             Err((reason, note)) => {
                 verdict.reason_code = Some(reason);
                 verdict.notes.push(note);
+                verdict
             }
             Ok(program) => {
                 let budget = Budget::new(stop);
-                Evaluation::new(self, law, &program, &fingerprint, &budget).run(&mut verdict);
+                let evaluation = Evaluation::new(self, law, &program, &fingerprint, &budget);
+                judge::verdict(&evaluation, evaluation.run(), verdict)
             }
         }
-        verdict
     }
 
     /// The law as a program, or the first reason why there is none, in the order in which reasons count.
