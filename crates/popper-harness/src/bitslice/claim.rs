@@ -1,6 +1,6 @@
 //! Conditions, terms and formulas.
 
-use super::compile::{Compiler, ProgramSlot, Target, Truth, Value};
+use super::compile::{BoundedNumber, Compiler, EmitTarget, ProgramSlot, Truth};
 use super::number::Arithmetic;
 use crate::law::syntax::{Op, Time};
 use crate::law::{Arith, Condition, Formula, Observable, Term};
@@ -14,10 +14,10 @@ impl Compiler<'_> {
             self.range(&condition.right)?;
             let left = self.value(ProgramSlot::Start, &condition.left)?;
             let right = self.value(ProgramSlot::Start, &condition.right)?;
-            let here = self.compare(Target::Start, condition.op, left, right);
+            let here = self.compare(EmitTarget::Start, condition.op, left, right);
             all = Some(match all {
                 None => here,
-                Some(before) => self.both_asked(Target::Start, before, here),
+                Some(before) => self.both_asked(EmitTarget::Start, before, here),
             });
         }
         match all {
@@ -31,7 +31,7 @@ impl Compiler<'_> {
     }
 
     /// A term of a formula.
-    pub(super) fn term(&mut self, term: &Term) -> Option<Value> {
+    pub(super) fn term(&mut self, term: &Term) -> Option<BoundedNumber> {
         if let Some((observable, time)) = self.as_observable(term) {
             return self.reading(&observable, time.unwrap_or(Time::At(0)));
         }
@@ -43,15 +43,15 @@ impl Compiler<'_> {
             Term::Neg(inner) => {
                 let inner = self.term(inner)?;
                 let zero = self.constant(0)?;
-                self.scaled(Target::Formula, zero, inner, -1)
+                self.scaled(EmitTarget::Formula, zero, inner, -1)
             }
             Term::Bin(op, left, right) => {
                 let (left, right) = (self.term(left)?, self.term(right)?);
                 match op {
-                    Op::Add => self.scaled(Target::Formula, left, right, 1),
-                    Op::Sub => self.scaled(Target::Formula, left, right, -1),
-                    Op::Mul => self.product(Target::Formula, left, right),
-                    Op::Mod => self.rest(Target::Formula, left, right),
+                    Op::Add => self.scaled(EmitTarget::Formula, left, right, 1),
+                    Op::Sub => self.scaled(EmitTarget::Formula, left, right, -1),
+                    Op::Mul => self.product(EmitTarget::Formula, left, right),
+                    Op::Mod => self.rest(EmitTarget::Formula, left, right),
                     _ => None,
                 }
             }
@@ -93,7 +93,7 @@ impl Compiler<'_> {
 
     /// A formula.
     pub(super) fn truth(&mut self, formula: &Formula) -> Option<Truth> {
-        let at = Target::Formula;
+        let at = EmitTarget::Formula;
         Some(match formula {
             Formula::Cmp(op, left, right) => {
                 let (left, right) = (self.term(left)?, self.term(right)?);

@@ -30,7 +30,7 @@ pub(super) struct BitProgramSection {
 #[derive(Default)]
 pub(super) struct BitProgramBuilder {
     pub section: BitProgramSection,
-    values: HashMap<Observable, Value>,
+    values: HashMap<Observable, BoundedNumber>,
     counts: HashMap<(Fact, Group), Num>,
 }
 
@@ -42,7 +42,7 @@ impl BitProgramBuilder {
 
 /// A number with what is known of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Value {
+pub(super) struct BoundedNumber {
     pub num: Num,
     pub low: i128,
     pub high: i128,
@@ -83,8 +83,8 @@ pub(super) struct Compiler<'a> {
     /// The formulas.
     pub formula: BitProgramBuilder,
     constants: HashMap<i64, Num>,
-    readings: HashMap<(Observable, Time), Value>,
-    step: Option<Value>,
+    readings: HashMap<(Observable, Time), BoundedNumber>,
+    step: Option<BoundedNumber>,
 }
 
 /// The draft that a reading is put into.
@@ -131,7 +131,7 @@ impl<'a> Compiler<'a> {
         num
     }
 
-    pub(super) fn constant(&mut self, number: i128) -> Option<Value> {
+    pub(super) fn constant(&mut self, number: i128) -> Option<BoundedNumber> {
         let number = i64::try_from(number).ok().filter(|n| within(*n))?;
         let exact = i128::from(number);
         let num = if let Some(num) = self.constants.get(&number) {
@@ -142,7 +142,7 @@ impl<'a> Compiler<'a> {
             self.constants.insert(number, num);
             num
         };
-        Some(Value {
+        Some(BoundedNumber {
             num,
             low: exact,
             high: exact,
@@ -159,7 +159,11 @@ impl<'a> Compiler<'a> {
     }
 
     /// The value of an observable on the state of a draft.
-    pub(super) fn value(&mut self, place: ProgramSlot, observable: &Observable) -> Option<Value> {
+    pub(super) fn value(
+        &mut self,
+        place: ProgramSlot,
+        observable: &Observable,
+    ) -> Option<BoundedNumber> {
         if let Some(known) = self.draft(place).values.get(observable) {
             return Some(*known);
         }
@@ -170,13 +174,13 @@ impl<'a> Compiler<'a> {
         Some(value)
     }
 
-    fn realise(&mut self, place: ProgramSlot, linear: &Linear) -> Option<Value> {
+    fn realise(&mut self, place: ProgramSlot, linear: &Linear) -> Option<BoundedNumber> {
         let (constant, facts) = linear.facts(self.n, self.symbols, self.bits);
-        let mut terms: Vec<(Value, i128)> = Vec::new();
+        let mut terms: Vec<(BoundedNumber, i128)> = Vec::new();
         for (fact, group, factor) in facts {
             let cells = group.cells(self.n);
             let num = self.counted(place, fact, group);
-            let value = Value {
+            let value = BoundedNumber {
                 num,
                 low: 0,
                 high: cells as i128,
@@ -187,7 +191,7 @@ impl<'a> Compiler<'a> {
         let others = linear.others.iter().filter(|(_, factor)| *factor != 0);
         terms.extend(others.map(|(value, factor)| {
             let error = None;
-            (Value { error, ..*value }, *factor)
+            (BoundedNumber { error, ..*value }, *factor)
         }));
         // A sum that begins with a plain term needs no copy of it.
         terms.sort_by_key(|(_, factor)| *factor != 1);
@@ -229,7 +233,11 @@ impl<'a> Compiler<'a> {
     }
 
     /// The value of what is not a sum.
-    pub(super) fn opaque(&mut self, place: ProgramSlot, observable: &Observable) -> Option<Value> {
+    pub(super) fn opaque(
+        &mut self,
+        place: ProgramSlot,
+        observable: &Observable,
+    ) -> Option<BoundedNumber> {
         if let Some(known) = self.draft(place).values.get(observable) {
             return Some(*known);
         }
@@ -245,7 +253,7 @@ impl<'a> Compiler<'a> {
                 let cells = pattern.cells;
                 let out = self.number(low, high);
                 self.look(place, Look::Pattern { out, at, cells });
-                Value {
+                BoundedNumber {
                     num: out,
                     low,
                     high,
@@ -259,7 +267,7 @@ impl<'a> Compiler<'a> {
                 );
                 let out = self.number(low, high);
                 self.look(place, Look::First { out, cube, last });
-                Value {
+                BoundedNumber {
                     num: out,
                     low,
                     high,
@@ -276,7 +284,7 @@ impl<'a> Compiler<'a> {
                     by: first.num,
                     factor: -1,
                 });
-                Value {
+                BoundedNumber {
                     num,
                     low,
                     high,
@@ -288,7 +296,7 @@ impl<'a> Compiler<'a> {
                 let out = self.number(low, high);
                 let room = self.take(usize::from(out.width));
                 self.look(place, Look::MaxGap { out, cube, room });
-                Value {
+                BoundedNumber {
                     num: out,
                     low,
                     high,
@@ -315,7 +323,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Where a claim finds an observable at a time.
-    pub(super) fn reading(&mut self, observable: &Observable, time: Time) -> Option<Value> {
+    pub(super) fn reading(&mut self, observable: &Observable, time: Time) -> Option<BoundedNumber> {
         let key = (observable.clone(), time);
         if let Some(known) = self.readings.get(&key) {
             return Some(*known);
@@ -336,7 +344,7 @@ impl<'a> Compiler<'a> {
         Some(value)
     }
 
-    fn kept(&mut self, value: Value) -> Value {
+    fn kept(&mut self, value: BoundedNumber) -> BoundedNumber {
         let num = Num {
             base: self.take(usize::from(value.num.width)),
             ..value.num
@@ -348,7 +356,7 @@ impl<'a> Compiler<'a> {
             self.keep.push(Arithmetic::Or(out, error, error));
             out
         });
-        Value {
+        BoundedNumber {
             num,
             error,
             ..value
@@ -356,12 +364,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// The running step as a number.
-    pub(super) fn step(&mut self) -> Option<Value> {
+    pub(super) fn step(&mut self) -> Option<BoundedNumber> {
         if self.step.is_none() {
             let high = i128::from(self.last);
             let num = self.number(0, high);
             self.formula.push(Arithmetic::Step(num));
-            self.step = Some(Value {
+            self.step = Some(BoundedNumber {
                 num,
                 low: 0,
                 high,
@@ -374,7 +382,7 @@ impl<'a> Compiler<'a> {
 
 /// The draft that an operation is put into.
 #[derive(Clone, Copy)]
-pub(super) enum Target {
+pub(super) enum EmitTarget {
     Start,
     Formula,
     At(ProgramSlot),

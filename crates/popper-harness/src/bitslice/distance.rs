@@ -1,7 +1,9 @@
 //! How far a batch is from violating a law.
 
 use super::batch::Batch;
-use super::compile::{BitProgramBuilder, BitProgramSection, Compiler, Target, Truth, Value};
+use super::compile::{
+    BitProgramBuilder, BitProgramSection, BoundedNumber, Compiler, EmitTarget, Truth,
+};
 use super::number::{Arithmetic, Num, width};
 use super::program::{BatchQuery, BitProgram, Scratch};
 use super::run::Machine;
@@ -50,11 +52,11 @@ impl Distance {
         for condition in &program.preconditions {
             let left = compiler.value(super::compile::ProgramSlot::Start, &condition.left)?;
             let right = compiler.value(super::compile::ProgramSlot::Start, &condition.right)?;
-            let gap = compiler.gap(Target::Start, condition.op, left, right)?;
-            sum = compiler.total(Target::Start, sum, gap)?;
+            let gap = compiler.gap(EmitTarget::Start, condition.op, left, right)?;
+            sum = compiler.total(EmitTarget::Start, sum, gap)?;
         }
         distance.conditions = Some(sum.num);
-        let target = Target::Formula;
+        let target = EmitTarget::Formula;
         match (&program.claim, question) {
             (
                 Claim::Always {
@@ -91,7 +93,7 @@ impl Distance {
                     width: bits as u8,
                     signed: false,
                 };
-                let count = Value {
+                let count = BoundedNumber {
                     num,
                     low: 0,
                     high: i128::from(window + 1),
@@ -111,7 +113,7 @@ impl Distance {
         Some(distance)
     }
 
-    fn keep(&mut self, compiler: &mut Compiler<'_>, sum: Value, violated: u32) {
+    fn keep(&mut self, compiler: &mut Compiler<'_>, sum: BoundedNumber, violated: u32) {
         let acc = compiler.accumulator();
         let out = compiler.number(0, i128::from(FAR));
         compiler.formula.push(Arithmetic::Settle {
@@ -125,7 +127,7 @@ impl Distance {
         self.best = Some(acc);
     }
 
-    fn keep_antecedent(&mut self, compiler: &mut Compiler<'_>, away: Value) {
+    fn keep_antecedent(&mut self, compiler: &mut Compiler<'_>, away: BoundedNumber) {
         let acc = compiler.accumulator();
         let from = away.num;
         compiler.formula.push(Arithmetic::MinInto { acc, from });
@@ -146,19 +148,24 @@ impl Compiler<'_> {
         out
     }
 
-    fn operate(&mut self, target: Target, operation: Arithmetic) {
+    fn operate(&mut self, target: EmitTarget, operation: Arithmetic) {
         let draft: &mut BitProgramBuilder = self.target(target);
         draft.push(operation);
     }
 
     /// A sum of distances.
-    fn total(&mut self, target: Target, left: Value, right: Value) -> Option<Value> {
+    fn total(
+        &mut self,
+        target: EmitTarget,
+        left: BoundedNumber,
+        right: BoundedNumber,
+    ) -> Option<BoundedNumber> {
         let sum = self.scaled(target, left, right, 1)?;
         Some(self.saturate(target, sum))
     }
 
     /// The number, at most [`FAR`]; that where it has no value.
-    fn saturate(&mut self, target: Target, from: Value) -> Value {
+    fn saturate(&mut self, target: EmitTarget, from: BoundedNumber) -> BoundedNumber {
         let high = i128::from(FAR);
         if from.high <= high && from.error.is_none() {
             return from;
@@ -171,7 +178,7 @@ impl Compiler<'_> {
             mask,
         };
         self.operate(target, saturate);
-        Value {
+        BoundedNumber {
             num: out,
             low: 0,
             high,
@@ -180,7 +187,13 @@ impl Compiler<'_> {
     }
 
     /// How far a comparison is from true.
-    fn gap(&mut self, target: Target, op: Op, left: Value, right: Value) -> Option<Value> {
+    fn gap(
+        &mut self,
+        target: EmitTarget,
+        op: Op,
+        left: BoundedNumber,
+        right: BoundedNumber,
+    ) -> Option<BoundedNumber> {
         let one = self.constant(1)?;
         let value = match op {
             Op::Eq => {
@@ -193,7 +206,7 @@ impl Compiler<'_> {
                 let out = self.number(0, high);
                 let from = difference.num;
                 self.operate(target, Arithmetic::Abs { out, from });
-                Value {
+                BoundedNumber {
                     num: out,
                     low: 0,
                     high,
@@ -202,7 +215,7 @@ impl Compiler<'_> {
             }
             Op::Ne => {
                 let truth = self.compare(target, Op::Eq, left, right);
-                Value {
+                BoundedNumber {
                     num: Num {
                         base: truth.yes,
                         width: 1,
@@ -226,7 +239,7 @@ impl Compiler<'_> {
                 let out = self.number(0, high);
                 let from = difference.num;
                 self.operate(target, Arithmetic::Positive { out, from });
-                Value {
+                BoundedNumber {
                     num: out,
                     low: 0,
                     high,
@@ -238,8 +251,8 @@ impl Compiler<'_> {
     }
 
     /// How far a formula is from true, or from false.
-    fn far(&mut self, formula: &Formula, wanted: bool) -> Option<Value> {
-        let target = Target::Formula;
+    fn far(&mut self, formula: &Formula, wanted: bool) -> Option<BoundedNumber> {
+        let target = EmitTarget::Formula;
         let (left, right, all) = match formula {
             Formula::Cmp(op, left, right) => {
                 let (left, right) = (self.term(left)?, self.term(right)?);
@@ -264,7 +277,7 @@ impl Compiler<'_> {
         let out = self.number(0, high);
         let (left, right) = (left.num, right.num);
         self.operate(target, Arithmetic::Min { out, left, right });
-        Some(Value {
+        Some(BoundedNumber {
             num: out,
             low: 0,
             high,

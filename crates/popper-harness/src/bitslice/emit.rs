@@ -1,16 +1,18 @@
 //! The operations themselves: arithmetic with ranges, comparisons, masks.
 
-use super::compile::{BitProgramBuilder, Compiler, ProgramSlot, Target, Truth, Value, bounded};
+use super::compile::{
+    BitProgramBuilder, BoundedNumber, Compiler, EmitTarget, ProgramSlot, Truth, bounded,
+};
 use super::number::{Arithmetic, Num};
 use crate::law::syntax::Op;
 use crate::law::{Arith, Observable};
 
 impl Compiler<'_> {
-    pub(super) fn target(&mut self, target: Target) -> &mut BitProgramBuilder {
+    pub(super) fn target(&mut self, target: EmitTarget) -> &mut BitProgramBuilder {
         match target {
-            Target::Start => &mut self.start,
-            Target::Formula => &mut self.formula,
-            Target::At(place) => self.draft(place),
+            EmitTarget::Start => &mut self.start,
+            EmitTarget::Formula => &mut self.formula,
+            EmitTarget::At(place) => self.draft(place),
         }
     }
 
@@ -43,29 +45,29 @@ impl Compiler<'_> {
     pub(super) fn add_scaled(
         &mut self,
         place: ProgramSlot,
-        add: Value,
-        by: Value,
+        add: BoundedNumber,
+        by: BoundedNumber,
         factor: i128,
-    ) -> Option<Value> {
-        self.scaled(Target::At(place), add, by, factor)
+    ) -> Option<BoundedNumber> {
+        self.scaled(EmitTarget::At(place), add, by, factor)
     }
 
     pub(super) fn multiply(
         &mut self,
         place: ProgramSlot,
-        left: Value,
-        right: Value,
-    ) -> Option<Value> {
-        self.product(Target::At(place), left, right)
+        left: BoundedNumber,
+        right: BoundedNumber,
+    ) -> Option<BoundedNumber> {
+        self.product(EmitTarget::At(place), left, right)
     }
 
     pub(super) fn modulo(
         &mut self,
         place: ProgramSlot,
-        left: Value,
-        right: Value,
-    ) -> Option<Value> {
-        self.rest(Target::At(place), left, right)
+        left: BoundedNumber,
+        right: BoundedNumber,
+    ) -> Option<BoundedNumber> {
+        self.rest(EmitTarget::At(place), left, right)
     }
 
     /// The lanes of either mask.
@@ -75,12 +77,12 @@ impl Compiler<'_> {
         left: Option<u32>,
         right: Option<u32>,
     ) -> Option<u32> {
-        self.any_error(Target::At(place), left, right)
+        self.any_error(EmitTarget::At(place), left, right)
     }
 
     pub(super) fn any_error(
         &mut self,
-        target: Target,
+        target: EmitTarget,
         left: Option<u32>,
         right: Option<u32>,
     ) -> Option<u32> {
@@ -97,11 +99,11 @@ impl Compiler<'_> {
     /// `add + by * factor`
     pub(super) fn scaled(
         &mut self,
-        target: Target,
-        add: Value,
-        by: Value,
+        target: EmitTarget,
+        add: BoundedNumber,
+        by: BoundedNumber,
         factor: i128,
-    ) -> Option<Value> {
+    ) -> Option<BoundedNumber> {
         let (least, most) = product_range((by.low, by.high), (factor, factor));
         let (low, high) = bounded(add.low + least, add.high + most)?;
         let factor = i64::try_from(factor).ok()?;
@@ -113,7 +115,7 @@ impl Compiler<'_> {
             by: by.num,
             factor,
         });
-        Some(Value {
+        Some(BoundedNumber {
             num: out,
             low,
             high,
@@ -121,7 +123,12 @@ impl Compiler<'_> {
         })
     }
 
-    pub(super) fn product(&mut self, target: Target, left: Value, right: Value) -> Option<Value> {
+    pub(super) fn product(
+        &mut self,
+        target: EmitTarget,
+        left: BoundedNumber,
+        right: BoundedNumber,
+    ) -> Option<BoundedNumber> {
         // Each bit of the right factor costs an addition.
         let (left, right) = if left.num.width < right.num.width {
             (right, left)
@@ -135,7 +142,7 @@ impl Compiler<'_> {
         let (left, right) = (left.num, right.num);
         self.target(target)
             .push(Arithmetic::Mul { out, left, right });
-        Some(Value {
+        Some(BoundedNumber {
             num: out,
             low,
             high,
@@ -144,7 +151,12 @@ impl Compiler<'_> {
     }
 
     /// Floor modulo, with the lanes whose divisor is 0 as an error.
-    pub(super) fn rest(&mut self, target: Target, left: Value, right: Value) -> Option<Value> {
+    pub(super) fn rest(
+        &mut self,
+        target: EmitTarget,
+        left: BoundedNumber,
+        right: BoundedNumber,
+    ) -> Option<BoundedNumber> {
         let mut error = self.any_error(target, left.error, right.error);
         if right.low <= 0 && right.high >= 0 {
             let zero = self.constant(0)?.num;
@@ -173,7 +185,7 @@ impl Compiler<'_> {
             });
             out
         };
-        Some(Value {
+        Some(BoundedNumber {
             num,
             low,
             high,
@@ -182,7 +194,7 @@ impl Compiler<'_> {
     }
 
     /// The rest modulo `2^bits` of two's complement is its low bits.
-    fn low_bits(&mut self, target: Target, from: Value, bits: u8) -> Num {
+    fn low_bits(&mut self, target: EmitTarget, from: BoundedNumber, bits: u8) -> Num {
         let from = from.num;
         if from.width >= bits {
             Num {
@@ -203,7 +215,13 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn compare(&mut self, target: Target, op: Op, left: Value, right: Value) -> Truth {
+    pub(super) fn compare(
+        &mut self,
+        target: EmitTarget,
+        op: Op,
+        left: BoundedNumber,
+        right: BoundedNumber,
+    ) -> Truth {
         let error = self.any_error(target, left.error, right.error);
         let out = self.take(1);
         let (left, right) = (left.num, right.num);
@@ -240,7 +258,7 @@ impl Compiler<'_> {
         Truth { yes, error }
     }
 
-    pub(super) fn not(&mut self, target: Target, truth: Truth) -> Truth {
+    pub(super) fn not(&mut self, target: EmitTarget, truth: Truth) -> Truth {
         let yes = self.take(1);
         let error = truth.error.unwrap_or(truth.yes);
         self.target(target)
@@ -252,7 +270,7 @@ impl Compiler<'_> {
     }
 
     /// `left and right`, where one that fails decides, whatever the other is.
-    pub(super) fn both_asked(&mut self, target: Target, left: Truth, right: Truth) -> Truth {
+    pub(super) fn both_asked(&mut self, target: EmitTarget, left: Truth, right: Truth) -> Truth {
         let yes = self.take(1);
         self.target(target)
             .push(Arithmetic::And(yes, left.yes, right.yes));
@@ -279,7 +297,7 @@ impl Compiler<'_> {
     }
 
     /// `left and right`; the right one is not asked where the left one fails.
-    pub(super) fn both(&mut self, target: Target, left: Truth, right: Truth) -> Truth {
+    pub(super) fn both(&mut self, target: EmitTarget, left: Truth, right: Truth) -> Truth {
         let yes = self.take(1);
         self.target(target)
             .push(Arithmetic::And(yes, left.yes, right.yes));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compile::{Compiler, ProgramSlot, Value};
+use super::compile::{BoundedNumber, Compiler, ProgramSlot};
 use super::observe::{Cube, Fact};
 use crate::law::{Arith, Cells, Observable};
 use crate::universe::Symbol;
@@ -40,7 +40,7 @@ pub(super) struct Linear {
     constant: i128,
     weights: BTreeMap<Group, [i128; 8]>,
     /// Values with their factors; their errors count whatever the factor.
-    pub others: Vec<(Value, i128)>,
+    pub others: Vec<(BoundedNumber, i128)>,
 }
 
 impl Compiler<'_> {

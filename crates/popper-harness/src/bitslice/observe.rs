@@ -10,13 +10,13 @@ use crate::universe::Symbol;
 
 /// The planes of one state of all lanes, with a halo.
 #[derive(Clone, Copy)]
-pub(super) struct Planes<'a> {
+pub(super) struct StatePlanes<'a> {
     pub data: &'a [BitSlice],
     pub n: usize,
     pub halo: usize,
 }
 
-impl<'a> Planes<'a> {
+impl<'a> StatePlanes<'a> {
     /// The cells of a bit plane, without the halo.
     #[inline(always)]
     pub(super) fn plane(&self, bit: u8) -> &'a [BitSlice] {
@@ -61,7 +61,7 @@ impl Cube {
     pub(super) fn narrow<S: Simd>(
         self,
         column: Column<S>,
-        planes: &Planes<'_>,
+        planes: &StatePlanes<'_>,
         offset: usize,
         first: bool,
         to: &mut [BitSlice],
@@ -85,7 +85,7 @@ impl Cube {
 
     /// The lanes where some cell is of the set.
     #[inline(always)]
-    pub(super) fn anywhere<S: Simd>(self, column: Column<S>, planes: &Planes<'_>) -> Wide<S> {
+    pub(super) fn anywhere<S: Simd>(self, column: Column<S>, planes: &StatePlanes<'_>) -> Wide<S> {
         let mut literals = self.literals(column);
         let mut any = column.zero();
         let first = literals.next();
@@ -157,8 +157,8 @@ pub(super) enum Look {
 #[inline(always)]
 pub(super) fn look<S: Simd>(
     look: &Look,
-    now: &Planes<'_>,
-    next: &Planes<'_>,
+    now: &StatePlanes<'_>,
+    next: &StatePlanes<'_>,
     buffer: &mut [BitSlice],
     regs: &mut Registers<'_, S>,
 ) {
@@ -229,7 +229,7 @@ pub(super) fn look<S: Simd>(
 fn count_fact<S: Simd>(
     column: Column<S>,
     fact: &Fact,
-    planes: &Planes<'_>,
+    planes: &StatePlanes<'_>,
     (first, by): (usize, usize),
     buffer: &mut [BitSlice],
     out: &mut [BitSlice],

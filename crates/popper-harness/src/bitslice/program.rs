@@ -38,14 +38,14 @@ pub struct BatchOutcome {
 pub struct Scratch {
     pub(super) registers: Vec<BitSlice>,
     pub(super) buffer: Vec<BitSlice>,
-    pub(super) own: Planes,
-    pub(super) image: Planes,
+    pub(super) own: RunPlanes,
+    pub(super) image: RunPlanes,
     pub(super) history: Vec<BitSlice>,
 }
 
 /// The state of a run of all lanes and the next one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Planes {
+pub(super) struct RunPlanes {
     pub now: Vec<BitSlice>,
     pub next: Vec<BitSlice>,
     pub room: Vec<BitSlice>,

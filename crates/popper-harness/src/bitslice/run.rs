@@ -6,7 +6,7 @@ use super::batch::Batch;
 use super::circuit::{Circuit, wrap};
 use super::compile::{BitProgramSection, Truth};
 use super::observe;
-use super::program::{BatchOutcome, BatchQuery, BitProgram, Planes, Scratch};
+use super::program::{BatchOutcome, BatchQuery, BitProgram, RunPlanes, Scratch};
 use super::simd::SimdTask;
 use super::word::BitSlice;
 
@@ -16,8 +16,8 @@ pub(super) struct Machine<'a> {
     arch: Arch,
     pub registers: &'a mut [BitSlice],
     buffer: &'a mut [BitSlice],
-    own: &'a mut Planes,
-    image: &'a mut Planes,
+    own: &'a mut RunPlanes,
+    image: &'a mut RunPlanes,
     pub history: &'a mut Vec<BitSlice>,
     /// Whether the next state of the run is there already.
     ready: bool,
@@ -94,7 +94,7 @@ impl<'a> Machine<'a> {
             self.prepare();
         }
         let (n, halo) = (self.plan.n, self.plan.circuit.radius());
-        let planes = |data| observe::Planes { data, n, halo };
+        let planes = |data| observe::StatePlanes { data, n, halo };
         self.arch.dispatch(SimdTask::Execute {
             section,
             now: planes(&self.own.now),
@@ -160,7 +160,7 @@ impl<'a> Machine<'a> {
             return;
         }
         let (n, halo) = (plan.n, plan.circuit.radius());
-        let planes = observe::Planes {
+        let planes = observe::StatePlanes {
             data: &self.own.now,
             n,
             halo,
@@ -205,7 +205,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn step(arch: Arch, plan: &BitProgram, planes: &mut Planes) {
+fn step(arch: Arch, plan: &BitProgram, planes: &mut RunPlanes) {
     arch.dispatch(SimdTask::Step {
         circuit: &plan.circuit,
         n: plan.n,
@@ -370,7 +370,7 @@ impl Machine<'_> {
         let mut became = vec![BitSlice::ZERO; n];
         for t in 0..plan.last {
             self.prepare();
-            let planes = |data| observe::Planes { data, n, halo };
+            let planes = |data| observe::StatePlanes { data, n, halo };
             let counter = &mut self.registers[question.counter as usize..][..width];
             let (mut asked, mut wrong) = (BitSlice::ZERO, BitSlice::ZERO);
             self.arch.dispatch(SimdTask::Local {

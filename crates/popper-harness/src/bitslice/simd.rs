@@ -35,8 +35,8 @@ pub(super) enum SimdTask<'a> {
     },
     Execute {
         section: &'a BitProgramSection,
-        now: observe::Planes<'a>,
-        next: observe::Planes<'a>,
+        now: observe::StatePlanes<'a>,
+        next: observe::StatePlanes<'a>,
         buffer: &'a mut [BitSlice],
         registers: &'a mut [BitSlice],
         t: u64,
@@ -45,7 +45,7 @@ pub(super) enum SimdTask<'a> {
     Cover {
         forbidden: &'a [Cube],
         bits: u8,
-        now: observe::Planes<'a>,
+        now: observe::StatePlanes<'a>,
         unusual: &'a mut BitSlice,
         wrapped: &'a mut BitSlice,
     },
@@ -53,8 +53,8 @@ pub(super) enum SimdTask<'a> {
     /// and `wrong` those where one becomes (or, where `equal`, does not become) one of `result`.
     Local {
         question: &'a LocalTransition,
-        now: observe::Planes<'a>,
-        next: observe::Planes<'a>,
+        now: observe::StatePlanes<'a>,
+        next: observe::StatePlanes<'a>,
         buffer: &'a mut [BitSlice],
         became: &'a mut [BitSlice],
         counter: &'a mut [BitSlice],

@@ -81,10 +81,16 @@ fn strings(symbols: usize, width: usize) -> impl Iterator<Item = Vec<Symbol>> {
 }
 
 /// A linear condition: column and coefficient.
-type Condition = Vec<(usize, i64)>;
+type LinearCondition = Vec<(usize, i64)>;
 
 /// The change of the local sums over one window: what stands at its left end one step on, less what stands there now.
-fn change(columns: &Columns, rule: &Rule, window: &[Symbol], sign: i64, condition: &mut Condition) {
+fn change(
+    columns: &Columns,
+    rule: &Rule,
+    window: &[Symbol],
+    sign: i64,
+    condition: &mut LinearCondition,
+) {
     let width = columns.index.len();
     let next: Vec<Symbol> = window
         .windows(2 * rule.radius() + 1)
@@ -104,9 +110,9 @@ fn change(columns: &Columns, rule: &Rule, window: &[Symbol], sign: i64, conditio
 /// The condition of one window x (Hattori and Takesue): the walk from the string of first symbols over x without its last cell and
 /// then along x weighs as much as the walk over x without its first cell. Over all windows these say that every cycle weighs 0,
 /// for with x of first symbols only it says that the cycle at the beginning weighs 0.
-fn condition(columns: &Columns, rule: &Rule, window: &[Symbol]) -> Condition {
+fn condition(columns: &Columns, rule: &Rule, window: &[Symbol]) -> LinearCondition {
     let width = window.len();
-    let mut condition = Condition::new();
+    let mut condition = LinearCondition::new();
     let mut padded = vec![0; width];
     change(columns, rule, window, 1, &mut condition);
     for taken in 1..width {
@@ -117,7 +123,7 @@ fn condition(columns: &Columns, rule: &Rule, window: &[Symbol]) -> Condition {
         change(columns, rule, &padded, -1, &mut condition);
     }
     condition.sort_unstable();
-    let mut merged = Condition::new();
+    let mut merged = LinearCondition::new();
     for (column, coefficient) in condition {
         match merged.last_mut() {
             Some((last, sum)) if *last == column => *sum += coefficient,
@@ -141,7 +147,7 @@ pub(super) fn conserved(rule: &Rule, columns: &Columns) -> Result<Vec<Vec<i64>>,
     let conditions =
         || strings(rule.symbols(), width).map(|window| condition(columns, rule, &window));
     // A small system is made once only.
-    let kept: Vec<Condition> = if rule.symbols().pow(width as u32) <= MAX_KEPT {
+    let kept: Vec<LinearCondition> = if rule.symbols().pow(width as u32) <= MAX_KEPT {
         conditions().collect()
     } else {
         Vec::new()
@@ -197,7 +203,7 @@ struct System {
 
 impl System {
     /// Takes a condition in; whether it said something new.
-    fn learn(&mut self, condition: &Condition) -> bool {
+    fn learn(&mut self, condition: &LinearCondition) -> bool {
         let mut row = vec![0; self.rows.len()];
         for &(column, coefficient) in condition {
             row[column] = coefficient.rem_euclid(PRIME as i64) as u64;

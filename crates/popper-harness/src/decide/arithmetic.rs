@@ -16,7 +16,7 @@ const MOST_INEQUALITIES: usize = 2000;
 
 /// A sum of unknowns, by their place in [`Space::unknowns`], and a constant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Sum {
+struct LinearSum {
     /// No coefficient is 0.
     terms: BTreeMap<usize, i128>,
     constant: i128,
@@ -25,7 +25,7 @@ struct Sum {
 /// `sum <= 0`, or `sum < 0` where `strict`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Inequality {
-    sum: Sum,
+    sum: LinearSum,
     strict: bool,
 }
 
@@ -35,7 +35,7 @@ enum Unknown {
     Step,
     Seen(Observable, Time),
     /// An operation that is not linear.
-    Result(Op, Sum, Sum),
+    Result(Op, LinearSum, LinearSum),
 }
 
 /// The unknowns of a claim and the inequalities that hold for them.
@@ -88,7 +88,7 @@ pub fn holds_everywhere(
     parts.into_iter().all(|part| space.contradicts(part))
 }
 
-impl Sum {
+impl LinearSum {
     fn constant(constant: i128) -> Self {
         Self {
             terms: BTreeMap::new(),
@@ -116,7 +116,12 @@ impl Sum {
 }
 
 /// The ways in which a comparison holds, or fails.
-fn compare(op: Op, wanted: bool, left: &Sum, right: &Sum) -> Option<Vec<Vec<Inequality>>> {
+fn compare(
+    op: Op,
+    wanted: bool,
+    left: &LinearSum,
+    right: &LinearSum,
+) -> Option<Vec<Vec<Inequality>>> {
     let at_most = |sum| Inequality { sum, strict: false };
     let less = at_most(left.clone().add(-1, right)?);
     let more = at_most(right.clone().add(-1, left)?);
@@ -129,15 +134,15 @@ fn compare(op: Op, wanted: bool, left: &Sum, right: &Sum) -> Option<Vec<Vec<Ineq
 }
 
 impl Space<'_> {
-    fn term(&mut self, term: &Term) -> Option<Sum> {
+    fn term(&mut self, term: &Term) -> Option<LinearSum> {
         match term {
-            Term::Int(number) => Some(Sum::constant((*number).into())),
+            Term::Int(number) => Some(LinearSum::constant((*number).into())),
             Term::Step => self.unknown(&Unknown::Step),
             Term::Obs(index, time) => {
                 let observables = self.observables;
                 self.observable(observables.get(*index)?, *time)
             }
-            Term::Neg(inner) => Sum::default().add(-1, &self.term(inner)?),
+            Term::Neg(inner) => LinearSum::default().add(-1, &self.term(inner)?),
             Term::Bin(op, left, right) => {
                 let (left, right) = (self.term(left)?, self.term(right)?);
                 self.operation(*op, left, right)
@@ -145,11 +150,11 @@ impl Space<'_> {
         }
     }
 
-    fn observable(&mut self, observable: &Observable, time: Time) -> Option<Sum> {
+    fn observable(&mut self, observable: &Observable, time: Time) -> Option<LinearSum> {
         match observable {
-            Observable::Int(number) => Some(Sum::constant((*number).into())),
+            Observable::Int(number) => Some(LinearSum::constant((*number).into())),
             Observable::GridLength => self.unknown(&Unknown::Length),
-            Observable::Neg(inner) => Sum::default().add(-1, &self.observable(inner, time)?),
+            Observable::Neg(inner) => LinearSum::default().add(-1, &self.observable(inner, time)?),
             Observable::Bin(op, left, right) => {
                 let left = self.observable(left, time)?;
                 let right = self.observable(right, time)?;
@@ -165,22 +170,22 @@ impl Space<'_> {
         }
     }
 
-    fn operation(&mut self, op: Op, left: Sum, right: Sum) -> Option<Sum> {
+    fn operation(&mut self, op: Op, left: LinearSum, right: LinearSum) -> Option<LinearSum> {
         match op {
             Op::Add => left.add(1, &right),
             Op::Sub => left.add(-1, &right),
-            Op::Mul if left.is_constant() => Sum::default().add(left.constant, &right),
-            Op::Mul if right.is_constant() => Sum::default().add(right.constant, &left),
+            Op::Mul if left.is_constant() => LinearSum::default().add(left.constant, &right),
+            Op::Mul if right.is_constant() => LinearSum::default().add(right.constant, &left),
             Op::Mul if right < left => self.unknown(&Unknown::Result(op, right, left)),
             _ => self.unknown(&Unknown::Result(op, left, right)),
         }
     }
 
     /// The unknown as a sum; what is known of it is entered when it is met first.
-    fn unknown(&mut self, unknown: &Unknown) -> Option<Sum> {
+    fn unknown(&mut self, unknown: &Unknown) -> Option<LinearSum> {
         let known = self.unknowns.iter().position(|other| other == unknown);
         let place = known.unwrap_or(self.unknowns.len());
-        let sum = Sum {
+        let sum = LinearSum {
             terms: BTreeMap::from([(place, 1)]),
             constant: 0,
         };
@@ -189,7 +194,7 @@ impl Space<'_> {
             let (least, most) = self.range(unknown)?;
             for (bound, sign) in [(least, -1), (most, 1)] {
                 if let Some(bound) = bound {
-                    let sum = Sum::default().add(sign, &sum)?.add(-sign, &bound)?;
+                    let sum = LinearSum::default().add(sign, &sum)?.add(-sign, &bound)?;
                     self.facts.push(Inequality { sum, strict: false });
                 }
             }
@@ -198,8 +203,8 @@ impl Space<'_> {
     }
 
     /// The least and the largest value of an unknown.
-    fn range(&mut self, unknown: &Unknown) -> Option<(Option<Sum>, Option<Sum>)> {
-        let number = |number: i128| Some(Sum::constant(number));
+    fn range(&mut self, unknown: &Unknown) -> Option<(Option<LinearSum>, Option<LinearSum>)> {
+        let number = |number: i128| Some(LinearSum::constant(number));
         Some(match unknown {
             Unknown::Length => (number(1), None),
             Unknown::Step => (number(0), number(self.last.into())),
@@ -207,7 +212,7 @@ impl Space<'_> {
                 let length = self.unknown(&Unknown::Length)?;
                 match observable {
                     Observable::Leftmost(_) | Observable::Rightmost(_) => {
-                        (number(-1), length.add(-1, &Sum::constant(1)))
+                        (number(-1), length.add(-1, &LinearSum::constant(1)))
                     }
                     _ => (number(0), Some(length)),
                 }
@@ -215,15 +220,15 @@ impl Space<'_> {
             Unknown::Result(Op::Mul, left, right) => {
                 let natural =
                     left == right || self.is_at_least(left, 0) && self.is_at_least(right, 0);
-                (natural.then(Sum::default), None)
+                (natural.then(LinearSum::default), None)
             }
             // A divisor of 0 gives no value, so there is nothing to show.
             Unknown::Result(Op::Mod, _, divisor) => {
-                let negative = Sum::default().add(-1, divisor)?;
+                let negative = LinearSum::default().add(-1, divisor)?;
                 if self.is_at_least(divisor, 1) {
-                    (number(0), divisor.clone().add(-1, &Sum::constant(1)))
+                    (number(0), divisor.clone().add(-1, &LinearSum::constant(1)))
                 } else if self.is_at_least(&negative, 1) {
-                    (divisor.clone().add(1, &Sum::constant(1)), number(0))
+                    (divisor.clone().add(1, &LinearSum::constant(1)), number(0))
                 } else {
                     (None, None)
                 }
@@ -233,8 +238,8 @@ impl Space<'_> {
     }
 
     /// Whether it is shown that a sum is never less than a number.
-    fn is_at_least(&self, sum: &Sum, least: i128) -> bool {
-        let less = sum.clone().add(-1, &Sum::constant(least));
+    fn is_at_least(&self, sum: &LinearSum, least: i128) -> bool {
+        let less = sum.clone().add(-1, &LinearSum::constant(least));
         less.is_some_and(|sum| self.contradicts(vec![Inequality { sum, strict: true }]))
     }
 
@@ -271,7 +276,7 @@ impl Space<'_> {
                 let mut terms: BTreeMap<usize, i128> =
                     counts.iter().map(|&place| (place, sign)).collect();
                 terms.insert(length, -sign);
-                let sum = Sum { terms, constant: 0 };
+                let sum = LinearSum { terms, constant: 0 };
                 self.facts.push(Inequality { sum, strict: false });
             }
         }
@@ -314,7 +319,7 @@ impl Space<'_> {
             for upper in &above {
                 for lower in &below {
                     let (a, b) = (upper.sum.terms[&unknown], -lower.sum.terms[&unknown]);
-                    let sum = Sum::default()
+                    let sum = LinearSum::default()
                         .add(b, &upper.sum)
                         .and_then(|sum| sum.add(a, &lower.sum));
                     let Some(sum) = sum else { return false };

@@ -140,7 +140,7 @@ impl Constants {
                 self.compare(right, observables);
             }
             Formula::Cmp(_, left, right) => {
-                let mut sum = Sum::default();
+                let mut sum = ComparedSum::default();
                 sum.term(left, 1, observables);
                 sum.term(right, -1, observables);
                 let Some(per_cell) = sum.per_cell() else {
@@ -174,7 +174,7 @@ impl Constants {
 
 /// A comparison as `sum op 0`, as far as its constant matters.
 #[derive(Default)]
-struct Sum {
+struct ComparedSum {
     constant: i128,
     /// The largest factor of something that is read off the state; 0 where nothing is.
     state: u128,
@@ -187,7 +187,7 @@ struct Sum {
     integers: Vec<u64>,
 }
 
-impl Sum {
+impl ComparedSum {
     /// The largest change of the sum that one cell makes; `None` where no ring changes it.
     fn per_cell(&self) -> Option<u128> {
         let factor = if self.state > 0 {

@@ -23,7 +23,7 @@ const MOST_PICKS: usize = 1 << 20;
 /// Combinations of states where there are more, and for each larger ring.
 const RANDOM_PICKS: usize = 2048;
 
-type Values = Vec<Result<i64, EvalError>>;
+type StateValues = Vec<Result<i64, EvalError>>;
 
 /// What is known of a claim without its dynamics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,21 +145,21 @@ impl Choices<'_> {
             return self.every_pick(&kinds, &mut Vec::new());
         }
         (0..RANDOM_PICKS).any(|_| {
-            let pick: Vec<&Values> = (self.times.iter())
+            let pick: Vec<&StateValues> = (self.times.iter())
                 .map(|_| &kinds[draw.below(kinds.len())])
                 .collect();
             self.is_broken_by(&pick)
         })
     }
 
-    fn values(&self, state: &[Symbol]) -> Values {
+    fn values(&self, state: &[Symbol]) -> StateValues {
         let observables = self.program.observables.iter();
         observables
             .map(|observable| observe(observable, state, self.universe))
             .collect()
     }
 
-    fn is_broken_by(&self, pick: &[&Values]) -> bool {
+    fn is_broken_by(&self, pick: &[&StateValues]) -> bool {
         self.steps.iter().any(|&t| {
             let mut read = |index: usize, time: Time| {
                 // Every time that the claim names is in the list.
@@ -172,7 +172,7 @@ impl Choices<'_> {
         })
     }
 
-    fn every_pick<'v>(&self, kinds: &'v [Values], picked: &mut Vec<&'v Values>) -> bool {
+    fn every_pick<'v>(&self, kinds: &'v [StateValues], picked: &mut Vec<&'v StateValues>) -> bool {
         if picked.len() == self.times.len() {
             return self.is_broken_by(picked);
         }
@@ -196,8 +196,8 @@ fn named_times(claim: &Formula) -> Vec<Time> {
     times.into_inner().into_iter().collect()
 }
 
-fn distinct(values: impl Iterator<Item = Values>) -> Vec<Values> {
-    let mut kinds: Vec<Values> = Vec::new();
+fn distinct(values: impl Iterator<Item = StateValues>) -> Vec<StateValues> {
+    let mut kinds: Vec<StateValues> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for value in values {
         if seen.insert(format!("{value:?}")) {

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::error::LawError;
 use super::limits::{MAX_NESTING, MAX_NODES, MAX_STEPS, MAX_TEXT};
-use super::reader::{Object, Problems};
+use super::reader::{LawObject, Problems};
 use super::syntax::{Kind, Node, Op, Time};
 use crate::json::kind;
 
 /// Reads a claim tree. The depth is bounded, so the recursion is; how deep a law may be is measured on its normal form.
-pub(super) fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {
+pub(super) fn read_ast(law: &LawObject<'_>, value: &Value) -> Option<Node> {
     let mut nodes = 0;
     read_node(law, value, "claim_ast", 1, &mut nodes)
 }
@@ -17,7 +17,7 @@ pub(super) fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {
 /// Reads a claim tree outside of a law.
 pub(super) fn read_alone(value: &Value) -> Result<Node, LawError> {
     let (map, problems) = (Map::new(), Problems::default());
-    let law = Object {
+    let law = LawObject {
         path: String::new(),
         map: &map,
         problems: &problems,
@@ -42,7 +42,7 @@ pub(super) fn path_of(tree: &Node, number: usize) -> Option<String> {
 }
 
 fn read_node(
-    law: &Object<'_>,
+    law: &LawObject<'_>,
     value: &Value,
     path: &str,
     depth: usize,
@@ -111,7 +111,7 @@ fn read_node(
     }
 }
 
-fn read_time(law: &Object<'_>, value: &Value, path: &str) -> Option<Time> {
+fn read_time(law: &LawObject<'_>, value: &Value, path: &str) -> Option<Time> {
     if value.get("var").is_some_and(|var| var == "t") {
         Some(Time::Now)
     } else if value.get("t_plus_1").is_some_and(|next| next == true) {

@@ -28,13 +28,13 @@ pub enum EvalError {
     FractionModulo,
 }
 
-type Value<T> = Result<T, EvalError>;
+type Evaluated<T> = Result<T, EvalError>;
 
 /// The value of an observable on a state.
 ///
 /// # Errors
 /// [`EvalError`] on overflow or a zero divisor.
-pub fn observe(observable: &Observable, state: &[Symbol], universe: &Tabulated) -> Value<i64> {
+pub fn observe(observable: &Observable, state: &[Symbol], universe: &Tabulated) -> Evaluated<i64> {
     let n = state.len();
     let first = |symbol| {
         state
@@ -93,7 +93,7 @@ fn stands(pattern: &Pattern, state: &[Symbol], cell: usize) -> bool {
 }
 
 /// Checked arithmetic; `%` is floor modulo.
-pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Value<i64> {
+pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Evaluated<i64> {
     let result = match op {
         Arith::Add => left.checked_add(right),
         Arith::Sub => left.checked_sub(right),
@@ -192,8 +192,8 @@ impl<'a> Trajectory<'a> {
 pub fn holds(
     formula: &Formula,
     t: u64,
-    read: &mut dyn FnMut(usize, Time) -> Value<i64>,
-) -> Value<bool> {
+    read: &mut dyn FnMut(usize, Time) -> Evaluated<i64>,
+) -> Evaluated<bool> {
     match formula {
         Formula::Cmp(op, left, right) => {
             if [left, right]
@@ -225,7 +225,11 @@ pub(crate) fn step_of(time: Time, t: u64) -> u64 {
 ///
 /// # Errors
 /// [`EvalError`] on overflow or a zero divisor.
-pub fn integer(term: &Term, t: u64, read: &mut dyn FnMut(usize, Time) -> Value<i64>) -> Value<i64> {
+pub fn integer(
+    term: &Term,
+    t: u64,
+    read: &mut dyn FnMut(usize, Time) -> Evaluated<i64>,
+) -> Evaluated<i64> {
     Ok(match term {
         Term::Int(number) => *number,
         Term::Step => t as i64,
@@ -253,8 +257,8 @@ pub fn integer(term: &Term, t: u64, read: &mut dyn FnMut(usize, Time) -> Value<i
 pub fn fraction(
     term: &Term,
     t: u64,
-    read: &mut dyn FnMut(usize, Time) -> Value<i64>,
-) -> Value<Ratio<i64>> {
+    read: &mut dyn FnMut(usize, Time) -> Evaluated<i64>,
+) -> Evaluated<Ratio<i64>> {
     let checked = |value: Option<Ratio<i64>>| value.ok_or(EvalError::Overflow);
     match term {
         Term::Int(_) | Term::Step | Term::Obs(..) => {
@@ -285,7 +289,11 @@ pub fn fraction(
 ///
 /// # Errors
 /// [`EvalError`] from a condition that has no value, where no other fails.
-pub fn admitted(conditions: &[Condition], start: &[Symbol], universe: &Tabulated) -> Value<bool> {
+pub fn admitted(
+    conditions: &[Condition],
+    start: &[Symbol],
+    universe: &Tabulated,
+) -> Evaluated<bool> {
     let mut outcome = Ok(true);
     for condition in conditions {
         let left = observe(&condition.left, start, universe);
@@ -328,7 +336,7 @@ impl Case {
         if !case.admitted {
             return case;
         }
-        let mut values = Values::new(program, universe, start);
+        let mut values = RunValues::new(program, universe, start);
         match &program.claim {
             Claim::Commutes(symmetry) => {
                 case.violation = commutes(symmetry, universe, start, horizon);
@@ -375,15 +383,15 @@ impl Case {
 }
 
 /// The values of a program's observables along a run, each computed once while its step is near.
-struct Values<'a> {
+struct RunValues<'a> {
     program: &'a Program,
     run: Trajectory<'a>,
     fixed: BTreeSet<u64>,
     /// By step, then by observable.
-    known: BTreeMap<u64, Vec<Option<Value<i64>>>>,
+    known: BTreeMap<u64, Vec<Option<Evaluated<i64>>>>,
 }
 
-impl<'a> Values<'a> {
+impl<'a> RunValues<'a> {
     fn new(program: &'a Program, universe: &'a Tabulated, start: &[Symbol]) -> Self {
         let fixed = program.fixed_steps();
         Self {
@@ -401,7 +409,7 @@ impl<'a> Values<'a> {
             .retain(|step, _| *step >= t || fixed.contains(step));
     }
 
-    fn read(&mut self, index: usize, step: u64) -> Value<i64> {
+    fn read(&mut self, index: usize, step: u64) -> Evaluated<i64> {
         let program = self.program;
         let row = self
             .known
@@ -413,7 +421,7 @@ impl<'a> Values<'a> {
     }
 
     /// Whether a formula holds at a step.
-    fn holds(&mut self, formula: &Formula, t: u64) -> Value<bool> {
+    fn holds(&mut self, formula: &Formula, t: u64) -> Evaluated<bool> {
         holds(formula, t, &mut |index, time| {
             self.read(index, step_of(time, t))
         })
@@ -462,7 +470,7 @@ fn local(program: &Program, run: &mut Trajectory<'_>, horizon: Horizon, case: &m
 
 /// Every t0 at which the antecedent holds waits for the consequent, in one pass over the run.
 fn eventually(
-    values: &mut Values<'_>,
+    values: &mut RunValues<'_>,
     antecedent: &Formula,
     consequent: &Formula,
     horizon: Horizon,

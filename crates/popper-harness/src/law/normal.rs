@@ -291,7 +291,7 @@ struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    claim_ast: Option<Tree<'a>>,
+    claim_ast: Option<WrittenTree<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     direction: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -315,7 +315,7 @@ struct Written<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Tree<'a> {
+enum WrittenTree<'a> {
     Read(&'a Expr),
     Unread(&'a Value),
 }
@@ -323,7 +323,7 @@ enum Tree<'a> {
 impl Serialize for NormalLaw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (claim, claim_ast, transform, local) = match &self.claim {
-            NormalClaim::Formula(claim) => (None, Some(Tree::Read(claim)), None, None),
+            NormalClaim::Formula(claim) => (None, Some(WrittenTree::Read(claim)), None, None),
             NormalClaim::Commutes(name) => (None, None, Some(name.as_str()), None),
             NormalClaim::Local(fields) => (None, None, None, Some(fields)),
             NormalClaim::Unclear {
@@ -332,7 +332,7 @@ impl Serialize for NormalLaw {
                 transform,
                 local,
             } => {
-                let tree = tree.as_ref().map(Tree::Unread);
+                let tree = tree.as_ref().map(WrittenTree::Unread);
                 (
                     Some(claim.as_str()),
                     tree,

@@ -28,13 +28,13 @@ const FORMS: [(&str, &str); 2] = [
 const NO_CONTROL: &str = "a name has no control characters";
 
 /// An object under reading. Each getter notes what is wrong and answers `None`; `null` means absent.
-pub(super) struct Object<'a> {
+pub(super) struct LawObject<'a> {
     pub(super) path: String,
     pub(super) map: &'a Map<String, Value>,
     pub(super) problems: &'a Problems,
 }
 
-impl<'a> Object<'a> {
+impl<'a> LawObject<'a> {
     pub(super) fn at(&self, key: &str) -> String {
         format!("{}.{key}", self.path)
     }
@@ -136,9 +136,9 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn object(&self, key: &str) -> Option<Object<'a>> {
+    pub(super) fn object(&self, key: &str) -> Option<LawObject<'a>> {
         match self.get(key)? {
-            Value::Object(map) => Some(Object {
+            Value::Object(map) => Some(LawObject {
                 path: self.at(key),
                 map,
                 problems: self.problems,
@@ -166,12 +166,12 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn objects(&self, key: &str) -> impl Iterator<Item = Object<'a>> {
+    pub(super) fn objects(&self, key: &str) -> impl Iterator<Item = LawObject<'a>> {
         self.array(key)
             .iter()
             .enumerate()
             .filter_map(move |(index, value)| match value {
-                Value::Object(map) => Some(Object {
+                Value::Object(map) => Some(LawObject {
                     path: format!("{}[{index}]", self.at(key)),
                     map,
                     problems: self.problems,

@@ -14,7 +14,7 @@ use super::model::{
     Capabilities, Extensions, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers,
     Template,
 };
-use super::reader::{Object, problem};
+use super::reader::{LawObject, problem};
 use super::syntax::Op;
 use crate::json::{self, kind};
 
@@ -62,7 +62,7 @@ impl Law {
         let problems = RefCell::new(Vec::new());
         let law = match &value {
             Value::Object(map) => read_law(
-                &Object {
+                &LawObject {
                     path: path.into(),
                     map,
                     problems: &problems,
@@ -131,7 +131,7 @@ const KEYS: [&str; 23] = [
     "result_symbol",
 ];
 
-fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
+fn read_law(law: &LawObject<'_>, extensions: Extensions) -> Option<Law> {
     law.known(&KEYS);
     if let Some(version) = law.text("schema_version")
         && version.split('.').next() != Some("1")
@@ -203,7 +203,7 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
 }
 
 /// Whether the other fields are the claim, so that its text may be absent.
-fn states_claim(law: &Object<'_>, template: Option<Template>) -> bool {
+fn states_claim(law: &LawObject<'_>, template: Option<Template>) -> bool {
     let has = |key: &str| law.get(key).is_some();
     let measures_one =
         || matches!(law.get("observables"), Some(Value::Array(items)) if items.len() == 1);
@@ -218,7 +218,7 @@ fn states_claim(law: &Object<'_>, template: Option<Template>) -> bool {
         })
 }
 
-fn read_quantifiers(object: &Object<'_>, template: Option<Template>) -> Option<Quantifiers> {
+fn read_quantifiers(object: &LawObject<'_>, template: Option<Template>) -> Option<Quantifiers> {
     object.known(&["T", "H"]);
     object.require("T", "the horizon in steps")?;
     let t = object.integer("T", 1..=MAX_STEPS as i64)?;
@@ -232,7 +232,7 @@ fn read_quantifiers(object: &Object<'_>, template: Option<Template>) -> Option<Q
     })
 }
 
-fn read_precondition(object: &Object<'_>) -> Option<Precondition> {
+fn read_precondition(object: &LawObject<'_>) -> Option<Precondition> {
     object.known(&["lhs", "op", "rhs"]);
     let side = |key| match object.require(key, "a name, an expression or an integer")? {
         Value::Number(number) if number.is_i64() => Some(number.to_string()),
@@ -256,7 +256,7 @@ fn is_identifier(text: &str) -> bool {
         && !matches!(text, "t" | "and" | "or" | "not")
 }
 
-fn read_observables(law: &Object<'_>) -> Vec<NamedExpr> {
+fn read_observables(law: &LawObject<'_>) -> Vec<NamedExpr> {
     let mut names = BTreeSet::new();
     law.objects("observables")
         .filter_map(|object| {
@@ -283,7 +283,7 @@ fn read_observables(law: &Object<'_>) -> Vec<NamedExpr> {
         .collect()
 }
 
-fn read_local(law: &Object<'_>, template: Option<Template>) -> Option<LocalFields> {
+fn read_local(law: &LawObject<'_>, template: Option<Template>) -> Option<LocalFields> {
     let trigger = law.symbol("trigger_symbol");
     let result = law.symbol("result_symbol");
     let pattern = law.text("neighbor_pattern");
@@ -312,7 +312,7 @@ fn read_local(law: &Object<'_>, template: Option<Template>) -> Option<LocalField
     })
 }
 
-fn read_proposed(object: &Object<'_>) -> Option<ProposedTest> {
+fn read_proposed(object: &LawObject<'_>) -> Option<ProposedTest> {
     object.known(&["family", "params"]);
     let family = object.filled_text("family");
     // Parameters beyond these two belong to the proposer's own idea of a family and change nothing here.

@@ -25,7 +25,7 @@ impl Fuel {
 }
 
 /// A pattern count in a form: how many steps later, where, and the coefficient.
-type Term<'a> = (usize, &'a [(usize, Symbol)], i64);
+type WeightedPattern<'a> = (usize, &'a [(usize, Symbol)], i64);
 
 /// Searches for the reason why a local form, read at the running step and later, is never positive in states of the given symbols.
 ///
@@ -66,7 +66,7 @@ fn weights(form: &Form, rule: &Rule, symbols: &[Symbol], fuel: &Fuel) -> Option<
         .filter(|&edges| edges <= MAX_EDGES)?;
     fuel.take(edges)?;
     let mut per_cell = 0i64;
-    let mut counts: Vec<Term<'_>> = Vec::with_capacity(form.terms.len());
+    let mut counts: Vec<WeightedPattern<'_>> = Vec::with_capacity(form.terms.len());
     for (var, &coefficient) in &form.terms {
         match var {
             Var::Length => per_cell = per_cell.checked_add(coefficient)?,

@@ -34,17 +34,17 @@ impl Tabulated {
             );
             return Err(UniverseError::Json { message });
         };
-        read(&Object { path: "", map })
+        read(&UniverseObject { path: "", map })
     }
 }
 
 /// An object under reading; `path` is empty for the whole file.
-struct Object<'a> {
+struct UniverseObject<'a> {
     path: &'a str,
     map: &'a Map<String, Value>,
 }
 
-impl<'a> Object<'a> {
+impl<'a> UniverseObject<'a> {
     /// An object with none but known keys.
     fn of(value: &'a Value, path: &'a str, form: &str, known: &[&str]) -> Read<Self> {
         let Value::Object(map) = value else {
@@ -127,7 +127,7 @@ fn characters(value: &Value, path: &str) -> Read<Vec<char>> {
     }
 }
 
-fn read(file: &Object<'_>) -> Read<Tabulated> {
+fn read(file: &UniverseObject<'_>) -> Read<Tabulated> {
     file.only(&[
         "id",
         "symbols",
@@ -187,7 +187,7 @@ fn read(file: &Object<'_>) -> Read<Tabulated> {
 
 fn read_transform(value: &Value, path: &str, alphabet: &Alphabet) -> Read<Transform> {
     let form = r#"an object such as {"name": "mirror", "reverse": true, "map": {}}"#;
-    let transform = Object::of(value, path, form, &["name", "reverse", "map"])?;
+    let transform = UniverseObject::of(value, path, form, &["name", "reverse", "map"])?;
     let name = transform.text("name")?;
     let reverse = match transform.get("reverse") {
         None => false,
@@ -219,7 +219,7 @@ const RULE: &str = "either `table`, or `patterns` with `default`";
 const PATTERNS: &str = r#"an array such as [["?oo", "o"], ["o.?", "o"]]"#;
 
 fn read_rule(value: &Value, alphabet: &Alphabet, radius: usize) -> Read<Rule> {
-    let rule = Object::of(
+    let rule = UniverseObject::of(
         value,
         "rule",
         "an object",

@@ -158,7 +158,7 @@ fn parse_as(text: &str, displayed: bool) -> Result<Node, SyntaxError> {
         .into_iter()
         .map(|(token, span)| (token, column(span.start)))
         .collect();
-    let mut tree = Tree {
+    let mut tree = TreeParser {
         tokens,
         next: 0,
         end: column(text.len()),
@@ -170,7 +170,7 @@ fn parse_as(text: &str, displayed: bool) -> Result<Node, SyntaxError> {
     Ok(node)
 }
 
-struct Tree {
+struct TreeParser {
     tokens: Vec<(Token, usize)>,
     next: usize,
     end: usize,
@@ -178,7 +178,7 @@ struct Tree {
     displayed: bool,
 }
 
-impl Tree {
+impl TreeParser {
     fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.next).map(|(token, _)| token)
     }
