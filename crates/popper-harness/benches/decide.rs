@@ -1,4 +1,4 @@
-//! How fast laws are decided: the fixture laws, exhaustion, certificates, and a rare violation.
+//! The speed of decisions: the fixture laws, exhaustion, certificates, and a rare violation.
 //!
 //! `cargo bench -p popper-harness --bench decide` prints one JSON object. Times are milliseconds on all cores; the best of several
 //! runs, so that other load on the machine counts as little as it can.

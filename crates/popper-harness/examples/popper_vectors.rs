@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 type Failed = Box<dyn Error>;
 
-/// How many failures are shown one by one.
+/// The number of failures that are shown one by one.
 const SHOWN: usize = 10;
 
 /// Passed and total by group, in the order of the file's first mention.
@@ -98,7 +98,7 @@ fn number(key: &str, prefix: &str, suffix: &str) -> Option<u64> {
     key.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
 }
 
-/// What a key of a `random` or `hand` entry says of the state; nothing for a key that is not known.
+/// Returns the value of the state for a key of a `random` or `hand` entry; `None` for an unknown key.
 fn derive(key: &str, start: &State) -> Option<Value> {
     let after = |steps| Value::from(text(&KineticGrid.evolve(start, steps)));
     let named = KineticGrid

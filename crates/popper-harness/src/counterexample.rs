@@ -1,4 +1,4 @@
-//! Counterexamples that can be replayed alone.
+//! Counterexamples: each holds everything that is needed to derive its violation again.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::universe::{KineticGrid, State, StateError, Symbol, Tabulated, Univers
 /// The version of the counterexample's JSON.
 pub const COUNTEREXAMPLE_VERSION: &str = "1.0.0";
 
-/// A minimal reproduction: enough to derive the violation again with nothing else at hand.
+/// A minimal reproduction: enough to derive the violation again without any other data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counterexample {
@@ -31,7 +31,7 @@ pub struct Counterexample {
     pub t: u64,
     /// The first t at which the claim fails.
     pub t_fail: u64,
-    /// What can be seen there.
+    /// The values of all observables at the failing step, and the comparison that fails.
     pub witness: Witness,
     /// The states from two steps before to two steps after.
     pub trajectory_excerpt: Vec<TraceStep>,
@@ -41,7 +41,7 @@ pub struct Counterexample {
     pub minimal: bool,
 }
 
-/// Where a counterexample lives.
+/// The ring, the universe and the law of a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReproContext {
@@ -65,30 +65,30 @@ pub struct TraceStep {
     pub state: String,
 }
 
-/// What can be seen where a claim fails.
+/// The values of all observables where a claim fails, and the comparison that fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Witness {
     /// Every declared observable at `t_fail`: an integer, or the reason why it has no value.
     pub now: BTreeMap<String, Value>,
-    /// The same one step on.
+    /// The same values one step later.
     pub next: BTreeMap<String, Value>,
     /// The left side of the comparison that fails.
     pub left: String,
-    /// The comparison.
+    /// The operator of that comparison.
     pub op: String,
-    /// The right side.
+    /// The right side of that comparison.
     pub right: String,
 }
 
-/// Why a counterexample does not hold.
+/// A reason why a counterexample does not hold.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RederiveError {
-    /// A version that this program does not read.
+    /// The file has a version that this program does not read.
     #[error("schema_version is `{found}`, this program reads {COUNTEREXAMPLE_VERSION}")]
     Version {
-        /// What it says.
+        /// The version in the file.
         found: String,
     },
     /// The law cannot be read.
@@ -109,20 +109,20 @@ pub enum RederiveError {
     /// The ring is larger than a law may ask for.
     #[error("the initial state has {cells} cells, the limit is {limit}")]
     TooLarge {
-        /// The cells of the start.
+        /// The number of cells of the start.
         cells: u64,
-        /// The largest ring.
+        /// The number of cells of the largest ring.
         limit: u64,
     },
-    /// The replay takes more work than it may.
+    /// The derivation takes more work than is allowed.
     #[error("replaying takes {updates} updates of a cell, the limit is {limit}")]
     TooLong {
-        /// Cells times steps, where a step of a small ring counts as 64 cells.
+        /// The updates of single cells that are needed; a step of a small ring counts as 64.
         updates: u64,
-        /// The limit of that.
+        /// The largest number of updates.
         limit: u64,
     },
-    /// The window of `eventually` is longer than a replay remembers.
+    /// The window of `eventually` is longer than a derivation can remember.
     #[error("H is {window}, the limit of a replay is {limit}")]
     TooWide {
         /// The window, in steps.
@@ -130,26 +130,28 @@ pub enum RederiveError {
         /// The limit, in steps.
         limit: u64,
     },
-    /// A field says something else than the run.
+    /// A field differs from the run.
     #[error("{field} is {stated}, the run gives {derived}")]
     Differs {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
-        /// What the file says.
+        /// The value in the file.
         stated: String,
-        /// What the run says.
+        /// The value that the run gives.
         derived: String,
     },
 }
 
-/// The limit of a replay, in updates of single cells.
+/// The limit of a derivation, in updates of single cells.
 const MOST_UPDATES: u64 = 1_000_000_000;
-/// What a step of a small ring counts as, in updates of single cells.
+/// The least cost of a step, in updates of single cells.
 const LEAST_STEP: u64 = 64;
-/// The longest window of `eventually` in a replay, in steps, where no period shortens it.
+/// The longest window of `eventually` in a derivation, in steps, where no period shortens it.
 const LONGEST_WINDOW: u64 = 1_000_000;
 
-/// How a package names a universe: the id of the built-in one, or a whole definition. [`Tabulated::from_value`] reads both.
+/// Returns a universe as packages name it: the id of the built-in one, or a whole definition.
+///
+/// [`Tabulated::from_value`] reads both.
 pub fn universe_value(universe: &Tabulated) -> Value {
     if universe.is_built_in() {
         return KineticGrid::ID.into();
@@ -157,10 +159,10 @@ pub fn universe_value(universe: &Tabulated) -> Value {
     crate::json::hash::value(&universe.definition())
 }
 
-/// Derives the violation again from the package alone.
+/// Derives the violation again from the package alone and compares every field.
 ///
 /// # Errors
-/// [`RederiveError`] says what does not hold, or what the package lacks.
+/// [`RederiveError`] for the first field that does not hold, or for a limit that is exceeded.
 pub fn rederive(package: &Counterexample) -> Result<(), RederiveError> {
     if package.schema_version != COUNTEREXAMPLE_VERSION {
         return Err(RederiveError::Version {
@@ -227,7 +229,7 @@ pub fn rederive(package: &Counterexample) -> Result<(), RederiveError> {
     Ok(())
 }
 
-/// How long a run of `n` cells is watched, to see whether it fails first at `t_fail`: nothing later need be run.
+/// Returns the horizon up to which a run of `n` cells must be simulated to see whether it first fails at `t_fail`.
 fn affordable(
     program: &Program,
     universe: &Tabulated,
@@ -276,10 +278,10 @@ fn affordable(
     Ok(horizon)
 }
 
-/// Reads a state that may stand at t = 0.
+/// Reads a state that is allowed at t = 0.
 ///
 /// # Errors
-/// [`StateError`] with the position of the symbol that may not.
+/// [`StateError`] with the position of the symbol that is not allowed.
 pub fn read_start(text: &str, universe: &Tabulated) -> Result<State, StateError> {
     let start = universe.alphabet().parse(text)?;
     match start.iter().position(|&symbol| !universe.may_start(symbol)) {
@@ -291,7 +293,7 @@ pub fn read_start(text: &str, universe: &Tabulated) -> Result<State, StateError>
     }
 }
 
-/// What a counterexample is made from.
+/// The facts from which a counterexample is built.
 pub(crate) struct CounterexampleInput<'a> {
     pub seed: u64,
     pub start: &'a [Symbol],
@@ -299,7 +301,7 @@ pub(crate) struct CounterexampleInput<'a> {
 }
 
 impl CounterexampleInput<'_> {
-    /// The package, everything in it computed anew from the start. It is neither minimized nor minimal until said so.
+    /// Computes the package from the start; `minimized` and `minimal` are `false`.
     pub fn build(&self, law: &Law, program: &Program, universe: &Tabulated) -> Counterexample {
         let alphabet = universe.alphabet();
         let mut run = Trajectory::new(universe, self.start);
@@ -352,7 +354,7 @@ impl CounterexampleInput<'_> {
     }
 }
 
-/// Both sides of the comparison that fails at t.
+/// Returns both sides of the comparison that fails at t, with its operator between them.
 fn sides(
     program: &Program,
     universe: &Tabulated,
@@ -413,7 +415,7 @@ fn sides(
     }
 }
 
-/// The first comparison on which a formula that should be `wanted` fails.
+/// Finds the first comparison that keeps a formula from being `wanted`.
 fn failing(
     formula: &Formula,
     wanted: bool,

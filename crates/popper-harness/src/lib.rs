@@ -22,17 +22,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The one decision behind it: a verdict says **how** it was reached. A law is first put to an exact test for every ring
-//! size ([`proof`]); every admissible start of the small rings is run whatever that says ([`decide`]); what is larger is
-//! sampled and searched. Two evaluators share the work: a bit-parallel one that runs 512 starts at once, and a plain one that
-//! follows the definitions and has the last word in replays. They are tested against each other and against an oracle that
-//! shares no code with either.
+//! The main design decision: a verdict says **how** it was reached. An exact test for every ring size comes first
+//! ([`proof`]). Every admissible start of the small rings is run in any case ([`decide`]). Larger rings are sampled and
+//! searched. Two evaluators share the work: a bit-parallel one that runs 512 starts at once, and a plain one that follows
+//! the definitions and decides when a counterexample is derived again. They are tested against each other and against an
+//! oracle that shares no code with either.
 //!
-//! Nothing here reads a clock, a file or the environment. The same universe, configuration, law and seed give the same
+//! The crate reads no clock, file or environment variable. The same universe, configuration, law and seed give the same
 //! verdict, byte for byte, on any machine and for any number of threads.
 //!
-//! Read next: [`law`] for what may be said, [`decide::Harness`] for how it is decided, [`counterexample`] and [`proof`] for
-//! what can be checked afterwards without trusting this crate's search, [`conserved`] for what there is to be found.
+//! Read next: [`law`] for the language of laws and [`decide::Harness`] for the decision. [`counterexample`] and [`proof`]
+//! hold evidence that can be checked without trusting this crate's search. [`conserved`] computes all additive conserved
+//! quantities of a universe.
 
 #[doc(hidden)]
 pub mod bitslice;

@@ -218,7 +218,7 @@ impl<'a> Visitor<'a> for Form<'_, 'a> {
 
     fn visit_map<A: MapAccess<'a>>(self, mut fields: A) -> Result<(), A::Error> {
         let mut has_laws = false;
-        let twice = |key: &str| A::Error::custom(format_args!("the key {key} stands twice"));
+        let twice = |key: &str| A::Error::custom(format_args!("the key {key} occurs twice"));
         while let Some(key) = fields.next_key::<String>()? {
             match key.as_str() {
                 "research_log" if self.log.is_some() => return Err(twice("research_log")),

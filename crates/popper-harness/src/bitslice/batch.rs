@@ -1,9 +1,9 @@
-//! Many starts of one ring length, one a lane.
+//! A batch: many starts of one ring length, one in each lane.
 
 use super::word::{BitSlice, LANES, WORDS, transpose};
 use crate::universe::{State, Symbol};
 
-/// How many bits a symbol code of an alphabet of this size has; the code is the symbol's index.
+/// Returns the number of bits of a symbol code; the code is the symbol's index.
 pub(super) fn code_bits(symbols: usize) -> usize {
     symbols.max(1).next_power_of_two().trailing_zeros() as usize
 }
@@ -11,18 +11,18 @@ pub(super) fn code_bits(symbols: usize) -> usize {
 /// Up to [`LANES`] states of one ring length, as bit planes of the symbol codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Cells of each ring.
+    /// The number of cells of each ring.
     pub n: usize,
-    /// Bits of a symbol code: 0 for one symbol, up to 3 for eight.
+    /// The bits of a symbol code: 0 for one symbol, up to 3 for eight.
     pub bits: usize,
-    /// `bits * n` planes: bit `b` of cell `c` is plane `b * n + c`.
+    /// The `bits * n` bit planes: bit `b` of cell `c` is plane `b * n + c`.
     pub planes: Vec<BitSlice>,
-    /// The lanes that hold a state; the others may hold anything and never count.
+    /// The lanes that hold a state; the content of the others is ignored.
     pub live: BitSlice,
 }
 
 impl Batch {
-    /// An empty batch of rings of `n` cells over `symbols` symbols.
+    /// Creates an empty batch of rings of `n` cells over `symbols` symbols.
     pub fn new(n: usize, symbols: usize) -> Self {
         let bits = code_bits(symbols);
         Self {
@@ -60,10 +60,10 @@ impl Batch {
             .collect()
     }
 
-    /// A 64-bit key of the state in each of the [`LANES`] lanes, to tell distinct states of one ring length apart.
+    /// Returns a 64-bit key of the state in each of the [`LANES`] lanes, to count distinct states of one ring length.
     ///
-    /// Equal states have equal keys on any machine; up to 64 bits of state, unequal ones have unequal keys, beyond that
-    /// with overwhelming likelihood.
+    /// Equal states have equal keys on any machine. Unequal states have unequal keys: always up to 64 bits of state, beyond
+    /// that with overwhelming likelihood.
     pub fn keys(&self) -> Vec<u64> {
         let mut keys = vec![0u64; LANES];
         for chunk in self.planes.chunks(64) {

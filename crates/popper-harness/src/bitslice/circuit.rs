@@ -10,13 +10,13 @@ use super::wide::{Column, Wide};
 use super::word::BitSlice;
 use crate::universe::{Rule, Symbol};
 
-/// How many cells one operation runs over before the next one starts: operands of a few operations stay in the L1 cache.
+/// The number of cells that one operation runs over before the next one starts, so that operands stay in the L1 cache.
 const CHUNK: usize = 32;
 
-/// What an operation reads.
+/// An operand of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operand {
-    /// A bit of the cell that many places to the right (counted from the left end of the window).
+    /// A bit of the cell `place` cells to the right of the window's left end.
     Input { bit: u8, place: u8 },
     /// An intermediate result.
     Slot(u16),
@@ -25,17 +25,17 @@ enum Operand {
 /// An operation on two or three operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
-    /// `a & b`
+    /// The conjunction `a & b`.
     And,
-    /// `a & !b`
+    /// The difference `a & !b`.
     AndNot,
-    /// `a | b`
+    /// The disjunction `a | b`.
     Or,
-    /// `a ^ b`
+    /// The exclusive disjunction `a ^ b`.
     Xor,
-    /// `a ? b : c`
+    /// The selection `a ? b : c`.
     Mux,
-    /// `a ? !b : c`
+    /// The selection `a ? !b : c`.
     MuxNot,
 }
 
@@ -44,19 +44,19 @@ struct Gate {
     op: Op,
     a: Operand,
     b: Operand,
-    /// Read by the multiplexers alone.
+    /// The third operand, which only the multiplexers read.
     c: Operand,
     to: u16,
 }
 
-/// Where an output bit comes from.
+/// The source of an output bit.
 #[derive(Debug, Clone, Copy)]
 enum Output {
     Constant(bool),
     From { operand: Operand, not: bool },
 }
 
-/// A rule, compiled: the next symbol of all cells of all lanes in a few operations a cell.
+/// A compiled rule: computes the next symbol of all cells of all lanes in a few operations a cell.
 ///
 /// Cheap to clone. Compile it once for a universe and use it for every ring length.
 #[derive(Debug, Clone)]
@@ -151,7 +151,7 @@ impl Circuit {
         circuit
     }
 
-    /// Gives results that are not read any more their place to later ones.
+    /// Reuses the slots of results that are no longer read.
     fn share_slots(&mut self) {
         let mut last = vec![0; self.gates.len()];
         for (index, gate) in self.gates.iter().enumerate() {
@@ -214,33 +214,35 @@ impl Circuit {
         self.slots = usize::from(slots);
     }
 
-    /// How many symbols the alphabet has.
+    /// Returns the number of symbols of the alphabet.
     pub fn symbols(&self) -> usize {
         self.symbols
     }
 
-    /// How many bits a symbol code has.
+    /// Returns the number of bits of a symbol code.
     pub fn bits(&self) -> usize {
         self.bits
     }
 
-    /// How many neighbours on either side count.
+    /// Returns the number of neighbours on either side that the rule reads.
     pub fn radius(&self) -> usize {
         self.radius
     }
 
-    /// How many operations the next symbol of one cell takes, plain copies not counted.
+    /// Returns the number of operations for the next symbol of one cell, plain copies not counted.
     pub fn gates(&self) -> usize {
         self.gates.len()
     }
 
-    /// Registers of intermediate results that [`step`](Self::step) needs.
+    /// Returns the number of registers that [`step`](Self::step) needs for intermediate results.
     pub(super) fn room(&self) -> usize {
         self.slots * CHUNK
     }
 
-    /// The next state of rings of `n` cells. Planes have `n + 2 * halo` cells, the halo being at least the radius and equal to
-    /// the cells at the other end; that of `now` is read, that of `next` made.
+    /// Computes the next state of rings of `n` cells.
+    ///
+    /// Planes have `n + 2 * halo` cells. The halo is at least the radius wide and repeats the cells at the other end; that of
+    /// `now` is read, that of `next` is written.
     #[inline(always)]
     pub(super) fn step<S: Simd>(
         &self,
@@ -318,7 +320,7 @@ fn copy<S: Simd>(simd: S, from: &[BitSlice], not: bool, to: &mut [BitSlice]) {
     }
 }
 
-/// Makes the halo of a plane.
+/// Fills the halo of a plane.
 #[inline(always)]
 pub(super) fn wrap(plane: &mut [BitSlice], halo: usize) {
     let n = plane.len() - 2 * halo;
@@ -328,7 +330,7 @@ pub(super) fn wrap(plane: &mut [BitSlice], halo: usize) {
     }
 }
 
-/// What the operations of one chunk read: input planes from `start`, and the slots before and after the one written.
+/// The planes that the operations of one chunk read: inputs from `start`, and the slots before and after the output slot.
 struct Source<'a> {
     now: &'a [BitSlice],
     stride: usize,
@@ -402,12 +404,12 @@ struct Emitter<'a> {
     diagram: &'a Diagram,
     bits: usize,
     gates: Vec<Gate>,
-    /// Where each node's value stands once it is made.
+    /// The operand that holds each node's value, once it is computed.
     values: Vec<Option<Operand>>,
 }
 
 impl Emitter<'_> {
-    /// The operand that holds a node, with the operations that make it.
+    /// Returns the operand that holds a node and emits the operations that compute it.
     fn value(&mut self, node: Edge) -> Operand {
         if let Some(known) = self.values[node as usize] {
             return known;

@@ -1,4 +1,4 @@
-//! Conditions, terms and formulas.
+//! Compilation of conditions, terms and formulas.
 
 use super::compile::{BoundedNumber, Compiler, EmitTarget, ProgramSlot, Truth};
 use super::number::Arithmetic;
@@ -6,7 +6,7 @@ use crate::law::syntax::{Op, Time};
 use crate::law::{Arith, Condition, Formula, Observable, Term};
 
 impl Compiler<'_> {
-    /// The conditions on the start: true where all hold, without a value where none fails and one has none.
+    /// Compiles the conditions on the start: true where all hold, an error where none fails and one has no value.
     pub(super) fn conditions(&mut self, conditions: &[Condition]) -> Option<Truth> {
         let mut all: Option<Truth> = None;
         for condition in conditions {
@@ -30,7 +30,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A term of a formula.
+    /// Compiles a term of a formula.
     pub(super) fn term(&mut self, term: &Term) -> Option<BoundedNumber> {
         if let Some((observable, time)) = self.as_observable(term) {
             return self.reading(&observable, time.unwrap_or(Time::At(0)));
@@ -58,7 +58,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A term whose readings are all of one time, as one observable: sums of counts are then one count.
+    /// Returns a term as one observable if it reads all its observables at one time, so that a sum of counts is one count.
     fn as_observable(&self, term: &Term) -> Option<(Observable, Option<Time>)> {
         Some(match term {
             Term::Int(number) => (Observable::Int(*number), None),
@@ -91,7 +91,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// A formula.
+    /// Compiles a formula.
     pub(super) fn truth(&mut self, formula: &Formula) -> Option<Truth> {
         let at = EmitTarget::Formula;
         Some(match formula {

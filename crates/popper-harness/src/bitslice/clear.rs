@@ -1,11 +1,11 @@
-//! Division cleared from comparisons: `x / 3 <= y` becomes `x <= 3 * y`, and `x / y <= z` is asked by the sign of `y`.
+//! Removal of division: `x / 3 <= y` becomes `x <= 3 * y`, and `x / y <= z` distinguishes the sign of `y`.
 
 use std::borrow::Cow;
 
 use crate::law::syntax::Op;
 use crate::law::{Claim, Formula, Program, Term};
 
-/// The program without `/`; `None` where a fraction stands in a remainder, or something is divided by a bare 0.
+/// Returns the program without `/`; `None` for a remainder of a fraction or a division by the constant 0.
 pub fn cleared(program: &Program) -> Option<Cow<'_, Program>> {
     let divides =
         |formula: &Formula| formula.any_term(&|term| matches!(term, Term::Bin(Op::Div, ..)));
@@ -53,11 +53,11 @@ fn formula(whole: &Formula) -> Option<Formula> {
     })
 }
 
-/// A term as numerator and denominator; constant denominators are positive.
+/// A term as numerator and denominator; a constant denominator is positive.
 struct Fraction {
     above: Term,
     below: Term,
-    /// What was divided by and is no constant: where one of these is 0 the whole has no value.
+    /// The divisors that are not constant; where one of them is 0, the term has no value.
     divisors: Vec<Term>,
 }
 
@@ -148,7 +148,7 @@ fn fraction(term: &Term) -> Option<Fraction> {
     })
 }
 
-/// A product, computed where both sides are constants that fit.
+/// Returns a product, folded if both sides are constants and the result fits.
 fn times(left: Term, right: Term) -> Term {
     match (&left, &right) {
         (Term::Int(1), _) => right,

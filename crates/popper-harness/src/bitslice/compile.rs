@@ -1,4 +1,4 @@
-//! From observables and formulas to operations on registers.
+//! Compilation of observables and formulas to operations on registers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,25 +8,25 @@ use super::observe::{Cube, Fact, Look, counter};
 use crate::law::syntax::Time;
 use crate::law::{Arith, Observable, Program};
 
-/// Numbers stay within 47 bits and a sign, so that nothing the reference evaluator checks can overflow.
+/// The bound of all numbers: 47 bits and a sign, so that no sum of the reference evaluator overflows either.
 const LIMIT: i128 = 1 << 47;
 
-/// One operation.
+/// An operation of a program: arithmetic or a reading of the state.
 #[derive(Debug, Clone)]
 pub(super) enum Instr {
     Do(Arithmetic),
     Look(Look),
 }
 
-/// Operations that run together, on one state.
+/// A sequence of operations that runs on one state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BitProgramSection {
     pub code: Vec<Instr>,
-    /// Whether they read the next state too.
+    /// Whether the operations read the next state, too.
     pub needs_next: bool,
 }
 
-/// Operations under construction, with what they have made already.
+/// A section under construction, with the values that it has computed already.
 #[derive(Default)]
 pub(super) struct BitProgramBuilder {
     pub section: BitProgramSection,
@@ -40,45 +40,45 @@ impl BitProgramBuilder {
     }
 }
 
-/// A number with what is known of it.
+/// A number in registers, with its bounds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BoundedNumber {
     pub num: Num,
     pub low: i128,
     pub high: i128,
-    /// The mask of the lanes where it has no value, if there can be any.
+    /// The mask of the lanes without a value; `None` if every lane has one.
     pub error: Option<u32>,
 }
 
-/// A truth value: the mask where it is true and, if there can be any, the one where it has no value; never both.
+/// A truth value: the mask of the lanes where it is true, and the disjoint mask of the lanes without a value, if any.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Truth {
     pub yes: u32,
     pub error: Option<u32>,
 }
 
-/// The operations of a law on rings of one length.
+/// The compiler of a law for rings of one length.
 pub(super) struct Compiler<'a> {
     pub program: &'a Program,
     pub n: usize,
     pub symbols: usize,
     pub bits: usize,
-    /// The number of steps after which every run is back at its start, if known.
+    /// The number of steps after which every run returns to its start, if known.
     pub period: Option<u64>,
-    /// The last step that a formula is asked at.
+    /// The last step at which formulas are evaluated.
     pub last: u64,
-    /// Whether formulas are asked once the state after is there.
+    /// Whether formulas are evaluated after the next state is computed.
     pub ahead: bool,
     pub registers: u32,
-    /// Constants, made once.
+    /// The constants, computed once.
     pub setup: BitProgramBuilder,
-    /// The preconditions, on the start.
+    /// The preconditions, read on the start.
     pub start: BitProgramBuilder,
-    /// Readings at fixed steps.
+    /// The readings at fixed steps.
     pub at: BTreeMap<u64, BitProgramBuilder>,
-    /// Readings at the running step.
+    /// The readings at the running step.
     pub observe: BitProgramBuilder,
-    /// With `ahead`, keeps readings of the running step while the next is read.
+    /// The copies of the running step's readings that are kept while the next step is read (with `ahead`).
     pub keep: BitProgramBuilder,
     /// The formulas.
     pub formula: BitProgramBuilder,
@@ -87,7 +87,7 @@ pub(super) struct Compiler<'a> {
     step: Option<BoundedNumber>,
 }
 
-/// The draft that a reading is put into.
+/// The section that a reading belongs to.
 #[derive(Clone, Copy)]
 pub(super) enum ProgramSlot {
     Start,
@@ -124,7 +124,7 @@ impl<'a> Compiler<'a> {
         base
     }
 
-    /// A number between two bounds in new registers.
+    /// Allocates registers for a number between two bounds.
     pub(super) fn number(&mut self, low: i128, high: i128) -> Num {
         let num = Num::between(low, high, self.registers);
         self.take(usize::from(num.width));
@@ -158,7 +158,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The value of an observable on the state of a draft.
+    /// Compiles an observable, read on the state of a section.
     pub(super) fn value(
         &mut self,
         place: ProgramSlot,
@@ -232,7 +232,7 @@ impl<'a> Compiler<'a> {
         out
     }
 
-    /// The value of what is not a sum.
+    /// Compiles an observable that is not a sum.
     pub(super) fn opaque(
         &mut self,
         place: ProgramSlot,
@@ -322,7 +322,7 @@ impl<'a> Compiler<'a> {
         self.draft(place).section.code.push(Instr::Look(look));
     }
 
-    /// Where a claim finds an observable at a time.
+    /// Returns the value that a claim reads for an observable at a time.
     pub(super) fn reading(&mut self, observable: &Observable, time: Time) -> Option<BoundedNumber> {
         let key = (observable.clone(), time);
         if let Some(known) = self.readings.get(&key) {
@@ -363,7 +363,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The running step as a number.
+    /// Returns the running step as a number.
     pub(super) fn step(&mut self) -> Option<BoundedNumber> {
         if self.step.is_none() {
             let high = i128::from(self.last);
@@ -380,7 +380,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The draft that an operation is put into.
+/// The section that an operation is emitted into.
 #[derive(Clone, Copy)]
 pub(super) enum EmitTarget {
     Start,
@@ -388,12 +388,12 @@ pub(super) enum EmitTarget {
     At(ProgramSlot),
 }
 
-/// Whether a number is small enough for the engine.
+/// Whether a number is within the engine's bound.
 fn within(number: i64) -> bool {
     i128::from(number).abs() <= LIMIT
 }
 
-/// Bounds that are small enough for the engine.
+/// Returns the bounds if they are within the engine's bound.
 pub(super) fn bounded(low: i128, high: i128) -> Option<(i128, i128)> {
     (low >= -LIMIT && high <= LIMIT).then_some((low, high))
 }

@@ -1,4 +1,4 @@
-//! Decision diagrams of small Boolean functions: from a truth table to few operations.
+//! Decision diagrams of small Boolean functions, which turn a truth table into few operations.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ pub(super) type Edge = u32;
 pub(super) const FALSE: Edge = 0;
 pub(super) const TRUE: Edge = 1;
 
-/// `if variable then high else low`; `low` is never complemented.
+/// A decision `if variable then high else low`; `low` is never complemented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Node {
     pub variable: u8,
@@ -17,17 +17,18 @@ pub(super) struct Node {
     pub low: Edge,
 }
 
-/// Several functions of the same variables that share what they have in common.
+/// Several functions of the same variables that share their common nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Diagram {
-    /// Node 0 stands for the constant and is never read.
+    /// The nodes; node 0 is the constant and is never read.
     pub nodes: Vec<Node>,
     pub roots: Vec<Edge>,
 }
 
 impl Diagram {
-    /// The diagram of `tables[code] >> root & 1`, variables asked in `order`, for each of `roots` functions. Bit `v` of `code`
-    /// is variable `v`.
+    /// Builds the diagram of `tables[code] >> root & 1` for each of `roots` functions, with the variables in `order`.
+    ///
+    /// Bit `v` of `code` is variable `v`.
     pub(super) fn new(table: &[u8], roots: usize, order: &[u8]) -> Self {
         let unused = Node {
             variable: u8::MAX,
@@ -81,7 +82,7 @@ impl Diagram {
         Self { nodes, roots }
     }
 
-    /// The smallest diagram among a bounded number of variable orders, the same on any machine.
+    /// Returns the smallest diagram among a bounded number of variable orders, the same on any machine.
     pub(super) fn best(table: &[u8], roots: usize, variables: usize) -> Self {
         let natural: Vec<u8> = (0..variables as u8).collect();
         let mut order = natural.clone();
@@ -111,7 +112,7 @@ impl Diagram {
         best
     }
 
-    /// How many operations a cell costs.
+    /// Returns the number of operations for one cell.
     fn cost(&self) -> usize {
         // A node between two constants is its variable and costs nothing.
         self.nodes[1..]

@@ -1,4 +1,4 @@
-//! How far a batch is from violating a law.
+//! The distance of each start of a batch from a violation of a law.
 
 use super::batch::Batch;
 use super::compile::{
@@ -11,36 +11,36 @@ use super::word::{BitSlice, LANES, WORDS, transpose};
 use crate::law::syntax::Op;
 use crate::law::{Claim, Formula};
 
-/// Bits of a distance; sums saturate at the largest such number.
+/// The bits of a distance; sums saturate at the largest such number.
 const BITS: usize = 20;
-/// The largest distance of an admitted start, and that of a part without a value.
+/// The largest distance of an admitted start, also the distance of a part without a value.
 pub const FAR: u32 = (1 << BITS) - 1;
-/// What is added to the distance of the preconditions where they do not hold: such a start is farther than any other.
+/// The penalty of a start that misses the preconditions, so that it is farther than any admitted one.
 pub const NOT_ADMITTED: u32 = 1 << BITS;
 
-/// The operations that measure, run after those that decide.
+/// The operations that compute distances, run after those that decide.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Distance {
-    /// On the start, after the preconditions.
+    /// The operations on the start, after the preconditions.
     start: BitProgramSection,
-    /// At every step, after the formulas.
+    /// The operations at every step, after the formulas.
     formula: BitProgramSection,
-    /// For `eventually`: at every t0, after the run.
+    /// The operations at every t0 after the run, for `eventually`.
     finish: BitProgramSection,
-    /// How far the preconditions are from true.
+    /// The distance of the preconditions from true.
     conditions: Option<Num>,
-    /// How far the antecedent is from true at the running step.
+    /// The distance of the antecedent from true at the running step.
     antecedent: Option<Num>,
     /// The least distance so far.
     best: Option<Num>,
     /// The least distance of the antecedent so far.
     best_antecedent: Option<Num>,
-    /// For `eventually`: how often the consequent holds in the window, and where the claim fails.
+    /// The count of the consequent in the window and the mask of the lanes where the claim fails, for `eventually`.
     window: Option<(Num, u32)>,
 }
 
 impl Distance {
-    /// Adds what measures to what decides.
+    /// Compiles the operations that compute distances.
     pub(super) fn new(compiler: &mut Compiler<'_>, question: &BatchQuery) -> Option<Self> {
         let mut distance = Self::default();
         let program = compiler.program;
@@ -140,7 +140,7 @@ impl Compiler<'_> {
         self.number(0, i128::from(FAR))
     }
 
-    /// The lanes where a truth value is false.
+    /// Returns the mask of the lanes where a truth value is false.
     fn fails(&mut self, truth: Truth) -> u32 {
         let out = self.take(1);
         let error = truth.error.unwrap_or(truth.yes);
@@ -153,7 +153,7 @@ impl Compiler<'_> {
         draft.push(operation);
     }
 
-    /// A sum of distances.
+    /// Returns the sum of two distances.
     fn total(
         &mut self,
         target: EmitTarget,
@@ -164,7 +164,7 @@ impl Compiler<'_> {
         Some(self.saturate(target, sum))
     }
 
-    /// The number, at most [`FAR`]; that where it has no value.
+    /// Limits a number to [`FAR`], which lanes without a value get, too.
     fn saturate(&mut self, target: EmitTarget, from: BoundedNumber) -> BoundedNumber {
         let high = i128::from(FAR);
         if from.high <= high && from.error.is_none() {
@@ -186,7 +186,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// How far a comparison is from true.
+    /// Returns the distance of a comparison from true.
     fn gap(
         &mut self,
         target: EmitTarget,
@@ -250,7 +250,7 @@ impl Compiler<'_> {
         Some(self.saturate(target, value))
     }
 
-    /// How far a formula is from true, or from false.
+    /// Returns the distance of a formula from `wanted`.
     fn far(&mut self, formula: &Formula, wanted: bool) -> Option<BoundedNumber> {
         let target = EmitTarget::Formula;
         let (left, right, all) = match formula {
@@ -287,20 +287,26 @@ impl Compiler<'_> {
 }
 
 impl BitProgram {
-    /// How far each of the [`LANES`] lanes is from violating the law: 0 where it does, [`NOT_ADMITTED`] and more where the
-    /// preconditions fail, `u32::MAX` in dead lanes.
+    /// Returns the distance of each of the [`LANES`] lanes from a violation of the law.
     ///
-    /// A comparison is as far from true as its sides are apart (`<=`: by how much the left one is too large; `==`: the
-    /// difference; `!=`: 1), `and` adds, `or` takes the less, `not` exchanges true and false; [`FAR`] at most, also for what
-    /// has no value. The distance of a claim is the least over t of how far the antecedent is from true plus how far the
-    /// consequent is from false; `eventually` counts the t of the window at which the consequent holds instead. An admitted
-    /// lane that does not violate the claim is at least 1 away. For symmetries and local transitions it is 0 or 1.
+    /// It is 0 for a violation, [`NOT_ADMITTED`] or more where the preconditions fail, and `u32::MAX` in dead lanes.
+    ///
+    /// The distance of a comparison from true is the distance of its sides: for `<=` the excess of the left one, for `==` the
+    /// difference, for `!=` 1. `and` adds, `or` takes the smaller one, `not` exchanges true and false. All distances are at
+    /// most [`FAR`], which is also that of an expression without a value.
+    ///
+    /// The distance of a claim is the least over t of a sum: the distance of the antecedent from true plus that of the
+    /// consequent from false. For `eventually` the second part is the number of t in the window at which the consequent
+    /// holds. An admitted lane without a violation has a distance of at least 1. For symmetries and local transitions the
+    /// distance is 0 or 1.
     pub fn distance(&self, batch: &Batch, scratch: &mut Scratch) -> Vec<u32> {
         self.measure(batch, scratch, false)
     }
 
-    /// How far each lane is from meeting the antecedent at any step: as [`distance`](Self::distance), but without the
-    /// consequent. Without an antecedent only the preconditions are measured.
+    /// Returns the distance of each lane from a state that meets the antecedent, as [`distance`](Self::distance) without the
+    /// consequent.
+    ///
+    /// Without an antecedent it is the distance from the preconditions alone.
     pub fn antecedent_distance(&self, batch: &Batch, scratch: &mut Scratch) -> Vec<u32> {
         self.measure(batch, scratch, true)
     }
@@ -360,7 +366,7 @@ impl Machine<'_> {
         self.registers[num.base as usize..][..usize::from(num.width)].fill(lanes);
     }
 
-    /// An unsigned number of every lane.
+    /// Reads an unsigned number of every lane.
     fn read(&self, num: Num) -> Vec<u32> {
         let bits = &self.registers[num.base as usize..][..usize::from(num.width)];
         let mut numbers = Vec::with_capacity(LANES);
@@ -435,7 +441,7 @@ impl Machine<'_> {
         *self.history = history;
     }
 
-    /// Counts a lane up, or down.
+    /// Adds 1 to the count of each lane in `lanes`, or subtracts 1.
     fn add(&mut self, count: Num, lanes: BitSlice, down: bool) {
         let mut carry = lanes;
         for bit in &mut self.registers[count.base as usize..][..usize::from(count.width)] {

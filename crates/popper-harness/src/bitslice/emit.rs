@@ -1,4 +1,4 @@
-//! The operations themselves: arithmetic with ranges, comparisons, masks.
+//! Emission of operations: arithmetic with ranges, comparisons, masks.
 
 use super::compile::{
     BitProgramBuilder, BoundedNumber, Compiler, EmitTarget, ProgramSlot, Truth, bounded,
@@ -16,7 +16,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The bounds of an observable, if no part of it can overflow or leave the engine's range.
+    /// Returns the bounds of an observable, if no part of it can overflow or leave the engine's range.
     pub(super) fn range(&self, observable: &Observable) -> Option<(i128, i128)> {
         let n = self.n as i128;
         match observable {
@@ -70,7 +70,7 @@ impl Compiler<'_> {
         self.rest(EmitTarget::At(place), left, right)
     }
 
-    /// The lanes of either mask.
+    /// Returns the union of two masks.
     pub(super) fn either(
         &mut self,
         place: ProgramSlot,
@@ -96,7 +96,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `add + by * factor`
+    /// Emits the number `add + by * factor`.
     pub(super) fn scaled(
         &mut self,
         target: EmitTarget,
@@ -150,7 +150,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Floor modulo, with the lanes whose divisor is 0 as an error.
+    /// Emits the floor modulo; lanes with the divisor 0 have no value.
     pub(super) fn rest(
         &mut self,
         target: EmitTarget,
@@ -193,7 +193,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The rest modulo `2^bits` of two's complement is its low bits.
+    /// Emits the remainder modulo `2^bits`: the low bits of the two's complement.
     fn low_bits(&mut self, target: EmitTarget, from: BoundedNumber, bits: u8) -> Num {
         let from = from.num;
         if from.width >= bits {
@@ -269,7 +269,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `left and right`, where one that fails decides, whatever the other is.
+    /// Emits `left and right`, where one false side decides even if the other has no value.
     pub(super) fn both_asked(&mut self, target: EmitTarget, left: Truth, right: Truth) -> Truth {
         let yes = self.take(1);
         self.target(target)
@@ -296,7 +296,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `left and right`; the right one is not asked where the left one fails.
+    /// Emits `left and right`, where the right side is ignored if the left one is false.
     pub(super) fn both(&mut self, target: EmitTarget, left: Truth, right: Truth) -> Truth {
         let yes = self.take(1);
         self.target(target)

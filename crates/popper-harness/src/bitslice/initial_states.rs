@@ -1,4 +1,4 @@
-//! All starts of a ring, block by block.
+//! The enumeration of all starts of a ring, block by block.
 
 use super::batch::{Batch, code_bits};
 use super::word::{BitSlice, LANES};
@@ -13,20 +13,20 @@ pub struct InitialStates {
     n: usize,
     symbols: Vec<Symbol>,
     bits: usize,
-    /// Cells of the suffix.
+    /// The number of cells of the suffix.
     suffix: usize,
-    /// How many suffixes there are: lanes a prefix takes.
+    /// The number of suffixes, which is the number of lanes for a prefix.
     lanes: usize,
-    /// Prefixes a block.
+    /// The number of prefixes in a block.
     per_block: usize,
-    /// The planes of the suffix cells, `bits * suffix`, as they stand in every block.
+    /// The `bits * suffix` planes of the suffix cells, which are the same in every block.
     pattern: Vec<BitSlice>,
     prefixes: Prefixes,
 }
 
 #[derive(Debug, Clone)]
 enum Prefixes {
-    /// Every word of that length; the index is the word.
+    /// All words of that length; the index is the word.
     All(u64),
     /// The words that can begin a least rotation, as numbers to base `symbols`.
     Listed(Vec<u32>),
@@ -42,10 +42,11 @@ impl Prefixes {
 }
 
 impl InitialStates {
-    /// The starts of rings of `n` cells over `symbols` (ascending), out of an alphabet of `total` symbols. With `rotations`
-    /// only a part is visited that holds the lexicographically least rotation of every state.
+    /// Prepares the starts of rings of `n` cells over `symbols` (ascending), out of an alphabet of `total` symbols.
     ///
-    /// `None` where there are so many (2^32 prefixes) that nobody could visit them, or no symbol or cell at all.
+    /// With `rotations` only a part is visited that holds the lexicographically least rotation of every state.
+    ///
+    /// `None` for 2^32 prefixes or more, which are too many to visit, and for no symbol or no cell.
     pub fn new(n: usize, symbols: &[Symbol], total: usize, rotations: bool) -> Option<Self> {
         let k = symbols.len();
         if k == 0 || n == 0 {
@@ -90,17 +91,17 @@ impl InitialStates {
         })
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.prefixes.len().div_ceil(self.per_block as u64) as usize
     }
 
-    /// How many states all blocks hold together.
+    /// Returns the number of states of all blocks.
     pub fn states(&self) -> u64 {
         self.prefixes.len() * self.lanes as u64
     }
 
-    /// Puts block `index` into a batch, which is made to fit.
+    /// Puts block `index` into a batch, which is resized to fit.
     pub fn fill(&self, index: usize, batch: &mut Batch) {
         let (n, length) = (self.n, self.n - self.suffix);
         batch.n = n;
@@ -138,8 +139,9 @@ impl InitialStates {
     }
 }
 
-/// The prenecklaces of a length over `k` letters, ascending, as numbers to base `k`: the words that can begin a word that
-/// is the least of its rotations (Fredricksen, Kessler and Maiorana).
+/// Returns the prenecklaces of a length over `k` letters, ascending, as numbers to base `k`.
+///
+/// These are the words that can begin a word that is the least of its rotations (Fredricksen, Kessler and Maiorana).
 fn prenecklaces(length: usize, k: u32) -> Vec<u32> {
     let mut list = Vec::new();
     // `word[i]` for i >= 1.

@@ -10,16 +10,16 @@ use crate::universe::Symbol;
 /// Cells that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Group {
-    /// All cells.
+    /// All cells of the ring.
     Ring,
     /// The cells with an even (0) or odd (1) index.
     Parity(u8),
-    /// All cells, one step on.
+    /// All cells of the ring, one step later.
     Next,
 }
 
 impl Group {
-    /// The first cell and the distance to the next.
+    /// Returns the first cell and the distance to the next one.
     pub(super) fn stride(self) -> (usize, usize) {
         match self {
             Self::Ring | Self::Next => (0, 1),
@@ -27,7 +27,7 @@ impl Group {
         }
     }
 
-    /// How many cells a ring of `n` has of them.
+    /// Returns the number of cells of the group in a ring of `n`.
     pub(super) fn cells(self, n: usize) -> usize {
         let (first, by) = self.stride();
         n.saturating_sub(first).div_ceil(by)

@@ -15,7 +15,7 @@ pub struct MinimalViolation {
     pub t_fail: u64,
     /// The start.
     pub state: State,
-    /// The lane it stands in.
+    /// The lane of the state.
     pub lane: usize,
 }
 

@@ -1,7 +1,7 @@
-//! The bit-parallel engine: many universes side by side, one bit lane each.
+//! The bit-parallel engine, which runs many universes side by side, one bit lane each.
 //!
-//! States are bit planes of the symbol codes ([`Batch`]), the rule is a [`Circuit`], a law on rings of one length a [`BitProgram`]
-//! that runs a whole batch at once. What it says is what the reference evaluator says, lane by lane.
+//! States are bit planes of the symbol codes ([`Batch`]), the rule is a [`Circuit`], and a law on rings of one length is a
+//! [`BitProgram`], which runs a whole batch at once. Its results equal those of the reference evaluator, lane by lane.
 
 #![expect(
     clippy::inline_always,

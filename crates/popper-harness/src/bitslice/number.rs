@@ -9,19 +9,19 @@ use super::wide::{Registers, Wide};
 pub(super) struct Num {
     /// The register of the lowest bit.
     pub base: u32,
-    /// How many registers; a number of width 0 is 0.
+    /// The number of registers; a number of width 0 is 0.
     pub width: u8,
     /// Whether the highest bit is a sign.
     pub signed: bool,
 }
 
-/// How many bits an unsigned number has.
+/// Returns the number of bits of an unsigned number.
 pub(super) fn width(number: u64) -> usize {
     (u64::BITS - number.leading_zeros()) as usize
 }
 
 impl Num {
-    /// The shape of a number between two bounds, at a register.
+    /// Returns the shape of a number between two bounds that begins at a register.
     pub(super) fn between(low: i128, high: i128, base: u32) -> Self {
         let bits = |number: i128| 128 - number.leading_zeros();
         let signed = low < 0;
@@ -62,72 +62,74 @@ impl Num {
     }
 }
 
-/// One operation on numbers and masks. Results go to registers that no operand uses, unless said otherwise.
+/// An operation on numbers and masks. Results go to registers that no operand uses, unless said otherwise.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Arithmetic {
-    /// A constant.
+    /// Writes a constant.
     Const(Num, i64),
-    /// The running step.
+    /// Writes the running step.
     Step(Num),
-    /// `out = add + by * factor`
+    /// The sum `out = add + by * factor`.
     AddScaled {
         out: Num,
         add: Num,
         by: Num,
         factor: i64,
     },
-    /// `out = left * right`
+    /// The product `out = left * right`.
     Mul { out: Num, left: Num, right: Num },
-    /// `out = left mod right` with the sign of `right`; where that is 0 the result is anything. `room` are
-    /// `left.width + 2 * right.width + 1` free registers.
+    /// Computes `out = left mod right` with the sign of `right`; the result is unspecified where `right` is 0.
+    ///
+    /// `room` are `left.width + 2 * right.width + 1` free registers.
     Mod {
         out: Num,
         left: Num,
         right: Num,
         room: u32,
     },
-    /// `out = max(0, from)`
+    /// The positive part `out = max(0, from)`.
     Positive { out: Num, from: Num },
-    /// `out = |from|`
+    /// The absolute value `out = |from|`.
     Abs { out: Num, from: Num },
-    /// `out = min(left, right)` of unsigned numbers.
+    /// Computes `out = min(left, right)` of unsigned numbers.
     Min { out: Num, left: Num, right: Num },
-    /// `out = min(from, 2^width - 1)`, the largest number `out` holds, of an unsigned number; in the lanes of `mask` (if it is a
-    /// register) that largest number in any case.
+    /// Computes `out = min(from, 2^width - 1)` of an unsigned number, where `width` is that of `out`.
+    ///
+    /// The lanes of `mask` (if it is a register) get the largest number in any case.
     Saturate {
         out: Num,
         from: Num,
         mask: Option<u32>,
     },
-    /// `out = 0` in the lanes of a mask, elsewhere `max(1, from)`, of an unsigned number.
+    /// Computes `out = max(1, from)` of an unsigned number, and 0 in the lanes of a mask.
     Settle { out: Num, from: Num, mask: u32 },
-    /// `acc = min(acc, from)` in place, of unsigned numbers.
+    /// Computes `acc = min(acc, from)` in place, of unsigned numbers.
     MinInto { acc: Num, from: Num },
     /// Copies a number, extended by its sign.
     Move { out: Num, from: Num },
-    /// `left == right`, or the opposite.
+    /// Computes the mask `left == right`, or the opposite.
     Equal {
         out: u32,
         left: Num,
         right: Num,
         not: bool,
     },
-    /// `left < right`, or the opposite.
+    /// Computes the mask `left < right`, or the opposite.
     Less {
         out: u32,
         left: Num,
         right: Num,
         not: bool,
     },
-    /// A mask of all lanes or none.
+    /// Writes a mask of all lanes or no lane.
     Mask(u32, bool),
-    /// `out = left & right`
+    /// The conjunction `out = left & right`.
     And(u32, u32, u32),
-    /// `out = left & !right`
+    /// The difference `out = left & !right`.
     AndNot(u32, u32, u32),
-    /// `out = left | right`
+    /// The disjunction `out = left | right`.
     Or(u32, u32, u32),
-    /// `out = !(left | right)`
+    /// The joint denial `out = !(left | right)`.
     Nor(u32, u32, u32),
 }
 
@@ -213,7 +215,7 @@ pub(super) fn execute<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, 
     }
 }
 
-/// Those whose result is a mask.
+/// Runs one operation whose result is a mask.
 #[inline(always)]
 fn execute_on_masks<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, S>) {
     match *operation {
@@ -267,7 +269,7 @@ fn execute_on_masks<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, S>
     }
 }
 
-/// A width at which both numbers are told apart: the sign of the wider, extended once more.
+/// Returns a width at which both numbers can be compared: the sign of the wider one, extended once more.
 #[inline(always)]
 fn common(left: Num, right: Num) -> usize {
     usize::from(left.width.max(right.width)) + usize::from(left.signed != right.signed)
@@ -292,7 +294,7 @@ fn copy<S: Simd>(regs: &mut Registers<'_, S>, out: Num, from: Num) {
     }
 }
 
-/// `out += (by << place) & mask`, or `-=`, within the width of `out`.
+/// Adds `(by << place) & mask` to `out`, or subtracts it, within the width of `out`.
 #[inline(always)]
 fn accumulate<S: Simd>(
     regs: &mut Registers<'_, S>,
@@ -341,7 +343,7 @@ fn less<S: Simd>(regs: &Registers<'_, S>, left: Num, right: Num) -> Wide<S> {
     less
 }
 
-/// Long division of the absolute values, then the rest is given the sign of the divisor.
+/// Divides the absolute values by long division and gives the remainder the sign of the divisor.
 #[inline(always)]
 fn modulo<S: Simd>(regs: &mut Registers<'_, S>, out: Num, left: Num, right: Num, room: u32) {
     let part = |base: u32, width: u8| Num {

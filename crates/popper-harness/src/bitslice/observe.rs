@@ -1,4 +1,4 @@
-//! Reading numbers off the planes of a state.
+//! Readings: numbers computed from the planes of a state.
 
 use pulp::Simd;
 
@@ -17,7 +17,7 @@ pub(super) struct StatePlanes<'a> {
 }
 
 impl<'a> StatePlanes<'a> {
-    /// The cells of a bit plane, without the halo.
+    /// Returns the cells of a bit plane, without the halo.
     #[inline(always)]
     pub(super) fn plane(&self, bit: u8) -> &'a [BitSlice] {
         let stride = self.n + 2 * self.halo;
@@ -33,7 +33,7 @@ pub(super) struct Cube {
 }
 
 impl Cube {
-    /// The fewest bits that tell a symbol from all others of the alphabet.
+    /// Returns the set of one symbol, with the fewest bits that distinguish it from all others of the alphabet.
     pub(super) fn symbol(symbol: Symbol, symbols: usize, bits: usize) -> Self {
         let mut cube = Self {
             mask: (1 << bits) - 1,
@@ -56,7 +56,7 @@ impl Cube {
             .map(move |bit| (bit, column.splat(self.value >> bit & 1 == 0)))
     }
 
-    /// `to[i] &= ` whether cell `(i + offset) % n` is of the set; `=` where `first`.
+    /// Computes `to[i] &= in_set(cell (i + offset) % n)`, or `=` instead of `&=` if `first`.
     #[inline(always)]
     pub(super) fn narrow<S: Simd>(
         self,
@@ -83,7 +83,7 @@ impl Cube {
         }
     }
 
-    /// The lanes where some cell is of the set.
+    /// Returns the lanes where some cell is in the set.
     #[inline(always)]
     pub(super) fn anywhere<S: Simd>(self, column: Column<S>, planes: &StatePlanes<'_>) -> Wide<S> {
         let mut literals = self.literals(column);
@@ -117,23 +117,23 @@ impl Cube {
     }
 }
 
-/// A truth value of each cell, to be counted.
+/// A property of a cell that can be counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Fact {
-    /// A bit of the code.
+    /// A bit of the code is set.
     Bit(u8),
     /// Two bits, each complemented or not, are both set.
     Both(u8, bool, u8, bool),
     /// Two bits differ.
     Differ(u8, u8),
-    /// The code is of one of the sets.
+    /// The code is in one of the sets.
     Any(Vec<Cube>),
 }
 
-/// Reads one number.
+/// A reading of one number.
 #[derive(Debug, Clone)]
 pub(super) enum Look {
-    /// Counts the cells `first, first + by, ..` where a fact holds, now or one step on.
+    /// Counts the cells `first, first + by, ..` where a fact holds, now or one step later.
     Count {
         out: Num,
         fact: Fact,
@@ -147,13 +147,13 @@ pub(super) enum Look {
         at: Vec<(usize, Cube)>,
         cells: Cells,
     },
-    /// The first cell, or the last, where a cube holds; -1 if none.
+    /// Finds the first cell, or the last, where a cube holds; -1 if there is none.
     First { out: Num, cube: Cube, last: bool },
-    /// The longest run of a cube, without wrapping; `room` are `2 * out.width` free registers.
+    /// Measures the longest run of a cube, without wrapping; `room` are `2 * out.width` free registers.
     MaxGap { out: Num, cube: Cube, room: u32 },
 }
 
-/// Runs one of them; `buffer` has n cells.
+/// Runs one reading; `buffer` has n cells.
 #[inline(always)]
 pub(super) fn look<S: Simd>(
     look: &Look,
@@ -313,9 +313,10 @@ fn add3<S: Simd>(a: Wide<S>, b: Wide<S>, c: Wide<S>) -> (Wide<S>, Wide<S>) {
     ((a & b) | (half & c), half ^ c)
 }
 
-/// How many of `cells` truth values hold in each lane (`get` must be inlined: a call would leave the wide registers), as a number of `out.len()` bits; `out` is wide enough for `cells`.
+/// Counts the truth values among `cells` in each lane, as a number of `out.len()` bits, which must suffice.
 ///
-/// Eight cells at a time go through a tree of carry-save adders in registers, about five operations a cell.
+/// `get` must be inlined, since a call would leave the wide registers. Eight cells at a time go through a tree of carry-save
+/// adders in registers, about five operations a cell.
 #[inline(always)]
 pub(super) fn count<S: Simd>(
     column: Column<S>,
@@ -369,7 +370,7 @@ pub(super) fn count<S: Simd>(
     }
 }
 
-/// The longest run: a counter that starts again at every gap, and the largest value it ever had.
+/// Measures the longest run with a counter that starts again at every gap, and keeps the counter's maximum.
 #[inline(always)]
 fn max_gap<S: Simd>(
     cells: &[BitSlice],
@@ -401,7 +402,7 @@ fn max_gap<S: Simd>(
     }
 }
 
-/// The shape of a count of at most `cells`, at a register.
+/// Returns the shape of a count of at most `cells` that begins at a register.
 pub(super) fn counter(cells: usize, base: u32) -> Num {
     Num {
         base,

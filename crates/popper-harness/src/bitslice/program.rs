@@ -1,4 +1,4 @@
-//! A law on rings of one length, ready to run on batches.
+//! A law compiled for rings of one length, ready to run on batches.
 
 use super::circuit::Circuit;
 use super::compile::{BitProgramSection, Compiler, Truth};
@@ -11,29 +11,30 @@ use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry, Term};
 use crate::universe::{Shift, Symbol, Tabulated, Universe};
 
-/// What a law made of a batch, lane by lane; masks hold live lanes only.
+/// The result of a law on a batch, lane by lane; masks hold live lanes only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BatchOutcome {
-    /// The lanes whose start meets the preconditions; nothing else is asked of the others.
+    /// The lanes whose start meets the preconditions; the other lanes are not evaluated.
     pub admitted: BitSlice,
-    /// The lanes where a part that counts has no value; a lane whose preconditions have none is not admitted.
+    /// The lanes where a part that matters has no value; a lane whose preconditions have none is not admitted.
     pub error: BitSlice,
     /// The lanes where the claim fails at some t.
     pub violated: BitSlice,
-    /// The lanes where the claim fails first at that t, t ascending, without empty entries.
+    /// The lanes where the claim first fails at that t, in ascending t, without empty entries.
     pub first: Vec<(u64, BitSlice)>,
-    /// At how many (lane, t) the antecedent held, by word of the lane; (lane, t, cell) for `local_transition`; 0 where the law
-    /// has no antecedent.
+    /// The number of (lane, t) at which the antecedent held, by word of the lane.
+    ///
+    /// For `local_transition` it is the number of (lane, t, cell); it is 0 if the law has no antecedent.
     pub triggers: [u64; WORDS],
     /// The lanes where the antecedent held at some t.
     pub triggered: BitSlice,
-    /// The lanes that visited a symbol that may not start, at some state that the claim was asked on.
+    /// The lanes that visited a symbol that may not start, in some state on which the claim was evaluated.
     pub unusual: BitSlice,
-    /// The lanes where, at some such state, a symbol other than the first stood within `radius` cells of the seam.
+    /// The lanes where some such state had a symbol other than the first within `radius` cells of the seam.
     pub wrapped: BitSlice,
 }
 
-/// Memory that runs use again; one for each thread.
+/// Memory that runs reuse; one for each thread.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     pub(super) registers: Vec<BitSlice>,
@@ -43,7 +44,7 @@ pub struct Scratch {
     pub(super) history: Vec<BitSlice>,
 }
 
-/// The state of a run of all lanes and the next one.
+/// The state of a run in all lanes, and the next one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunPlanes {
     pub now: Vec<BitSlice>,
@@ -51,7 +52,7 @@ pub(super) struct RunPlanes {
     pub room: Vec<BitSlice>,
 }
 
-/// What is asked at every step.
+/// The question that is evaluated at every step.
 #[derive(Debug, Clone)]
 pub(super) enum BatchQuery {
     Always {
@@ -63,18 +64,18 @@ pub(super) enum BatchQuery {
         consequent: Truth,
         window: u64,
     },
-    /// The image of a state: symbols replaced, turned round, moved by that many cells.
+    /// The transform of a symmetry: replaces symbols, reverses, and shifts by that many cells.
     Commutes {
         map: Option<Circuit>,
         reverse: bool,
         shift: usize,
     },
-    /// The shifts of a ring of one cell.
+    /// The shifts of a ring of one cell, which change nothing.
     Nothing,
     Local(LocalTransition),
 }
 
-/// A law compiled for rings of one length: runs [`LANES`](super::LANES) starts at once.
+/// A law compiled for rings of one length, which runs [`LANES`](super::LANES) starts at once.
 #[derive(Debug, Clone)]
 pub struct BitProgram {
     pub(super) n: usize,
@@ -83,15 +84,15 @@ pub struct BitProgram {
     pub(super) setup: BitProgramSection,
     pub(super) start: BitProgramSection,
     pub(super) at: Vec<(u64, BitProgramSection)>,
-    /// Readings at the running step, where they do not stand in `formula`.
+    /// The readings at the running step that are not part of `formula`.
     pub(super) observe: BitProgramSection,
     pub(super) keep: BitProgramSection,
     pub(super) formula: BitProgramSection,
     pub(super) admitted: Truth,
     pub(super) question: BatchQuery,
-    /// The last step that formulas are asked at.
+    /// The last step at which formulas are evaluated.
     pub(super) last: u64,
-    /// Whether they are asked once the state after is there.
+    /// Whether formulas are evaluated after the next state is computed.
     pub(super) ahead: bool,
     /// The symbols that may not start.
     pub(super) forbidden: Vec<Cube>,
@@ -100,11 +101,12 @@ pub struct BitProgram {
 }
 
 impl BitProgram {
-    /// Compiles a law for rings of `n` cells, watched up to a horizon (already reduced by the period). `circuit` is the rule of
-    /// `universe`.
+    /// Compiles a law for rings of `n` cells up to a horizon that is already reduced by the period.
     ///
-    /// `None` where the engine cannot say what the reference evaluator says: a remainder of a fraction, a number that might not fit
-    /// into 47 bits, an empty ring.
+    /// `circuit` is the rule of `universe`.
+    ///
+    /// `None` where the engine cannot give the result of the reference evaluator: for a remainder of a fraction, a number that
+    /// might not fit into 47 bits, and an empty ring.
     pub fn new(
         program: &Program,
         circuit: &Circuit,
@@ -167,14 +169,14 @@ impl BitProgram {
         })
     }
 
-    /// The same plan that leaves [`BatchOutcome::unusual`] and [`BatchOutcome::wrapped`] empty, which saves their work.
+    /// Returns the same program without [`BatchOutcome::unusual`] and [`BatchOutcome::wrapped`], which saves their work.
     #[must_use]
     pub fn without_coverage(mut self) -> Self {
         self.coverage = false;
         self
     }
 
-    /// Cells of the rings.
+    /// Returns the number of cells of the rings.
     pub fn n(&self) -> usize {
         self.n
     }

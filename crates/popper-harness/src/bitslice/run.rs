@@ -1,4 +1,4 @@
-//! Running a plan on a batch.
+//! The run of a program on a batch.
 
 use pulp::Arch;
 
@@ -19,7 +19,7 @@ pub(super) struct Machine<'a> {
     own: &'a mut RunPlanes,
     image: &'a mut RunPlanes,
     pub history: &'a mut Vec<BitSlice>,
-    /// Whether the next state of the run is there already.
+    /// Whether the next state of the run is already computed.
     ready: bool,
     pub live: BitSlice,
 }
@@ -56,7 +56,7 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Goes back to the start.
+    /// Returns to the start.
     pub(super) fn load(&mut self, batch: &Batch) {
         let (n, halo) = (self.plan.n, self.plan.circuit.radius());
         for (plane, from) in self
@@ -78,14 +78,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Goes one step on.
+    /// Advances by one step.
     pub(super) fn advance(&mut self) {
         self.prepare();
         std::mem::swap(&mut self.own.now, &mut self.own.next);
         self.ready = false;
     }
 
-    /// Runs operations on the state that is there.
+    /// Runs operations on the current state.
     pub(super) fn execute(&mut self, section: &BitProgramSection, t: u64) {
         if section.code.is_empty() {
             return;
@@ -105,7 +105,7 @@ impl<'a> Machine<'a> {
         });
     }
 
-    /// What a formula said.
+    /// Returns the masks of the lanes where a formula is true, and of those where it has no value.
     pub(super) fn truth(&self, truth: Truth) -> (BitSlice, BitSlice) {
         let error = truth.error.map(|error| self.registers[error as usize]);
         (
@@ -114,7 +114,9 @@ impl<'a> Machine<'a> {
         )
     }
 
-    /// Constants, preconditions and the readings at fixed steps; then the run stands at its start, read.
+    /// Computes constants, preconditions and the readings at fixed steps, then reads the start.
+    ///
+    /// Returns the admitted lanes and those whose preconditions have no value. The run is at its start afterwards.
     pub(super) fn begin(&mut self, batch: &Batch) -> (BitSlice, BitSlice) {
         let plan = self.plan;
         self.execute(&plan.setup, 0);
@@ -135,7 +137,7 @@ impl<'a> Machine<'a> {
         (admitted & self.live, error & self.live)
     }
 
-    /// Makes the formulas of step `t` be asked; the run stands at `t` and is read, afterwards too, unless `t` is the last.
+    /// Evaluates formulas at step `t`; the run must be at `t`, with its readings done.
     pub(super) fn ask(&mut self, t: u64, formulas: &BitProgramSection) {
         let plan = self.plan;
         if plan.ahead {
@@ -146,7 +148,7 @@ impl<'a> Machine<'a> {
         self.execute(formulas, t);
     }
 
-    /// Goes on to the step after `t`, where [`ask`](Self::ask) has not done so.
+    /// Advances to the step after `t`, unless [`ask`](Self::ask) has done so.
     pub(super) fn go_on(&mut self, t: u64) {
         if !self.plan.ahead && t < self.plan.last {
             self.advance();
@@ -174,7 +176,7 @@ impl<'a> Machine<'a> {
         });
     }
 
-    /// Puts the image of the run's state into the next planes of the image.
+    /// Writes the image of the run's state into the next planes of the image.
     fn map(&mut self, map: Option<&Circuit>, reverse: bool, shift: usize) {
         let (n, halo) = (self.plan.n, self.plan.circuit.radius());
         match map {
@@ -235,7 +237,7 @@ impl BatchOutcome {
 }
 
 impl BitProgram {
-    /// What the law makes of every live lane of a batch of rings of this plan's length and alphabet.
+    /// Evaluates the law on every live lane of a batch of rings of this program's length and alphabet.
     pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> BatchOutcome {
         let mut machine = Machine::new(self, batch, scratch);
         let (admitted, error) = machine.begin(batch);
@@ -397,7 +399,7 @@ impl Machine<'_> {
     }
 }
 
-/// Replaces every entry by the union of the `width` entries from it on, as far as there are so many.
+/// Replaces every entry by the union of itself and the `width - 1` entries after it, as far as they exist.
 pub(super) fn sliding_or(entries: &mut [BitSlice], width: usize) {
     let mut have = 1;
     while have < width {
@@ -413,7 +415,7 @@ pub(super) fn sliding_or(entries: &mut [BitSlice], width: usize) {
 
 #[cfg(test)]
 impl Machine<'_> {
-    /// The state the run stands at.
+    /// Returns the current state of the run.
     pub(super) fn state(&self) -> Batch {
         let (n, halo) = (self.plan.n, self.plan.circuit.radius());
         let mut batch = Batch::new(n, self.plan.circuit.symbols());

@@ -12,18 +12,18 @@ use super::word::BitSlice;
 /// A local transition.
 #[derive(Debug, Clone)]
 pub(super) struct LocalTransition {
-    /// What stands at the cell (first) and at which distance to the right.
+    /// The symbols of the cell (first) and of its neighbours, each with its distance to the right.
     pub around: Vec<(usize, Cube)>,
     /// The parity of the cell's index.
     pub parity: Option<u8>,
-    /// Whether the cell must become `result`, or must not.
+    /// Whether the cell must become `result`; otherwise it must not.
     pub equal: bool,
     pub result: Cube,
-    /// Registers of a counter of the cells.
+    /// The number of registers of a counter of the cells.
     pub counter: u32,
 }
 
-/// A piece of work that is compiled for every instruction set, the best one being chosen when it runs.
+/// A task that is compiled for every instruction set; the best one is chosen when it runs.
 pub(super) enum SimdTask<'a> {
     Step {
         circuit: &'a Circuit,
@@ -41,7 +41,7 @@ pub(super) enum SimdTask<'a> {
         registers: &'a mut [BitSlice],
         t: u64,
     },
-    /// Adds the lanes with a symbol of one of the sets and those with one near the seam.
+    /// Adds the lanes with a symbol of a set to `unusual`, and those with a mover near the seam to `wrapped`.
     Cover {
         forbidden: &'a [Cube],
         bits: u8,
@@ -49,8 +49,9 @@ pub(super) enum SimdTask<'a> {
         unusual: &'a mut BitSlice,
         wrapped: &'a mut BitSlice,
     },
-    /// Keeps in `buffer` the cells of sets at distances, with one parity; `counter` counts them, `asked` are the lanes with one
-    /// and `wrong` those where one becomes (or, where `equal`, does not become) one of `result`.
+    /// Collects the triggered cells in `buffer`, counts them in `counter`, and adds their lanes to `asked`.
+    ///
+    /// `wrong` gets the lanes where a triggered cell becomes one of `result` (or, if `equal`, does not).
     Local {
         question: &'a LocalTransition,
         now: observe::StatePlanes<'a>,
@@ -61,14 +62,14 @@ pub(super) enum SimdTask<'a> {
         asked: &'a mut BitSlice,
         wrong: &'a mut BitSlice,
     },
-    /// Counts the cells.
+    /// Counts in how many cells each lane is set.
     Count {
         cells: &'a [BitSlice],
         out: &'a mut [BitSlice],
     },
 }
 
-/// Counts in how many cells each lane is set, as a number of `out.len()` bits, which are enough.
+/// Counts in how many cells each lane is set, as a number of `out.len()` bits, which must suffice.
 pub(super) fn count(cells: &[BitSlice], out: &mut [BitSlice]) {
     Arch::new().dispatch(SimdTask::Count { cells, out });
 }

@@ -1,4 +1,4 @@
-//! The registers of the machine at hand, as wide as it has them.
+//! Vector registers, as wide as the running machine has them.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -6,15 +6,16 @@ use pulp::Simd;
 
 use super::word::{BitSlice, WORDS};
 
-/// A vector register's worth of lanes. Left to itself, the compiler vectorises loops along the cells, with gathers; this says
-/// along which axis.
+/// The lanes that fit into one vector register.
+///
+/// The type makes the compiler vectorise along the lanes; on its own it vectorises along the cells, with gathers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wide<S: Simd> {
     simd: S,
     bits: S::u64s,
 }
 
-/// Which part of every [`BitSlice`] is worked on, where one register does not hold them all.
+/// The part of every [`BitSlice`] that is processed, where one register does not hold all of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column<S> {
     simd: S,
@@ -22,7 +23,7 @@ pub(super) struct Column<S> {
 }
 
 impl<S: Simd> Column<S> {
-    /// All parts in turn.
+    /// Returns all parts in turn.
     #[inline(always)]
     pub(super) fn all(simd: S) -> impl Iterator<Item = Self> {
         (0..WORDS / S::U64_LANES).map(move |part| Self { simd, part })
@@ -56,13 +57,13 @@ impl<S: Simd> Column<S> {
 }
 
 impl<S: Simd> Wide<S> {
-    /// `self & !other`
+    /// Returns `self & !other`.
     #[inline(always)]
     pub(super) fn andnot(self, other: Self) -> Self {
         self & !other
     }
 
-    /// In each lane `yes` where this one is set, else `no`.
+    /// Selects, in each lane, `yes` where this one is set and `no` elsewhere.
     #[inline(always)]
     pub(super) fn mux(self, yes: Self, no: Self) -> Self {
         (self & yes) | (!self & no)
@@ -117,7 +118,7 @@ impl<S: Simd> Not for Wide<S> {
     }
 }
 
-/// The registers of a plan, one column of them.
+/// One column of the registers of a program.
 pub(super) struct Registers<'a, S> {
     lanes: &'a mut [BitSlice],
     pub column: Column<S>,
@@ -139,7 +140,7 @@ impl<'a, S: Simd> Registers<'a, S> {
         self.column.put(&mut self.lanes[index], wide);
     }
 
-    /// Some registers, to be written all.
+    /// Returns registers that are all to be written.
     #[inline(always)]
     pub(super) fn slice(&mut self, from: usize, count: usize) -> &mut [BitSlice] {
         &mut self.lanes[from..from + count]

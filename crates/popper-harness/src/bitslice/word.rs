@@ -1,10 +1,10 @@
-//! One bit for each of many universes.
+//! Bit slices: one bit for each of many universes.
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-/// How many machine words one [`BitSlice`] has.
+/// The number of machine words of a [`BitSlice`].
 pub const WORDS: usize = 8;
-/// How many universes run side by side: one bit lane each.
+/// The number of universes that run side by side, one bit lane each.
 pub const LANES: usize = 64 * WORDS;
 
 /// One bit for each of [`LANES`] universes; lane `k` is bit `k % 64` of word `k / 64`.
@@ -16,18 +16,18 @@ pub const LANES: usize = 64 * WORDS;
 pub struct BitSlice(pub [u64; WORDS]);
 
 impl BitSlice {
-    /// No lane.
+    /// The empty slice: no lane is set.
     pub const ZERO: Self = Self([0; WORDS]);
-    /// Every lane.
+    /// The full slice: every lane is set.
     pub const ALL: Self = Self([u64::MAX; WORDS]);
 
-    /// Every lane or none.
+    /// Returns a slice with every lane set to `bit`.
     #[inline]
     pub fn splat(bit: bool) -> Self {
         Self([0u64.wrapping_sub(u64::from(bit)); WORDS])
     }
 
-    /// The first `k` lanes; all of them from [`LANES`] on.
+    /// Returns the first `k` lanes; all of them from [`LANES`] on.
     pub fn first(k: usize) -> Self {
         Self(std::array::from_fn(|word| {
             match k.saturating_sub(64 * word) {
@@ -38,12 +38,12 @@ impl BitSlice {
         }))
     }
 
-    /// The lanes `from..to`.
+    /// Returns the lanes `from..to`.
     pub fn range(from: usize, to: usize) -> Self {
         Self::first(to).andnot(Self::first(from))
     }
 
-    /// One lane alone.
+    /// Returns a single lane.
     #[inline]
     pub fn one(lane: usize) -> Self {
         let mut lanes = Self::ZERO;
@@ -64,14 +64,14 @@ impl BitSlice {
         *word = *word & !(1 << (lane % 64)) | u64::from(bit) << (lane % 64);
     }
 
-    /// `self & !other`
+    /// Returns `self & !other`.
     #[must_use]
     #[inline]
     pub fn andnot(self, other: Self) -> Self {
         self.zip(other, |a, b| a & !b)
     }
 
-    /// In each lane `yes` where this one is set, else `no`.
+    /// Selects, in each lane, `yes` where this one is set and `no` elsewhere.
     #[must_use]
     #[inline]
     pub fn mux(self, yes: Self, no: Self) -> Self {
@@ -86,24 +86,24 @@ impl BitSlice {
         self.0.iter().fold(0, |all, word| all | word) != 0
     }
 
-    /// How many lanes are set.
+    /// Returns the number of lanes that are set.
     #[inline]
     pub fn count(self) -> u64 {
         self.counts().iter().sum()
     }
 
-    /// How many lanes are set in each word.
+    /// Returns the number of lanes that are set in each word.
     #[inline]
     pub fn counts(self) -> [u64; WORDS] {
         self.0.map(|word| u64::from(word.count_ones()))
     }
 
-    /// The lowest lane that is set.
+    /// Returns the lowest lane that is set.
     pub fn lowest(self) -> Option<usize> {
         self.iter().next()
     }
 
-    /// The lanes that are set, ascending.
+    /// Returns the lanes that are set, ascending.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         self.0.into_iter().enumerate().flat_map(|(index, word)| {
             std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)))

@@ -1,4 +1,4 @@
-//! The conservation conditions of local sums as a linear system, solved exactly.
+//! The conservation conditions of local sums as a linear system, and its exact solution.
 //!
 //! Elimination runs modulo a prime, the solutions are lifted to integers, and every integer solution is then checked against
 //! every condition. The rank modulo a prime is at most the true rank, so no solution can be missed, and none that is checked
@@ -19,7 +19,7 @@ pub(super) const MAX_EDGES: usize = 70_000;
 pub(super) const MAX_UNKNOWNS: usize = 1024;
 /// The most conditions that are kept rather than made again.
 const MAX_KEPT: usize = 4096;
-/// After so many conditions in a row that say nothing new, the solutions are tried on all of them.
+/// The number of redundant conditions in a row after which the solutions are tried on all conditions.
 const PATIENCE: usize = 64;
 
 /// The patterns whose counts are a basis of all local sums of a width, modulo those that are zero on every ring: the empty
@@ -27,7 +27,7 @@ const PATIENCE: usize = 64;
 pub(super) struct Columns {
     symbols: usize,
     pub patterns: Vec<Vec<Symbol>>,
-    /// By length less one, then by code: the column, if there is one.
+    /// The column, if there is one, by the pattern's length less one and its code.
     index: Vec<Vec<Option<usize>>>,
 }
 
@@ -55,7 +55,7 @@ impl Columns {
         }
     }
 
-    /// The column of a pattern; none where it begins or ends with the first symbol or is too wide.
+    /// Returns the column of a pattern; `None` if it begins or ends with the first symbol or is too wide.
     pub fn of(&self, pattern: &[Symbol]) -> Option<usize> {
         let Some(last) = pattern.len().checked_sub(1) else {
             return Some(0);
@@ -67,7 +67,7 @@ impl Columns {
     }
 }
 
-/// Every string of a width, in symbol order.
+/// Returns every string of a width, in symbol order.
 fn strings(symbols: usize, width: usize) -> impl Iterator<Item = Vec<Symbol>> {
     (0..symbols.pow(width as u32)).map(move |code| {
         let mut string = vec![0; width];
@@ -83,7 +83,7 @@ fn strings(symbols: usize, width: usize) -> impl Iterator<Item = Vec<Symbol>> {
 /// A linear condition: column and coefficient.
 type LinearCondition = Vec<(usize, i64)>;
 
-/// The change of the local sums over one window: what stands at its left end one step on, less what stands there now.
+/// Adds the change of the local sums over one window: the patterns at its left end one step later less those now.
 fn change(
     columns: &Columns,
     rule: &Rule,
@@ -107,9 +107,11 @@ fn change(
     }
 }
 
-/// The condition of one window x (Hattori and Takesue): the walk from the string of first symbols over x without its last cell and
-/// then along x weighs as much as the walk over x without its first cell. Over all windows these say that every cycle weighs 0,
-/// for with x of first symbols only it says that the cycle at the beginning weighs 0.
+/// Returns the condition of one window x (Hattori and Takesue).
+///
+/// It equates the weights of two walks from the string of first symbols: the one over x without its last cell and then
+/// along x, and the one over x without its first cell. Together the conditions of all windows give every cycle the weight
+/// 0; the x of first symbols alone gives it to the cycle at the beginning.
 fn condition(columns: &Columns, rule: &Rule, window: &[Symbol]) -> LinearCondition {
     let width = window.len();
     let mut condition = LinearCondition::new();
@@ -134,11 +136,13 @@ fn condition(columns: &Columns, rule: &Rule, window: &[Symbol]) -> LinearConditi
     merged
 }
 
-/// The conserved local sums over windows of a width: integer coefficients by column, each vector with 1 in its
-/// leading column before it is cleared of denominators and 0 in the leading columns of the others.
+/// Computes the conserved local sums over windows of a width, as integer coefficients by column.
+///
+/// Each vector has 1 in its leading column, before it is cleared of denominators, and 0 in the leading columns of the
+/// others.
 ///
 /// # Errors
-/// [`SpanError`] when the system is too large or its solutions are.
+/// [`SpanError`] when the system or its solutions are too large.
 pub(super) fn conserved(rule: &Rule, columns: &Columns) -> Result<Vec<Vec<i64>>, SpanError> {
     let width = columns.index.len() + 2 * rule.radius();
     let mut system = System {
@@ -195,14 +199,15 @@ pub(super) fn conserved(rule: &Rule, columns: &Columns) -> Result<Vec<Vec<i64>>,
     }
 }
 
-/// Conditions in echelon form modulo the prime: row `c` has its last entry, 1, in column `c`. Long patterns are thus expressed by
-/// short ones, and the solutions lead with short ones.
+/// Conditions in echelon form modulo the prime: row `c` has its last entry, 1, in column `c`.
+///
+/// Long patterns are thus expressed by short ones, and the solutions lead with short ones.
 struct System {
     rows: Vec<Option<Vec<u64>>>,
 }
 
 impl System {
-    /// Takes a condition in; whether it said something new.
+    /// Adds a condition and returns whether it is independent of the others.
     fn learn(&mut self, condition: &LinearCondition) -> bool {
         let mut row = vec![0; self.rows.len()];
         for &(column, coefficient) in condition {
@@ -230,7 +235,7 @@ impl System {
         false
     }
 
-    /// A basis of the solutions, lifted to integers without a common divisor.
+    /// Returns a basis of the solutions, lifted to integers without a common divisor.
     fn solutions(&self) -> Option<Vec<Vec<i64>>> {
         let free = (0..self.rows.len()).filter(|&column| self.rows[column].is_none());
         free.map(|lead| {
@@ -270,7 +275,7 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
     result
 }
 
-/// The integers that a vector modulo the prime stands for, cleared of denominators.
+/// Lifts a vector modulo the prime to integers, cleared of denominators.
 fn lift(vector: &[u64]) -> Option<Vec<i64>> {
     let fractions: Vec<(i64, i64)> = vector
         .iter()
@@ -286,7 +291,7 @@ fn lift(vector: &[u64]) -> Option<Vec<i64>> {
         .collect()
 }
 
-/// The fraction of small terms that a residue stands for (Wang's half of Euclid's algorithm).
+/// Lifts a residue to a fraction of small terms (Wang's half of Euclid's algorithm).
 fn fraction(residue: u64) -> Option<(i64, i64)> {
     let (mut before, mut now) = (i128::from(PRIME), i128::from(residue));
     let (mut factor_before, mut factor) = (0i128, 1i128);

@@ -1,7 +1,7 @@
 //! The complete space of additive conserved quantities of a universe.
 //!
 //! A quantity is additive when it is the sum of a function of windows over all windows of the ring. [`span`] computes, by
-//! exact linear algebra, all that are conserved on every ring of every size, modulo those that are zero on every ring.
+//! exact linear algebra, all additive quantities that are conserved on every ring, modulo those that are zero on every ring.
 
 mod algebra;
 #[cfg(test)]
@@ -16,11 +16,11 @@ use crate::law::{Arith, Cells, Observable};
 use crate::universe::{Rule, Symbol, Tabulated, Universe};
 use algebra::{Columns, MAX_EDGES, MAX_UNKNOWNS};
 
-/// Why a span is not computed.
+/// A reason why the conserved quantities are not computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpanError {
-    /// Windows of no cell say nothing.
+    /// The window has no cell.
     #[error("the window must be at least 1 cell wide")]
     ZeroWidth,
     /// The linear system would be too large.
@@ -29,15 +29,15 @@ pub enum SpanError {
          {edges} windows (at most {MAX_EDGES}), {unknowns} unknowns (at most {MAX_UNKNOWNS})"
     )]
     TooLarge {
-        /// The width asked for.
+        /// The requested width, in cells.
         width: usize,
-        /// How many symbols the universe has.
+        /// The number of symbols of the universe.
         symbols: usize,
         /// The radius of its rule.
         radius: usize,
         /// `symbols^(width + 2 * radius)`, or the largest number where that does not fit.
         edges: usize,
-        /// How many coefficients would have to be found.
+        /// The number of coefficients that would have to be found.
         unknowns: usize,
     },
     /// The coefficients of a conserved quantity are beyond 2^29.
@@ -48,13 +48,13 @@ pub enum SpanError {
 /// The additive conserved quantities of a universe up to a window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConservedSpace {
-    /// The universe.
+    /// The id of the universe.
     pub universe: String,
     /// The `definition_hash` of the universe.
     pub sim_hash: String,
     /// The window width.
     pub width: usize,
-    /// How many independent quantities there are; never 0, since the number of cells is one.
+    /// The number of independent quantities; at least 1, since the number of cells is conserved.
     pub dimension: usize,
     /// A basis in reduced echelon form, short patterns first.
     pub basis: Vec<Quantity>,
@@ -67,9 +67,9 @@ pub struct ConservedSpace {
 /// A conserved quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Quantity {
-    /// As an observable, such as `count('>') + count('X')`.
+    /// The quantity as an observable, such as `count('>') + count('X')`.
     pub expr: String,
-    /// The pattern (empty for the number of cells) and its coefficient, none 0; the first coefficient is positive.
+    /// The patterns (empty for the number of cells) with their coefficients; no coefficient is 0, the first is positive.
     pub terms: Vec<(String, i64)>,
 }
 
@@ -142,7 +142,7 @@ pub fn span(universe: &Tabulated, width: usize) -> Result<ConservedSpace, SpanEr
     })
 }
 
-/// The conserved one-cell quantities as densities: for each a value per symbol. Empty where they are too many to compute.
+/// Returns the conserved one-cell quantities as densities, a value per symbol; empty if they are too many to compute.
 pub(crate) fn densities(rule: &Rule) -> Vec<Vec<i64>> {
     let columns = Columns::new(rule.symbols(), 1);
     let vectors = algebra::conserved(rule, &columns).unwrap_or_default();
@@ -182,12 +182,16 @@ fn expression(terms: &[(String, i64)]) -> String {
 }
 
 impl ConservedSpace {
-    /// An observable as a combination of the basis, up to a constant: one whole number for each entry of [`basis`](Self::basis),
-    /// all of them multiplied by the least positive number that makes them whole. The first belongs to the number of cells.
+    /// Returns an observable as a combination of the basis, up to a constant: one integer for each entry of
+    /// [`basis`](Self::basis).
     ///
-    /// Only sums of ring-wide pattern counts, `incoming_collisions` and `grid_length` with integer coefficients can have any; any
-    /// other observable (`leftmost`, a product, a remainder) is not additive and has none, as has one whose windows, once what is
-    /// zero on every ring is taken off, are wider than [`width`](Self::width), and one whose coordinates are beyond 64 bits.
+    /// All coordinates are multiplied by the least positive number that makes them integers. The first one belongs to the
+    /// number of cells.
+    ///
+    /// `None` for an observable that is not additive, such as `leftmost`, a product or a remainder: only sums of ring-wide
+    /// pattern counts, `incoming_collisions` and `grid_length` with integer coefficients are. `None` also if its windows are
+    /// wider than [`width`](Self::width) after sums that are zero on every ring are removed, or if a coordinate needs more
+    /// than 64 bits.
     pub fn coordinates(&self, observable: &Observable) -> Option<Vec<i64>> {
         let columns = Columns::new(self.rule.symbols(), self.width);
         let mut vector = Vector {
@@ -227,7 +231,7 @@ impl ConservedSpace {
     }
 }
 
-/// A local sum by columns, with what lies outside them.
+/// A local sum by columns, with the patterns that have no column.
 struct Vector<'a> {
     rule: &'a Rule,
     columns: &'a Columns,
@@ -278,8 +282,10 @@ impl Vector<'_> {
         }
     }
 
-    /// Adds the count of a pattern. One that begins or ends with the first symbol is the shorter pattern less those with any other
-    /// symbol there, which leaves only patterns that have a column, or are too long for one.
+    /// Adds the count of a pattern.
+    ///
+    /// A pattern that begins or ends with the first symbol is the shorter pattern less those with any other symbol there. This
+    /// leaves only patterns that have a column, or are too long for one.
     fn pattern(&mut self, pattern: &[Symbol], factor: i64) -> Option<()> {
         let rest = match pattern {
             [0, rest @ ..] => Some((rest, true)),

@@ -1,4 +1,4 @@
-//! The span against an independent brute force: values of all pattern counts on all small rings, before and after one step.
+//! Comparison of the span with an independent brute force: all pattern counts on all small rings, before and after one step.
 
 use num_rational::Ratio;
 
@@ -24,7 +24,7 @@ fn strings(symbols: usize, width: usize) -> Vec<Vec<Symbol>> {
     })
 }
 
-/// The rank of a set of rows, by Gaussian elimination as a textbook has it.
+/// A set of rows in echelon form, by textbook Gaussian elimination.
 #[derive(Default)]
 struct Echelon(Vec<(usize, Row)>);
 
@@ -52,8 +52,9 @@ impl Echelon {
     }
 }
 
-/// The dimension by brute force: all combinations of the counts of all windows that do not change in one step on any ring of up to `n`
-/// cells, modulo those that are zero on all of these rings.
+/// Computes the dimension by brute force on rings of up to `n` cells.
+///
+/// It counts the combinations of window counts that no step changes, modulo those that are zero on all of these rings.
 fn dimension(universe: &Tabulated, width: usize, n: usize) -> usize {
     let symbols = universe.alphabet().len();
     let patterns = strings(symbols, width);

@@ -1,4 +1,4 @@
-//! A mutation search, guided by how far a start is from violating the law.
+//! A mutation search, guided by the distance of a start from a violation of the law.
 
 use super::budget::Budget;
 use super::evaluator::{CompiledUniverse, RingStats, batch_of};
@@ -10,10 +10,10 @@ use crate::universe::{State, Universe};
 
 /// The rings that are searched; each begins with the best of the one before, made longer.
 const RINGS: [usize; 5] = [9, 12, 16, 21, 28];
-/// How many of a generation stay.
+/// The number of starts of a generation that are kept.
 const KEPT: usize = 64;
 
-/// Searches rings in ascending order; answers with what each tried, up to and with the first violation.
+/// Searches rings in ascending order and returns the statistics of each, up to and including the first violation.
 pub fn search(
     compiled: &CompiledUniverse<'_>,
     program: &Program,

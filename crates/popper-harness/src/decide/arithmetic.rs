@@ -1,7 +1,8 @@
-//! Claims that hold whatever the states are, shown by linear arithmetic.
+//! Linear arithmetic, which shows that a claim holds for any states.
 //!
-//! Every observable at every time is an unknown of which nothing is known but its range; the negated claim is a disjunction of
-//! conjunctions of linear inequalities, and each conjunction must contradict the ranges. A term that is not linear is one unknown.
+//! Every observable at every time is an unknown of which only the range is known. The negated claim is a disjunction of
+//! conjunctions of linear inequalities, and each conjunction must contradict the ranges. A term that is not linear is one
+//! unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +18,12 @@ const MOST_INEQUALITIES: usize = 2000;
 /// A sum of unknowns, by their place in [`Space::unknowns`], and a constant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct LinearSum {
-    /// No coefficient is 0.
+    /// The coefficients by unknown; no coefficient is 0.
     terms: BTreeMap<usize, i128>,
     constant: i128,
 }
 
-/// `sum <= 0`, or `sum < 0` where `strict`.
+/// An inequality `sum <= 0`, or `sum < 0` if `strict`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Inequality {
     sum: LinearSum,
@@ -34,7 +35,7 @@ enum Unknown {
     Length,
     Step,
     Seen(Observable, Time),
-    /// An operation that is not linear.
+    /// The result of an operation that is not linear.
     Result(Op, LinearSum, LinearSum),
 }
 
@@ -42,14 +43,15 @@ enum Unknown {
 struct Space<'a> {
     observables: &'a [Observable],
     symbols: usize,
-    /// The last step that the claim is asked at.
+    /// The last step at which the claim is evaluated.
     last: u64,
     unknowns: Vec<Unknown>,
     facts: Vec<Inequality>,
 }
 
-/// Whether a claim holds at each step up to `last` of any sequence of states, related or not, of a ring whose length meets `conditions`.
-/// `false` means that it was not shown.
+/// Whether it is shown that a claim holds at each step up to `last` of any sequence of states.
+///
+/// The states need not be related; the length of their ring meets `conditions`.
 pub fn holds_everywhere(
     claim: &Formula,
     observables: &[Observable],
@@ -115,7 +117,7 @@ impl LinearSum {
     }
 }
 
-/// The ways in which a comparison holds, or fails.
+/// Returns the ways in which a comparison holds, or fails.
 fn compare(
     op: Op,
     wanted: bool,
@@ -181,7 +183,7 @@ impl Space<'_> {
         }
     }
 
-    /// The unknown as a sum; what is known of it is entered when it is met first.
+    /// Returns the unknown as a sum and enters its range when it occurs for the first time.
     fn unknown(&mut self, unknown: &Unknown) -> Option<LinearSum> {
         let known = self.unknowns.iter().position(|other| other == unknown);
         let place = known.unwrap_or(self.unknowns.len());
@@ -202,7 +204,7 @@ impl Space<'_> {
         Some(sum)
     }
 
-    /// The least and the largest value of an unknown.
+    /// Returns the least and the largest value of an unknown.
     fn range(&mut self, unknown: &Unknown) -> Option<(Option<LinearSum>, Option<LinearSum>)> {
         let number = |number: i128| Some(LinearSum::constant(number));
         Some(match unknown {
@@ -243,7 +245,7 @@ impl Space<'_> {
         less.is_some_and(|sum| self.contradicts(vec![Inequality { sum, strict: true }]))
     }
 
-    /// The symbols of one state are at most as many as its cells, and all symbols together as many.
+    /// Enters the facts about counts: symbols of one state sum to at most its cells, all symbols together to exactly as many.
     fn count_symbols(&mut self) {
         let single = |unknown: &Unknown| match unknown {
             Unknown::Seen(
@@ -295,8 +297,9 @@ impl Space<'_> {
         }
     }
 
-    /// Whether inequalities contradict each other and the facts: unknowns are eliminated one by one, until a false statement about
-    /// numbers is left.
+    /// Whether inequalities contradict each other and the facts.
+    ///
+    /// Unknowns are eliminated one by one, until a false statement about numbers is left.
     fn contradicts(&self, part: Vec<Inequality>) -> bool {
         let mut system: BTreeSet<Inequality> = BTreeSet::new();
         let all = self.facts.iter().cloned().chain(part);
@@ -337,7 +340,7 @@ impl Space<'_> {
         false
     }
 
-    /// Enters an inequality, made as sharp as integers allow; `false` where it is a false statement about numbers.
+    /// Enters an inequality, made as sharp as integers allow; `false` if it is a false statement about numbers.
     fn enter(&self, mut inequality: Inequality, system: &mut BTreeSet<Inequality>) -> bool {
         let Inequality { sum, strict } = &mut inequality;
         if sum.is_constant() {
@@ -368,7 +371,7 @@ impl Space<'_> {
     }
 }
 
-/// The unknown whose elimination makes the fewest inequalities.
+/// Returns the unknown whose elimination makes the fewest inequalities.
 fn cheapest(system: &BTreeSet<Inequality>) -> Option<usize> {
     let mut signs: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for inequality in system {

@@ -1,4 +1,4 @@
-//! What a law does, for finding laws that differ in text only.
+//! The behaviour of a law on small rings, to find laws that differ in text only.
 
 use sha2::{Digest, Sha256};
 
@@ -12,27 +12,28 @@ use crate::law::rings::{Rings, SimulationDepth};
 use crate::law::{Claim, Formula, Program, Symmetry};
 use crate::universe::{Shift, State, Symbol, Tabulated, windows};
 
-/// The version of what is hashed, in front of it.
+/// The version of the hashed bytes, which is hashed first.
 const VERSION: u8 = 2;
-/// Rings up to this size are run.
+/// The size of the largest rings that are run.
 const LARGEST: usize = 6;
-/// Steps that are watched where no period is known.
+/// The number of simulated steps where no period is known.
 const STEPS: u64 = 24;
-/// The most readings, one for each start and step; larger rings are left out.
+/// The most readings, one for each start and step; rings beyond it are left out.
 const MOST_READINGS: u64 = 1_000_000;
-/// Starts between two questions whether to stop.
+/// The number of starts between two calls of `stop`.
 const STARTS_AT_ONCE: usize = 1024;
 
-/// sha256 over the template, T, H, and what the law reads at every t of every admissible start of every ring up to 6 cells, or
-/// fewer where that is more than a million readings: both sides of its comparison, or P and Q of an implication, 64 hex digits.
+/// Returns the sha256 of a law's behaviour on small rings, 64 hex digits.
 ///
-/// Truth alone would not do: all true laws agree there. Two laws with one hash say the same of small rings, in other words.
-/// Of a law that does not see rotations, one start of each class is enough.
+/// It covers the template, T, H, and the values at every t of every admissible start of every ring up to 6 cells, or fewer
+/// where that is more than a million readings. The values are both sides of the comparison, or P and Q of an implication;
+/// truth alone would not suffice, since all true laws agree there. Two laws with one hash say the same of small rings in
+/// other words. A law that is invariant under rotations is run from one start of each class.
 pub fn behaviour_hash(program: &Program, universe: &Tabulated) -> String {
     hash_within(program, universe, &Budget::new(&|| false))
 }
 
-/// The same, unless `stop` returns `true` before the end; then `None`.
+/// Returns the same hash, or `None` if `stop` returns `true` before the end.
 pub fn behaviour_hash_with_stop(
     program: &Program,
     universe: &Tabulated,
@@ -92,7 +93,7 @@ fn hash_within(program: &Program, universe: &Tabulated, budget: &Budget<'_>) -> 
     crate::json::hash::hex(bytes.0)
 }
 
-/// What the law reads on one run.
+/// Hashes the values that the law reads on one run.
 fn readings(
     program: &Program,
     universe: &Tabulated,
@@ -152,7 +153,7 @@ fn readings(
     }
 }
 
-/// Bytes on their way into a hash, each piece with a tag and its length.
+/// A hash of pieces, each with a tag and its length.
 struct Tagged(Sha256);
 
 impl Tagged {
@@ -213,7 +214,7 @@ impl Tagged {
     }
 }
 
-/// Whether no rotation of a word comes before it.
+/// Whether a word is the first of its rotations in symbol order.
 fn is_least_rotation(word: &[Symbol]) -> bool {
     (1..word.len()).all(|k| word.iter().le(word[k..].iter().chain(&word[..k])))
 }

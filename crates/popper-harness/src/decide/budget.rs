@@ -1,13 +1,15 @@
-//! The latch of one evaluation.
+//! The stop latch of one evaluation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Asked between two pieces of work: whether to stop. After the first `true` the answer counts as `true` for the rest of the evaluation.
+/// A function that says whether to stop, called between two pieces of work.
+///
+/// Its first `true` holds for the rest of the evaluation.
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Whether an evaluation may continue, asked between pieces of work by every stage.
+/// The stop latch that every stage asks between pieces of work.
 ///
-/// A latch: once the caller has said stop, the answer stays stop, whatever the caller says later.
+/// Once the caller has said stop, the answer stays stop, whatever the caller says later.
 pub(crate) struct Budget<'a> {
     stop: Stop<'a>,
     cut: AtomicBool,
@@ -21,7 +23,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Asks whether to stop.
+    /// Whether to stop, according to the caller or an earlier answer.
     pub fn is_spent(&self) -> bool {
         if self.was_cut() {
             return true;
@@ -33,7 +35,7 @@ impl<'a> Budget<'a> {
         stop
     }
 
-    /// Whether some stage received the answer stop, so that its result may be incomplete.
+    /// Whether some stage was stopped, so that its result may be incomplete.
     pub fn was_cut(&self) -> bool {
         self.cut.load(Ordering::Relaxed)
     }

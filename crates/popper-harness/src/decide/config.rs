@@ -1,49 +1,51 @@
-//! What the harness is told to do: budgets in counts, thresholds, extensions.
+//! The configuration of the harness: budgets in counts, thresholds, extensions.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::hash;
 use crate::law::{Extensions, MAX_RING};
 
-/// What stands in front of the canonical JSON before hashing: it changes when a verdict may differ for the same fields.
+/// The semantics version, which is hashed before the canonical JSON; it changes when the same fields may give another verdict.
 const SEMANTICS: &str = "popper-harness/2";
 
-/// A configuration. Every field has a default, so that `{}` is the default configuration, and a setter:
-/// `Config::default().max_t(50)`.
+/// A configuration. Every field has a default and a setter, such as `Config::default().max_t(50)`.
+///
+/// As JSON, `{}` is the default configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Config {
-    /// The seed of all randomness. Not part of the hash: verdicts name it beside.
+    /// The seed of all randomness. It is not part of the hash; verdicts name it separately.
     pub seed: u64,
-    /// The longest horizon, in steps, that is simulated where no period makes it exact.
+    /// The longest simulated horizon, in steps, where no period makes it exact.
     pub max_t: u64,
-    /// Every ring up to this size is exhausted, `0..=20`.
+    /// The size of the largest rings that are exhausted, `0..=20` cells.
     pub exhaustive_n: usize,
-    /// What the exhaustion of one ring size may cost; a larger ring is left to sampling. The unit is one operation on one cell
-    /// of one universe, of which a core does some 1e11 a second.
+    /// The largest cost of exhausting one ring size; more expensive rings are left to sampling.
+    ///
+    /// The unit is one operation on one cell of one universe; a core does about 1e11 of them a second.
     pub exhaustive_budget: u64,
-    /// What 512 sampled cases on one ring size may cost, in the same unit; a ring that costs more is left out.
+    /// The largest cost of 512 sampled cases on one ring size, in the same unit; more expensive rings are left out.
     pub sampled_budget: u64,
-    /// Below this size, `0..=20`, a counterexample is only called minimal after everything smaller is exhausted.
+    /// The ring size, `0..=20`, below which a counterexample is minimal only after everything smaller is exhausted.
     pub minimal_n: usize,
-    /// The ring sizes that are sampled, ascending, each `1..=4096`.
+    /// The sampled ring sizes, ascending, each `1..=4096`.
     pub ladder: Vec<usize>,
-    /// Batches of 512 cases for each ring of the ladder, `1..=64`.
+    /// The number of batches of 512 cases for each ring of the ladder, `1..=64`.
     pub rounds: u32,
-    /// Cases that a law's `proposed_tests` may add in all.
+    /// The most cases that a law's `proposed_tests` may add in all.
     pub proposed_cases: u64,
-    /// Whether the mutation search looks for what sampling missed.
+    /// Whether the mutation search runs after sampling.
     pub adversarial: bool,
-    /// Generations of 512 mutants for each ring of the mutation search.
+    /// The number of generations of 512 mutants for each ring of the mutation search.
     pub generations: u32,
-    /// States that must meet the preconditions before a law may pass.
+    /// The number of states that must meet the preconditions before a law may pass.
     pub min_cases: u64,
-    /// Times the antecedent must have held before a law may pass.
+    /// The number of times that the antecedent must hold before a law may pass.
     pub min_triggers: u64,
-    /// Families of cases in which it must have held.
+    /// The number of case families in which the antecedent must hold.
     pub min_trigger_families: usize,
-    /// Extensions of the claim language that are on; the only one is `local_transition`.
+    /// The extensions of the claim language that are on; the only one is `local_transition`.
     pub extensions: Vec<String>,
 }
 
@@ -103,13 +105,13 @@ setters! {
     extensions: Vec<String>
 }
 
-/// A configuration that makes no sense.
+/// A field of a configuration that is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("config field `{field}`: {message}")]
 pub struct ConfigError {
-    /// The field.
+    /// The name of the field.
     pub field: &'static str,
-    /// What is wrong and what was expected.
+    /// The value that is wrong and the expected range.
     pub message: String,
 }
 
@@ -170,15 +172,17 @@ impl Config {
         }
     }
 
-    /// Which extensions are on.
+    /// Returns the extensions that are on.
     pub fn language(&self) -> Extensions {
         Extensions {
             local_transition: self.extensions.iter().any(|name| name == LOCAL_TRANSITION),
         }
     }
 
-    /// sha256 over the semantics version and every field that differs from its default, in the order of their names, without the
-    /// seed. So a new field changes the hash of no configuration that leaves it alone.
+    /// Returns the sha256 of the semantics version and every field but the seed that differs from its default.
+    ///
+    /// The fields are in the order of their names. A new field therefore changes the hash of no configuration that leaves it at
+    /// its default.
     pub fn hash(&self) -> String {
         let mut canonical = self.clone();
         canonical.seed = Self::default().seed;

@@ -1,4 +1,4 @@
-//! The constants and patterns of a law: which rings they ask for, and how large a ring must be before a test of them counts.
+//! The constants and patterns of a law, the rings that they need, and the ring size from which a test of them counts.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use crate::universe::{State, Symbol, Tabulated};
 /// The most ring sizes that constants and patterns add to the ladder.
 const MOST_RINGS: usize = 64;
 
-/// What is read off the normal form of a law, so that a law in other words has the same.
+/// The constants and patterns of a law's normal form, so that a law in other words has the same ones.
 pub struct Constants {
-    /// Absolute values of the integers in the claim and the preconditions.
+    /// The absolute values of the integers in the claim and the preconditions.
     integers: BTreeSet<u64>,
-    /// Patterns of two or more symbols that may start, gaps filled with the background.
+    /// The patterns of two or more symbols that may start, with gaps filled by the background.
     patterns: Vec<State>,
     thresholds: Vec<Threshold>,
 }
 
-/// A count that a claim compares with a constant, or the length of the ring.
+/// A constant that a claim compares with a count or with the length of the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Threshold {
     /// The constant.
     pub constant: u64,
-    /// The ring size from which states lie on both sides of it.
+    /// The ring size from which states on both sides of the constant exist.
     pub cells: u64,
 }
 
@@ -51,7 +51,7 @@ impl Constants {
         constants
     }
 
-    /// The ring sizes that the constants and patterns ask for, beyond those that are exhausted or on the ladder anyway.
+    /// Returns the ring sizes that the constants and patterns need, apart from those that are exhausted or on the ladder.
     pub fn rings(&self, rings: &Rings<'_>, exhausted: usize, ladder: &[usize]) -> Vec<usize> {
         let around = |&k: &u64| {
             let double = k.saturating_mul(2);
@@ -76,7 +76,7 @@ impl Constants {
             .collect()
     }
 
-    /// The patterns as starts of rings of `n` cells: alone, twice, and with one or two cells of background.
+    /// Returns the patterns as starts of rings of `n` cells: alone, twice, and with one or two cells of background.
     pub fn starts(&self, n: usize, background: Symbol) -> Vec<State> {
         let fits = |pattern: &State| -> Option<State> {
             let m = pattern.len();
@@ -94,7 +94,7 @@ impl Constants {
         self.patterns.iter().filter_map(fits).collect()
     }
 
-    /// The first constant that needs a larger ring than `tested`, where the preconditions admit one.
+    /// Returns the first constant that needs a larger ring than `tested`, where the preconditions admit one.
     pub fn untested(&self, tested: usize, largest: Option<usize>) -> Option<Threshold> {
         self.thresholds.iter().copied().find(|threshold| {
             threshold.cells > tested as u64
@@ -172,23 +172,23 @@ impl Constants {
     }
 }
 
-/// A comparison as `sum op 0`, as far as its constant matters.
+/// A comparison as `sum op 0`, reduced to what decides the ring size that its constant needs.
 #[derive(Default)]
 struct ComparedSum {
     constant: i128,
-    /// The largest factor of something that is read off the state; 0 where nothing is.
+    /// The largest factor of an observable of the state; 0 if there is none.
     state: u128,
     /// The factor of the ring's length.
     length: i128,
-    /// Whether it multiplies what it reads, so that the constant is compared with a square.
+    /// Whether observables are multiplied, so that the constant is compared with a square.
     is_product: bool,
     divisors: Vec<u64>,
-    /// Every integer that is written.
+    /// The integers that are written in the comparison.
     integers: Vec<u64>,
 }
 
 impl ComparedSum {
-    /// The largest change of the sum that one cell makes; `None` where no ring changes it.
+    /// Returns the largest change of the sum by one cell; `None` if no ring changes it.
     fn per_cell(&self) -> Option<u128> {
         let factor = if self.state > 0 {
             self.state
@@ -205,7 +205,7 @@ impl ComparedSum {
             .saturating_add(factor.saturating_mul(number.into()));
     }
 
-    /// What is read inside of an operation that is no sum.
+    /// Reads the operands of an operation that is not a sum.
     fn inside(&mut self, read: impl FnOnce(&mut Self)) {
         let mut inner = Self::default();
         read(&mut inner);

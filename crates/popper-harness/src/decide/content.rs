@@ -1,8 +1,8 @@
-//! The empirical content of a law: what it forbids, measured without looking at what happens.
+//! The empirical content of a law: the histories that it forbids, measured without running the universe.
 //!
-//! A law says the more the more it forbids. What it forbids is counted on a fixed sample of imagined histories: states of small
-//! rings at 0, t and t + 1 that are alike as a rule's states would be, but follow no rule. So two laws can be compared before
-//! either is tested, and a comparison gives nothing away about the universe.
+//! A law says more if it forbids more. The content is counted on a fixed sample of imagined histories: states of small rings
+//! at 0, t and t + 1 that resemble each other as the states of a rule would, but follow no rule. So two laws can be compared
+//! before either is tested, and a comparison reveals nothing about the universe.
 
 use super::rng::RngStream;
 use crate::law::evaluate::{admitted, holds, observe};
@@ -10,19 +10,19 @@ use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
-/// Histories in the sample.
+/// The number of histories in the sample.
 const HISTORIES: usize = 512;
-/// Their ring sizes, in turn: small ones, where much can coincide, and some on which larger bounds can break.
+/// The ring sizes of the histories, in turn: small ones, and some on which larger bounds can break.
 const SIZES: [usize; 10] = [2, 3, 4, 5, 6, 7, 8, 12, 16, 24];
-/// States beside the first three of a history: for fixed times, and for the window of `eventually`.
+/// The number of states after the first three of a history: for fixed times, and for the window of `eventually`.
 const OTHERS: usize = 3;
 
-/// What a law forbids of the sample: one bit a history.
+/// The histories of the sample that a law forbids: one bit for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmpiricalContent([u64; HISTORIES / 64]);
 
 impl EmpiricalContent {
-    /// What the law forbids of a sample of imagined histories that depends on nothing but the symbols.
+    /// Measures the content of a law on a sample of imagined histories that depends on the universe's symbols alone.
     ///
     /// ```
     /// use popper_harness::decide::EmpiricalContent;
@@ -53,12 +53,14 @@ impl EmpiricalContent {
         content
     }
 
-    /// The share of histories that are forbidden, `0..=1`. A tautology forbids none.
+    /// Returns the share of histories that are forbidden, `0..=1`. A tautology forbids none.
     pub fn share(&self) -> f64 {
         self.count(|index| self.0[index]) / HISTORIES as f64
     }
 
-    /// How alike two contents are, `0..=1`: what both forbid over what either forbids; 1 where neither forbids anything.
+    /// Returns the likeness of two contents, `0..=1`: the histories that both forbid over those that either forbids.
+    ///
+    /// It is 1 if neither forbids anything.
     pub fn likeness(&self, other: &Self) -> f64 {
         let either = self.count(|index| self.0[index] | other.0[index]);
         if either == 0.0 {
@@ -67,7 +69,7 @@ impl EmpiricalContent {
         self.count(|index| self.0[index] & other.0[index]) / either
     }
 
-    /// The share of histories that one of the two forbids and the other does not, `0..=1`.
+    /// Returns the share of histories that exactly one of the two forbids, `0..=1`.
     pub fn difference(&self, other: &Self) -> f64 {
         self.count(|index| self.0[index] ^ other.0[index]) / HISTORIES as f64
     }
@@ -79,7 +81,7 @@ impl EmpiricalContent {
     }
 }
 
-/// Whether a history is one that the law forbids. What has no value is not forbidden.
+/// Whether the law forbids a history. A history on which the law has no value is not forbidden.
 fn forbids(program: &Program, history: &History, universe: &Tabulated) -> bool {
     if admitted(&program.preconditions, &history.start, universe) != Ok(true) {
         return false;
@@ -141,13 +143,13 @@ fn forbids(program: &Program, history: &History, universe: &Tabulated) -> bool {
     }
 }
 
-/// States that could have followed each other, for all that is known.
+/// An imagined history: states that could have followed each other under some rule.
 struct History {
     start: State,
     now: State,
     next: State,
     others: [State; OTHERS],
-    /// Where the path of a transformed start might be when the path itself is at `now`.
+    /// A possible state of the run from a transformed start, at the time of `now`.
     image: State,
 }
 
@@ -177,8 +179,9 @@ impl History {
     }
 }
 
-/// A state like another one: the same, moved, with a cell or two changed, with two cells exchanged, and now and then quite
-/// another one. Small changes tell laws apart; a large one breaks all of them together.
+/// Returns a state like another one: the same, moved, with one or two cells changed, or with two cells exchanged.
+///
+/// Rarely it is an unrelated state. Small changes distinguish laws; a large one breaks all of them together.
 fn neighbour(state: &State, symbols: &[Symbol], draw: &mut RngStream) -> State {
     let n = state.len();
     let mut cells = state.to_vec();

@@ -1,4 +1,4 @@
-//! One law on its way through the stages.
+//! The evaluation of one law: the stages that gather evidence.
 
 use super::budget::Budget;
 use super::constants::Constants;
@@ -14,7 +14,7 @@ use crate::law::rings::Rings;
 use crate::law::{Law, Program};
 use crate::proof::{self, Proof};
 
-/// One law on its way to a verdict.
+/// The evaluation of one law, with everything that the stages share.
 pub(super) struct Evaluation<'a> {
     pub(super) harness: &'a Harness,
     pub(super) law: &'a Law,
@@ -31,7 +31,7 @@ pub(super) struct EvaluationState {
     pub(super) proof: Option<Proof>,
     pub(super) tallies: Vec<RingStats>,
     pub(super) samples: Vec<Sample>,
-    /// Every ring up to this size is exhausted (or excluded by the preconditions).
+    /// The size up to which every ring is exhausted or excluded by the preconditions.
     pub(super) exhausted: usize,
     /// Whether every admitted ring is exhausted.
     pub(super) complete: bool,
@@ -41,12 +41,12 @@ pub(super) struct EvaluationState {
 }
 
 impl EvaluationState {
-    /// Starts on which an expression has no value.
+    /// Returns the number of starts on which an expression has no value.
     fn errors(&self) -> u64 {
         self.all().map(|tally| tally.errors).sum()
     }
 
-    /// The tallies of all stages.
+    /// Returns the statistics of all stages.
     pub(super) fn all(&self) -> impl Iterator<Item = &RingStats> {
         self.tallies
             .iter()
@@ -124,12 +124,12 @@ impl<'a> Evaluation<'a> {
         state
     }
 
-    /// Whether there is a reason to look further.
+    /// Whether the next stage may run: nothing is refuted and the budget is not spent.
     fn may_continue(&self, state: &EvaluationState) -> bool {
         state.found.is_none() && !self.budget.is_spent()
     }
 
-    /// Stage 3: every ring up to the configured size, within the budget.
+    /// Runs stage 3: every ring up to the configured size, within the budget.
     fn exhaust(&self, state: &mut EvaluationState) {
         let config = &self.harness.config;
         for n in 1..=config.exhaustive_n {
@@ -157,7 +157,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Stage 4: the ladder, and beyond it what the constants, the proposer or the preconditions name.
+    /// Runs stage 4: the ladder, and the rings that the constants, the proposer or the preconditions name.
     fn sample(&self, state: &mut EvaluationState) {
         let sampling = self.sampling();
         let mut ladder = self.harness.config.ladder.clone();
@@ -186,7 +186,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Stage 5: the mutation search.
+    /// Runs stage 5: the mutation search.
     fn search(&self, state: &mut EvaluationState, largest: Option<usize>) {
         let config = &self.harness.config;
         if !config.adversarial {

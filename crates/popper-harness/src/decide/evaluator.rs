@@ -1,4 +1,4 @@
-//! Where programs meet batches of starts.
+//! Evaluation of programs on batches of starts.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::law::evaluate::{Case, Horizon, Trajectory};
 use crate::law::rings::{Rings, SimulationDepth};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
-/// A universe made ready for batches.
+/// A universe prepared for batches.
 pub struct CompiledUniverse<'a> {
     pub universe: &'a Tabulated,
     pub circuit: &'a Arc<Circuit>,
     pub max_t: u64,
 }
 
-/// What the reference evaluator needs for a node of an expression and a cell, in operations of the bit-parallel engine.
+/// The cost of the reference evaluator for a node of an expression and a cell, in operations of the bit-parallel engine.
 const REFERENCE_COST: u64 = 300;
 
 /// A program on rings of one size.
@@ -27,19 +27,19 @@ pub struct RingEvaluator<'a> {
     program: &'a Program,
     pub n: usize,
     pub horizon: Horizon,
-    /// Whether the horizon covers all that the law speaks of.
+    /// Whether the horizon covers every step of the law.
     pub exact: bool,
-    /// The bit-parallel plan; absent where only the reference evaluator covers the law.
+    /// The bit-parallel program; `None` if only the reference evaluator covers the law.
     pub plan: Option<BitProgram>,
 }
 
 impl<'a> CompiledUniverse<'a> {
-    /// The program on rings of `n` cells; `None` where the preconditions exclude them or a window would have to be cut.
+    /// Prepares a program for rings of `n` cells; `None` if the preconditions exclude them or a window would have to be cut.
     pub fn evaluator(&'a self, program: &'a Program, n: usize) -> Option<RingEvaluator<'a>> {
         self.evaluator_until(program, n, u64::MAX)
     }
 
-    /// The same, blind to violations after step `last`.
+    /// Prepares a program in the same way, but without violations after step `last`.
     pub fn evaluator_until(
         &'a self,
         program: &'a Program,
@@ -73,7 +73,7 @@ impl<'a> CompiledUniverse<'a> {
 }
 
 impl RingEvaluator<'_> {
-    /// Updates of single cells in running that many starts.
+    /// Returns the number of updates of single cells for this number of starts.
     pub fn updates(&self, starts: u64) -> u64 {
         let steps = self
             .horizon
@@ -83,7 +83,7 @@ impl RingEvaluator<'_> {
         starts.saturating_mul(steps).saturating_mul(self.n as u64)
     }
 
-    /// What running that many starts costs: operations on single cells, for the engine that will do them.
+    /// Returns the cost of this number of starts: operations on single cells, for the engine that will run them.
     pub fn cost(&self, starts: u64) -> u64 {
         let each = match &self.plan {
             Some(_) => 1 + (self.compiled.circuit.gates() + self.program.size()) as u64 / 8,
@@ -92,7 +92,7 @@ impl RingEvaluator<'_> {
         self.updates(starts).saturating_mul(each)
     }
 
-    /// How many symbols the universe has.
+    /// Returns the number of symbols of the universe.
     pub fn symbols(&self) -> usize {
         self.compiled.universe.alphabet().len()
     }
@@ -105,7 +105,7 @@ impl RingEvaluator<'_> {
         }
     }
 
-    /// The same, one start at a time.
+    /// Runs a batch one start at a time.
     fn run_each(&self, batch: &Batch) -> BatchOutcome {
         let mut outcome = BatchOutcome::default();
         let mut violations: Vec<(u64, usize)> = Vec::new();
@@ -145,7 +145,7 @@ impl RingEvaluator<'_> {
         outcome
     }
 
-    /// Whether a run visits a symbol that may not start, and whether something stands at the seam.
+    /// Whether a run visits a symbol that may not start, and whether it has a mover at the seam.
     fn visits(&self, start: &[Symbol]) -> (bool, bool) {
         let mut run = Trajectory::new(self.compiled.universe, start);
         let (mut unusual, mut wrapped) = (false, false);
@@ -164,13 +164,13 @@ impl RingEvaluator<'_> {
     }
 }
 
-/// Exhausted rings beyond this size are too many starts to look at one by one.
+/// The ring size up to which the densities of an exhausted ring are counted.
 const DENSITY_N: usize = 14;
 
 /// A violation, ordered by smallness on rings of one size.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Cells that are not the first symbol.
+    /// The number of cells that are not the first symbol.
     pub movers: usize,
     /// The first t at which the claim fails.
     pub t_fail: u64,
@@ -188,7 +188,7 @@ impl From<MinimalViolation> for Violation {
     }
 }
 
-/// What came of the cases on one ring.
+/// The statistics of the cases on one ring.
 #[derive(Debug, Clone, Default)]
 pub struct RingStats {
     pub n: usize,
@@ -200,7 +200,7 @@ pub struct RingStats {
     pub wrapped: u64,
     pub errors: u64,
     pub densities: [u64; 10],
-    /// Used cases and triggers by family.
+    /// The used cases and triggers by family.
     pub families: Vec<(CaseFamily, u64, u64)>,
     pub best: Option<Violation>,
     /// The smallest start on which an expression has no value; its `t_fail` is 0.
@@ -215,7 +215,7 @@ impl RingStats {
         }
     }
 
-    /// Enters a batch; `families` says what each word of 64 lanes came from.
+    /// Enters a batch; `families` names the origin of each word of 64 lanes.
     pub fn enter(&mut self, batch: &Batch, outcome: &BatchOutcome, families: [CaseFamily; 8]) {
         self.attempted += batch.live.count();
         self.used += outcome.admitted.count();
@@ -254,7 +254,7 @@ impl RingStats {
         }
     }
 
-    /// Adds another tally of the same ring.
+    /// Merges the statistics of the same ring.
     pub fn merge(mut self, other: Self) -> Self {
         self.attempted += other.attempted;
         self.used += other.used;
@@ -290,7 +290,7 @@ impl RingStats {
     }
 }
 
-/// For each lane, the number of cells that are not the first symbol, counted in bit columns.
+/// Returns the number of cells that are not the first symbol for each lane, counted in bit columns.
 fn movers(batch: &Batch) -> Vec<u16> {
     let mut columns: Vec<BitSlice> = Vec::new();
     for cell in 0..batch.n {
@@ -318,7 +318,7 @@ fn better(left: Option<Violation>, right: Option<Violation>) -> Option<Violation
     }
 }
 
-/// A batch of starts of one ring, one a lane.
+/// Creates a batch of starts of one ring, one in each lane.
 pub fn batch_of(states: &[State], n: usize, symbols: usize) -> Batch {
     let mut batch = Batch::new(n, symbols);
     for (lane, state) in states.iter().take(LANES).enumerate() {

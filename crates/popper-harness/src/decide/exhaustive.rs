@@ -1,4 +1,4 @@
-//! Every admissible start of a ring.
+//! Exhaustion: every admissible start of a ring.
 
 use std::cmp::Ordering;
 
@@ -12,23 +12,24 @@ use crate::bitslice::{Batch, InitialStates, Scratch};
 use crate::law::Program;
 use crate::universe::{Symbol, Universe};
 
-/// Beyond this size the count of different starts is only bounded.
+/// The ring size beyond which the number of different starts is only bounded.
 const COUNTED_N: usize = 14;
 
-/// What exhausting a ring would take.
+/// The exhaustion of one ring size, ready to run.
 pub struct ExhaustiveRing<'a> {
     evaluator: RingEvaluator<'a>,
     starts: InitialStates,
     symbols: usize,
     start_symbols: usize,
     rotations: bool,
-    /// Whether the different starts are counted one by one: the blocks hold some more than once, as rotations of each
-    /// other, and preconditions let an unknown part of them through.
+    /// Whether the different starts are counted one by one.
+    ///
+    /// The blocks hold rotations of some starts, and preconditions admit an unknown part of them.
     counted: bool,
 }
 
 impl<'a> ExhaustiveRing<'a> {
-    /// Prepares rings of `n` cells; none where the law excludes them.
+    /// Prepares rings of `n` cells; `None` if the law excludes them.
     pub fn new(compiled: &'a CompiledUniverse<'a>, program: &'a Program, n: usize) -> Option<Self> {
         let evaluator = compiled.evaluator(program, n)?;
         let starts = compiled.universe.start_symbols();
@@ -51,7 +52,7 @@ impl<'a> ExhaustiveRing<'a> {
         })
     }
 
-    /// What exhausting rings of `n` cells costs.
+    /// Returns the cost of exhausting rings of `n` cells.
     pub fn cost(compiled: &CompiledUniverse<'_>, program: &Program, n: usize) -> u64 {
         let Some(evaluator) = compiled.evaluator(program, n) else {
             return 0;
@@ -70,8 +71,9 @@ impl<'a> ExhaustiveRing<'a> {
         self.evaluator.exact
     }
 
-    /// Runs every start, or some of them where the budget ends; then the tally is not called exhausted. A whole result does not
-    /// depend on how the blocks are spread over threads.
+    /// Runs every start; if the budget ends before, the statistics are not marked as exhausted.
+    ///
+    /// A complete result does not depend on the distribution of blocks over threads.
     pub fn run(&self, budget: &Budget<'_>) -> RingStats {
         let fresh = || {
             (
@@ -117,7 +119,7 @@ impl<'a> ExhaustiveRing<'a> {
     }
 }
 
-/// How many starts of `n` cells differ after rotation, by Burnside's count.
+/// Returns the number of starts of `n` cells that differ after rotation, by Burnside's formula.
 fn necklaces(symbols: usize, n: usize) -> u64 {
     let fixed = |shift: usize| (symbols as u64).saturating_pow(gcd(shift, n) as u32);
     (1..=n).map(fixed).fold(0_u64, u64::saturating_add) / n as u64

@@ -1,4 +1,4 @@
-//! Starts on which an expression has no value.
+//! Descriptions of starts on which an expression has no value.
 
 use super::evaluator::{CompiledUniverse, Violation};
 use crate::law::evaluate::{Case, EvalError, Trajectory, admitted, holds, observe, step_of};
@@ -6,10 +6,10 @@ use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Law, Program};
 use crate::universe::{State, Universe};
 
-/// After this many starts without a value nothing beyond the exhausted rings is searched.
+/// The number of starts without a value after which only exhaustion continues.
 pub const MOST_ERRORS: u64 = 1000;
 
-/// Says which expression of a law has no value on a start, when, and why.
+/// Describes the expression of a law that has no value on a start, with the step and the reason.
 pub fn describe(
     compiled: &CompiledUniverse<'_>,
     law: &Law,
@@ -50,7 +50,7 @@ fn precondition(
     Some(format!("the precondition's `{side}`"))
 }
 
-/// The step and the expression that fails first in the claim, asked at `t`.
+/// Finds the step and the first expression without a value in the claim at `t`.
 fn claim(
     compiled: &CompiledUniverse<'_>,
     law: &Law,

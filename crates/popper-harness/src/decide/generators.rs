@@ -1,4 +1,4 @@
-//! The families of starts that sampling draws from.
+//! The case families, from which sampling draws its starts.
 
 use super::rng::RngStream;
 use crate::law::Program;
@@ -6,15 +6,15 @@ use crate::law::evaluate::admitted;
 use crate::law::rings::count_bounds;
 use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
-/// Where a case comes from.
+/// The origin of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CaseFamily {
-    /// Independent cells, at 64 densities.
+    /// Random cells, independent of each other, at 64 densities.
     RandomDensitySweep,
     /// A few pairs of symbols at chosen distances.
     ConstrainedPairInteractions,
-    /// Something at the seam of the ring.
+    /// States with movers at the seam of the ring.
     EdgeWrappingCases,
     /// Random states, their images under the transforms, and palindromes.
     SymmetryMetamorphicSuite,
@@ -30,14 +30,14 @@ pub enum CaseFamily {
     Exhaustive,
     /// The mutation search.
     Adversarial,
-    /// What the proposer asked for.
+    /// The cases that the proposer asked for.
     Proposed,
     /// The patterns that the law names.
     PatternDirected,
 }
 
 impl CaseFamily {
-    /// The families that fill a batch, one for each word of 64 lanes; the last word waits for the antecedent.
+    /// The families that fill a batch, one for each word of 64 lanes; the last word is filled from the others' results.
     pub const SAMPLED: [Self; 8] = [
         Self::RandomDensitySweep,
         Self::ConstrainedPairInteractions,
@@ -49,7 +49,7 @@ impl CaseFamily {
         Self::AntecedentDirected,
     ];
 
-    /// The name in laws and verdicts.
+    /// Returns the name in laws and verdicts.
     pub fn name(self) -> &'static str {
         match self {
             Self::RandomDensitySweep => "random_density_sweep",
@@ -67,7 +67,7 @@ impl CaseFamily {
         }
     }
 
-    /// The family of a name, among those that laws may ask for.
+    /// Returns the family of a name, among those that laws may ask for.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::SAMPLED
             .into_iter()
@@ -75,19 +75,19 @@ impl CaseFamily {
     }
 }
 
-/// What generators know of a universe and a law.
+/// The generator of cases for a universe and a law.
 pub struct Generator<'a> {
     universe: &'a Tabulated,
     program: &'a Program,
     /// The symbols that may start; the first one fills the background.
     starts: Vec<Symbol>,
-    /// The others, or the background again where it is the only one.
+    /// The other symbols, or the background again where it is the only one.
     movers: Vec<Symbol>,
-    /// Bounds on the count of each start symbol that the preconditions set.
+    /// The bounds on the count of each start symbol that the preconditions set.
     counts: Vec<(usize, usize)>,
 }
 
-/// Cases of one family on one ring.
+/// The number of cases of one family on one ring.
 const CASES: usize = 64;
 
 impl<'a> Generator<'a> {
@@ -111,12 +111,12 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// The symbol that fills what nothing else fills.
+    /// Returns the symbol that fills the cells without a mover.
     pub fn background(&self) -> Symbol {
         self.starts[0]
     }
 
-    /// 64 starts of a ring of `n` cells; none for the families that are made from other cases.
+    /// Generates 64 starts of a ring of `n` cells; no start for a family that is derived from other cases.
     pub fn cases(&self, family: CaseFamily, n: usize, draw: &mut RngStream) -> Vec<State> {
         let make: fn(&Self, usize, usize, &mut RngStream) -> Vec<Symbol> = match family {
             CaseFamily::RandomDensitySweep => Self::at_density,
@@ -221,8 +221,9 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Two blocks `a^k b^k` in every pair of symbols, so that what piles up piles up highest: once, the largest k first, and
-    /// repeated round the ring, the smallest k first.
+    /// Generates two blocks `a^k b^k` in every pair of symbols, which collide in the largest numbers.
+    ///
+    /// They occur once, the largest k first, and repeated round the ring, the smallest k first.
     fn blocks(&self, n: usize, case: usize, _draw: &mut RngStream) -> Vec<Symbol> {
         let pairs: Vec<(Symbol, Symbol)> = (self.movers.iter())
             .flat_map(|&first| self.movers.iter().map(move |&second| (first, second)))
@@ -248,7 +249,7 @@ impl<'a> Generator<'a> {
         (0..n).map(symbol).collect()
     }
 
-    /// A start that meets the preconditions: without rejection where they fix counts, by a few tries otherwise.
+    /// Generates a start that meets the preconditions: without rejection where they fix counts, otherwise by a few tries.
     fn admitted(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         const TRIES: usize = 8;
         let mut state = Vec::new();
@@ -264,7 +265,7 @@ impl<'a> Generator<'a> {
         state
     }
 
-    /// A random arrangement with counts inside the bounds; none where no counts are bounded or nothing fits.
+    /// Generates a random arrangement with counts inside the bounds; `None` if no count is bounded or nothing fits.
     fn with_counts(&self, n: usize, draw: &mut RngStream) -> Option<Vec<Symbol>> {
         if self.counts.iter().all(|&bounds| bounds == (0, usize::MAX)) {
             return None;
@@ -289,7 +290,7 @@ impl<'a> Generator<'a> {
         Some(state)
     }
 
-    /// A start changed a little: a cell replaced, two cells exchanged, a stretch copied, or everything shifted.
+    /// Changes a start a little: replaces a cell, exchanges two cells, copies a stretch, or shifts all cells.
     pub fn mutated(&self, state: &[Symbol], draw: &mut RngStream) -> State {
         let mut changed = state.to_vec();
         let n = changed.len();
@@ -310,7 +311,7 @@ impl<'a> Generator<'a> {
         changed.into()
     }
 
-    /// A start of another size made from this one: cut, or filled up with the background and symbols.
+    /// Makes a start of another size from this one: cut, or filled up with the background and symbols.
     pub fn resized(&self, state: &[Symbol], n: usize, draw: &mut RngStream) -> State {
         let mut changed = state.to_vec();
         changed.truncate(n);

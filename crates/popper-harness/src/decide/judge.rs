@@ -1,4 +1,4 @@
-//! From what was found to PASS, or to the first reason against it.
+//! The verdict: from the state of an evaluation to PASS, or to the first reason against it.
 
 use super::constants::Threshold;
 use super::evaluation::{Evaluation, EvaluationState};
@@ -128,7 +128,7 @@ fn judge(
     Ok(())
 }
 
-/// What the best evidence is and how far it reaches.
+/// Enters the best evidence and its scope.
 fn weigh(evidence: &mut Evidence, state: &EvaluationState) {
     let sampled = state
         .samples
@@ -180,7 +180,7 @@ impl Evaluation<'_> {
         };
     }
 
-    /// What a law asks for beyond what is simulated.
+    /// Describes the steps that a law asks for beyond those that are simulated.
     fn beyond(&self) -> String {
         let h = self
             .law
@@ -191,7 +191,7 @@ impl Evaluation<'_> {
         format!("T = {t}{h} was asked for; no period is known that would make the horizon exact")
     }
 
-    /// The smallest start on which an expression has no value, in words.
+    /// Describes the smallest start on which an expression has no value.
     fn evaluation_error(&self, state: &EvaluationState) -> Option<String> {
         let failing = state
             .all()
@@ -213,13 +213,13 @@ impl Evaluation<'_> {
         ))
     }
 
-    /// The ring size from which on the preconditions admit some, where that is beyond the limit.
+    /// Returns the smallest ring size that the preconditions admit, if it is beyond the limit.
     fn rings_beyond(&self) -> Option<u64> {
         let (least, most) = (self.rings().smallest(), self.rings().largest());
         (least > MAX_RING && most.is_none_or(|most| most as u64 >= least)).then_some(least)
     }
 
-    /// A constant of the claim on one side of which no tested ring reaches.
+    /// Describes a constant of the claim for which no tested ring has states on both sides.
     fn untested(&self, state: &EvaluationState, settled: bool) -> Option<String> {
         let used = state.all().filter(|tally| tally.used > 0);
         let tested = used.map(|tally| tally.n).max().unwrap_or(0);

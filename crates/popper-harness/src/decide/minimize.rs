@@ -1,4 +1,4 @@
-//! From a violation to the smallest one.
+//! Minimisation: from a violation to the smallest one within reach.
 
 use super::evaluator::{CompiledUniverse, Violation};
 use super::exhaustive::ExhaustiveRing;
@@ -6,19 +6,19 @@ use super::sampled::Sampling;
 use super::shrink::Shrinker;
 use crate::bitslice::LANES;
 
-/// A violation made small.
+/// A minimised violation.
 pub struct Minimum {
     pub violation: Violation,
-    /// Whether it was made small to the end.
+    /// Whether the minimisation reached its end.
     pub minimized: bool,
     /// Whether no smaller one exists.
     pub minimal: bool,
 }
 
-/// Makes a violation on a ring larger than `exhausted` (below which none exists) as small as the budgets allow.
+/// Makes a violation on a ring larger than `exhausted` (up to which none exists) as small as the budgets allow.
 ///
-/// Up to `minimal_n` cells everything is exhausted, so the answer is the smallest there is. Beyond, the generators are tried on the
-/// smaller rings, ascending, for as much as one sampled ring may cost, and what they find is shrunk.
+/// Up to `minimal_n` cells everything is exhausted, so the result is the smallest violation that exists. Beyond, the
+/// generators are tried on the smaller rings, ascending, up to the cost of one sampled ring, and a violation is shrunk.
 pub fn minimize(
     compiled: &CompiledUniverse<'_>,
     sampling: &Sampling<'_>,

@@ -1,4 +1,4 @@
-//! Deciding a law: prove, exhaust, sample, search, shrink.
+//! The decision of a law: prove, exhaust, sample, search, shrink.
 
 mod adversarial;
 mod arithmetic;
@@ -42,21 +42,22 @@ use budget::Budget;
 use evaluation::Evaluation;
 use generators::knows_transform;
 
-/// Why there is no harness for a universe and a configuration.
+/// A reason why a harness cannot be made for a universe and a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HarnessError {
     /// A field of the configuration is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The universe gives what it may not.
+    /// The universe is invalid.
     #[error("universe: {0}")]
     Universe(#[from] UniverseError),
 }
 
-/// Decides laws of one universe.
+/// A harness, which decides laws of one universe.
 ///
-/// Pure: the same universe, configuration, law and seed give the same verdict, for any number of threads, on any machine.
+/// It is pure: the same universe, configuration, law and seed give the same verdict, for any number of threads, on any
+/// machine.
 pub struct Harness {
     universe: Arc<Tabulated>,
     config: Config,
@@ -66,10 +67,10 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// A harness for a universe, which is tabulated once.
+    /// Creates a harness for a universe, which is tabulated once.
     ///
     /// # Errors
-    /// [`HarnessError`] when a field of the configuration is out of range or the universe gives what it may not.
+    /// [`HarnessError`] when a field of the configuration is out of range or the universe is invalid.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the harness keeps the universe as a table, so a caller need not keep it"
@@ -86,7 +87,9 @@ impl Harness {
         })
     }
 
-    /// The same harness with another seed. The hash of the configuration stays, for the seed is not part of it.
+    /// Returns the same harness with another seed.
+    ///
+    /// The hash of the configuration does not change, since the seed is not part of it.
     #[must_use]
     pub fn with_seed(&self, seed: u64) -> Self {
         Self {
@@ -98,22 +101,22 @@ impl Harness {
         }
     }
 
-    /// The universe whose laws are decided.
+    /// Returns the universe whose laws are decided.
     pub fn universe(&self) -> &Tabulated {
         &self.universe
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// sha256 of the universe's definition.
+    /// Returns the sha256 of the universe's definition, 64 hex digits.
     pub fn sim_hash(&self) -> &str {
         &self.sim_hash
     }
 
-    /// sha256 of the configuration without its seed.
+    /// Returns the sha256 of the configuration without its seed, 64 hex digits.
     pub fn config_hash(&self) -> &str {
         &self.config_hash
     }
@@ -125,8 +128,8 @@ impl Harness {
 
     /// Decides a law, unless `stop` returns `true` before the end.
     ///
-    /// If `stop` was asked and said so, the verdict is UNKNOWN `resource_limit`; or, where a counterexample was found before, FAIL
-    /// with a counterexample that replays and is neither `minimized` nor `minimal`. Otherwise the verdict is that of
+    /// If `stop` returned `true`, the verdict is UNKNOWN `resource_limit`. If a counterexample was found before, it is FAIL with
+    /// a counterexample that can be derived again and is neither `minimized` nor `minimal`. Otherwise the verdict is that of
     /// [`evaluate`](Self::evaluate), byte for byte.
     pub fn evaluate_with_stop(&self, law: &Law, stop: Stop<'_>) -> Verdict {
         let fingerprint = law.fingerprint();
@@ -156,7 +159,7 @@ impl Harness {
         }
     }
 
-    /// The law as a program, or the first reason why there is none, in the order in which reasons count.
+    /// Compiles the law, or returns the first reason why that fails, in the order in which reasons count.
     fn resolve(&self, law: &Law) -> Result<Program, (UnknownReason, String)> {
         let compiled = Program::compile(law, self.universe.as_ref());
         let lacks = &law.capabilities;
@@ -193,7 +196,7 @@ impl Harness {
         }
     }
 
-    /// Whether an observable that a law declares missing is there after all.
+    /// Whether an observable that a law declares missing exists.
     fn has_observable(&self, law: &Law, name: &str) -> bool {
         let declared = law
             .observables

@@ -1,4 +1,4 @@
-//! The law's mutants: neighbours that should not survive the cases which the law survived.
+//! The mutants of a law: similar laws that the cases should refute.
 
 use crate::law::syntax::Op;
 use crate::law::{Claim, Formula, Observable, Program, Symmetry, Term};
@@ -7,8 +7,9 @@ use crate::universe::{Symbol, Tabulated, Transform, Universe};
 /// The most mutants of one law.
 const MOST: usize = 24;
 
-/// Mutants of a law, in a fixed order: operator flipped, consequent negated, a part dropped, a constant moved by one,
-/// the transform exchanged.
+/// Returns mutants of a law in a fixed order.
+///
+/// The kinds: operator flipped, consequent negated, a part dropped, a constant moved by one, the transform exchanged.
 pub fn mutants(program: &Program, universe: &Tabulated) -> Vec<Program> {
     let with_claim = claims(&program.claim, universe)
         .into_iter()
@@ -34,7 +35,7 @@ pub fn mutants(program: &Program, universe: &Tabulated) -> Vec<Program> {
         .collect()
 }
 
-/// The mutants of a claim.
+/// Returns the mutants of a claim.
 fn claims(claim: &Claim, universe: &Tabulated) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     match claim {
@@ -229,7 +230,7 @@ fn neighbours(number: i64) -> Vec<i64> {
         .collect()
 }
 
-/// The other transforms: the universe's own, turning round, and exchanging two neighbouring symbols.
+/// Returns other transforms: those of the universe, the reversal, and exchanges of two neighbouring symbols.
 fn exchanged(symmetry: &Symmetry, universe: &Tabulated) -> Vec<Symmetry> {
     let symbols = universe.alphabet().len() as Symbol;
     let identity: Vec<Symbol> = (0..symbols).collect();

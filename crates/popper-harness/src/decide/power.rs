@@ -1,4 +1,4 @@
-//! What the attempt to refute was worth.
+//! The power of the attempt to refute a law.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Mutation, Power, RingPower, mutants};
 use crate::bitslice::Scratch;
 use crate::law::Program;
 
-/// Larger rings are too dear to exhaust again for each mutant; the sampled cases stand for them.
+/// The size of the largest rings that are exhausted again for each mutant; larger ones are represented by samples.
 const MUTANT_N: usize = 10;
 
 impl Evaluation<'_> {
@@ -62,7 +62,7 @@ impl Evaluation<'_> {
         power
     }
 
-    /// How many of the law's mutants the same cases refute.
+    /// Counts the law's mutants that the same cases refute.
     fn mutation(&self, state: &EvaluationState) -> Mutation {
         let mutants = mutants::mutants(self.program, self.compiled.universe);
         let refuted = mutants
@@ -101,7 +101,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// `part / whole` to six decimals, so that it survives being written and read; 0 where there is no whole.
+/// Returns `part / whole` to six decimals, so that it can be written and read without loss; 0 if `whole` is 0.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0

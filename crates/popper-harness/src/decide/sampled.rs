@@ -1,4 +1,4 @@
-//! Generated starts on larger rings.
+//! Sampling: generated starts on larger rings.
 
 use rayon::prelude::*;
 
@@ -14,14 +14,14 @@ use crate::universe::{State, Universe};
 /// The most ring sizes beyond the ladder that a proposer may add.
 const MOST_PROPOSED_RINGS: usize = 8;
 
-/// The cases on one ring, kept so that the law's mutants meet the same ones.
+/// The cases on one ring, kept so that the law's mutants run on the same ones.
 pub struct Sample {
     pub n: usize,
     pub batches: Vec<Batch>,
     pub tally: RingStats,
 }
 
-/// What sampling draws from.
+/// The inputs of sampling.
 pub struct Sampling<'a> {
     pub compiled: &'a CompiledUniverse<'a>,
     pub program: &'a Program,
@@ -29,16 +29,16 @@ pub struct Sampling<'a> {
     pub fingerprint: &'a str,
     pub seed: u64,
     pub rounds: u32,
-    /// Cases that the proposer's own tests may add in all.
+    /// The most cases that the proposer's tests may add in all.
     pub proposed_cases: u64,
-    /// The limit of what a batch on one ring costs.
+    /// The largest cost of a batch on one ring.
     pub most: u64,
     pub constants: &'a Constants,
     pub budget: &'a Budget<'a>,
 }
 
 impl Sampling<'_> {
-    /// Samples a few rings side by side; answers with them in ascending order, up to and with the first that refutes the law.
+    /// Samples a few rings in parallel and returns them in ascending order, up to and including the first refutation.
     pub fn run(&self, rings: &[usize]) -> Vec<Sample> {
         let mut samples: Vec<Sample> = rings.par_iter().filter_map(|&n| self.ring(n)).collect();
         let refuted = samples
@@ -48,7 +48,7 @@ impl Sampling<'_> {
         samples
     }
 
-    /// Samples one ring, or begins to, where the budget ends; `None` where the law excludes it or it costs too much.
+    /// Samples one ring until the budget ends; `None` if the law excludes the ring or it costs too much.
     pub fn ring(&self, n: usize) -> Option<Sample> {
         let evaluator = self.compiled.evaluator(self.program, n)?;
         if evaluator.cost(LANES as u64) > self.most || self.budget.is_spent() {
@@ -126,7 +126,7 @@ impl Sampling<'_> {
         Some(sample)
     }
 
-    /// The ring sizes that the proposer asks for, the first few of them.
+    /// Returns the first few ring sizes that the proposer asks for.
     pub fn proposed_rings(&self) -> Vec<usize> {
         let mut rings: Vec<usize> = Vec::new();
         for &n in self
@@ -142,7 +142,7 @@ impl Sampling<'_> {
         rings
     }
 
-    /// What the proposer asks for on this ring, within the cap; only ever more than the harness's own cases.
+    /// Returns the cases that the proposer asks for on this ring, within the limit and in addition to the harness's cases.
     fn proposed(&self, n: usize, generator: &Generator<'_>) -> Vec<Vec<State>> {
         let asked = self
             .law
@@ -170,7 +170,7 @@ impl Sampling<'_> {
     }
 }
 
-/// The reference evaluator is hundreds of times slower, so it gets one case of eight.
+/// Keeps one case of eight for the reference evaluator, which is hundreds of times slower.
 fn thinned(mut batch: Batch, evaluator: &RingEvaluator<'_>) -> Batch {
     if evaluator.plan.is_none() {
         batch.live &= BitSlice([0x0101_0101_0101_0101; 8]);
@@ -178,7 +178,7 @@ fn thinned(mut batch: Batch, evaluator: &RingEvaluator<'_>) -> Batch {
     batch
 }
 
-/// Changes of the starts that came closest to the antecedent.
+/// Returns changes of the starts that are closest to the antecedent.
 fn toward_antecedent(
     generator: &Generator<'_>,
     evaluator: &RingEvaluator<'_>,

@@ -1,4 +1,4 @@
-//! Delta debugging: a violation with fewer movers, an earlier one, and the least of its rotations.
+//! Delta debugging: finds a violation with fewer movers, an earlier one, and the least of its rotations.
 
 use super::budget::Budget;
 use super::evaluator::{CompiledUniverse, Violation, batch_of};
@@ -6,11 +6,11 @@ use crate::bitslice::{LANES, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol, Universe};
 
-/// The limit of shrinking, in updates of single cells. Part of the semantics version.
+/// The limit of shrinking, in updates of single cells. It is part of the semantics version.
 const MOST_UPDATES: u64 = 200_000_000;
-/// Prefixes of the needless chunks that are emptied together.
+/// The number of prefixes of the removable chunks that are emptied together.
 const PREFIXES: usize = 8;
-/// The latest step that is tried as a new start.
+/// The latest step of the run that is tried as a new start.
 const LATEST_START: u64 = 64;
 
 /// A violation that is being shrunk on its ring.
@@ -20,12 +20,12 @@ pub struct Shrinker<'a> {
     budget: &'a Budget<'a>,
     background: Symbol,
     best: Violation,
-    /// Updates that may still be made.
+    /// The number of updates that are left.
     left: u64,
     scratch: Scratch,
 }
 
-/// Shrinking ended before everything was tried.
+/// The signal that shrinking ended before everything was tried.
 struct Ended;
 
 impl<'a> Shrinker<'a> {
@@ -46,7 +46,7 @@ impl<'a> Shrinker<'a> {
         }
     }
 
-    /// The smallest violation within reach, and whether everything in reach was tried.
+    /// Returns the smallest violation within reach, and whether everything within reach was tried.
     pub fn run(mut self) -> (Violation, bool) {
         let minimized = self.shrink().is_ok();
         if self.program.is_rotation_invariant() {
@@ -68,8 +68,9 @@ impl<'a> Shrinker<'a> {
         }
     }
 
-    /// Empties chunks of the movers, at first one of `parts` each, then smaller ones, at last single movers; `late` also accepts
-    /// what fails later than the best violation.
+    /// Empties chunks of the movers: first `parts` chunks, then smaller ones, at last single movers.
+    ///
+    /// With `late`, a violation later than the best one is accepted, too.
     fn thin(&mut self, mut parts: usize, late: bool) -> Result<(), Ended> {
         loop {
             let base = self.best.start.clone();
@@ -107,7 +108,7 @@ impl<'a> Shrinker<'a> {
         }
     }
 
-    /// Begins at a later step of the run.
+    /// Tries later steps of the run as starts.
     fn begin_later(&mut self) -> Result<(), Ended> {
         let universe = self.compiled.universe;
         let may_start = |state: &State| state.iter().all(|&symbol| universe.may_start(symbol));
@@ -118,8 +119,9 @@ impl<'a> Shrinker<'a> {
         self.try_all(&later, false).map(drop)
     }
 
-    /// Runs candidates side by side, keeps the smallest violation, and says which of them fail: at any step if `late`, otherwise
-    /// no later than the best so far.
+    /// Runs candidates in one batch, keeps the smallest violation, and returns which of them fail.
+    ///
+    /// Failures at any step count if `late`, otherwise those no later than the best violation.
     fn try_all(&mut self, candidates: &[State], late: bool) -> Result<Vec<bool>, Ended> {
         let n = self.best.start.len();
         let last = if late { u64::MAX } else { self.best.t_fail };
@@ -149,7 +151,7 @@ impl<'a> Shrinker<'a> {
     }
 }
 
-/// The first of a state's rotations in symbol order, by comparing two candidates at a time.
+/// Returns the first of a state's rotations in symbol order, by comparing two candidates at a time.
 fn least_rotation(state: &[Symbol]) -> State {
     let n = state.len();
     let (mut first, mut second, mut matched) = (0, 1, 0);

@@ -1,7 +1,7 @@
-//! Whether a law can fail when the dynamics are taken away.
+//! The test whether a law can fail without the dynamics.
 //!
-//! The states at 0, t and t + 1 are then chosen independently from all states, reachable or not, of one ring. A law that is shown
-//! to hold for every choice says nothing of the universe.
+//! The states at 0, t and t + 1 are chosen independently from all states, reachable or not, of one ring. A law that is shown
+//! to hold for every choice says nothing about the universe.
 
 use std::collections::BTreeSet;
 
@@ -14,29 +14,31 @@ use crate::law::syntax::Time;
 use crate::law::{Claim, Condition, Formula, Program, Symmetry, Term};
 use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
-/// Rings up to this size are asked completely.
+/// The size up to which rings are tested completely.
 const COMPLETE_N: usize = 4;
-/// Random states for each larger ring.
+/// The number of random states for each larger ring.
 const RANDOM_STATES: usize = 32;
-/// The most combinations that are asked one by one.
+/// The most combinations that are tested one by one.
 const MOST_PICKS: usize = 1 << 20;
-/// Combinations of states where there are more, and for each larger ring.
+/// The number of random combinations where there are more, and for each larger ring.
 const RANDOM_PICKS: usize = 2048;
 
 type StateValues = Vec<Result<i64, EvalError>>;
 
-/// What is known of a claim without its dynamics.
+/// The result of the test of a claim without its dynamics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Triviality {
-    /// Some choice of states breaks it.
+    /// Some choice of states breaks the claim.
     Breakable,
-    /// No choice of states breaks it, on any ring.
+    /// Arithmetic shows that no choice of states breaks the claim, on any ring.
     Shown,
-    /// Neither was shown.
+    /// Neither is shown.
     Open,
 }
 
-/// Asks rings up to 4 cells, then the given sizes, for a choice of states that breaks the claim; then arithmetic, whether there is none.
+/// Searches rings up to 4 cells, then the given sizes, for a choice of states that breaks the claim.
+///
+/// If none is found, arithmetic tries to show that none exists.
 pub fn triviality(
     program: &Program,
     universe: &Tabulated,
@@ -108,11 +110,11 @@ pub fn triviality(
     }
 }
 
-/// A claim about states that have nothing to do with each other.
+/// A claim about unrelated states.
 struct Choices<'a> {
     claim: &'a Formula,
     times: Vec<Time>,
-    /// The values of t that are tried.
+    /// The tested values of t.
     steps: Vec<u64>,
     program: &'a Program,
     universe: &'a Tabulated,
@@ -211,7 +213,7 @@ fn random_state(n: usize, symbols: usize, draw: &mut RngStream) -> State {
     (0..n).map(|_| draw.below(symbols) as Symbol).collect()
 }
 
-/// Uniform states, and two blocks of any two symbols.
+/// Returns uniform states and those of two blocks of any two symbols.
 fn extreme_states(n: usize, symbols: usize) -> Vec<State> {
     let mut states = Vec::new();
     for left in 0..symbols as Symbol {

@@ -1,4 +1,4 @@
-//! What the harness answers.
+//! The verdict of the harness and its parts.
 
 use std::collections::BTreeMap;
 
@@ -18,42 +18,42 @@ pub enum Status {
     Pass,
     /// Refuted by the counterexample.
     Fail,
-    /// Neither; the reason says why.
+    /// Neither shown; the reason code says why.
     Unknown,
 }
 
-/// Why a law is UNKNOWN, in the order in which reasons count.
+/// A reason why a law is UNKNOWN, in the order in which reasons count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UnknownReason {
-    /// It reads something that nobody measures.
+    /// The law reads an observable that the harness does not have.
     MissingObservable,
-    /// It needs a transform that does not exist.
+    /// The law needs a transform that the universe does not have.
     MissingTransform,
-    /// It needs cases that nobody generates.
+    /// The law needs a case family that the harness does not have.
     MissingGenerator,
-    /// It can be read in more than one way, or in none.
+    /// The claim has no single meaning.
     AmbiguousClaim,
-    /// An expression had no value on some case.
+    /// An expression has no value on some case.
     EvaluationError,
     /// Too few starts meet the preconditions.
     UnmetPreconditions,
     /// The antecedent never held.
     VacuousPass,
-    /// It holds whatever the dynamics are.
+    /// The law holds for any dynamics.
     TautologicalClaim,
     /// A budget ended before the question was settled.
     ResourceLimit,
-    /// Nothing refuted it, but the attempt might not have noticed.
+    /// No case refuted the law, but the attempt lacked the power to refute it.
     InconclusiveLowPower,
 }
 
-/// How far the evidence for a law reaches, weakest first.
+/// The strength of the evidence for a law, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strength {
-    /// Generated cases.
+    /// Generated cases only.
     Sampled,
     /// Every admissible start up to a ring size.
     Exhaustive,
@@ -61,23 +61,23 @@ pub enum Strength {
     Proved,
 }
 
-/// How the verdict was reached.
+/// The evidence for a verdict.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The best that was reached; absent where nothing was.
+    /// The best strength that was reached; `None` if there is no evidence.
     pub strength: Option<Strength>,
-    /// What the strength covers, in words.
+    /// The scope of the strength, in words.
     pub scope: String,
-    /// Whether nothing admissible lies outside the scope.
+    /// Whether the scope covers everything admissible.
     pub complete: bool,
-    /// The certificate, where there is one.
+    /// The proof, if one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
-    /// How long runs were watched.
+    /// The simulated steps.
     pub horizon: HorizonNote,
 }
 
-/// How long runs were watched.
+/// The simulated steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HorizonNote {
     /// The T that the law asks for, in steps.
@@ -86,37 +86,39 @@ pub struct HorizonNote {
     /// The H that the law asks for, in steps.
     #[serde(rename = "H", skip_serializing_if = "Option::is_none")]
     pub h: Option<u64>,
-    /// Whether every step asked for was watched, or is the repetition of one that was.
+    /// Whether every requested step was simulated or repeats one that was.
     pub exact: bool,
-    /// How, in words.
+    /// The explanation, in words.
     pub note: String,
 }
 
-/// What the attempt to refute was worth. Counts are cases unless they say otherwise.
+/// The power of the attempt to refute a law. Counts are cases unless stated otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Power {
-    /// Starts that were generated.
+    /// The generated starts.
     pub attempted: u64,
-    /// Of these, the ones that met the preconditions.
+    /// The generated starts that met the preconditions.
     pub used: u64,
-    /// Of these, the different ones.
+    /// The different starts among those.
     pub distinct: u64,
-    /// By ring size.
+    /// The power on each ring size.
     pub rings: Vec<RingPower>,
-    /// Used cases by density: entry i counts starts of which i/10 to (i+1)/10 of the cells are not the background. Exhausted rings of more than 14 cells are left out.
+    /// The used cases by density: entry i counts starts in which i/10 to (i+1)/10 of the cells are not the background.
+    ///
+    /// Exhausted rings of more than 14 cells are left out.
     pub densities: [u64; 10],
-    /// Used cases by family.
+    /// The used cases by family.
     pub families: BTreeMap<String, u64>,
-    /// How often the antecedent held, counted once a case and step.
+    /// The number of (case, step) at which the antecedent held.
     pub triggers: u64,
-    /// The same by family.
+    /// The same number by family.
     pub trigger_families: BTreeMap<String, u64>,
     /// The share of used cases that visited a symbol which no start may hold, `0..=1`.
     pub collision_coverage: f64,
-    /// The share of used cases in which something stood at the seam of the ring, `0..=1`.
+    /// The share of used cases with a mover at the seam of the ring, `0..=1`.
     pub wrap_coverage: f64,
-    /// How the law's mutants fared on the same cases.
+    /// The result of the law's mutants on the same cases.
     pub mutation: Mutation,
 }
 
@@ -125,31 +127,31 @@ pub struct Power {
 pub struct RingPower {
     /// The number of cells.
     pub n: usize,
-    /// Whether every admissible start was tried (rotations counted once where the law does not see them).
+    /// Whether every admissible start was tried, one for each rotation class if the law is invariant under rotations.
     pub exhausted: bool,
-    /// Starts that were generated.
+    /// The generated starts.
     pub attempted: u64,
-    /// Of these, the ones that met the preconditions.
+    /// The generated starts that met the preconditions.
     pub used: u64,
-    /// Of these, the different ones.
+    /// The different starts among those.
     pub distinct: u64,
-    /// The 95 % upper bound on the share of violating starts under the generators, `3 / distinct`; absent where all were tried.
+    /// The 95 % upper bound on the share of violating starts under the generators, `3 / distinct`; `None` if all were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation_rate_upper_95: Option<f64>,
 }
 
-/// How the law's mutants fared.
+/// The result of the law's mutants on the cases that the law survived.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mutation {
-    /// How many mutants there were.
+    /// The number of mutants.
     pub total: u64,
-    /// How many of them the same cases refuted.
+    /// The number of mutants that the cases refuted.
     pub refuted: u64,
-    /// `refuted / total`, 0 where there were none.
+    /// The mutation score `refuted / total`; 0 without mutants.
     pub score: f64,
 }
 
-/// A verdict. The same universe, config, law and seed give the same bytes, but for `runtime_ms`.
+/// A verdict. The same universe, config, law and seed give the same bytes, except for `runtime_ms`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verdict {
@@ -167,22 +169,22 @@ pub struct Verdict {
     pub seed: u64,
     /// The answer.
     pub status: Status,
-    /// Why it is UNKNOWN.
+    /// The reason for UNKNOWN; `None` otherwise.
     pub reason_code: Option<UnknownReason>,
-    /// How it was reached.
+    /// The evidence for the answer.
     pub evidence: Evidence,
-    /// What the attempt was worth.
+    /// The power of the attempt to refute the law.
     pub power: Power,
-    /// The refutation, where the answer is FAIL.
+    /// The counterexample; `None` unless the answer is FAIL.
     pub counterexample: Option<Counterexample>,
-    /// What else a reader should know.
+    /// Further remarks for a reader.
     pub notes: Vec<String>,
-    /// Milliseconds, entered by whoever holds a clock; the harness itself leaves 0.
+    /// The run time in milliseconds, entered by a caller with a clock; the harness writes 0.
     pub runtime_ms: u64,
 }
 
 impl Verdict {
-    /// An UNKNOWN verdict without evidence, to be filled in.
+    /// Creates an UNKNOWN verdict without evidence, to be filled in.
     pub fn new(
         law_id: String,
         law_fingerprint: String,

@@ -1,4 +1,4 @@
-//! sha256 as text, and the JSON that is hashed.
+//! The sha256 of values as text, and the JSON that is hashed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The digest as 64 hex digits.
+/// Returns the digest as 64 hex digits.
 pub(crate) fn hex(hasher: Sha256) -> String {
     hasher
         .finalize()
@@ -19,12 +19,14 @@ pub(crate) fn hex(hasher: Sha256) -> String {
         })
 }
 
-/// The sha256 of a text, 64 hex digits.
+/// Returns the sha256 of a text, 64 hex digits.
 pub(crate) fn of(text: &str) -> String {
     hex(Sha256::new().chain_update(text))
 }
 
-/// A value of this crate as JSON text. Two values must not share a text because neither could be written, so a failure is not hidden.
+/// Writes a value of this crate as JSON text.
+///
+/// A failure is not hidden, since two values that cannot be written would share a text.
 #[expect(
     clippy::expect_used,
     reason = "the keys of this crate's maps are strings, and its `Serialize` is derived"
@@ -33,7 +35,7 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("a type of this crate can be written as JSON")
 }
 
-/// A value of this crate as a JSON value.
+/// Writes a value of this crate as a JSON value.
 #[expect(
     clippy::expect_used,
     reason = "the keys of this crate's maps are strings, and its `Serialize` is derived"
@@ -42,7 +44,7 @@ pub(crate) fn value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).expect("a type of this crate can be written as JSON")
 }
 
-/// The fields of a struct of this crate by name; none if it is not written as an object.
+/// Returns the fields of a struct of this crate by name; no field if it is not written as an object.
 pub(crate) fn fields(of: &impl Serialize) -> BTreeMap<String, Value> {
     match value(of) {
         Value::Object(fields) => fields.into_iter().collect(),

@@ -1,4 +1,4 @@
-//! JSON that people and models write, read so that nothing in it is lost without a word, and JSON that is hashed.
+//! JSON: strict reading of text by people and models, and the hashes of values.
 
 pub(crate) mod hash;
 mod nearest;

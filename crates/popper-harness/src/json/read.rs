@@ -1,4 +1,4 @@
-//! JSON with no key twice and a bounded depth.
+//! A reader of JSON that refuses repeated keys and bounds the depth.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,27 +8,28 @@ use serde_json::{Map, Number, Value};
 
 /// The deepest nesting of a claim's tree and of an observable's parentheses, in a law's normal form.
 pub const MAX_DEPTH: usize = 64;
-/// Levels of arrays and objects that may surround a tree of [`MAX_DEPTH`] levels: a list, a verdict, a package, a law.
+/// The levels of arrays and objects that may surround a tree of [`MAX_DEPTH`] levels: a list, a verdict, a package, a law.
 const AROUND: usize = 32;
 
 /// A text that is not JSON, or that holds one key twice in one object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {message}")]
 pub struct JsonError {
-    /// Where, as a JSON path such as `$.quantifiers`.
+    /// The place, as a JSON path such as `$.quantifiers`.
     pub path: String,
     /// The reason.
     pub message: String,
 }
 
-/// Reads a JSON text, named `root` in messages. Unlike `serde_json`, it refuses an object that holds a key twice: the reader
-/// cannot know which of the two values is meant.
+/// Reads a JSON text, named `root` in messages.
+///
+/// Unlike `serde_json`, it refuses an object that holds a key twice, since either value could be meant.
 ///
 /// ```
 /// use popper_harness::json;
 ///
 /// let error = json::parse(r#"{"quantifiers": {"T": 1, "T": 9}}"#, "$").unwrap_err();
-/// assert_eq!(error.to_string(), r#"$.quantifiers: the key "T" stands twice"#);
+/// assert_eq!(error.to_string(), r#"$.quantifiers: the key "T" occurs twice"#);
 /// ```
 ///
 /// # Errors
@@ -51,14 +52,16 @@ pub fn parse(text: &str, root: &str) -> Result<Value, JsonError> {
     })
 }
 
-/// How a value is reached from the one around it.
+/// The step from a value to one inside of it.
 enum Step<'a> {
     Root(&'a str),
     Key(&'a Position<'a>, &'a str),
     Index(&'a Position<'a>, usize),
 }
 
-/// A value under reading. The first fault is kept outside, because an error of `serde_json` holds nothing but text.
+/// The position of a value that is being read.
+///
+/// The first fault is kept outside, since an error of `serde_json` holds only text.
 struct Position<'a> {
     step: Step<'a>,
     depth: usize,
@@ -164,7 +167,7 @@ impl<'de> Visitor<'de> for Position<'_> {
         let mut map = Map::new();
         while let Some(key) = fields.next_key::<String>()? {
             if map.contains_key(&key) {
-                return self.fail(self.to_string(), format!("the key {key:?} stands twice"));
+                return self.fail(self.to_string(), format!("the key {key:?} occurs twice"));
             }
             let value = fields.next_value_seed(self.inside(Step::Key(&self, &key)))?;
             map.insert(key, value);
@@ -173,7 +176,7 @@ impl<'de> Visitor<'de> for Position<'_> {
     }
 }
 
-/// The kind of a value, in words for messages.
+/// Returns the kind of a value, in words for messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -206,7 +209,7 @@ mod tests {
         let error = |text: &str| parse(text, "$[2]").unwrap_err().to_string();
         assert_eq!(
             error("[{}, {\"a\": [{\"k\": 1, \"k\": 1}]}]"),
-            "$[2][1].a[0]: the key \"k\" stands twice"
+            "$[2][1].a[0]: the key \"k\" occurs twice"
         );
         assert_eq!(error(&"[".repeat(5000)), "$[2]: nests deeper than 64");
         assert!(error("{\"a\": 1} x").starts_with("$[2]: not JSON: trailing characters"));

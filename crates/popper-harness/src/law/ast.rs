@@ -1,4 +1,4 @@
-//! Reading a `claim_ast`.
+//! The reader of a `claim_ast`.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,9 @@ use super::reader::{LawObject, Problems};
 use super::syntax::{Kind, Node, Op, Time};
 use crate::json::kind;
 
-/// Reads a claim tree. The depth is bounded, so the recursion is; how deep a law may be is measured on its normal form.
+/// Reads a claim tree of bounded depth.
+///
+/// The limit for laws is checked later, on the normal form.
 pub(super) fn read_ast(law: &LawObject<'_>, value: &Value) -> Option<Node> {
     let mut nodes = 0;
     read_node(law, value, "claim_ast", 1, &mut nodes)
@@ -28,7 +30,7 @@ pub(super) fn read_alone(value: &Value) -> Result<Node, LawError> {
     })
 }
 
-/// The path inside `claim_ast` of the node with this number, such as `.lhs.arg`.
+/// Returns the path inside `claim_ast` of the node with this number, such as `.lhs.arg`.
 pub(super) fn path_of(tree: &Node, number: usize) -> Option<String> {
     if tree.column == number {
         return Some(String::new());

@@ -1,4 +1,4 @@
-//! Laws from Rust: an expression or two, and how long they are claimed.
+//! A builder of laws from expressions.
 
 use serde_json::{Map, Value, json};
 
@@ -8,20 +8,20 @@ use super::expr::Expr;
 use super::model::{Extensions, Law, Template};
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
 
-/// The horizon of a built law, unless another is asked for.
+/// The default horizon of a built law, in steps.
 const HORIZON: u64 = 60;
 
-/// Which way a monotone observable may go.
+/// The direction in which a monotone observable may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Direction {
-    /// f(t+1) <= f(t)
+    /// The observable never grows: f(t+1) <= f(t).
     Falls,
-    /// f(t+1) >= f(t)
+    /// The observable never falls: f(t+1) >= f(t).
     Rises,
 }
 
-/// A law in the making. [`LawBuilder::build`] reads it as if it were JSON, so that a built law and its JSON are one.
+/// A builder of a law. [`LawBuilder::build`] reads its JSON, so a built law equals the law of that JSON.
 ///
 /// ```
 /// use popper_harness::law::{Law, syntax::Op};
@@ -32,7 +32,7 @@ pub enum Direction {
 /// # Ok::<(), popper_harness::law::LawError>(())
 /// ```
 #[derive(Debug, Clone)]
-#[must_use = "a law comes of it with `build`"]
+#[must_use = "`build` makes the law"]
 pub struct LawBuilder {
     law: Map<String, Value>,
     conditions: Vec<Value>,
@@ -40,12 +40,12 @@ pub struct LawBuilder {
 }
 
 impl Law {
-    /// The law that an observable never changes.
+    /// Begins the law that an observable never changes.
     pub fn invariant(expr: &str) -> LawBuilder {
         LawBuilder::measuring(Template::Invariant, expr)
     }
 
-    /// The law that an observable only falls, or only rises.
+    /// Begins the law that an observable never grows, or never falls.
     pub fn monotone(expr: &str, direction: Direction) -> LawBuilder {
         let op = match direction {
             Direction::Falls => Op::Le,
@@ -54,30 +54,33 @@ impl Law {
         LawBuilder::measuring(Template::Monotone, expr).with("direction", json!(op.text()))
     }
 
-    /// The law that an observable compares with a constant at every step.
+    /// Begins the law that compares an observable with a constant at every step.
     pub fn bound(expr: &str, op: Op, k: i64) -> LawBuilder {
         LawBuilder::measuring(Template::Bound, expr)
             .with("bound_op", json!(op.text()))
             .with("bound_value", json!(k))
     }
 
-    /// The law that after each state with `p` comes one with `q`. Both are comparisons of observables, joined by `and`, `or` and
-    /// `not`: `count('X') > 0`.
+    /// Begins the law that each state with `p` is followed by one with `q`.
+    ///
+    /// Both are comparisons of observables, such as `count('X') > 0`, joined by `and`, `or` and `not`.
     pub fn implies_step(p: &str, q: &str) -> LawBuilder {
         LawBuilder::implication(Template::ImplicationStep, p, q, Time::Next)
     }
 
-    /// The law that each state with `p` has `q`; see [`Law::implies_step`] for what they are.
+    /// Begins the law that each state with `p` has `q`; see [`Law::implies_step`] for their form.
     pub fn implies_state(p: &str, q: &str) -> LawBuilder {
         LawBuilder::implication(Template::ImplicationState, p, q, Time::Now)
     }
 
-    /// The law that each state with `p` has `q`, or one of the `h` states after it; see [`Law::implies_step`] for what they are.
+    /// Begins the law that each state with `p`, or one of the `h` states after it, has `q`.
+    ///
+    /// See [`Law::implies_step`] for the form of both.
     pub fn eventually(p: &str, q: &str, h: u64) -> LawBuilder {
         LawBuilder::implication(Template::Eventually, p, q, Time::Now).quantifier("H", h)
     }
 
-    /// The law that a transform and the steps may change places.
+    /// Begins the law that a transform commutes with the step.
     pub fn commutes(name: &str) -> LawBuilder {
         LawBuilder::new(Template::SymmetryCommutation).with("transform", json!(name))
     }
@@ -134,32 +137,32 @@ impl LawBuilder {
         self
     }
 
-    /// Gives the law a name; it is `built` otherwise.
+    /// Sets the name of the law; the default is `built`.
     pub fn named(self, law_id: &str) -> Self {
         self.with("law_id", json!(law_id))
     }
 
-    /// Claims it for this many steps; 60 otherwise.
+    /// Sets the horizon, in steps; the default is 60.
     pub fn horizon(self, t: u64) -> Self {
         self.quantifier("T", t)
     }
 
-    /// Claims it only of starts that meet this condition.
+    /// Adds a precondition on the start.
     pub fn when(mut self, lhs: &str, op: Op, rhs: i64) -> Self {
         let condition = json!({"lhs": lhs, "op": op.text(), "rhs": rhs});
         self.conditions.push(condition);
         self
     }
 
-    /// Says in words what would refute it.
+    /// Sets the text that says what would refute the law.
     pub fn forbidden(self, text: &str) -> Self {
         self.with("forbidden", json!(text))
     }
 
-    /// The law.
+    /// Builds the law.
     ///
     /// # Errors
-    /// [`LawError`] with every problem of what was given.
+    /// [`LawError`] with every problem of the given parts.
     pub fn build(self) -> Result<Law, LawError> {
         if let Some(problem) = self.problem {
             let problems = vec![problem];
@@ -171,7 +174,7 @@ impl LawBuilder {
     }
 }
 
-/// What is said of one state, read at a time. The sides of a comparison are observables.
+/// Reads a statement about one state at a time. The sides of a comparison are observables.
 fn stated(said: &str, time: Time) -> Result<Expr, SyntaxError> {
     fn part(node: &Node, time: Time) -> Result<Expr, SyntaxError> {
         match &node.kind {

@@ -1,11 +1,11 @@
-//! Expressions and claims in one way of writing them.
+//! The canonical form of expressions and claims.
 
 use super::expr::Expr;
 use super::limits::{MAX_RING, MAX_STEPS};
 use super::syntax::{Kind, Node, Op, Time};
 use crate::json::hash::json;
 
-/// A claim as a canonical `claim_ast`.
+/// Returns a claim as a canonical `claim_ast`.
 pub(super) fn formula(node: &Node) -> Expr {
     let node = bare(node);
     match &node.kind {
@@ -57,7 +57,9 @@ pub(super) fn formula(node: &Node) -> Expr {
     }
 }
 
-/// The node without pairs of `not` and of minus signs, as far as they change nothing: the negative of the least integer has no value.
+/// Returns the node without pairs of `not` and of minus signs.
+///
+/// A pair of minus signs stays where a value could be the least integer, whose negative has no value.
 fn bare(node: &Node) -> &Node {
     match &node.kind {
         Kind::Not(inner) => match &inner.kind {
@@ -72,7 +74,7 @@ fn bare(node: &Node) -> &Node {
     }
 }
 
-/// A chain as a tree of even depth, so that a long one does not nest deeper than a law may.
+/// Joins the operands of a chain into a balanced tree, so that a long chain does not exceed the depth limit.
 fn joined(op: Op, operands: &[Expr]) -> Expr {
     if let [single] = operands {
         return single.clone();
@@ -81,7 +83,7 @@ fn joined(op: Op, operands: &[Expr]) -> Expr {
     joined(op, left).op(op, joined(op, right))
 }
 
-/// `>` and `>=` turned into `<` and `<=`.
+/// Turns `>` and `>=` into `<` and `<=`.
 pub(super) fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a Node, &'a Node) {
     if matches!(op, Op::Gt | Op::Ge) {
         (op.mirrored(), right, left)
@@ -90,8 +92,10 @@ pub(super) fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a No
     }
 }
 
-/// Whether the operands of a whole chain may be sorted without changing what it means. Where something may have no value, their
-/// order matters: truth values short-circuit, and a sum may leave 64 bits on the way in one order and not in another.
+/// Whether the operands of a whole chain may be sorted without changing its value.
+///
+/// The order matters where an operand may have no value: truth values short-circuit, and a sum may leave 64 bits in one
+/// order and not in another.
 fn sortable(op: Op, node: &Node) -> bool {
     match op {
         Op::Add | Op::Mul => magnitude(node) <= i128::from(i64::MAX),
@@ -100,7 +104,7 @@ fn sortable(op: Op, node: &Node) -> bool {
     }
 }
 
-/// What no part of an expression exceeds on a ring that a law can ask for, whatever the order of its chains.
+/// Returns a bound on every part of an expression, in any order of its chains, on rings that a law can ask for.
 fn magnitude(node: &Node) -> i128 {
     match &node.kind {
         Kind::Int(number) => i128::from(number.unsigned_abs()).max(1),
@@ -149,7 +153,7 @@ fn is_static(node: &Node) -> bool {
     }
 }
 
-/// The operands of a chain of one associative operator.
+/// Visits the operands of a chain of one associative operator.
 fn chain<'a>(op: Op, node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
     let node = bare(node);
     match &node.kind {
@@ -161,7 +165,7 @@ fn chain<'a>(op: Op, node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// An observable's canonical text: aliases replaced, operands of `+` and `*` sorted, parentheses everywhere.
+/// Returns an observable's canonical text: aliases replaced, operands of `+` and `*` sorted, parentheses everywhere.
 pub(super) fn text(node: &Node) -> String {
     let node = bare(node);
     match &node.kind {

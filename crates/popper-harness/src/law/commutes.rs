@@ -2,7 +2,9 @@
 
 use super::syntax::{QUOTES, SyntaxError};
 
-/// Reads the name of the transform. Shifts such as `shift_-1` are not names of the grammar of claims, so this has a grammar apart.
+/// Reads the name of the transform.
+///
+/// It has its own grammar, since the names of shifts, such as `shift_-1`, are not names in the grammar of claims.
 pub(super) fn parse(text: &str) -> Result<String, SyntaxError> {
     let mut cursor = Cursor {
         chars: text.chars().collect(),
@@ -38,7 +40,7 @@ impl Cursor {
         }
     }
 
-    /// Takes a word or sign, and the blanks before it, if it is next.
+    /// Consumes a word or sign, and the blanks before it, if it is next.
     fn eat(&mut self, word: &str) -> bool {
         self.blanks();
         let there = word.chars().enumerate();

@@ -1,4 +1,4 @@
-//! Resolving a law against a universe.
+//! The compilation of a law for a universe.
 
 use super::model::{Law, LocalFields, Template};
 use super::program::{
@@ -9,7 +9,7 @@ use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
 use crate::json::{hint, nearest};
 use crate::universe::{Alphabet, Shift, Symbol, Tabulated, Universe};
 
-/// A part that a law needs and the universe or the harness lacks.
+/// A part of a law that the universe or the harness lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Missing {
@@ -31,7 +31,7 @@ pub enum Missing {
         /// The symbols of the universe, with blanks between.
         alphabet: String,
     },
-    /// A transform.
+    /// A transform of the universe.
     #[error("transform `{name}` is not known{}", hint(nearest.as_deref()))]
     Transform {
         /// The name that the law uses.
@@ -41,23 +41,23 @@ pub enum Missing {
     },
 }
 
-/// Why a law cannot be run.
+/// A reason why a law cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unfit {
-    /// It needs what nobody has.
+    /// The law needs something that does not exist.
     #[error(transparent)]
     Missing(#[from] Missing),
-    /// It can be read in more than one way, or in none.
+    /// The law has no single meaning.
     #[error(transparent)]
     Ambiguous(#[from] Ambiguity),
 }
 
 impl Program {
-    /// Resolves a law against a universe.
+    /// Compiles a law for a universe.
     ///
     /// # Errors
-    /// [`Unfit`] with the first thing that is missing or ambiguous; what is missing comes first.
+    /// [`Unfit`] with the first part that is missing, or else the first that is ambiguous.
     pub fn compile(law: &Law, universe: &Tabulated) -> Result<Self, Unfit> {
         let scope = Scope { universe };
         let resolved = match law.resolve() {
@@ -117,7 +117,7 @@ impl Program {
         }
     }
 
-    /// Whether an expression is one that a universe can be asked for.
+    /// Whether an expression can be evaluated in a universe.
     pub fn measures(expr: &str, universe: &Tabulated) -> bool {
         syntax::parse(expr).is_ok_and(|node| Scope { universe }.observable(&node).is_ok())
     }
@@ -149,7 +149,7 @@ fn wrong<T>(column: usize, message: impl Into<String>) -> Resolved<T> {
     Err(Unresolved::Wrong(SyntaxError::at(column, message)))
 }
 
-/// An expression with the names that a law declares itself put out of the way.
+/// Returns an expression in which the names that the law declares are replaced by a constant.
 fn without_names(node: &Node, declared: &dyn Fn(&str) -> bool) -> Node {
     let inner = |node: &Node| Box::new(without_names(node, declared));
     let kind = match &node.kind {
@@ -169,7 +169,7 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// The first thing that an observable of a law needs and nobody has, as far as the law can be read at all.
+    /// Returns the first missing part of a law's observables, as far as the law can be read.
     fn missing(&self, law: &Law) -> Option<Missing> {
         law.observables.iter().find_map(|observable| {
             let declared = |name: &str| {

@@ -1,15 +1,15 @@
-//! What is wrong with a law.
+//! The problems of a law.
 
 use std::fmt;
 
 use crate::json::JsonError;
 
-/// One thing that is wrong with a law.
+/// A problem of a law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where, as a JSON path such as `$.preconditions[0].op`.
+    /// The place, as a JSON path such as `$.preconditions[0].op`.
     pub path: String,
-    /// What was expected.
+    /// The expectation that is not met.
     pub message: String,
 }
 
@@ -19,7 +19,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A text that is not a law, with everything that is wrong with it.
+/// All problems of a text that is not a law.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 #[non_exhaustive]

@@ -1,6 +1,7 @@
-//! The reference evaluator: one state at a time, straight from the definitions.
+//! The reference evaluator, which follows the definitions one state at a time.
 //!
-//! It decides replays, witnesses and everything the bit-parallel engine does not cover; the two are tested against each other.
+//! It derives counterexamples and witnesses and evaluates what the bit-parallel engine does not cover. The two are tested
+//! against each other.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,24 +14,24 @@ use super::program::{
 use super::syntax::{Op, Time};
 use crate::universe::{State, Symbol, Tabulated};
 
-/// Why an expression has no value on a state.
+/// A reason why an expression has no value on a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// A result that 64 bits do not hold.
+    /// The result does not fit into 64 bits.
     #[error("the result does not fit into 64 bits")]
     Overflow,
-    /// `%` or `/` by zero.
+    /// The divisor of `%` or `/` is zero.
     #[error("division by zero")]
     ZeroDivisor,
-    /// `%` of a fraction.
+    /// The left side of `%` is a fraction.
     #[error("`%` of a fraction")]
     FractionModulo,
 }
 
 type Evaluated<T> = Result<T, EvalError>;
 
-/// The value of an observable on a state.
+/// Returns the value of an observable on a state.
 ///
 /// # Errors
 /// [`EvalError`] on overflow or a zero divisor.
@@ -92,7 +93,7 @@ fn stands(pattern: &Pattern, state: &[Symbol], cell: usize) -> bool {
             .all(|(offset, symbol)| state[(cell + offset) % n] == *symbol)
 }
 
-/// Checked arithmetic; `%` is floor modulo.
+/// Computes with overflow checks; `%` is floor modulo.
 pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Evaluated<i64> {
     let result = match op {
         Arith::Add => left.checked_add(right),
@@ -111,20 +112,20 @@ pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Evaluated<i64> {
     result.ok_or(EvalError::Overflow)
 }
 
-/// A run, of which the start, fixed steps and two neighbouring states are in memory. Forward it is made step by step.
+/// A run of which the start, fixed steps and two neighbouring states are in memory.
 pub struct Trajectory<'a> {
     universe: &'a Tabulated,
     period: Option<u64>,
     start: State,
     fixed: Vec<(u64, State)>,
-    /// The step of `now`.
+    /// The step of the state `now`.
     at: u64,
     now: State,
     next: Option<State>,
 }
 
 impl<'a> Trajectory<'a> {
-    /// A run from a start.
+    /// Begins a run at a start.
     pub fn new(universe: &'a Tabulated, start: &[Symbol]) -> Self {
         let start: State = start.iter().copied().collect();
         Self {
@@ -138,7 +139,7 @@ impl<'a> Trajectory<'a> {
         }
     }
 
-    /// The same run with the states at some steps kept for good.
+    /// Returns the same run, which keeps the states at the given steps.
     #[must_use]
     pub fn keeping(mut self, steps: &BTreeSet<u64>) -> Self {
         let reduced: BTreeSet<u64> = steps.iter().map(|&step| self.reduced(step)).collect();
@@ -151,12 +152,12 @@ impl<'a> Trajectory<'a> {
         self
     }
 
-    /// A known period makes every state of the future one of the first.
+    /// Reduces a step by the period, if one is known.
     fn reduced(&self, step: u64) -> u64 {
         self.period.map_or(step, |period| step % period)
     }
 
-    /// The state at a step. Steps before the last two that were asked for are made again from the start.
+    /// Returns the state at a step. A step before the last two requested ones is computed again from the start.
     pub fn state(&mut self, step: u64) -> &State {
         let step = self.reduced(step);
         if step == 0 {
@@ -185,10 +186,10 @@ impl<'a> Trajectory<'a> {
     }
 }
 
-/// The value of a formula at step `t`, where `read` gives an observable's value at a time.
+/// Returns the value of a formula at step `t`, where `read` returns an observable's value at a time.
 ///
 /// # Errors
-/// [`EvalError`] from the parts that count.
+/// [`EvalError`] from the parts that decide the value.
 pub fn holds(
     formula: &Formula,
     t: u64,
@@ -212,7 +213,7 @@ pub fn holds(
     }
 }
 
-/// The step that a time names.
+/// Returns the step that a time names.
 pub(crate) fn step_of(time: Time, t: u64) -> u64 {
     match time {
         Time::At(step) => step,
@@ -221,7 +222,7 @@ pub(crate) fn step_of(time: Time, t: u64) -> u64 {
     }
 }
 
-/// The value of a term without `/`.
+/// Returns the value of a term without `/`.
 ///
 /// # Errors
 /// [`EvalError`] on overflow or a zero divisor.
@@ -250,7 +251,7 @@ pub fn integer(
     })
 }
 
-/// The exact value of a term, as a fraction.
+/// Returns the exact value of a term, as a fraction.
 ///
 /// # Errors
 /// [`EvalError`] on overflow, a zero divisor or `%` of a fraction.
@@ -285,7 +286,7 @@ pub fn fraction(
     }
 }
 
-/// Whether a start meets the preconditions. One that fails decides, whatever the others are.
+/// Whether a start meets the preconditions. A condition that fails decides, even if another has no value.
 ///
 /// # Errors
 /// [`EvalError`] from a condition that has no value, where no other fails.
@@ -307,21 +308,21 @@ pub fn admitted(
     outcome
 }
 
-/// What a law made of one start.
+/// The result of a law on one start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Case {
-    /// Whether the start meets the preconditions; nothing else is asked of one that does not.
+    /// Whether the start meets the preconditions; if not, the claim is not evaluated.
     pub admitted: bool,
     /// The first t at which the claim fails.
     pub violation: Option<u64>,
-    /// At how many t the antecedent held (each cell counts for `local_transition`); 0 where the law has none.
+    /// The number of t at which the antecedent held (each cell counts for `local_transition`); 0 without an antecedent.
     pub triggers: u64,
-    /// The first t without a value, and why.
+    /// The first t without a value, with the reason.
     pub error: Option<(u64, EvalError)>,
 }
 
 impl Case {
-    /// What the law makes of one start, watched up to a horizon.
+    /// Evaluates the law on one start up to a horizon.
     pub fn new(
         program: &Program,
         universe: &Tabulated,
@@ -374,7 +375,7 @@ impl Case {
         case
     }
 
-    /// Enters a step without a value; the first one counts.
+    /// Enters a step without a value; the earliest one counts.
     fn fail(&mut self, t: u64, error: EvalError) {
         if self.error.is_none_or(|(first, _)| t < first) {
             self.error = Some((t, error));
@@ -387,7 +388,7 @@ struct RunValues<'a> {
     program: &'a Program,
     run: Trajectory<'a>,
     fixed: BTreeSet<u64>,
-    /// By step, then by observable.
+    /// The values by step, then by observable.
     known: BTreeMap<u64, Vec<Option<Evaluated<i64>>>>,
 }
 
@@ -402,7 +403,7 @@ impl<'a> RunValues<'a> {
         }
     }
 
-    /// Goes on to a step; nothing but fixed steps will be read before it.
+    /// Advances to a step and forgets earlier values, except those of fixed steps.
     fn reach(&mut self, t: u64) {
         let fixed = &self.fixed;
         self.known
@@ -428,16 +429,16 @@ impl<'a> RunValues<'a> {
     }
 }
 
-/// How far a run is watched.
+/// The length up to which a run is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Horizon {
-    /// The last t that is asked (T, or less where the period makes the rest a repetition).
+    /// The last t at which the claim is evaluated: T, or less where the period makes the rest a repetition.
     pub t: u64,
-    /// The window of `eventually`.
+    /// The window of `eventually`, in steps.
     pub window: u64,
 }
 
-/// Asks a local transition of every cell.
+/// Evaluates a local transition on every cell.
 fn local(program: &Program, run: &mut Trajectory<'_>, horizon: Horizon, case: &mut Case) {
     let Claim::Local {
         trigger,
@@ -468,7 +469,7 @@ fn local(program: &Program, run: &mut Trajectory<'_>, horizon: Horizon, case: &m
     }
 }
 
-/// Every t0 at which the antecedent holds waits for the consequent, in one pass over the run.
+/// Evaluates an `eventually` in one pass: each t0 at which the antecedent holds waits for the consequent.
 fn eventually(
     values: &mut RunValues<'_>,
     antecedent: &Formula,
@@ -512,7 +513,7 @@ fn eventually(
     }
 }
 
-/// The first t at which a transform and the step, in either order, give different states.
+/// Returns the first t at which a transform and the step, in either order, give different states.
 fn commutes(
     symmetry: &Symmetry,
     universe: &Tabulated,

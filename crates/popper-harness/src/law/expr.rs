@@ -1,4 +1,4 @@
-//! A claim as a tree: the form of `claim_ast`, and the one text that is written of it.
+//! A claim as a tree: the form of `claim_ast`, and its text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use super::syntax::{
     Kind, Node, Op, SyntaxError, Time, integer_only, parse, parse_displayed, timed,
 };
 
-/// A part of a claim. As JSON it is a `claim_ast`.
+/// A claim or a part of one. As JSON it is a `claim_ast`.
 ///
 /// ```
 /// use popper_harness::law::Expr;
@@ -31,11 +31,11 @@ pub enum Expr {
     Step,
     /// An observable expression at a time.
     Obs(String, Time),
-    /// `-x`
+    /// The negative `-x`.
     Neg(Box<Expr>),
-    /// `not x`
+    /// The negation `not x`.
     Not(Box<Expr>),
-    /// `left op right`
+    /// An operation `left op right`.
     Bin(Op, Box<Expr>, Box<Expr>),
 }
 
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Expr {
 }
 
 impl Expr {
-    /// The tree of a claim in which every observable has a time.
+    /// Builds the tree of a claim in which every observable has a time.
     fn from_node(node: &Node) -> Result<Self, SyntaxError> {
         let child = |node: &Node| Self::from_node(node).map(Box::new);
         Ok(match &node.kind {
@@ -81,19 +81,19 @@ impl Expr {
         })
     }
 
-    /// `self op other`
+    /// Returns `self op other`.
     #[must_use]
     pub fn op(self, op: Op, other: impl Into<Self>) -> Self {
         Self::Bin(op, Box::new(self), Box::new(other.into()))
     }
 
-    /// `self -> other`
+    /// Returns `self -> other`.
     #[must_use]
     pub fn then(self, other: Self) -> Self {
         self.op(Op::Implies, other)
     }
 
-    /// Shows this node and every node below it, parents first.
+    /// Calls `see` with this node and every node below it, parents first.
     pub fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Self)) {
         see(self);
         match self {
@@ -106,7 +106,7 @@ impl Expr {
         }
     }
 
-    /// Every observable expression that it reads, each once, in order of appearance.
+    /// Returns every observable expression of the claim once, in order of appearance.
     pub fn observables(&self) -> Vec<&str> {
         let mut found = Vec::new();
         self.visit(&mut |node| {
@@ -119,8 +119,9 @@ impl Expr {
         found
     }
 
-    /// With each observable written without the parentheses that enclose all of it, and with what is compared in front of what
-    /// it is compared with, as people write it: `x(t) >= 1`, `x(t) == x(0)`.
+    /// Returns the claim as people write it: `x(t) >= 1`, `x(t) == x(0)`.
+    ///
+    /// Observables lose the parentheses that enclose all of them, and the compared value is the left side of a comparison.
     #[must_use]
     pub fn as_people_write(&self) -> Self {
         match self {
@@ -148,7 +149,7 @@ impl Expr {
         }
     }
 
-    /// With the sides of each comparison exchanged for which `turns` is true.
+    /// Returns the claim with the sides exchanged of each comparison for which `turns` is true.
     #[must_use]
     pub fn mirrored_where(&self, turns: &dyn Fn(&Self, &Self) -> bool) -> Self {
         let side = |side: &Self| side.mirrored_where(turns);
@@ -163,7 +164,7 @@ impl Expr {
         }
     }
 
-    /// As text. `name` says what an observable is called.
+    /// Writes the claim as text; `name` returns the name of an observable.
     pub fn text(&self, notation: Notation, name: &dyn Fn(&str) -> String) -> String {
         let root = self;
         Text {
@@ -175,7 +176,7 @@ impl Expr {
     }
 }
 
-/// A way of writing a tree.
+/// A notation for a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notation {
@@ -234,7 +235,7 @@ impl Serialize for WrittenTime {
     }
 }
 
-/// A tree being written.
+/// A tree with its notation and names, ready to be written.
 struct Text<'a> {
     root: &'a Expr,
     notation: Notation,
@@ -299,7 +300,7 @@ impl Text<'_> {
         }
     }
 
-    /// With a sign before it, and in parentheses where it can be misread without.
+    /// Writes an expression after a sign, in parentheses where it could be misread without them.
     fn signed(&self, sign: &str, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(sign)?;
         if self.notation == Notation::Grammar || matches!(expr, Expr::Bin(..)) {
@@ -315,7 +316,7 @@ impl Text<'_> {
         out.write_str(")")
     }
 
-    /// In parentheses where it binds less tightly than `floor`.
+    /// Writes an expression, in parentheses where it binds less tightly than `floor`.
     fn write_in(&self, floor: usize, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_open = match expr {
             Expr::Bin(op, ..) => op.level() < floor,
@@ -337,7 +338,7 @@ fn takes_time(expr: &str) -> bool {
     unwrapped(expr) != expr || parse(expr).is_ok_and(is_name)
 }
 
-/// An expression without the parentheses that enclose all of it.
+/// Returns an expression without the parentheses that enclose all of it.
 pub fn unwrapped(expr: &str) -> &str {
     let Some(inner) = expr.strip_prefix('(').and_then(|e| e.strip_suffix(')')) else {
         return expr;

@@ -1,4 +1,4 @@
-//! Observables for embedders: an expression in, an integer out.
+//! The value of an observable expression on a single state.
 
 use super::compile::Unfit;
 use super::error::LawError;
@@ -8,17 +8,17 @@ use super::program::Program;
 use super::syntax::Op;
 use crate::universe::{StateError, Symbol, Tabulated, Universe};
 
-/// Why an expression has no value on a state.
+/// A reason why an expression has no value on a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
     /// The expression is blank or too long.
     #[error(transparent)]
     Law(#[from] LawError),
-    /// The expression does not parse, or names what the universe does not have.
+    /// The expression does not parse, or names something that the universe does not have.
     #[error(transparent)]
     Expression(#[from] Unfit),
-    /// The state is empty, or holds what is no symbol of the universe.
+    /// The state is empty or holds a foreign symbol.
     #[error(transparent)]
     State(#[from] StateError),
     /// The value does not fit into 64 bits, or a divisor is zero.
@@ -26,7 +26,7 @@ pub enum MeasureError {
     Value(#[from] EvalError),
 }
 
-/// The value of an observable expression on a state.
+/// Returns the value of an observable expression on a state.
 ///
 /// ```
 /// use popper_harness::law::measure;

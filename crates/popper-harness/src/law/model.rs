@@ -1,4 +1,4 @@
-//! A law as it is written down.
+//! A law as it was written.
 
 use std::sync::OnceLock;
 
@@ -9,33 +9,33 @@ use super::normal::NormalLaw;
 use super::resolve::{Ambiguity, ResolvedLaw};
 use super::syntax::{Node, Op};
 
-/// Which extensions of the claim language are on.
+/// The extensions of the claim language that are on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extensions {
     /// Whether `local_transition` is a template.
     pub local_transition: bool,
 }
 
-/// The shapes a law may have.
+/// The templates of laws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Template {
-    /// f(t) = f(0) for t = 0..T.
+    /// The claim f(t) = f(0) for t = 0..T.
     Invariant,
-    /// f(t+1) <= f(t), or >=, for t = 0..T-1.
+    /// The claim f(t+1) <= f(t), or >=, for t = 0..T-1.
     Monotone,
-    /// f(t) op k for t = 0..T.
+    /// The claim f(t) op k for t = 0..T.
     Bound,
-    /// P(t) -> Q(t+1) for t = 0..T-1.
+    /// The claim P(t) -> Q(t+1) for t = 0..T-1.
     ImplicationStep,
-    /// P(t) -> Q(t) for t = 0..T.
+    /// The claim P(t) -> Q(t) for t = 0..T.
     ImplicationState,
-    /// For t0 = 0..T: P(t0) -> Q(t) for some t in t0..t0+H.
+    /// The claim P(t0) -> Q(t) for some t in t0..t0+H, for t0 = 0..T.
     Eventually,
-    /// `step^t(F(s)) = F(step^t(s))` for t = 0..T.
+    /// The claim `step^t(F(s)) = F(step^t(s))` for t = 0..T.
     SymmetryCommutation,
-    /// An extension: what becomes of the cells with one symbol.
+    /// The claim of an extension: the next symbol of every cell with a given symbol.
     LocalTransition,
 }
 
@@ -52,7 +52,7 @@ impl Template {
         (Self::LocalTransition, "local_transition"),
     ];
 
-    /// The name laws use.
+    /// Returns the name in laws.
     pub fn name(self) -> &'static str {
         Self::ALL
             .iter()
@@ -61,7 +61,7 @@ impl Template {
     }
 }
 
-/// How long a law speaks.
+/// The horizon and the window of a law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantifiers {
     /// The horizon T, `1..=1e9` steps.
@@ -77,16 +77,16 @@ pub struct Precondition {
     pub lhs: String,
     /// One of `== != < <= > >=`.
     pub op: Op,
-    /// As `lhs`; an integer is written out.
+    /// The other side, in the same form; an integer is written in digits.
     pub rhs: String,
 }
 
 /// A named expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedExpr {
-    /// What the claim calls it.
+    /// The name in the claim.
     pub name: String,
-    /// What it is.
+    /// The expression, in the observable grammar.
     pub expr: String,
 }
 
@@ -97,11 +97,11 @@ pub struct ProposedTest {
     pub family: String,
     /// Ring sizes, each `1..=4096`.
     pub grid_lengths: Vec<usize>,
-    /// How many cases, at most 1e6; what the harness grants is capped by its config.
+    /// The number of cases, at most 1e6; the harness limits it further by its config.
     pub cases: Option<u64>,
 }
 
-/// What the proposer says it would need.
+/// The things that the proposer says are missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// Observables that the harness may lack.
@@ -115,15 +115,15 @@ pub struct Capabilities {
 /// The fields of the `local_transition` extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalFields {
-    /// The symbol whose fate the law states.
+    /// The symbol of the cells that the law is about.
     pub trigger: char,
     /// The three cells around it, if they matter.
     pub pattern: Option<String>,
-    /// The parity of the index, if it matters.
+    /// The parity of the cell's index, if it matters.
     pub parity: Option<u8>,
-    /// `==` or `!=`.
+    /// The comparison, `==` or `!=`.
     pub result_op: Op,
-    /// The symbol it becomes, or does not become.
+    /// The symbol that the cell becomes, or does not become.
     pub result: char,
 }
 
@@ -138,25 +138,25 @@ pub struct LocalFields {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Law {
-    /// The proposer's name for it.
+    /// The proposer's name for the law.
     pub(crate) id: String,
-    /// Its shape.
+    /// The template of the law.
     pub(crate) template: Template,
-    /// Its horizon.
+    /// The horizon and the window.
     pub(crate) quantifiers: Quantifiers,
-    /// What the initial state must satisfy.
+    /// Returns the conditions on the initial state.
     pub(crate) preconditions: Vec<Precondition>,
-    /// What it measures.
+    /// The declared observables.
     pub(crate) observables: Vec<NamedExpr>,
-    /// What it says, as text; blank if other fields say it, a comment if there is a tree.
+    /// The claim as text; blank if other fields state it, a comment if there is a tree.
     pub(crate) claim: String,
-    /// What would refute it, as text; never blank.
+    /// The text that says what would refute the law; never blank.
     pub(crate) forbidden: String,
-    /// What it says, as a tree; wins over the text.
+    /// The claim as a tree, which takes precedence over the text.
     pub(crate) claim_ast: Option<Node>,
-    /// The transform of a symmetry.
+    /// Returns the transform of a symmetry.
     pub(crate) transform: Option<String>,
-    /// `<=` or `>=`, for `monotone`.
+    /// The direction of `monotone`, `<=` or `>=`.
     pub(crate) direction: Option<Op>,
     /// The constant of a bound.
     pub(crate) bound_value: Option<i64>,
@@ -164,35 +164,35 @@ pub struct Law {
     pub(crate) bound_op: Option<Op>,
     /// The fields of the extension, where the template is `local_transition`.
     pub(crate) local: Option<LocalFields>,
-    /// Cases the proposer asks for.
+    /// The cases that the proposer asks for.
     pub(crate) proposed_tests: Vec<ProposedTest>,
-    /// What the proposer says it would need.
+    /// The things that the proposer says are missing.
     pub(crate) capabilities: Capabilities,
-    /// Its JSON, for packages that must be replayed alone.
+    /// The JSON of the law, for counterexamples.
     pub(crate) source: Value,
-    /// The resolved claim, worked out once.
+    /// The resolved law, computed once.
     pub(super) resolved: OnceLock<Result<ResolvedLaw, Ambiguity>>,
-    /// The normal form, worked out once.
+    /// The normal form, computed once.
     pub(super) normal: OnceLock<NormalLaw>,
 }
 
 impl Law {
-    /// The proposer's name for it.
+    /// The proposer's name for the law.
     pub fn law_id(&self) -> &str {
         &self.id
     }
 
-    /// The shape.
+    /// Returns the template.
     pub fn template(&self) -> Template {
         self.template
     }
 
-    /// The conditions on the initial state.
+    /// Returns the conditions on the initial state.
     pub fn preconditions(&self) -> &[Precondition] {
         &self.preconditions
     }
 
-    /// The claim as text; blank if other fields say it, a comment if there is a tree.
+    /// Returns the claim as text; blank if other fields state it, a comment if there is a tree.
     pub fn claim(&self) -> &str {
         &self.claim
     }
@@ -202,12 +202,12 @@ impl Law {
         &self.forbidden
     }
 
-    /// The transform of a symmetry.
+    /// Returns the transform of a symmetry.
     pub fn transform(&self) -> Option<&str> {
         self.transform.as_deref()
     }
 
-    /// The JSON of the law, as it was read or built.
+    /// Returns the JSON of the law, as it was read or built.
     pub fn source(&self) -> &Value {
         &self.source
     }

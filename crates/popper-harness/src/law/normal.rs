@@ -1,7 +1,7 @@
 //! The normal form of a law and its fingerprint.
 //!
-//! Two laws with one fingerprint mean the same. The normal form is itself a law (give it a `law_id` and a `forbidden` text), with
-//! observables called by their canonical expression.
+//! Two laws with one fingerprint mean the same. With a `law_id` and a `forbidden` text the normal form is itself a law, in
+//! which each observable is named by its canonical expression.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,35 +24,35 @@ use super::resolve::Statement;
 use super::syntax::{self, Node, Op};
 use crate::json::{MAX_DEPTH, hash};
 
-/// A law in the one way of writing it. Its JSON is what the fingerprint is taken of.
+/// A law in normal form. The fingerprint is the sha256 of its JSON.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NormalLaw {
-    /// Its shape.
+    /// The template of the law.
     pub template: Template,
-    /// The horizon T.
+    /// The horizon T, in steps.
     pub horizon: u64,
-    /// The window H of `eventually`.
+    /// The window H of `eventually`, in steps.
     pub window: Option<u64>,
-    /// What the initial state must satisfy, in one order, each once.
+    /// The conditions on the initial state, sorted and without duplicates.
     pub preconditions: Vec<Precondition>,
-    /// What it measures, in one order, each once.
+    /// The observables, sorted and without duplicates.
     pub observables: Vec<NamedExpr>,
-    /// What it says.
+    /// The claim of the law.
     pub claim: NormalClaim,
-    /// `<=` or `>=`, for `monotone`.
+    /// The direction of `monotone`, `<=` or `>=`.
     pub direction: Option<Op>,
     /// The constant of a bound.
     pub bound_value: Option<i64>,
     /// The comparison of a bound.
     pub bound_op: Option<Op>,
-    /// Cases the proposer asks for. They are no part of what the law says, so that its JSON and its fingerprint leave them out.
+    /// The cases that the proposer asks for; they are not part of the JSON and the fingerprint.
     pub tests: Vec<ProposedTest>,
-    /// What the proposer says it would need, in one order, each once.
+    /// The things that the proposer says are missing, sorted and without duplicates.
     pub capabilities: Capabilities,
 }
 
-/// What a law in normal form says.
+/// The claim of a law in normal form.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum NormalClaim {
@@ -60,15 +60,15 @@ pub enum NormalClaim {
     Formula(Expr),
     /// A transform commutes with the step.
     Commutes(String),
-    /// What becomes of the cells with one symbol.
+    /// The next symbol of every cell with a given symbol.
     Local(LocalFields),
-    /// The law has no single meaning, so its texts are kept with their blanks folded.
+    /// The texts of a law without a single meaning, with their blanks folded.
     Unclear {
         /// The text of the claim.
         claim: String,
         /// The tree as it was written.
         tree: Option<Value>,
-        /// The transform.
+        /// The transform of a symmetry.
         transform: Option<String>,
         /// The fields of the extension.
         local: Option<LocalFields>,
@@ -76,12 +76,12 @@ pub enum NormalClaim {
 }
 
 impl Law {
-    /// The normal form: every field that has a meaning, in one way of writing it.
+    /// Returns the normal form, which has every field that matters.
     pub fn normal(&self) -> &NormalLaw {
         self.normal.get_or_init(|| self.normal_form())
     }
 
-    /// sha256 of the normal form's JSON, 64 hex digits.
+    /// Returns the sha256 of the normal form's JSON, 64 hex digits.
     pub fn fingerprint(&self) -> String {
         self.normal().fingerprint()
     }
@@ -140,7 +140,7 @@ impl Law {
         }
     }
 
-    /// Nothing is known of what the law means, so its texts are its normal form.
+    /// Returns the texts of the law as its normal form, since it has no single meaning.
     fn texts(&self) -> (NormalClaim, Vec<NamedExpr>, Vec<Precondition>) {
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let claim = NormalClaim::Unclear {
@@ -166,7 +166,7 @@ impl Law {
     }
 }
 
-/// A precondition in one way of writing it.
+/// Returns a precondition in canonical form.
 fn condition(op: Op, left: &Node, right: &Node) -> Precondition {
     let (op, left, right) = turned(op, left, right);
     let (mut left, mut right) = (text(left), text(right));
@@ -199,7 +199,7 @@ impl NormalLaw {
         Ok(law.normal().clone())
     }
 
-    /// The normal form as a law of this name.
+    /// Returns the normal form as a law of this name.
     pub fn to_law(&self, id: &str) -> Law {
         let source = named(hash::value(self), id);
         let (claim, transform, local) = match &self.claim {
@@ -240,16 +240,16 @@ impl NormalLaw {
         }
     }
 
-    /// sha256 of the JSON, 64 hex digits.
+    /// Returns the sha256 of the JSON, 64 hex digits.
     pub fn fingerprint(&self) -> String {
         hash::of(&hash::json(self))
     }
 }
 
-/// In a normal form the fields are the claim, and this text carries no resolved.
+/// The `forbidden` text of a normal form, which carries no meaning.
 const FORBIDDEN: &str = "anything else";
 
-/// A normal form with what only a law has.
+/// Adds the fields that a law has and a normal form does not.
 fn named(mut value: Value, id: &str) -> Value {
     if let Value::Object(map) = &mut value {
         map.insert("law_id".into(), json!(id));
@@ -258,7 +258,7 @@ fn named(mut value: Value, id: &str) -> Value {
     value
 }
 
-/// Writes the claim, with every observable called by its expression.
+/// Writes the claim, with every observable named by its expression.
 impl fmt::Display for NormalLaw {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.claim {
@@ -280,7 +280,7 @@ impl fmt::Display for NormalLaw {
     }
 }
 
-/// The JSON of a normal form: the keys in alphabetical order, and what is absent left out.
+/// The JSON of a normal form: the keys in alphabetical order, absent ones left out.
 #[derive(Serialize)]
 struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -384,7 +384,7 @@ impl<'de> Deserialize<'de> for NormalLaw {
 }
 
 impl Law {
-    /// The first limit that the normal form of this law exceeds; `root` names the law in the path.
+    /// Returns the first limit that the normal form of this law exceeds; `root` names the law in the path.
     pub(super) fn beyond_limits(&self, root: &str) -> Option<Problem> {
         let normal = self.normal();
         let at = |field: &str, message: String| {
@@ -422,7 +422,7 @@ impl Law {
     }
 }
 
-/// The limit that an observable's canonical text exceeds.
+/// Returns the limit that an observable's canonical text exceeds.
 fn expression(text: &str) -> Option<String> {
     if text.len() > MAX_TEXT {
         let length = text.len();
@@ -448,7 +448,7 @@ fn expression(text: &str) -> Option<String> {
     Some(format!("cannot be written in normal form: {error}"))
 }
 
-/// The limit that a canonical tree exceeds.
+/// Returns the limit that a canonical tree exceeds.
 fn tree(node: &Expr, depth: usize, nodes: &mut usize) -> Option<String> {
     *nodes += 1;
     if depth > MAX_DEPTH {

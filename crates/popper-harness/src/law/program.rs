@@ -1,20 +1,20 @@
-//! A law resolved against a universe: what the engines run.
+//! A law compiled for a universe: the program that the evaluators run.
 
 use super::model::Template;
 use super::syntax::{Op, Time};
 use crate::universe::{Shift, State, Symbol, Transform};
 
-/// Integer arithmetic.
+/// An operator of integer arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Arith {
-    /// `+`
+    /// The sum `+`.
     Add,
-    /// `-`
+    /// The difference `-`.
     Sub,
-    /// `*`
+    /// The product `*`.
     Mul,
-    /// `%`, floor modulo
+    /// The floor modulo `%`.
     Mod,
 }
 
@@ -22,20 +22,20 @@ pub enum Arith {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cells {
-    /// Every cell, the pattern wraps round the ring.
+    /// Every cell; the pattern wraps around the ring.
     Ring,
     /// The cells whose index is even (0) or odd (1).
     Parity(u8),
-    /// The cells from which the pattern does not reach over the end.
+    /// The cells from which the pattern does not reach beyond the last cell.
     Line,
 }
 
-/// Symbols that must stand at given distances from a cell.
+/// A pattern: symbols at given distances from a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pattern {
-    /// Distance to the right and the symbol there; distances ascend from 0.
+    /// The distances to the right, ascending from 0, with the symbol at each.
     pub at: Vec<(usize, Symbol)>,
-    /// Where it is looked for.
+    /// The cells at which it may begin.
     pub cells: Cells,
 }
 
@@ -47,7 +47,7 @@ pub enum Observable {
     Int(i64),
     /// The number of cells.
     GridLength,
-    /// At how many cells a pattern stands.
+    /// The number of cells at which a pattern occurs.
     Count(Pattern),
     /// The first cell with a symbol, -1 if there is none.
     Leftmost(Symbol),
@@ -57,16 +57,16 @@ pub enum Observable {
     Spread(Symbol),
     /// The longest run of a symbol, without wrapping.
     MaxGap(Symbol),
-    /// How many cells will hold this symbol one step on.
+    /// The number of cells that will hold this symbol one step later.
     Incoming(Symbol),
-    /// `-x`
+    /// The negative `-x`.
     Neg(Box<Observable>),
-    /// `x op y`
+    /// An operation `x op y`.
     Bin(Arith, Box<Observable>, Box<Observable>),
 }
 
 impl Observable {
-    /// Whether it depends on the length of the ring alone.
+    /// Whether the observable depends on the length of the ring alone.
     pub fn is_static(&self) -> bool {
         match self {
             Self::Int(_) | Self::GridLength => true,
@@ -76,7 +76,7 @@ impl Observable {
         }
     }
 
-    /// How many nodes it has.
+    /// Returns the number of nodes.
     pub fn size(&self) -> usize {
         1 + match self {
             Self::Neg(inner) => inner.size(),
@@ -85,7 +85,7 @@ impl Observable {
         }
     }
 
-    /// Whether rotating the ring leaves the value alone.
+    /// Whether the value is invariant under rotations of the ring.
     pub fn is_rotation_invariant(&self) -> bool {
         match self {
             Self::Int(_) | Self::GridLength | Self::Incoming(_) => true,
@@ -109,9 +109,9 @@ pub enum Term {
     Step,
     /// An observable, by its index in [`Program::observables`], at a time.
     Obs(usize, Time),
-    /// `-x`
+    /// The negative `-x`.
     Neg(Box<Term>),
-    /// `x op y` with an arithmetic [`Op`]; `/` is exact.
+    /// An operation `x op y` with an arithmetic [`Op`]; `/` is exact.
     Bin(Op, Box<Term>, Box<Term>),
 }
 
@@ -119,15 +119,15 @@ pub enum Term {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Formula {
-    /// `x op y` with a comparing [`Op`].
+    /// A comparison `x op y`.
     Cmp(Op, Term, Term),
-    /// `not p`
+    /// The negation `not p`.
     Not(Box<Formula>),
-    /// `p and q`; `q` is not asked where `p` fails.
+    /// The conjunction `p and q`; `q` is not evaluated where `p` is false.
     And(Box<Formula>, Box<Formula>),
-    /// `p or q`; `q` is not asked where `p` holds.
+    /// The disjunction `p or q`; `q` is not evaluated where `p` is true.
     Or(Box<Formula>, Box<Formula>),
-    /// `p -> q`; `q` is not asked where `p` fails.
+    /// The implication `p -> q`; `q` is not evaluated where `p` is false.
     Implies(Box<Formula>, Box<Formula>),
 }
 
@@ -135,14 +135,14 @@ pub enum Formula {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Symmetry {
-    /// One of the universe's own.
+    /// A transform of the universe.
     Named(Transform),
-    /// A shift, or all of them.
+    /// A shift, or all shifts.
     Shift(Shift),
 }
 
 impl Symmetry {
-    /// The single transforms that it stands for on rings of `n` cells.
+    /// Returns the single transforms that the symmetry means on rings of `n` cells.
     pub fn each(&self, n: usize) -> Vec<Self> {
         match self {
             Self::Shift(Shift::Every) => (1..n as i64).map(|k| Self::Shift(Shift::By(k))).collect(),
@@ -150,7 +150,7 @@ impl Symmetry {
         }
     }
 
-    /// The image of a state; for every shift, the one by a cell, which generates them all.
+    /// Returns the image of a state; for all shifts, that of the shift by one cell, which generates them.
     pub fn apply(&self, state: &[Symbol]) -> State {
         match self {
             Self::Named(transform) => transform.apply(state),
@@ -160,31 +160,31 @@ impl Symmetry {
     }
 }
 
-/// What a law says of the runs.
+/// The claim of a law about the runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Claim {
-    /// `antecedent -> consequent` (or the consequent alone) at every t from 0 to T, or to T - 1.
+    /// The claim `antecedent -> consequent` (or the consequent alone) at every t from 0 to T, or to T - 1.
     Always {
-        /// What must hold before the rest is asked.
+        /// The antecedent P, if the claim is an implication.
         antecedent: Option<Formula>,
-        /// What must then hold.
+        /// The consequent Q, or the whole claim.
         consequent: Formula,
         /// Whether t stops at T - 1, because the template or the claim looks one step ahead.
         steps: bool,
     },
-    /// For t0 = 0..T: `antecedent(t0) -> consequent(t)` for some t in t0..t0+window.
+    /// The claim `antecedent(t0) -> consequent(t)` for some t in t0..t0+window, for t0 = 0..T.
     Eventually {
-        /// P
+        /// The antecedent P.
         antecedent: Formula,
-        /// Q
+        /// The consequent Q.
         consequent: Formula,
-        /// H
+        /// The window H, in steps.
         window: u64,
     },
-    /// `step^t(F(s)) = F(step^t(s))` at every t from 0 to T.
+    /// The claim `step^t(F(s)) = F(step^t(s))` at every t from 0 to T.
     Commutes(Symmetry),
-    /// What becomes of the cells with one symbol from every t < T.
+    /// The claim about the next symbol of every cell with a given symbol, for every t < T.
     Local {
         /// The symbol of the cell.
         trigger: Symbol,
@@ -192,9 +192,9 @@ pub enum Claim {
         pattern: Option<[Symbol; 3]>,
         /// The parity of the cell's index.
         parity: Option<u8>,
-        /// Whether the cell must become `result`, or must not.
+        /// Whether the cell must become `result`; otherwise it must not.
         equal: bool,
-        /// The symbol one step on.
+        /// The symbol one step later.
         result: Symbol,
     },
 }
@@ -202,7 +202,7 @@ pub enum Claim {
 /// A condition on the initial state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// A comparing [`Op`].
+    /// The comparison.
     pub op: Op,
     /// The left side.
     pub left: Observable,
@@ -211,26 +211,26 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Whether it speaks of the length of the ring alone.
+    /// Whether the condition depends on the length of the ring alone.
     pub fn is_static(&self) -> bool {
         self.left.is_static() && self.right.is_static()
     }
 }
 
-/// A law resolved against a universe.
+/// A law compiled for a universe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The shape it was written in.
+    /// The template of the law.
     pub template: Template,
     /// The distinct observables that the claim reads.
     pub observables: Vec<Observable>,
     /// Every declared observable by name, for witnesses.
     pub named: Vec<(String, Observable)>,
-    /// What the initial state must satisfy.
+    /// The conditions on the initial state.
     pub preconditions: Vec<Condition>,
-    /// What is claimed.
+    /// The claim of the law.
     pub claim: Claim,
-    /// T
+    /// The horizon T, in steps.
     pub horizon: u64,
 }
 
@@ -251,7 +251,7 @@ impl Program {
             })
     }
 
-    /// The formulas of the claim.
+    /// Returns the formulas of the claim.
     pub fn formulas(&self) -> impl Iterator<Item = &Formula> {
         let (first, second) = match &self.claim {
             Claim::Always {
@@ -269,7 +269,7 @@ impl Program {
         first.into_iter().chain(second)
     }
 
-    /// The latest fixed step that the claim names.
+    /// Returns the latest fixed step that the claim names.
     pub fn latest_fixed_step(&self) -> u64 {
         let latest = std::cell::Cell::new(0);
         for formula in self.formulas() {
@@ -283,7 +283,7 @@ impl Program {
         latest.get()
     }
 
-    /// The steps that the claim names, 0 left out.
+    /// Returns the fixed steps that the claim names, except 0.
     pub(crate) fn fixed_steps(&self) -> std::collections::BTreeSet<u64> {
         let steps = std::cell::RefCell::new(std::collections::BTreeSet::new());
         for formula in self.formulas() {
@@ -297,7 +297,7 @@ impl Program {
         steps.into_inner()
     }
 
-    /// How many nodes its expressions have.
+    /// Returns the number of nodes of all expressions.
     pub fn size(&self) -> usize {
         let observables = self.observables.iter().map(Observable::size).sum::<usize>();
         let terms = std::cell::Cell::new(1);
@@ -310,7 +310,7 @@ impl Program {
         observables + terms.get()
     }
 
-    /// Whether the claim uses t as a number, so that no two steps are alike.
+    /// Whether the claim uses t as a number, so that no two steps are equivalent.
     pub fn counts_time(&self) -> bool {
         self.formulas()
             .any(|formula| formula.any_term(&|term| matches!(term, Term::Step)))

@@ -1,4 +1,4 @@
-//! Reading JSON objects field by field, noting every problem with its path.
+//! A reader of JSON objects, field by field, which notes every problem with its path.
 
 use std::cell::RefCell;
 
@@ -17,7 +17,7 @@ pub(super) fn problem(problems: &Problems, path: &str, message: impl Into<String
     });
 }
 
-/// The form of the entries of a list, for messages.
+/// The expected form of the entries of a list, for messages.
 const FORMS: [(&str, &str); 2] = [
     (
         "preconditions",
@@ -27,7 +27,7 @@ const FORMS: [(&str, &str); 2] = [
 ];
 const NO_CONTROL: &str = "a name has no control characters";
 
-/// An object under reading. Each getter notes what is wrong and answers `None`; `null` means absent.
+/// A JSON object that is being read. Each getter notes a problem and returns `None`; `null` means absent.
 pub(super) struct LawObject<'a> {
     pub(super) path: String,
     pub(super) map: &'a Map<String, Value>,
@@ -90,7 +90,7 @@ impl<'a> LawObject<'a> {
         }
     }
 
-    /// A text that is a name: one line that a reader can quote.
+    /// Reads a name: a text without control characters.
     pub(super) fn name(&self, key: &str) -> Option<String> {
         let text = self.text(key)?;
         if text.chars().any(char::is_control) {

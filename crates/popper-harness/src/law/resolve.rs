@@ -1,4 +1,4 @@
-//! What a law says: names replaced by what they stand for, and the one claim that counts.
+//! The resolution of a law: names replaced by their expressions, and the one claim that counts.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::limits::MAX_NODES;
 use super::model::{Law, LocalFields, Template};
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time, integer_only, timed};
 
-/// The observables without arguments that exist under their own name.
+/// The built-in observables without arguments.
 pub const BUILT_IN: [&str; 3] = ["grid_length", "incoming_collisions", "transition_indicator"];
 
-/// A law that can be read in more than one way, or in none.
+/// A problem that keeps a law from having a single meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {error}")]
 pub struct Ambiguity {
@@ -41,7 +41,7 @@ impl Ambiguity {
     }
 }
 
-/// What a law says, with every name replaced by its expression.
+/// A law with every name replaced by its expression.
 #[derive(Debug, Clone)]
 pub struct ResolvedLaw {
     /// The declared observables, by name.
@@ -52,7 +52,7 @@ pub struct ResolvedLaw {
     pub claim: Statement,
 }
 
-/// A claim.
+/// The claim of a resolved law.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Statement {
@@ -60,12 +60,12 @@ pub enum Statement {
     Formula(Node),
     /// A transform commutes with the step.
     Commutes(String),
-    /// What becomes of the cells with one symbol.
+    /// The next symbol of every cell with a given symbol.
     Local(LocalFields),
 }
 
 impl Law {
-    /// What the law says.
+    /// Resolves the law; the result is computed once.
     ///
     /// # Errors
     /// [`Ambiguity`] when an expression or the claim does not parse, the types do not fit, or the claim's text and fields differ.
@@ -108,7 +108,7 @@ impl Law {
         }
     }
 
-    /// There is no grammar for these claims, so that no text can say what the fields say.
+    /// Returns the claim of the extension's fields; a text is refused, since these claims have no grammar.
     fn local_statement(&self) -> Result<Statement, Ambiguity> {
         self.refuse_tree("the fields of `local_transition` are the claim")?;
         if !self.claim.trim().is_empty() {
@@ -177,7 +177,7 @@ impl Law {
         Err(wrong(SyntaxError::at(1, message)))
     }
 
-    /// An error in the claim. A tree has no columns, so that its place is a path.
+    /// Locates an error in the claim; the place in a tree is a path, since it has no columns.
     pub(super) fn in_claim(&self, mut error: SyntaxError) -> Ambiguity {
         let Some(tree) = &self.claim_ast else {
             return Ambiguity::new("claim", error);
@@ -186,7 +186,7 @@ impl Law {
         Ambiguity::new(&format!("claim_ast{path}"), error)
     }
 
-    /// The claim that the template's own fields state, if they state all of it.
+    /// Returns the claim that the template's own fields state, if they state all of it.
     fn stated_by_fields(&self) -> Option<Node> {
         let [observable] = self.observables.as_slice() else {
             return None;
@@ -227,7 +227,7 @@ impl Law {
     }
 }
 
-/// The declared names and what they stand for.
+/// The declared names with their expressions.
 struct Names {
     expanded: Vec<(String, Node)>,
 }
@@ -263,7 +263,7 @@ impl Names {
             .map(|(_, node)| node)
     }
 
-    /// Expands one name, and first every name it needs.
+    /// Expands one name, after every name that it needs.
     fn expand<'a>(
         &mut self,
         name: &'a str,
@@ -305,7 +305,7 @@ impl Names {
         Ok(())
     }
 
-    /// The tree of an expression of integers, names replaced. `own` is the name it defines, which cannot mean itself.
+    /// Reads an integer expression and replaces its names, except `own`, the name that it defines.
     fn expression(&self, field: &str, text: &str, own: Option<&str>) -> Result<Node, Ambiguity> {
         let node = integer(text).map_err(|error| Ambiguity::unread(field, text, error))?;
         let node = self.inline(&node, own);
@@ -335,7 +335,7 @@ impl Names {
         }
     }
 
-    /// A claim with every observable expanded, of type bool.
+    /// Returns a claim with every observable expanded and checks that it is a truth value.
     fn claim(&self, node: &Node) -> Result<Node, SyntaxError> {
         let node = self.expand_times(node)?;
         if !is_bool(&node)? {

@@ -1,4 +1,4 @@
-//! Which ring sizes a law admits, and how long its runs are watched on each.
+//! The ring sizes that a law admits, and the horizon of its runs on each.
 
 use super::evaluate::{EvalError, Horizon, observe};
 use super::limits::MAX_RING;
@@ -6,15 +6,15 @@ use super::program::{Arith, Cells, Claim, Condition, Observable, Program};
 use super::syntax::Op;
 use crate::universe::{Symbol, Tabulated};
 
-/// How far a law is watched on one ring size.
+/// The part of a law's horizon that is simulated on one ring size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimulationDepth {
-    /// Everything that the law speaks of, or everything that is not a repetition.
+    /// The whole horizon, or all of it that is not a repetition.
     Exact(Horizon),
-    /// The beginning only; a violation there counts, its absence does not settle the law.
+    /// The beginning only; a violation there counts, but its absence does not settle the law.
     Beginning(Horizon),
-    /// Nothing, since a window would have to be cut.
+    /// No step, since a window would have to be cut.
     Nothing,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Rings<'a> {
             .all(|condition| static_holds(condition, n, self.universe) == Ok(true))
     }
 
-    /// The error that such a precondition ends in for rings of `n` cells, where no other excludes them.
+    /// Returns the error of such a precondition for rings of `n` cells, where no other one excludes them.
     pub fn error(&self, n: usize) -> Option<EvalError> {
         let outcomes: Vec<_> = self
             .statics
@@ -62,7 +62,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// The largest ring that the preconditions may admit, where they bound it; 0 when they admit none.
+    /// Returns the largest ring that the preconditions may admit, where they bound it; 0 if they admit no ring.
     pub fn largest(&self) -> Option<usize> {
         let of_length = self
             .statics
@@ -81,7 +81,7 @@ impl<'a> Rings<'a> {
         of_length.chain(counted).min()
     }
 
-    /// A ring size below which the preconditions admit none.
+    /// Returns a ring size below which the preconditions admit no ring.
     pub fn smallest(&self) -> u64 {
         let of_length = self
             .statics
@@ -97,7 +97,7 @@ impl<'a> Rings<'a> {
         of_length.chain([1, counted]).max().unwrap_or(1)
     }
 
-    /// How long runs on rings of `n` cells are watched.
+    /// Returns the part of the horizon that is simulated on rings of `n` cells.
     pub fn depth(&self, n: usize) -> SimulationDepth {
         let t = self.program.horizon;
         let h = if let Claim::Eventually { window, .. } = self.program.claim {
@@ -140,7 +140,7 @@ fn static_holds(condition: &Condition, n: usize, universe: &Tabulated) -> Result
         .compares(&left, &observe(&condition.right, &blank, universe)?))
 }
 
-/// The least and the largest n for which `a*n + b op c*n + d` can hold, as far as they are known; 1 and 0 where there is none.
+/// Returns the known least and largest n for which `a*n + b op c*n + d` can hold; 1 and 0 if there is none.
 fn bounds(condition: &Condition) -> (i128, Option<i128>) {
     let difference = || {
         let (left, right) = (affine(&condition.left)?, affine(&condition.right)?);
@@ -169,7 +169,7 @@ fn bounds(condition: &Condition) -> (i128, Option<i128>) {
     }
 }
 
-/// The bounds that preconditions of the form `count(s) op integer` set.
+/// Returns the bounds that preconditions of the form `count(s) op integer` set.
 pub fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
     let is_count = |observable: &Observable| matches!(observable, Observable::Count(pattern) if pattern.cells == Cells::Ring && pattern.at == [(0, symbol)]);
     let (mut low, mut high) = (0_i64, i64::MAX);
@@ -203,7 +203,7 @@ pub fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
     )
 }
 
-/// `(a, b)` where the observable is `a * grid_length + b`, in small numbers.
+/// Returns `(a, b)` if the observable is `a * grid_length + b` in small numbers.
 fn affine(observable: &Observable) -> Option<(i128, i128)> {
     const SMALL: i128 = 1 << 62;
     let (a, b) = match observable {

@@ -1,4 +1,4 @@
-//! Reading laws from JSON: every problem of a law at once, each with its path.
+//! The reader of laws from JSON, which reports every problem of a law with its path.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Conserved one-cell quantities between a form and its value at the start, by vertex enumeration.
+//! A search, by vertex enumeration, for a conserved one-cell quantity between a form and its value at the start.
 
 use num_integer::gcd;
 use num_rational::Ratio;
@@ -7,7 +7,7 @@ use num_traits::{CheckedDiv, CheckedMul, CheckedSub, Zero};
 use super::linear::{Form, TimeIndex, Var};
 use crate::universe::Symbol;
 
-/// The most vertices that are looked at.
+/// The most vertices that are tried.
 const MAX_VERTICES: usize = 4096;
 
 type Number = Ratio<i128>;
@@ -67,7 +67,7 @@ pub(super) fn invariant_between<'a>(
     Some((i64::try_from(unit).ok()?, form))
 }
 
-/// The value per symbol of a form that asks for single cells only.
+/// Returns the value per symbol of a form that reads single cells only.
 fn one_cell(form: &Form, symbols: usize) -> Option<Vec<i128>> {
     let mut values = vec![0i128; symbols];
     for (var, &coefficient) in &form.terms {
@@ -87,7 +87,7 @@ fn one_cell(form: &Form, symbols: usize) -> Option<Vec<i128>> {
     Some(values)
 }
 
-/// A point that meets all constraints and lies on as many of them as it has coordinates.
+/// Finds a point that meets all constraints and lies on as many of them as it has coordinates.
 fn vertex(constraints: &[(Vec<i128>, i128)], dimension: usize) -> Option<Vec<Number>> {
     let mut chosen: Vec<usize> = (0..dimension).collect();
     if dimension == 0 || dimension > constraints.len() {
@@ -127,7 +127,7 @@ fn meets(row: &[i128], limit: i128, point: &[Number]) -> bool {
     rest >= Number::zero()
 }
 
-/// The one point that lies on all the chosen constraints, if there is exactly one.
+/// Returns the point that lies on all chosen constraints, if there is exactly one.
 fn solve(constraints: &[(Vec<i128>, i128)], chosen: &[usize]) -> Option<Vec<Number>> {
     let dimension = chosen.len();
     let mut rows: Vec<Vec<Number>> = chosen

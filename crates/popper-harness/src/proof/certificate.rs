@@ -1,4 +1,4 @@
-//! What a proof consists of.
+//! The parts of a proof.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::universe::Alphabet;
 
 /// The version of the proof format.
 pub(super) const SCHEMA_VERSION: &str = "1.0.0";
-/// What every proof covers.
+/// The scope of every proof.
 pub(super) const SCOPE: &str = "every ring size N >= 1, every t";
 /// The largest window graph, in edges, that is searched or checked.
 pub(super) const MAX_EDGES: usize = 70_000;
@@ -21,25 +21,25 @@ pub(super) const MAX_EDGES: usize = 70_000;
 pub struct Proof {
     /// The version of this format, `"1.0.0"`.
     pub schema_version: String,
-    /// How it is proved.
+    /// The method of the proof.
     pub method: Method,
-    /// What it covers: `"every ring size N >= 1, every t"`.
+    /// The scope, `"every ring size N >= 1, every t"`.
     pub scope: String,
     /// The law's normal form.
     pub law: Value,
-    /// sha256 of `law`, 64 hex digits.
+    /// The sha256 of `law`, 64 hex digits.
     pub law_fingerprint: String,
     /// The name of the built-in universe, or the definition of another one.
     pub universe: Value,
     /// The universe's `definition_hash`.
     pub sim_hash: String,
-    /// The finite facts.
+    /// The finite facts that imply the law.
     pub certificate: Certificate,
-    /// sha256 over the JSON of everything else, keys sorted, 64 hex digits.
+    /// The sha256 of the JSON of everything else with sorted keys, 64 hex digits.
     pub digest: String,
 }
 
-/// How a law is proved.
+/// A method of proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -47,11 +47,11 @@ pub enum Method {
     RuleCommutes,
     /// The rule is the same at every cell, so shifts commute with it.
     Homogeneity,
-    /// The rule does what the law says on every neighbourhood.
+    /// The rule satisfies the law on every neighbourhood.
     RuleTable,
     /// No cycle of a window graph has the wrong sign.
     WindowGraph,
-    /// The same, with something that never grows from step to step and its value at the start.
+    /// A window graph, together with a quantity that never grows and its value at the start.
     Induction,
 }
 
@@ -61,16 +61,16 @@ pub enum Method {
 pub enum Certificate {
     /// The transform commutes with the local rule on every neighbourhood.
     RuleCommutes {
-        /// How many neighbourhoods there are.
+        /// The number of neighbourhoods.
         neighbourhoods: usize,
     },
-    /// Nothing to check: the rule is the same at every cell.
+    /// The rule is the same at every cell, so there are no facts to check.
     Homogeneity {},
-    /// The local rule does what the law says on every window.
+    /// The local rule satisfies the law on every window.
     RuleTable {
-        /// How many windows there are.
+        /// The number of windows.
         windows: usize,
-        /// How many of them hold the trigger.
+        /// The number of windows with the trigger.
         triggered: usize,
     },
     /// Every way in which the claim could fail is refuted.
@@ -81,85 +81,90 @@ pub enum Certificate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refutations {
-    /// How many steps after the antecedent the consequent is shown to hold, at one of these: `[0]` but for `eventually`.
+    /// The numbers of steps after the antecedent, at one of which the consequent holds; `[0]` except for `eventually`.
     pub delays: Vec<u64>,
-    /// Forms that stand inside products and remainders and are conserved.
+    /// The conserved forms that occur inside products and remainders.
     pub conserved: Vec<Conserved>,
-    /// One refutation per conjunction, in order.
+    /// The refutations, one per conjunction, in order.
     pub cases: Vec<Refutation>,
 }
 
-/// A form that has one value at all steps.
+/// A form that has the same value at all steps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conserved {
     /// The form.
     pub form: Vec<Count>,
-    /// It does not grow.
+    /// The lemma that the form does not grow.
     pub not_up: Lemma,
-    /// It does not fall.
+    /// The lemma that the form does not fall.
     pub not_down: Lemma,
 }
 
-/// A conjunction of inequalities `h[i] <= 0` that cannot hold: `unit - sum(multipliers[i] * h[i]) <= 0` is shown, and `unit > 0`.
+/// A refutation of a conjunction of inequalities `h[i] <= 0`.
+///
+/// It shows `unit - sum(multipliers[i] * h[i]) <= 0`, where `unit > 0`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refutation {
-    /// At least 1.
+    /// The constant in `unit - sum(...) <= 0`, at least 1.
     pub unit: i64,
-    /// None negative, one per inequality.
+    /// The multipliers, one per inequality, each at least 0.
     pub multipliers: Vec<i64>,
-    /// Why the combination is not positive.
+    /// The reason why the combination is not positive.
     pub reason: RefutationReason,
 }
 
-/// Why a combination `A(t) + B(0) + c` is never positive.
+/// A reason why a combination `A(t) + B(0) + c` is never positive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RefutationReason {
-    /// There is no B, and `A + c <= 0` in every state of every ring.
+    /// The combination has no B, and `A + c <= 0` in every state of every ring.
     EveryState(Lemma),
-    /// `A <= I` in every state, I never grows, and `I + B + c <= 0` at the start.
+    /// A quantity I bounds the combination: `A <= I` in every state, I never grows, and `I + B + c <= 0` at the start.
     Bounded {
-        /// I
+        /// The quantity I.
         invariant: Vec<Count>,
-        /// `A - I <= 0` in every state.
+        /// The lemma `A - I <= 0` for every state.
         above: Lemma,
-        /// `I(t + 1) - I(t) <= 0` in every state.
+        /// The lemma `I(t + 1) - I(t) <= 0` for every state.
         step: Lemma,
-        /// `I + B + c <= 0` in every state that may start.
+        /// The lemma `I + B + c <= 0` for every state that may start.
         start: Lemma,
     },
 }
 
-/// Why a sum of weights over the windows of a ring, plus a constant c, is never positive.
+/// A lemma: a sum of weights over the windows of a ring, plus a constant c, is never positive.
 ///
-/// A ring is a closed walk in the graph whose edges are the windows. The potentials show that no cycle is positive under the weights
-/// `scale * weight + slack`; hence `scale * sum + slack * N <= 0`, and with N >= 1 the sum is at most `-ceil(slack / scale)`.
+/// A ring is a closed walk in the graph whose edges are the windows. The potentials show that no cycle is positive under
+/// the weights `scale * weight + slack`. Hence `scale * sum + slack * N <= 0`, and with N >= 1 the sum is at most
+/// `-ceil(slack / scale)`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lemma {
-    /// At least 1.
+    /// The factor of the weights, at least 1.
     pub scale: i64,
-    /// At least 0; 0 where c <= 0.
+    /// The slack of each window, at least 0; 0 if c <= 0.
     pub slack: i64,
-    /// One per string of a window's width less one, in symbol order: the greatest weight of a walk from the first string.
+    /// The greatest weight of a walk from the first string to each string, in symbol order.
+    ///
+    /// The strings are one cell shorter than the windows.
     pub potentials: Vec<i64>,
 }
 
-/// One term of a form: at how many cells a pattern stands, times a coefficient.
+/// A term of a form: the number of cells at which a pattern occurs, times a coefficient.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
     /// The pattern, `?` for any symbol; empty for the number of cells.
     pub pattern: String,
-    /// How many steps later it is looked for.
+    /// The number of steps after which it is counted.
     pub delay: u64,
     /// The coefficient, not 0.
     pub coefficient: i64,
 }
 
-/// A local form, read at the running step and later, as data.
+/// Writes a local form, read at the running step and later, as data.
 pub(super) fn write(form: &Form, alphabet: &Alphabet) -> Option<Vec<Count>> {
     form.terms
         .iter()
@@ -185,7 +190,7 @@ pub(super) fn write(form: &Form, alphabet: &Alphabet) -> Option<Vec<Count>> {
         .collect()
 }
 
-/// The form that data stands for; `None` where the data are not what [`write`] makes.
+/// Reads a form from data; `None` if the data are not the output of [`write`].
 pub(super) fn read(counts: &[Count], alphabet: &Alphabet) -> Option<Form> {
     let mut form = Form::default();
     for count in counts {

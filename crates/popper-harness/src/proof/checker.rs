@@ -1,4 +1,4 @@
-//! The check of proofs: everything is derived again from the law and the universe in the proof, every fact is evaluated.
+//! The check of proofs, which derives everything again from the law and the universe in the proof.
 
 use super::certificate::{
     Certificate, Count, Lemma, MAX_EDGES, Proof, Refutation, RefutationReason, Refutations,
@@ -11,54 +11,54 @@ use crate::counterexample::universe_value;
 use crate::law::{Claim, NormalLaw, Program, Symmetry};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
-/// The latest step that a certificate may look at, and the most such steps: more than the prover ever uses.
+/// The latest step that a certificate may read, and the most such steps; the prover uses fewer.
 const MAX_DELAY: u64 = 16;
-/// The largest multiplier or coefficient of a certificate: sums of such stay far within 64 bits.
+/// The largest multiplier or coefficient of a certificate, so that sums stay far within 64 bits.
 const MAX_COEFFICIENT: i64 = 1 << 32;
 
-/// Why a proof does not hold.
+/// A reason why a proof does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The format is not the one that is read here.
+    /// The proof has an unknown format version.
     #[error("schema_version: expected {SCHEMA_VERSION:?}, found {found:?}")]
     SchemaVersion {
-        /// What the proof says.
+        /// The version in the proof.
         found: String,
     },
     /// The digest is not that of the rest.
     #[error("digest: the proof was changed after it was sealed")]
     Digest,
-    /// The scope is not what proofs cover.
+    /// The scope is not the scope of proofs.
     #[error("scope: expected {SCOPE:?}")]
     Scope,
-    /// The law is none, or not in its normal form, or does not fit the universe.
+    /// The law is invalid, not in normal form, or does not fit the universe.
     #[error("law: {message}")]
     Law {
-        /// What is wrong.
+        /// The problem, in words.
         message: String,
     },
-    /// The fingerprint is another law's.
+    /// The fingerprint is that of another law.
     #[error("law_fingerprint: not that of the law")]
     Fingerprint,
-    /// The universe is none, or not written in full.
+    /// The universe is invalid or not written in full.
     #[error("universe: {message}")]
     Universe {
-        /// What is wrong.
+        /// The problem, in words.
         message: String,
     },
-    /// The hash is another universe's.
+    /// The hash is that of another universe.
     #[error("sim_hash: not that of the universe")]
     SimHash,
-    /// The certificate proves in another way.
+    /// The certificate belongs to another method.
     #[error("method: not the certificate's")]
     Method,
     /// A fact of the certificate is wrong, or it does not imply the law.
     #[error("{place}: {message}")]
     Certificate {
-        /// Which part of the certificate.
+        /// The part of the certificate.
         place: String,
-        /// What is wrong.
+        /// The problem, in words.
         message: &'static str,
     },
 }
@@ -75,7 +75,7 @@ fn refused<T>(place: impl Into<String>, message: &'static str) -> Checked<T> {
 /// Checks a proof from its data alone.
 ///
 /// # Errors
-/// [`ProofError`] with the first thing that does not hold.
+/// [`ProofError`] with the first part that does not hold.
 pub fn verify_proof(proof: &Proof) -> Result<(), ProofError> {
     if proof.schema_version != SCHEMA_VERSION {
         let found = proof.schema_version.clone();
@@ -334,7 +334,7 @@ impl CheckContext<'_> {
         }
     }
 
-    /// The form that a certificate writes.
+    /// Reads a form of a certificate.
     fn form(&self, place: &str, counts: &[Count]) -> Checked<Form> {
         let small = counts.iter().all(|count| {
             count.delay <= MAX_DELAY
@@ -349,7 +349,9 @@ impl CheckContext<'_> {
         }
     }
 
-    /// Whether the potentials show that the form is never positive, in states of the symbols that may start or of all.
+    /// Checks that the potentials show that a form is never positive.
+    ///
+    /// The states are those of all symbols, or of the symbols that may start if `starting`.
     fn lemma(&self, place: &str, form: &Form, lemma: &Lemma, starting: bool) -> Checked<()> {
         let symbols: Vec<Symbol> = (0..self.symbols() as Symbol)
             .filter(|&symbol| !starting || self.universe.may_start(symbol))
@@ -410,7 +412,7 @@ impl CheckContext<'_> {
         Ok(())
     }
 
-    /// What a form counts at the left end of a window.
+    /// Returns the value of a form at the left end of a window.
     fn weight(&self, form: &Form, window: Vec<Symbol>) -> Option<i128> {
         let mut states = vec![window];
         let mut weight = 0;
@@ -446,12 +448,12 @@ fn combine(place: &str, form: Form, factor: i64, other: &Form) -> Checked<Form> 
     }
 }
 
-/// The change of a form from one step to the next.
+/// Returns the change of a form from one step to the next.
 fn later(place: &str, form: &Form) -> Checked<Form> {
     combine(place, form.later(1), -1, form)
 }
 
-/// Every string of a width, in symbol order.
+/// Returns every string of a width, in symbol order.
 fn strings(symbols: usize, width: usize) -> impl Iterator<Item = Vec<Symbol>> {
     let places = (0..width).rev().map(move |place| symbols.pow(place as u32));
     let places: Vec<usize> = places.collect();

@@ -1,4 +1,4 @@
-//! The window graph: windows of a width as edges between the strings one shorter, and the search for potentials.
+//! The window graph, whose edges are the windows of a width, and the search for potentials.
 
 use std::cell::Cell;
 
@@ -6,30 +6,30 @@ use super::certificate::{Lemma, MAX_EDGES};
 use super::linear::{Form, Var};
 use crate::universe::{Rule, Symbol};
 
-/// How much work a search may do: a count, not a time, so that the outcome is the same on every machine.
+/// The work that a search may do: a count, not a time, so that the result is the same on every machine.
 pub(super) struct Fuel(Cell<u64>);
 
 impl Fuel {
-    /// Windows weighed and edges relaxed: a tenth of a second or so.
+    /// The most windows weighed and edges relaxed, which takes about a tenth of a second.
     const LIMIT: u64 = 8_000_000;
 
     pub fn new() -> Self {
         Self(Cell::new(Self::LIMIT))
     }
 
-    /// Takes some; `None` where there is not enough left.
+    /// Takes some work; `None` if not enough is left.
     fn take(&self, amount: usize) -> Option<()> {
         self.0.set(self.0.get().checked_sub(amount as u64)?);
         Some(())
     }
 }
 
-/// A pattern count in a form: how many steps later, where, and the coefficient.
+/// A pattern count in a form: the number of steps later, the pattern, and the coefficient.
 type WeightedPattern<'a> = (usize, &'a [(usize, Symbol)], i64);
 
-/// Searches for the reason why a local form, read at the running step and later, is never positive in states of the given symbols.
+/// Searches for a lemma that a local form is never positive in states of the given symbols.
 ///
-/// `None` where there is none, or none within the bounds.
+/// The form is read at the running step and later. `None` if no lemma exists within the limits.
 pub(super) fn never_positive(
     form: &Form,
     rule: &Rule,
@@ -57,7 +57,7 @@ pub(super) fn never_positive(
     }
 }
 
-/// The weight of every window, in symbol order.
+/// Returns the weight of every window, in symbol order.
 fn weights(form: &Form, rule: &Rule, symbols: &[Symbol], fuel: &Fuel) -> Option<Vec<i64>> {
     let width = form.width(rule.radius())?;
     let edges = symbols
@@ -117,7 +117,7 @@ fn weights(form: &Form, rule: &Rule, symbols: &[Symbol], fuel: &Fuel) -> Option<
     Some(weights)
 }
 
-/// The greatest weight of a walk from the first node to each, if no cycle is positive (Bellman and Ford).
+/// Returns the greatest weight of a walk from the first node to each node, if no cycle is positive (Bellman and Ford).
 fn potentials(weights: &[i64], nodes: usize, symbols: usize, fuel: &Fuel) -> Option<Vec<i64>> {
     let mut best = vec![i64::MIN; nodes];
     best[0] = 0;

@@ -1,4 +1,4 @@
-//! Linear forms: integers that are sums of local pattern counts, and what cannot be written so kept as opaque variables.
+//! Linear forms: sums of local pattern counts, with other observables as opaque variables.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,34 @@ use crate::law::syntax::{Op, Time};
 use crate::law::{Arith, Cells, Claim, Observable, Pattern, Program, Term};
 use crate::universe::Symbol;
 
-/// The ring size up to which evaluation is shown not to leave 64 bits. It is 16 times the largest ring that a law may ask for
-/// ([`MAX_RING`](crate::law::MAX_RING)), so no run that the harness can make overflows.
+/// The ring size up to which evaluation is shown to stay within 64 bits.
+///
+/// It is 16 times the largest ring that a law may ask for ([`MAX_RING`](crate::law::MAX_RING)), so that no run of the harness
+/// overflows.
 const SAFE_RING: i128 = 1 << 16;
-/// What an expression's values must stay below on such a ring.
+/// The bound on the values of an expression on such a ring.
 const SAFE_VALUE: i128 = 1 << 62;
 
 /// The step at which a state is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TimeIndex {
-    /// Counted from the start of the run rather than from the running step.
+    /// Whether steps are counted from the start of the run rather than from the running step.
     pub start: bool,
-    /// How many steps later.
+    /// The number of steps later.
     pub delay: u64,
 }
 
-/// What a linear form is a combination of.
+/// A variable of a linear form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Var {
-    /// The number of cells: 1 for each.
+    /// The number of cells: 1 for each cell.
     Length,
-    /// At how many cells of the ring a pattern stands; distances ascend from 0.
+    /// The number of cells of the ring at which a pattern occurs; distances ascend from 0.
     Cells {
         moment: TimeIndex,
         at: Vec<(usize, Symbol)>,
     },
-    /// An observable that is no sum over cells, by its description, and what it lies between.
+    /// An observable that is not a sum over cells, by its description, with its bounds.
     Opaque {
         moment: TimeIndex,
         text: String,
@@ -40,23 +42,23 @@ pub(super) enum Var {
     },
     /// A product of two forms, the smaller first.
     Product(Form, Form),
-    /// Floor modulo by a constant that is not 0.
+    /// The floor modulo by a constant other than 0.
     Modulo(Form, i64),
 }
 
-/// The largest value an observable can have.
+/// The largest value of an observable.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Most {
     /// One less than the number of cells.
     LastCell,
-    /// At how many cells of the ring a pattern stands.
+    /// The number of cells of the ring at which a pattern occurs.
     Cells(Vec<(usize, Symbol)>),
 }
 
 /// A sum of variables with integer coefficients, and a constant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Form {
-    /// No coefficient is 0.
+    /// The coefficients by variable; no coefficient is 0.
     pub terms: BTreeMap<Var, i64>,
     pub constant: i64,
 }
@@ -102,7 +104,7 @@ impl Form {
             .all(|var| matches!(var, Var::Length | Var::Cells { .. }))
     }
 
-    /// The variables that pass the test, without the constant.
+    /// Returns the variables that pass the test, without the constant.
     pub fn part(&self, test: impl Fn(&Var) -> bool) -> Self {
         Self {
             terms: self
@@ -115,7 +117,7 @@ impl Form {
         }
     }
 
-    /// The same form with every moment replaced.
+    /// Returns the form with every time index replaced.
     pub fn moved(&self, moment: &impl Fn(TimeIndex) -> TimeIndex) -> Self {
         let mut moved = Self::constant(self.constant);
         for (var, &coefficient) in &self.terms {
@@ -146,7 +148,7 @@ impl Form {
         moved
     }
 
-    /// The least delay of anything read after the running step, products and remainders included.
+    /// Returns the least delay of a variable read at the running step or later, products and remainders included.
     pub fn least_delay(&self) -> Option<u64> {
         self.terms
             .keys()
@@ -165,8 +167,10 @@ impl Form {
             .min()
     }
 
-    /// The part read at the running step and later (with the length of the ring), and the part read at the start. Every
-    /// state of a run is the running one at some step, so the first part may be moved to begin at the running step itself.
+    /// Splits the form into the part read at the running step and later (with the length of the ring) and the part read at the
+    /// start.
+    ///
+    /// Every state of a run is the running one at some step, so the first part may be moved to begin at the running step.
     pub fn split(&self) -> (Self, Self) {
         let at_start = |var: &Var| matches!(var, Var::Cells { moment, .. } if moment.start);
         let now = self.part(|var| !at_start(var));
@@ -178,7 +182,7 @@ impl Form {
         (now, self.part(at_start))
     }
 
-    /// The form read `delay` steps later.
+    /// Returns the form read `delay` steps later.
     pub fn later(&self, delay: u64) -> Self {
         self.moved(&|moment| TimeIndex {
             delay: moment.delay + if moment.start { 0 } else { delay },
@@ -186,13 +190,14 @@ impl Form {
         })
     }
 
-    /// The form with everything read at the running step read at the start instead, or the other way round.
+    /// Returns the form with everything read at the start instead of the running step, or the other way round.
     pub fn anchored(&self, start: bool) -> Self {
         self.moved(&|moment| TimeIndex { start, ..moment })
     }
 
-    /// A local form that is nowhere less: everything else replaced by what it can be at most, or at least where it counts
-    /// negatively. `None` where a product has no such bound.
+    /// Returns a local form that is nowhere less: other variables are replaced by their largest value.
+    ///
+    /// Variables with a negative coefficient are replaced by their least value. `None` if a product has no such bound.
     pub fn relaxed(&self) -> Option<Self> {
         let mut relaxed = Self::constant(self.constant);
         for (var, &coefficient) in &self.terms {
@@ -201,7 +206,7 @@ impl Form {
         Some(relaxed)
     }
 
-    /// Whether a look at the signs shows that the form is never negative.
+    /// Whether the signs show that the form is never negative.
     fn is_natural(&self) -> bool {
         let natural = |(var, coefficient): (&Var, &i64)| {
             let floor = || {
@@ -214,7 +219,9 @@ impl Form {
         self.constant >= 0 && self.terms.iter().all(natural)
     }
 
-    /// The width of the windows that decide a local form's density: a cell `d` steps later needs `radius * d` on either side.
+    /// Returns the width of the windows that decide a local form's density.
+    ///
+    /// A cell `d` steps later needs `radius * d` cells on either side.
     pub fn width(&self, radius: usize) -> Option<usize> {
         self.terms.keys().try_fold(1, |widest: usize, var| {
             let width = match var {
@@ -233,7 +240,7 @@ impl Form {
 }
 
 impl Var {
-    /// A local form that is nowhere less than the variable (or nowhere more).
+    /// Returns a local form that is nowhere less than the variable (or nowhere more).
     fn bound(&self, above: bool) -> Option<Form> {
         match self {
             Self::Length | Self::Cells { .. } => Some(Form::var(self.clone())),
@@ -267,7 +274,7 @@ fn product(left: Form, right: Form) -> Var {
     }
 }
 
-/// The form of an observable of a state; `None` where it may have no value.
+/// Returns the form of an observable of a state; `None` if it may have no value.
 pub(super) fn of_observable(observable: &Observable, moment: TimeIndex) -> Option<Form> {
     let opaque = |least, most| {
         Some(Form::var(Var::Opaque {
@@ -335,8 +342,9 @@ fn binary(op: Arith, left: Form, right: Form) -> Option<Form> {
     }
 }
 
-/// The form of a number in a claim, read `delay` steps after the running one; `None` where it may have no value or is out of
-/// reach (a fixed step other than 0, `/`, the step as a number).
+/// Returns the form of a number in a claim, read `delay` steps after the running one.
+///
+/// `None` if it may have no value or is not supported: a fixed step other than 0, `/`, or the step as a number.
 pub(super) fn of_term(term: &Term, observables: &[Observable], delay: u64) -> Option<Form> {
     match term {
         Term::Int(number) => Some(Form::constant(*number)),
@@ -377,8 +385,9 @@ pub(super) fn of_term(term: &Term, observables: &[Observable], delay: u64) -> Op
     }
 }
 
-/// Whether nothing the law reads can fail to have a value: no divisor but a constant other than 0, and every value, of
-/// every part of every expression, within 64 bits on rings of up to [`SAFE_RING`] cells.
+/// Whether every expression of the law has a value on rings of up to [`SAFE_RING`] cells.
+///
+/// Every divisor must be a constant other than 0, and every value of every part of an expression must fit into 64 bits.
 pub(super) fn cannot_fail(program: &Program) -> bool {
     let observable = |observable: &Observable| observable_size(observable).is_some();
     let term = |term: &Term| term_size(term, &program.observables).is_some();
@@ -407,7 +416,7 @@ fn size_of(op: Arith, left: i128, right: i128) -> Option<i128> {
     }
 }
 
-/// A bound on the absolute value of an observable, if there is one that fits.
+/// Returns a bound on the absolute value of an observable, if there is one that fits.
 fn observable_size(observable: &Observable) -> Option<i128> {
     match observable {
         Observable::Int(number) => bounded(i128::from(*number).abs()),

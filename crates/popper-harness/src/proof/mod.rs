@@ -1,16 +1,16 @@
-//! Laws proved for every ring size, and the check of such proofs.
+//! Proofs of laws for every ring size, and the check of such proofs.
 //!
-//! A ring of N cells is a closed walk of N edges in the graph whose edges are the windows of some width and whose nodes are the
-//! strings one shorter; this holds for rings smaller than the window too, since their windows wrap. A sum over the cells of a
-//! function of their windows is the weight of that walk. Hence it is never positive exactly if no cycle is, which node potentials
-//! show edge by edge (Hattori and Takesue 1991 for equalities).
+//! A ring of N cells is a closed walk of N edges in the graph whose edges are the windows of some width and whose nodes are
+//! the strings one shorter. This holds for rings smaller than the window, too, since their windows wrap. A sum over the cells
+//! of a function of their windows is the weight of that walk. Hence it is never positive exactly if no cycle is positive,
+//! which node potentials show edge by edge (Hattori and Takesue 1991 for equalities).
 //!
-//! [`prove`] turns the negation of a claim into conjunctions of linear inequalities between such sums and looks, for each, for a
-//! combination that contradicts itself. [`verify_proof`] derives the inequalities again from the law and the universe in the proof and
-//! checks the combination and the potentials by evaluating every window; it searches nothing.
+//! [`prove`] turns the negation of a claim into conjunctions of linear inequalities between such sums. For each conjunction
+//! it searches a combination that contradicts itself. [`verify_proof`] derives the inequalities again from the law and the
+//! universe in the proof and checks the combination and the potentials on every window, without any search.
 //!
-//! A proof covers all states, admissible or not, unless it argues from the start; preconditions are not used. Expressions that
-//! could fail to have a value on some ring are never proved.
+//! A proof covers all states, admissible or not, unless it argues from the start; preconditions are not used. A law with an
+//! expression that could have no value on some ring is never proved.
 
 mod bound;
 mod certificate;

@@ -1,17 +1,18 @@
-//! What has to be refuted: the negation of a claim, as conjunctions of linear inequalities.
+//! The obligations of a proof: the negation of a claim, as conjunctions of linear inequalities to be refuted.
 
 use super::linear::{Form, TimeIndex, Var, of_term};
 use crate::law::syntax::Op;
 use crate::law::{Formula, Program, Term};
 
-/// The most conjunctions, and the most inequalities of one, that are looked at.
+/// The most conjunctions, and the most inequalities of one.
 const MAX_PARTS: usize = 64;
 
 /// A conjunction of `form <= 0`.
 pub(super) type Conjunction = Vec<Form>;
 
-/// The ways in which `antecedent(t) -> consequent(t + d) for some d of delays` can fail: it fails at a step of a run exactly
-/// if one of the conjunctions holds there. `None` where the claim is out of reach.
+/// Returns the ways in which `antecedent(t) -> consequent(t + d) for some d of delays` can fail.
+///
+/// It fails at a step of a run exactly if one of the conjunctions holds there. `None` if the claim is not supported.
 pub(super) fn failures(
     program: &Program,
     antecedent: Option<&Formula>,
@@ -40,8 +41,9 @@ pub(super) fn failures(
     Some(failing)
 }
 
-/// The disjunctive normal form of a formula, or where not `wanted` of its negation, as conjunctions of what `compare` makes of a
-/// comparison that is wanted or not. `None` where that is out of reach, or too large.
+/// Returns the disjunctive normal form of a formula, or of its negation if not `wanted`.
+///
+/// `compare` returns the form of a comparison that is wanted or not. `None` if that is not supported or too large.
 pub(crate) fn disjunction<F: Clone>(
     formula: &Formula,
     wanted: bool,
@@ -63,7 +65,7 @@ pub(crate) fn disjunction<F: Clone>(
     }
 }
 
-/// The ways in which `left op right` holds, or fails, where `less` says left <= right and `more` says left >= right.
+/// Returns the ways in which `left op right` holds or fails, where `less` is left <= right and `more` is left >= right.
 pub(crate) fn comparison<F>(
     op: Op,
     wanted: bool,
@@ -100,7 +102,7 @@ fn all<F: Clone>(left: Vec<Vec<F>>, right: &[Vec<F>]) -> Option<Vec<Vec<F>>> {
     Some(both)
 }
 
-/// The forms read at the running step on which products and remainders of a form depend, each moved to begin at the running step.
+/// Collects the forms inside the products and remainders of a form, each moved to begin at the running step.
 pub(super) fn operands(form: &Form, found: &mut Vec<Form>) {
     for var in form.terms.keys() {
         let inner = match var {
@@ -118,8 +120,9 @@ pub(super) fn operands(form: &Form, found: &mut Vec<Form>) {
     }
 }
 
-/// The form with everything inside products and remainders read at the start where it is known to be conserved: a conserved form
-/// has one value at all steps.
+/// Returns the form with each conserved form inside products and remainders read at the start.
+///
+/// A conserved form has the same value at all steps.
 pub(super) fn freeze(form: &Form, conserved: &[Form]) -> Option<Form> {
     let mut frozen = Form::constant(form.constant);
     for (var, &coefficient) in &form.terms {

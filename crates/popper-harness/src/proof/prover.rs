@@ -15,17 +15,17 @@ use super::subject;
 use crate::law::{Claim, Law, Program, Symmetry};
 use crate::universe::{Alphabet, Rule, State, Symbol, Tabulated, Transform, Universe};
 
-/// The latest step after the antecedent at which the consequent of an `eventually` is looked for: the window grows with it.
+/// The latest step after the antecedent at which the consequent of an `eventually` is tried; the window grows with it.
 const MAX_DELAY: u64 = 3;
 /// The most combinations of one conjunction that are tried.
 const MAX_COMBINATIONS: usize = 48;
 /// The largest multiplier that is tried.
 const MAX_MULTIPLIER: i64 = 3;
 
-/// Looks for a proof that a law holds in every admissible run on every ring of 1 or more cells, at every t.
+/// Searches for a proof that a law holds in every admissible run on every ring of 1 or more cells, at every t.
 ///
-/// `program` is `law` resolved against `universe`. `None` means that none was found, not that the law is false. Whatever is
-/// returned passes [`verify_proof`](super::verify_proof); see the module's description for what can be proved.
+/// `program` is `law` compiled for `universe`. `None` means that no proof was found, not that the law is false. A returned
+/// proof passes [`verify_proof`](super::verify_proof).
 pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof> {
     if !in_reach(program) {
         return None;
@@ -54,7 +54,7 @@ pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof
     Some(proof)
 }
 
-/// How a certificate proves.
+/// Returns the method of a certificate.
 pub(super) fn method(certificate: &Certificate) -> Method {
     match certificate {
         Certificate::RuleCommutes { .. } => Method::RuleCommutes,
@@ -72,7 +72,7 @@ pub(super) fn method(certificate: &Certificate) -> Method {
     }
 }
 
-/// Quick refusals, before the law is written out and read again.
+/// Whether a proof is worth a search, checked before the law is written and read again.
 fn in_reach(program: &Program) -> bool {
     cannot_fail(program) && !program.counts_time()
 }
@@ -81,13 +81,13 @@ struct Prover<'a> {
     program: &'a Program,
     alphabet: &'a Alphabet,
     rule: &'a Rule,
-    /// All symbols.
+    /// All symbols of the universe.
     symbols: Vec<Symbol>,
     /// The symbols that may start.
     starting: Vec<Symbol>,
     /// The conserved one-cell quantities, computed when first asked for.
     densities: OnceCell<Vec<Vec<i64>>>,
-    /// Short runs of small rings.
+    /// The short runs of small rings.
     samples: OnceCell<Samples>,
     fuel: Fuel,
 }
@@ -226,7 +226,7 @@ impl<'a> Prover<'a> {
         })
     }
 
-    /// Why a form never grows.
+    /// Searches for a lemma that a form never grows.
     fn step(&self, form: &Form) -> Option<Lemma> {
         self.everywhere(&form.later(1).add(-1, form)?)
     }
@@ -261,7 +261,7 @@ impl<'a> Prover<'a> {
             })
     }
 
-    /// Why `unit * combination` is never positive, for some unit.
+    /// Searches for a reason why `unit * combination` is never positive, for some unit.
     fn reason(&self, combination: &Form) -> Option<(i64, RefutationReason)> {
         let (now, start) = combination.split();
         let narrow = now.width(self.rule.radius())? <= 2 * self.rule.radius() + 1;
@@ -308,7 +308,7 @@ impl<'a> Prover<'a> {
             .get_or_init(|| Samples::new(self.rule, &self.starting))
     }
 
-    /// Why `now(t) + start(0)` is never positive, by way of a quantity that never grows.
+    /// Searches for a reason why `now(t) + start(0)` is never positive, with a quantity that never grows.
     fn bounded(&self, now: &Form, invariant: &Form, start: &Form) -> Option<RefutationReason> {
         // The start first: it is the cheapest to refute.
         let first = invariant.clone().add(1, &start.anchored(false))?;
@@ -321,7 +321,9 @@ impl<'a> Prover<'a> {
     }
 }
 
-/// Multipliers for so many inequalities, small sums first, the last inequalities (the consequent's) before the first.
+/// Returns multipliers for `length` inequalities, small sums first.
+///
+/// The last inequalities, which are the consequent's, come before the first ones.
 fn combinations(length: usize) -> Vec<Vec<i64>> {
     let mut found = Vec::new();
     let unit = |places: &[(usize, i64)]| {

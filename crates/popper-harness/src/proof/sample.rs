@@ -1,15 +1,15 @@
-//! Short runs of small rings: they tell at once that there is nothing to find where a claim is false.
+//! Short runs of small rings, which stop the search for a proof of a false claim early.
 
 use super::linear::{Form, TimeIndex, Var};
 use crate::universe::{Rule, Symbol};
 
-/// How many states of a run are kept, and at how many of them forms are evaluated.
+/// The number of states of a run that are kept and on which forms are evaluated.
 const STATES: usize = 8;
 const STEPS: usize = 3;
-/// The most starts.
+/// The most starts of such runs.
 const MAX_STARTS: usize = 100;
 
-/// Runs from the smallest admissible starts.
+/// The runs from the smallest admissible starts.
 pub(super) struct Samples {
     runs: Vec<Vec<Vec<Symbol>>>,
 }
@@ -73,7 +73,7 @@ fn run(rule: &Rule, start: &[Symbol]) -> Vec<Vec<Symbol>> {
     states
 }
 
-/// The value of a local form; `None` for other forms, and for steps beyond the sample.
+/// Returns the value of a local form; `None` for other forms, and for steps beyond the sample.
 fn value(form: &Form, run: &[Vec<Symbol>], step: usize) -> Option<i64> {
     let n = run[0].len();
     let mut sum = form.constant;

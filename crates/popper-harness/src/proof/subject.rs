@@ -1,4 +1,4 @@
-//! What a proof is about: the law and the universe as data, and the digest that seals them.
+//! The subject of a proof: the law and the universe as data, and the digest that seals them.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::universe::{KineticGrid, Tabulated};
 /// The hash of the built-in universe, which does not change while the program runs.
 static KINETIC_HASH: LazyLock<String> = LazyLock::new(|| KineticGrid.definition_hash());
 
-/// A universe as data, with its hash.
+/// Returns a universe as data, with its hash.
 pub(super) fn universe(universe: &Tabulated) -> (Value, String) {
     if universe.is_built_in() {
         return (json!(KineticGrid::ID), KINETIC_HASH.clone());
@@ -27,7 +27,7 @@ pub(super) fn is_hash_of(hash: &str, universe: &Tabulated) -> bool {
     hash == universe.definition_hash()
 }
 
-/// sha256 over everything but the digest, with sorted keys.
+/// Returns the sha256 of everything but the digest, with sorted keys.
 pub(super) fn digest(proof: &Proof) -> Option<String> {
     let mut value = serde_json::to_value(proof).ok()?;
     value.as_object_mut()?.remove("digest");

@@ -1,4 +1,4 @@
-//! Proofs against the fixtures and against brute force, and mutants of proofs.
+//! Tests of proofs against the fixtures and brute force, and of mutated proofs.
 
 use std::path::PathBuf;
 
@@ -251,7 +251,7 @@ impl<'a> Laws<'a> {
     }
 }
 
-/// How many of the laws are true on small rings, and how many of these are proved.
+/// Counts the laws that are true on small rings, and those of them that are proved.
 fn agree(universe: &Tabulated, seed: u64, laws: usize, n: usize) -> (usize, usize) {
     let starts = starts(universe, n);
     let mut generator = Laws::new(universe, seed);

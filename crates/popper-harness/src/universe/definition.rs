@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Symbol, Tabulated, Universe};
 
-/// What stands in front of the canonical JSON before hashing: it changes when the meaning of a definition does.
+/// The semantics version, which is hashed before the canonical JSON; it changes when the meaning of a definition does.
 const SEMANTICS: &str = "popper-universe/1";
 
 /// A universe as data: the JSON that [`Tabulated::from_json`] reads, with the rule written out in full.
@@ -18,7 +18,7 @@ pub struct Definition {
     pub id: String,
     /// The symbols in order, as one string.
     pub symbols: String,
-    /// How many neighbours on either side count.
+    /// The number of neighbours on either side that the rule reads.
     pub radius: usize,
     /// The next symbol for every neighbourhood.
     pub rule: TableRule,
@@ -35,7 +35,7 @@ pub struct Definition {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TableRule {
-    /// Neighbourhood to next symbol.
+    /// The next symbol by neighbourhood.
     pub table: BTreeMap<String, char>,
 }
 
@@ -89,7 +89,7 @@ impl Definition {
         }
     }
 
-    /// sha256 over the version of the semantics and the canonical JSON, 64 hex digits.
+    /// Returns the sha256 of the semantics version and the canonical JSON, 64 hex digits.
     pub fn hash(&self) -> String {
         // Field order is fixed by the type and maps are sorted, so this JSON is canonical.
         let json = crate::json::hash::json(self);

@@ -1,4 +1,4 @@
-//! What is wrong with a universe.
+//! The errors of universes.
 
 use super::{MAX_RADIUS, Symbol};
 use crate::json::JsonError;
@@ -10,18 +10,18 @@ pub enum UniverseError {
     /// The text is not JSON, or not an object.
     #[error("{message}")]
     Json {
-        /// What the reader said, with line and column.
+        /// The message of the JSON reader, with line and column.
         message: String,
     },
-    /// A field holds what it may not.
+    /// A field has an invalid value.
     #[error("{field}: {message}")]
     Field {
         /// The JSON path of the field, or the method that gave the value.
         field: String,
-        /// What is wrong and what was expected.
+        /// The problem and the expected value.
         message: String,
     },
-    /// The rule does not say what becomes of a neighbourhood.
+    /// The rule has no next symbol for a neighbourhood.
     #[error(
         "rule.table: neighbourhood {missing:?} is missing ({count} of {expected} are missing); \
          add them, or give \"patterns\" with a \"default\""
@@ -29,15 +29,15 @@ pub enum UniverseError {
     Incomplete {
         /// The first neighbourhood without an entry, in symbol order.
         missing: String,
-        /// How many are missing.
+        /// The number of missing neighbourhoods.
         count: usize,
-        /// How many a total table has.
+        /// The number of neighbourhoods of a total table.
         expected: usize,
     },
-    /// A cell depends on more neighbours than a universe may have.
+    /// The radius is larger than the limit.
     #[error("radius is {found}, the limit is {MAX_RADIUS}")]
     Radius {
-        /// The radius.
+        /// The radius that was found.
         found: usize,
     },
     /// Every symbol is forbidden at t = 0.
@@ -48,7 +48,7 @@ pub enum UniverseError {
     OutOfRange {
         /// The window, in symbols.
         window: String,
-        /// What the rule gives.
+        /// The symbol that the rule gives.
         symbol: Symbol,
         /// The size of the alphabet.
         symbols: usize,
@@ -73,7 +73,7 @@ impl UniverseError {
         }
     }
 
-    /// The same error of a part of the field `outer`.
+    /// Returns the same error for a part of the field `outer`.
     pub(super) fn inside(self, outer: &str) -> Self {
         match self {
             Self::Field { field, message } => Self::field(format!("{outer}.{field}"), message),

@@ -12,7 +12,7 @@ impl Tabulated {
     /// the first match counts), and, if wanted, `initial_forbidden`, `incoming` and `transforms`.
     ///
     /// # Errors
-    /// [`UniverseError`] says which field is wrong, or which neighbourhood the table does not cover.
+    /// [`UniverseError`] for the first invalid field, or for the first neighbourhood that the table does not cover.
     pub fn from_json(text: &str) -> Result<Self, UniverseError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Self::from_value(&json::parse(text, "$")?)
@@ -38,14 +38,14 @@ impl Tabulated {
     }
 }
 
-/// An object under reading; `path` is empty for the whole file.
+/// A JSON object that is being read; `path` is empty for the whole file.
 struct UniverseObject<'a> {
     path: &'a str,
     map: &'a Map<String, Value>,
 }
 
 impl<'a> UniverseObject<'a> {
-    /// An object with none but known keys.
+    /// Reads an object and checks that it has known keys only.
     fn of(value: &'a Value, path: &'a str, form: &str, known: &[&str]) -> Read<Self> {
         let Value::Object(map) = value else {
             return wrong(path, format!("expected {form}, found {}", kind(value)));
@@ -102,7 +102,7 @@ fn text<'a>(value: &'a Value, path: &str) -> Read<&'a str> {
     }
 }
 
-/// The character of a string that holds one.
+/// Reads a string of one character.
 fn character(value: &Value, path: &str) -> Read<char> {
     let mut chars = value.as_str().unwrap_or_default().chars();
     match (chars.next(), chars.next()) {
@@ -111,7 +111,7 @@ fn character(value: &Value, path: &str) -> Read<char> {
     }
 }
 
-/// A string, or an array of one-character strings.
+/// Reads a string, or an array of one-character strings.
 fn characters(value: &Value, path: &str) -> Read<Vec<char>> {
     let item = |(index, item)| character(item, &format!("{path}[{index}]"));
     match value {
@@ -236,7 +236,7 @@ fn read_rule(value: &Value, alphabet: &Alphabet, radius: usize) -> Read<Rule> {
     }
 }
 
-/// The cells of a window in symbols, `None` for the wildcard.
+/// Reads the cells of a window, `None` for the wildcard.
 fn cells(text: &str, path: &str, alphabet: &Alphabet, radius: usize) -> Read<Vec<Option<Symbol>>> {
     let width = 2 * radius + 1;
     if text.chars().count() != width {

@@ -1,4 +1,4 @@
-//! The built-in ground truth: particles that stream freely round a ring.
+//! The built-in universe: particles that stream freely around a ring.
 
 use std::ops::Deref;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use super::{Alphabet, Rule, State, Symbol, Tabulated, Transform, Universe};
 /// (`<` or `X`). Each step rotates the one by +1 and the other by -1, so the state returns after at most N steps and
 /// any state of the future costs no more than the next one.
 ///
-/// A reference to this type serves wherever a [`Tabulated`] is asked for: the table is made once.
+/// A reference to this type can be used as a [`Tabulated`], whose table is computed once.
 ///
 /// ```
 /// use popper_harness::universe::{KineticGrid, Universe};
@@ -26,13 +26,14 @@ pub struct KineticGrid;
 impl KineticGrid {
     /// The identifier of this universe.
     pub const ID: &str = "kinetic_grid_v1";
-    /// The hash that this universe had before its definition named the symbol of `incoming_collisions`. Evidence from that time still
-    /// holds.
+    /// The hash of this universe before its definition named the symbol of `incoming_collisions`.
+    ///
+    /// Evidence from that time still holds.
     pub const FORMER_HASH: &str =
         "d9445fdab2011948944c66c6b35b2237b1d7f1a9a0da31c57fa4d47b3307d2f2";
 }
 
-/// Symbols are numbered so that bit 0 says "holds a right-mover" and bit 1 "holds a left-mover".
+/// The symbol of a right-mover: bit 0 of a symbol means "has a right-mover", bit 1 "has a left-mover".
 const RIGHT: Symbol = 1;
 const LEFT: Symbol = 2;
 const COLLISION: Symbol = RIGHT | LEFT;
@@ -92,7 +93,7 @@ impl Universe for KineticGrid {
     }
 }
 
-/// How the symbols of a universe stand for those of the kinetic grid, where its rule is that of the grid under other names.
+/// A renaming of symbols under which the rule of a universe equals that of the kinetic grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Streaming {
     /// The symbol of the grid for each symbol of the universe.
@@ -102,7 +103,7 @@ pub(super) struct Streaming {
 }
 
 impl Streaming {
-    /// A renaming under which a rule is that of the grid.
+    /// Finds a renaming under which a rule equals that of the grid.
     pub(super) fn of(rule: &Rule) -> Option<Self> {
         if (rule.symbols(), rule.radius()) != (4, 1) {
             return None;
@@ -123,7 +124,7 @@ impl Streaming {
         })
     }
 
-    /// The state `steps` steps on.
+    /// Returns the state `steps` steps later.
     pub(super) fn evolve(&self, state: &[Symbol], steps: u64) -> State {
         let n = state.len();
         let shift = (steps % (n as u64).max(1)) as usize;

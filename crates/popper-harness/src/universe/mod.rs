@@ -22,17 +22,17 @@ pub use transform::{Shift, Transform};
 
 /// The largest number of symbols a universe may have.
 pub const MAX_SYMBOLS: usize = 8;
-/// The largest radius a universe may have: a cell sees at most two neighbours on either side.
+/// The largest radius of a universe: the number of neighbours on either side that a cell reads.
 pub const MAX_RADIUS: usize = 2;
 
-/// A universe given by its table, as a file or as a function: see [`Tabulated::from_json`] and [`Tabulated::from_fn`].
+/// A universe from a file or a function: see [`Tabulated::from_json`] and [`Tabulated::from_fn`].
 pub type TableUniverse = Tabulated;
 
 /// A deterministic ring automaton.
 ///
-/// The harness asks nothing else of a universe than these seven methods, so any implementation gets proofs, exhaustive search and
-/// counterexamples. [`Harness::new`](crate::decide::Harness::new) asks once and keeps the answers as a [`Tabulated`], which has the
-/// dynamics. The format of files, with an example for each form and each error, is in `docs/universe.md`.
+/// The harness needs only these seven methods of a universe, so any implementation gets proofs, exhaustive search and
+/// counterexamples. [`Harness::new`](crate::decide::Harness::new) calls them once and keeps the results as a [`Tabulated`],
+/// which has the dynamics. The file format, with an example for each form and each error, is in `docs/universe.md`.
 ///
 /// ```
 /// use popper_harness::decide::{Config, Harness, Strength};
@@ -76,27 +76,29 @@ pub type TableUniverse = Tabulated;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Universe {
-    /// A short name, unique among the universes of one study: 1 to 64 of `A-Z a-z 0-9 _ - .`
+    /// Returns a short name that is unique in a study: 1 to 64 of `A-Z a-z 0-9 _ - .`
     fn id(&self) -> &str;
 
-    /// The symbols, in the order in which states are compared. The first one is the background.
+    /// Returns the symbols, in the order in which states are compared. The first one is the background.
     fn alphabet(&self) -> &Alphabet;
 
-    /// How many neighbours on either side the next cell depends on, `0..=2`.
+    /// Returns the number of neighbours on either side that the next cell depends on, `0..=2`.
     fn radius(&self) -> usize;
 
-    /// The next symbol of the cell in the middle of a window of `2 * radius + 1` cells, a pure function of the window.
+    /// Returns the next symbol of the cell in the middle of a window of `2 * radius + 1` cells.
+    ///
+    /// It must be a pure function of the window.
     fn next_cell(&self, window: &[Symbol]) -> Symbol;
 
     /// Whether a state at t = 0 may hold this symbol.
     fn may_start(&self, symbol: Symbol) -> bool;
 
-    /// The named transforms; the shifts exist in every universe and are not listed.
+    /// Returns the named transforms; the shifts exist in every universe and are not listed.
     fn transforms(&self) -> &[Transform] {
         &[]
     }
 
-    /// The symbol that the observable `incoming_collisions` counts one step ahead, where the universe has such a thing.
+    /// Returns the symbol that the observable `incoming_collisions` counts one step ahead, if the universe has one.
     fn incoming(&self) -> Option<Symbol> {
         None
     }

@@ -1,4 +1,4 @@
-//! Universes that no one has seen: random rules by seed.
+//! Random universes by seed.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -8,11 +8,10 @@ use super::{Alphabet, Rule, Symbol, Tabulated};
 /// The symbols of a random universe.
 const SYMBOLS: [char; 4] = ['.', 'a', 'b', 'c'];
 
-/// A random radius-1 universe of four symbols; the same seed gives the same rule on any machine.
+/// Returns a random radius-1 universe of four symbols; the same seed gives the same rule on any machine.
 ///
-/// The rule is a random permutation inside pairs of cells pushed through a random partition: half of all seeds conserve
-/// something additive by construction, the others are uniform random tables. Which kind a seed gives is itself random, so a
-/// proposer cannot know whether there is anything to find.
+/// Half of all seeds give a rule that conserves an additive quantity by construction; the others give uniform random
+/// tables. The kind is random, too, so a proposer cannot know whether a conserved quantity exists.
 pub fn random_universe(seed: u64) -> Tabulated {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut draw = |bound: usize| (rng.next_u64() % bound as u64) as usize;
@@ -28,8 +27,10 @@ pub fn random_universe(seed: u64) -> Tabulated {
     Tabulated::new(format!("random_{seed}"), Alphabet::known(SYMBOLS), rule)
 }
 
-/// A partitioned rule: each symbol is two bits, each bit streams in its own direction, and a random permutation of the
-/// symbols acts on what meets in a cell. Permutations that keep the number of bits conserve it.
+/// Returns a partitioned rule, which conserves the number of bits if its permutation does.
+///
+/// Each symbol is two bits, each bit streams in its own direction, and a random permutation of the symbols acts on the bits
+/// that meet in a cell.
 fn streaming(draw: &mut impl FnMut(usize) -> usize) -> Vec<Symbol> {
     let from = [draw(3), draw(3)];
     let mut collide: [Symbol; 4] = [0, 1, 2, 3];

@@ -1,8 +1,8 @@
-//! Local rules as tables.
+//! Local rules, as tables.
 
 use super::{Alphabet, MAX_RADIUS, State, Symbol, UniverseError};
 
-/// A local rule, tabulated: the next symbol for every window, windows numbered in symbol order.
+/// A local rule as a table: the next symbol for every window, with windows numbered in symbol order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     symbols: usize,
@@ -11,7 +11,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule of this crate, which needs no check: the next symbols in the order of the windows.
+    /// Creates a rule of this crate, which needs no check, from the next symbols in the order of the windows.
     pub(super) fn from_table(symbols: usize, radius: usize, next: Vec<Symbol>) -> Self {
         Self {
             symbols,
@@ -20,7 +20,9 @@ impl Rule {
         }
     }
 
-    /// Tabulates a function of windows: at most 8^5 entries, each asked for twice. The function answers for the range of its symbols.
+    /// Tabulates a function of windows, which is called twice for each of at most 8^5 windows.
+    ///
+    /// The function itself checks the range of its symbols.
     pub(super) fn tabulate(
         alphabet: &Alphabet,
         radius: usize,
@@ -48,30 +50,30 @@ impl Rule {
         ))
     }
 
-    /// How many symbols the alphabet has.
+    /// Returns the number of symbols of the alphabet.
     pub fn symbols(&self) -> usize {
         self.symbols
     }
 
-    /// How many neighbours on either side count.
+    /// Returns the number of neighbours on either side that the rule reads.
     pub fn radius(&self) -> usize {
         self.radius
     }
 
-    /// The next symbol for a window of `2 * radius + 1` cells.
+    /// Returns the next symbol for a window of `2 * radius + 1` cells.
     pub fn next(&self, window: &[Symbol]) -> Symbol {
         self.next[window
             .iter()
             .fold(0, |code, &symbol| code * self.symbols + usize::from(symbol))]
     }
 
-    /// Every window with its next symbol, in symbol order.
+    /// Returns every window with its next symbol, in symbol order.
     pub fn windows(&self) -> impl Iterator<Item = (State, Symbol)> {
         windows(self.symbols, 2 * self.radius + 1).zip(self.next.iter().copied())
     }
 }
 
-/// Every string of `width` symbols, in symbol order.
+/// Returns every string of `width` symbols, in symbol order.
 pub(crate) fn windows(symbols: usize, width: usize) -> impl Iterator<Item = State> {
     (0..symbols.pow(width as u32)).map(move |code| {
         let digit = |place| (code / symbols.pow(place as u32) % symbols) as Symbol;

@@ -1,4 +1,4 @@
-//! Symbols and the states made of them.
+//! Symbols, alphabets and states.
 
 use std::ops::Deref;
 
@@ -7,29 +7,29 @@ use super::{MAX_SYMBOLS, UniverseError};
 /// A symbol, as its index in the alphabet of its universe.
 pub type Symbol = u8;
 
-/// A state that is not one of the universe.
+/// A reason why a text is not a state of a universe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// A ring has at least one cell.
+    /// The text is empty; a ring has at least one cell.
     #[error("the state is empty: a ring has at least one cell")]
     Empty,
-    /// A symbol that the universe does not know.
+    /// The text has a symbol that the universe does not have.
     #[error("symbol {symbol:?} at cell {position} is not one of the universe's {alphabet:?}")]
     ForeignSymbol {
         /// The cell, counted from 0.
         position: usize,
-        /// What stands there.
+        /// The symbol of the cell.
         symbol: char,
-        /// What may stand there.
+        /// The symbols of the universe.
         alphabet: String,
     },
-    /// A symbol that the universe knows but forbids at t = 0.
+    /// The text has a symbol that the universe forbids at t = 0.
     #[error("symbol {symbol:?} at cell {position} may not occur at t = 0")]
     ForbiddenStart {
         /// The cell, counted from 0.
         position: usize,
-        /// What stands there.
+        /// The symbol of the cell.
         symbol: char,
     },
 }
@@ -39,7 +39,7 @@ pub enum StateError {
 pub struct Alphabet(Vec<char>);
 
 impl Alphabet {
-    /// An alphabet of 1 to 8 different symbols, the background first.
+    /// Creates an alphabet of 1 to 8 different symbols, the background first.
     ///
     /// ```
     /// use popper_harness::universe::Alphabet;
@@ -51,8 +51,8 @@ impl Alphabet {
     /// ```
     ///
     /// # Errors
-    /// [`UniverseError`] when there are none or too many, one comes twice, or one is white space, a control character, a quote,
-    /// `?` or a backslash.
+    /// [`UniverseError`] for no symbol, more than 8 symbols or a repeated one, and for white space, a control character, a
+    /// quote, `?` or a backslash.
     pub fn new(symbols: impl IntoIterator<Item = char>) -> Result<Self, UniverseError> {
         let wrong = |message| Err(UniverseError::field("symbols", message));
         // One more than there may be is enough to see that there are too many.
@@ -78,35 +78,35 @@ impl Alphabet {
         Ok(Self(symbols))
     }
 
-    /// An alphabet of this crate, which needs no check.
+    /// Creates an alphabet of this crate, which needs no check.
     pub(super) fn known<const K: usize>(symbols: [char; K]) -> Self {
         Self(symbols.into())
     }
 
-    /// The symbol of a character in the field `field`.
+    /// Returns the symbol of a character in the field `field`.
     pub(super) fn known_symbol(&self, field: &str, char: char) -> Result<Symbol, UniverseError> {
         self.symbol(char).ok_or_else(|| {
             UniverseError::field(field, format!("symbol {char:?} is not one of `symbols`"))
         })
     }
 
-    /// How many symbols there are.
+    /// Returns the number of symbols.
     #[expect(clippy::len_without_is_empty, reason = "an alphabet is never empty")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The symbols as characters, in order.
+    /// Returns the symbols as characters, in order.
     pub fn chars(&self) -> &[char] {
         &self.0
     }
 
-    /// The character of a symbol.
+    /// Returns the character of a symbol.
     pub fn char(&self, symbol: Symbol) -> char {
         self.0[usize::from(symbol)]
     }
 
-    /// The symbol of a character.
+    /// Returns the symbol of a character.
     pub fn symbol(&self, char: char) -> Option<Symbol> {
         self.0
             .iter()
@@ -143,7 +143,7 @@ impl Alphabet {
     }
 }
 
-/// The cells of a ring, each an index into the universe's alphabet. Never empty when it came from [`Alphabet::parse`].
+/// The cells of a ring, each an index into the universe's alphabet. A state from [`Alphabet::parse`] is never empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State(Vec<Symbol>);
 

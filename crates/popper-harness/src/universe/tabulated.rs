@@ -1,4 +1,4 @@
-//! Universes as the harness sees them.
+//! Universes as tables, which the harness uses.
 
 use super::kinetic::Streaming;
 use super::{
@@ -6,11 +6,11 @@ use super::{
     UniverseError,
 };
 
-/// A universe with its rule in a table: what everything in this crate works with.
+/// A universe with its rule in a table, the form that this crate works with.
 ///
-/// Made from any [`Universe`] by [`of`](Self::of), from a file by [`from_json`](Self::from_json), or from a function by
-/// [`from_fn`](Self::from_fn). All that is known of the dynamics follows from the table, so an implementation cannot state a
-/// second truth: not a faster step, not a period.
+/// It is made from any [`Universe`] by [`of`](Self::of), from a file by [`from_json`](Self::from_json), or from a function by
+/// [`from_fn`](Self::from_fn). All facts about the dynamics follow from the table, so an implementation cannot contradict
+/// it with a faster step or a period.
 ///
 /// ```
 /// use popper_harness::universe::{Tabulated, Universe};
@@ -41,7 +41,7 @@ impl Tabulated {
     /// Tabulates a universe. Its `next_cell` is called twice for every window.
     ///
     /// # Errors
-    /// [`UniverseError`] says which method gives what it may not, with the window in symbols.
+    /// [`UniverseError`] names the method with an invalid result, and the window in symbols.
     pub fn of(universe: &(impl Universe + ?Sized)) -> Result<Self, UniverseError> {
         let alphabet = universe.alphabet().clone();
         let known = |symbol: Symbol| usize::from(symbol) < alphabet.len();
@@ -62,7 +62,7 @@ impl Tabulated {
             .checked()
     }
 
-    /// A universe of three strings and a function, in which every symbol may start.
+    /// Creates a universe from three strings and a function, in which every symbol may start.
     ///
     /// ```
     /// use popper_harness::universe::Tabulated;
@@ -76,7 +76,7 @@ impl Tabulated {
     /// ```
     ///
     /// # Errors
-    /// [`UniverseError`] as for [`of`](Self::of), or where the function gives a character that is not one of `symbols`.
+    /// [`UniverseError`] as for [`of`](Self::of), or if the function gives a character that is not one of `symbols`.
     pub fn from_fn(
         id: &str,
         symbols: &str,
@@ -96,7 +96,7 @@ impl Tabulated {
         Self::new(id.into(), alphabet, rule).checked()
     }
 
-    /// A universe without transforms in which every symbol may start.
+    /// Creates a universe without transforms in which every symbol may start.
     pub(super) fn new(id: String, alphabet: Alphabet, rule: Rule) -> Self {
         Self {
             id,
@@ -109,7 +109,7 @@ impl Tabulated {
         }
     }
 
-    /// The table of a universe of this crate, which needs no check.
+    /// Tabulates a universe of this crate, which needs no check.
     pub(super) fn known(universe: &impl Universe) -> Self {
         let alphabet = universe.alphabet().clone();
         let radius = universe.radius();
@@ -122,7 +122,7 @@ impl Tabulated {
             .with(universe.incoming(), universe.transforms().to_vec())
     }
 
-    /// The symbols that may stand at t = 0, ascending.
+    /// Returns the symbols that are allowed at t = 0, ascending.
     pub(crate) fn start_symbols(&self) -> Vec<Symbol> {
         (0..self.alphabet.len() as Symbol)
             .filter(|&symbol| self.may_start(symbol))
@@ -144,7 +144,7 @@ impl Tabulated {
         }
     }
 
-    /// The same universe if its names and its starts are as they may be.
+    /// Returns the same universe if its names and its start symbols are valid.
     pub(super) fn checked(self) -> Result<Self, UniverseError> {
         let named = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
         let length = self.id.chars().count();
@@ -202,18 +202,19 @@ impl Tabulated {
         self.id == KineticGrid::ID
     }
 
-    /// The rule.
+    /// Returns the rule.
     pub fn rule(&self) -> &Rule {
         &self.rule
     }
 
-    /// A number of steps after which every ring of `n` cells is back at its start, if one is known. It is known where the rule is
-    /// that of the [`KineticGrid`] under any names.
+    /// Returns a number of steps after which every ring of `n` cells returns to its start, if one is known.
+    ///
+    /// It is known if the rule is that of the [`KineticGrid`] under any names.
     pub fn period_bound(&self, n: usize) -> Option<u64> {
         self.streaming.as_ref().map(|_| n as u64)
     }
 
-    /// The state one step on.
+    /// Returns the state one step later.
     pub fn step(&self, state: &[Symbol]) -> State {
         if let Some(streaming) = &self.streaming {
             return streaming.evolve(state, 1);
@@ -231,7 +232,7 @@ impl Tabulated {
             .collect()
     }
 
-    /// The state `steps` steps on.
+    /// Returns the state `steps` steps later.
     pub fn evolve(&self, state: &[Symbol], steps: u64) -> State {
         match &self.streaming {
             Some(streaming) => streaming.evolve(state, steps),
@@ -241,12 +242,12 @@ impl Tabulated {
         }
     }
 
-    /// The whole universe as data, enough to rebuild it anywhere.
+    /// Returns the whole universe as data, which suffices to rebuild it.
     pub fn definition(&self) -> Definition {
         Definition::of(self)
     }
 
-    /// The `sim_hash`: sha256 over the canonical definition and the version of the semantics.
+    /// Returns the `sim_hash`: the sha256 of the canonical definition and the semantics version.
     pub fn definition_hash(&self) -> String {
         self.definition().hash()
     }

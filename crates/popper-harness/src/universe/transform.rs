@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Alphabet, State, Symbol, UniverseError};
 
-/// A named rearrangement of a state: turned round or not, then every symbol replaced.
+/// A named transform of a state: optionally reversed, then every symbol replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transform {
     pub(crate) name: String,
@@ -14,7 +14,7 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// A transform that replaces the symbols in `map` and keeps the others.
+    /// Creates a transform that replaces the symbols in `map` and keeps the others.
     ///
     /// ```
     /// use popper_harness::universe::{Alphabet, Transform};
@@ -26,8 +26,8 @@ impl Transform {
     /// ```
     ///
     /// # Errors
-    /// [`UniverseError`] when the name is blank, has a control character or is that of a shift, or when `map` does not exchange
-    /// symbols of the alphabet among themselves.
+    /// [`UniverseError`] when the name is blank, has a control character or is that of a shift, or when `map` is not a
+    /// permutation of symbols of the alphabet.
     pub fn new(
         name: &str,
         reverse: bool,
@@ -71,12 +71,12 @@ impl Transform {
         })
     }
 
-    /// The name laws use.
+    /// Returns the name in laws.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The image of a state.
+    /// Returns the image of a state.
     pub fn apply(&self, state: &[Symbol]) -> State {
         let image = |&symbol: &Symbol| self.map[usize::from(symbol)];
         if self.reverse {
@@ -86,7 +86,7 @@ impl Transform {
         }
     }
 
-    /// Whether no symbol changes and the order stays.
+    /// Whether no symbol and no position changes.
     pub fn is_identity(&self) -> bool {
         !self.reverse
             && self
@@ -100,9 +100,9 @@ impl Transform {
 /// A shift of the ring: cell `i` moves to `i + k`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shift {
-    /// By this many cells, to the left when negative.
+    /// The shift by this many cells, to the left when negative.
     By(i64),
-    /// By every number of cells (`shift_k`).
+    /// The shifts by every number of cells (`shift_k`).
     Every,
 }
 
@@ -115,7 +115,7 @@ impl Shift {
         }
     }
 
-    /// A state moved by `k` cells.
+    /// Returns a state moved by `k` cells.
     pub fn apply(k: i64, state: &[Symbol]) -> State {
         let mut moved = state.to_vec();
         if !moved.is_empty() {

@@ -217,7 +217,7 @@ fn laws_with_one_fingerprint_behave_alike() {
     report(wrong);
 }
 
-/// What may be changed in a law so that it means something else.
+/// The changes that give a law another meaning.
 fn field_mutations(law: &Value) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     let mut change = |what: &str, edit: &dyn Fn(&mut Value)| {

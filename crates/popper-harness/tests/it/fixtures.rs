@@ -35,7 +35,7 @@ fn movers(state: &str) -> usize {
     state.chars().filter(|&symbol| symbol != '.').count()
 }
 
-/// What a verdict says in the keys of an expectation.
+/// Returns the first key in which a verdict differs from an expectation.
 fn differs(expected: &Value, verdict: &Verdict) -> Option<String> {
     let found = serde_json::to_value(verdict).unwrap();
     let rank = |strength: &Value| {

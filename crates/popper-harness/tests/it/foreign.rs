@@ -1,4 +1,4 @@
-//! U1 and U2: a universe of a type of its own, seen through the public names alone.
+//! U1 and U2: a universe of a custom type, made with the public names alone.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -193,7 +193,7 @@ fn bend(value: &mut Value, rng: &mut Rng) {
     }
 }
 
-/// A law's text that nests as deep as it is told, in a tree, an array or an expression.
+/// The text of a law with a nesting of the given depth in a tree, an array or an expression.
 fn nested(depth: usize, rng: &mut Rng) -> String {
     let (open, inner, close) = rng.pick(&[
         (r#"{"op":"not","arg":"#, r#"{"const":1}"#, "}"),

@@ -14,11 +14,12 @@ use crate::random_law::{Rng, random_law, random_universe};
 /// Rings up to this size are checked by brute force.
 const BRUTE_N: usize = 7;
 
-/// Unrelated states are drawn from rings up to this size, so often.
+/// The largest ring of the unrelated states.
 const PICKED_N: usize = 5;
+/// The number of unrelated states.
 const PICKS: usize = 2000;
 
-/// What is wrong with the verdict on a law, if anything is.
+/// Returns the first error in the verdict on a law.
 pub fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> Option<String> {
     let extensions = Extensions {
         local_transition: true,

@@ -13,7 +13,7 @@ use crate::fixtures::harness;
 use crate::oracle::{Oracle, Universe};
 use crate::random_law::random_law;
 
-/// Where brute force ends.
+/// The size of the largest rings that brute force searches.
 const BRUTE_N: usize = 8;
 
 /// A smaller counterexample than the reported one, or another reason not to believe it.

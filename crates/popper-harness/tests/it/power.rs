@@ -1,4 +1,4 @@
-//! What a verdict says of its own power must add up.
+//! Tests that the power figures of a verdict are consistent.
 
 use popper_harness::decide::{CaseFamily, Config, Harness, Power, Status, Strength, UnknownReason};
 use popper_harness::law::{Extensions, Law};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::fixtures::{all_laws, harness};
 use crate::random_law::random_law;
 
-/// The families that the stages other than sampling report, beside the generators'.
+/// The families that the stages other than sampling report, in addition to the generators'.
 const STAGES: [&str; 2] = ["exhaustive", "proposed_tests"];
 
 /// Shares are written with six decimals.
@@ -26,7 +26,7 @@ fn law(template: &str, claim: &str, more: &Value) -> Law {
     Law::from_value(value, "$", Extensions::default()).unwrap()
 }
 
-/// What does not add up, if anything.
+/// Returns the first inconsistency of the power figures.
 fn odd(power: &Power, refuted: bool) -> Option<String> {
     let share = |value: f64| (0.0..=1.0).contains(&value);
     let sum =

@@ -1,7 +1,7 @@
-//! Laws by the thousand: one seed, one law, over the whole grammar.
+//! Random laws over the whole grammar, one for each seed.
 //!
-//! A law nobody would propose is refuted on the second ring and tests little, so most laws start from
-//! something true of the grid and are then bent a little, or not at all.
+//! A law of random parts is refuted on the second ring and tests little. So most laws start from a true law of the grid,
+//! which is changed a little, or not at all.
 
 use serde_json::{Map, Value, json};
 
@@ -122,7 +122,7 @@ const GRID: [(&str, &str); 7] = [
     ("both", "count('>') * count('<')"),
 ];
 
-/// What changes, or changes on larger rings only.
+/// An observable that changes, or changes on larger rings only.
 const RESTLESS: [&str; 16] = [
     "count('X')",
     "count('>')",

@@ -26,18 +26,18 @@ fn p8_every_reader_refuses_a_repeated_key() {
     let twice = file("twice.json", twice);
     assert_eq!(
         refusal(&["check", &twice]),
-        "popper: twice.json: $.quantifiers: the key \"T\" stands twice"
+        "popper: twice.json: $.quantifiers: the key \"T\" occurs twice"
     );
     let universe = r#"{"id": "u", "symbols": "ab", "radius": 0, "rule": {"table": {"a": "a", "b": "b", "a": "b"}}}"#;
     let universe = file("twice_universe.json", universe);
     assert_eq!(
         refusal(&["universe", "check", &universe]),
-        "popper: twice_universe.json: $.rule.table: the key \"a\" stands twice"
+        "popper: twice_universe.json: $.rule.table: the key \"a\" occurs twice"
     );
     let config = file("twice_config.json", r#"{"seed": 1, "seed": 2}"#);
     assert_eq!(
         refusal(&["check", "--config", &config, &sound]),
-        "popper: twice_config.json: $: the key \"seed\" stands twice"
+        "popper: twice_config.json: $: the key \"seed\" occurs twice"
     );
     let expect = file(
         "twice_expect.json",
@@ -45,13 +45,13 @@ fn p8_every_reader_refuses_a_repeated_key() {
     );
     assert_eq!(
         refusal(&["check", "--expect", &expect, &sound]),
-        "popper: twice_expect.json: $.expected[0]: the key \"law_id\" stands twice"
+        "popper: twice_expect.json: $.expected[0]: the key \"law_id\" occurs twice"
     );
     let evidence = file("twice_evidence.json", r#"[{"seed": 1, "seed": 2}]"#);
     for command in ["replay", "verify"] {
         assert_eq!(
             refusal(&[command, &evidence]),
-            "popper: twice_evidence.json: $[0]: the key \"seed\" stands twice"
+            "popper: twice_evidence.json: $[0]: the key \"seed\" occurs twice"
         );
     }
 }

@@ -105,7 +105,7 @@ async fn what_cannot_be_read_at_all_is_one_rejected_proposal_after_the_repairs()
         ("{\"candidate_laws\": {}}", "candidate_laws to be an array"),
         (
             "{\"candidate_laws\": [], \"candidate_laws\": []}",
-            "stands twice",
+            "occurs twice",
         ),
         (&deep, "cut off"),
         (&deep_object, "cut off"),

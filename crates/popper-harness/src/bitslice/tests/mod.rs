@@ -1,4 +1,4 @@
-//! Everything here says what the reference says, lane by lane.
+//! Comparison of the engine with the reference evaluator, lane by lane.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -29,7 +29,7 @@ impl TestStream {
         from[self.below(from.len())].clone()
     }
 
-    /// A state that is sometimes dense, sometimes sparse, sometimes one run.
+    /// Draws a state that is sometimes dense, sometimes sparse, sometimes one run.
     fn state(&mut self, n: usize, symbols: usize) -> State {
         let favourite = self.below(symbols) as Symbol;
         let chance = self.below(10);
@@ -97,7 +97,7 @@ fn compile(law: &Value, universe: &Tabulated) -> Program {
     Program::compile(&law, universe).unwrap_or_else(|e| panic!("{full}: {e}"))
 }
 
-/// What the reference makes of a batch, in the engine's form.
+/// The result of the reference evaluator on a batch, in the engine's form.
 fn reference(
     program: &Program,
     universe: &Tabulated,

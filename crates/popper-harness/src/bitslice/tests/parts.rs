@@ -1,4 +1,4 @@
-//! BitSlice, batches, enumeration, the smallest counterexample.
+//! Tests of bit slices, batches, enumeration and the smallest counterexample.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! The one grammar of observables and claims, and the tree both parse to.
 //!
 //! From loosest to tightest: `->` (also `=>`), `or`, `and`, `not`, one comparison, `+ -`, `* / %`, unary minus, then
-//! integers, quoted symbols, names, calls and parentheses. What a tree may hold (booleans in an observable, a time behind
-//! a name) is decided when it is resolved, not here.
+//! integers, quoted symbols, names, calls and parentheses. Resolution checks the rest, such as booleans in an observable
+//! or a time after a name.
 
 mod node;
 mod op;

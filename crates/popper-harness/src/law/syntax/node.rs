@@ -10,21 +10,22 @@ pub enum Time {
     At(u64),
     /// The running step `t`.
     Now,
-    /// The step after, `t + 1`.
+    /// The next step, `t + 1`.
     Next,
 }
 
-/// A node with the column it began at, counted from 1 in characters. A node of a `claim_ast` has its number in the tree instead,
-/// counted from 1 and parents first; 0 is a node that no one wrote.
+/// A node of a tree, with its place in the source.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// Where it began.
+    /// The column of its first character, counted from 1.
+    ///
+    /// For a node of a `claim_ast` it is the number in the tree, counted from 1 and parents first; 0 is a node without a source.
     pub column: usize,
-    /// What it is.
+    /// The kind of the node.
     pub kind: Kind,
 }
 
-/// What a node can be.
+/// The kinds of nodes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Kind {
@@ -40,21 +41,21 @@ pub enum Kind {
     Step,
     /// An observable at a time.
     At(Box<Node>, Time),
-    /// `-x`
+    /// The negative `-x`.
     Neg(Box<Node>),
-    /// `not x`
+    /// The negation `not x`.
     Not(Box<Node>),
-    /// `left op right`
+    /// An operation `left op right`.
     Binary(Op, Box<Node>, Box<Node>),
 }
 
 impl Node {
-    /// A node that no text holds.
+    /// Creates a node without a source.
     pub(crate) fn made(kind: Kind) -> Self {
         Self { column: 0, kind }
     }
 
-    /// `left op right`, made.
+    /// Creates `left op right` at the place of its left side.
     pub(crate) fn binary(op: Op, left: Self, right: Self) -> Self {
         Self {
             column: left.column,
@@ -63,13 +64,13 @@ impl Node {
     }
 }
 
-/// Why a text is not an expression: where, and what would have been.
+/// An error in the text of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", at_column(*column))]
 pub struct SyntaxError {
-    /// Counted from 1, in characters; 0 if the place is not in a text.
+    /// The column, counted from 1 in characters; 0 if the place is not in a text.
     pub column: usize,
-    /// What was expected, or what is wrong.
+    /// The expectation that is not met, or the problem.
     pub message: String,
 }
 
@@ -161,7 +162,7 @@ pub(super) fn time(column: usize, arguments: &[Node]) -> Result<Time, SyntaxErro
     }
 }
 
-/// An observable is an integer expression: no truth values, no division.
+/// Checks that a tree is an integer expression, as an observable must be: no truth values, no division.
 pub(crate) fn integer_only(node: &Node) -> Result<(), SyntaxError> {
     match &node.kind {
         Kind::Int(_) | Kind::Name(_) | Kind::Call(..) => Ok(()),
@@ -185,9 +186,6 @@ pub(crate) fn integer_only(node: &Node) -> Result<(), SyntaxError> {
             node.column,
             "a symbol has no value: write count('...')",
         )),
-        Kind::Step | Kind::At(..) => Err(SyntaxError::at(
-            node.column,
-            "an observable has no time of its own",
-        )),
+        Kind::Step | Kind::At(..) => Err(SyntaxError::at(node.column, "an observable has no time")),
     }
 }

@@ -1,6 +1,6 @@
-//! Two-sided operators.
+//! The two-sided operators.
 
-/// The levels of two-sided operators, loosest first. `not` stands between level 2 and 3, the unary minus above all.
+/// The level of comparisons, as in [`Op::level`]; `not` binds between level 2 and 3, the unary minus above all.
 pub(super) const COMPARISON: usize = 3;
 pub(super) const UNARY: usize = 6;
 
@@ -8,38 +8,38 @@ pub(super) const UNARY: usize = 6;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Op {
-    /// `->`
+    /// The implication `->`.
     Implies,
-    /// `or`
+    /// The disjunction `or`.
     Or,
-    /// `and`
+    /// The conjunction `and`.
     And,
-    /// `==`
+    /// The comparison `==`.
     Eq,
-    /// `!=`
+    /// The comparison `!=`.
     Ne,
-    /// `<`
+    /// The comparison `<`.
     Lt,
-    /// `<=`
+    /// The comparison `<=`.
     Le,
-    /// `>`
+    /// The comparison `>`.
     Gt,
-    /// `>=`
+    /// The comparison `>=`.
     Ge,
-    /// `+`
+    /// The sum `+`.
     Add,
-    /// `-`
+    /// The difference `-`.
     Sub,
-    /// `*`
+    /// The product `*`.
     Mul,
-    /// `/`, exact
+    /// The exact quotient `/`.
     Div,
-    /// `%`, floor modulo
+    /// The floor modulo `%`.
     Mod,
 }
 
 impl Op {
-    /// The operator as laws write it (`=>` for the implication, as in `claim_ast`).
+    /// Returns the operator as laws write it (`=>` for the implication, as in `claim_ast`).
     pub fn text(self) -> &'static str {
         match self {
             Self::Implies => "=>",
@@ -93,7 +93,7 @@ impl Op {
         matches!(self, Self::Implies | Self::Or | Self::And)
     }
 
-    /// Whether the operands may change places.
+    /// Whether the operands may be exchanged.
     pub fn is_commutative(self) -> bool {
         matches!(
             self,
@@ -101,7 +101,7 @@ impl Op {
         )
     }
 
-    /// The comparison that says the same with its sides exchanged.
+    /// Returns the comparison that means the same with its sides exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
         match self {
@@ -113,7 +113,7 @@ impl Op {
         }
     }
 
-    /// The comparison that holds exactly where this one does not.
+    /// Returns the comparison that holds exactly where this one does not.
     #[must_use]
     pub fn negated(self) -> Self {
         match self {
@@ -140,7 +140,7 @@ impl Op {
         }
     }
 
-    /// How tightly it binds, loosest first.
+    /// Returns the precedence level; 0 binds loosest.
     pub(crate) fn level(self) -> usize {
         match self {
             Self::Implies => 0,

@@ -1,4 +1,4 @@
-//! Reading a text as a tree.
+//! The parser of expressions and claims.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use winnow::error::{ContextError, ErrMode};
 use winnow::stream::LocatingSlice;
 use winnow::token::{one_of, take_till, take_while};
 
-/// What the text is made of.
+/// A token of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Int(i64),
@@ -40,7 +40,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// Typographic quotes, which are read as `'`.
+/// The typographic quotes, which are read as `'`.
 pub const QUOTES: [char; 8] = ['‘', '’', '‚', '‛', '“', '”', '„', '‟'];
 
 fn meant(found: &str, operator: &str) -> String {
@@ -110,8 +110,9 @@ pub fn parse(text: &str) -> Result<Node, SyntaxError> {
     parse_as(text, false)
 }
 
-/// Parses an [`Expr`](crate::law::Expr) as it is displayed: any expression may have a time after it, and a sign before a number is
-/// part of the number.
+/// Parses an [`Expr`](crate::law::Expr) as it is displayed.
+///
+/// Any expression may have a time after it, and a sign before a number is part of the number.
 pub(crate) fn parse_displayed(text: &str) -> Result<Node, SyntaxError> {
     parse_as(text, true)
 }
@@ -213,7 +214,7 @@ impl TreeParser {
         }
     }
 
-    /// Everything that binds at least as tightly as `floor`.
+    /// Parses a part in which every operator binds at least as tightly as `floor`.
     fn operators(&mut self, floor: usize) -> Result<Node, SyntaxError> {
         // Each round of recursion below goes through here, so this bounds the stack.
         self.depth += 1;
@@ -304,7 +305,7 @@ impl TreeParser {
         Ok(Node { column, kind })
     }
 
-    /// The node at the time that follows it.
+    /// Parses the time that may follow a node.
     fn with_time(&mut self, node: Node) -> Result<Node, SyntaxError> {
         if !self.displayed || !self.eat(&Token::Open) {
             return Ok(node);

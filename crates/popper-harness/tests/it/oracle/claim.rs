@@ -225,7 +225,7 @@ pub fn binary(op: &'static str, left: Claim, right: Claim) -> Claim {
     Claim::Binary(op, Box::new(left), Box::new(right))
 }
 
-/// What a claim is evaluated against: one run, one t.
+/// The run and the t at which a claim is evaluated.
 pub struct At<'a> {
     pub t: usize,
     pub length: usize,

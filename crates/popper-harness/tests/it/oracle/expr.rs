@@ -13,16 +13,16 @@ pub enum Expr {
     Rightmost(u8),
     Spread(u8),
     MaxGap(u8),
-    /// The second symbol stands this many cells to the right of the first, without wrapping.
+    /// The second symbol is this many cells to the right of the first, without wrapping.
     Pairs(u8, u8, usize),
     Incoming,
-    /// Another observable of the law, by its place in the list.
+    /// A reference to another observable of the law, by its place in the list.
     Name(usize),
     Negative(Box<Expr>),
     Binary(&'static str, Box<Expr>, Box<Expr>),
 }
 
-/// What may stand in parentheses after a function's name.
+/// An argument of a function.
 enum Argument {
     Symbols(String),
     Number(i64),
@@ -49,7 +49,7 @@ pub struct Scope<'a> {
     pub names: &'a [String],
     /// The observable being defined: its own name is not in scope in its own expression.
     pub defining: Option<usize>,
-    /// The first name nobody knows; it counts only if the whole expression is well formed.
+    /// The first unknown name; it counts only if the whole expression is well formed.
     unknown: Option<String>,
 }
 

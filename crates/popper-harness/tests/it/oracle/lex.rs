@@ -62,7 +62,7 @@ impl Tokens {
         self.all.get(self.at - 1).cloned()
     }
 
-    /// Takes the first of the marks or words that stands here.
+    /// Consumes the first of the marks or words that is next.
     pub fn take(&mut self, wanted: &[&'static str]) -> Option<&'static str> {
         let found = match self.peek()? {
             Token::Mark(mark) => wanted.iter().find(|w| *w == mark)?,

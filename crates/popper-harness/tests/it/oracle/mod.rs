@@ -25,7 +25,7 @@ pub use universe::{Transform, Universe};
 use claim::{At, Reader, binary};
 use universe::Cells;
 
-/// Why a law has no truth value. The order is that of the reason codes, schema errors first.
+/// A reason why a law has no truth value, in the order of the reason codes, schema errors first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
     Schema(String),
@@ -36,7 +36,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// `None` for a schema error, which is no verdict.
+    /// Returns the reason code; `None` for a schema error, which has no verdict.
     pub fn reason_code(&self) -> Option<&'static str> {
         match self {
             Self::Schema(_) => None,
@@ -48,7 +48,7 @@ impl Refusal {
     }
 }
 
-/// One start and what came of it.
+/// A start and its result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
     /// The start is allowed and meets the preconditions.
@@ -56,7 +56,7 @@ pub struct Case {
     pub first_violation: Option<usize>,
     /// The number of t at which an implication's or `eventually`'s antecedent holds.
     pub triggers: usize,
-    /// Some evaluation had no value, be it in the preconditions. A violation may stand beside it.
+    /// Whether an expression had no value, preconditions included; a violation may exist, too.
     pub error: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct Smallest {
     pub state: String,
 }
 
-/// What the template makes of the claim.
+/// The claim in the form of its template.
 enum Reading {
     /// Holds at every t up to `last`, as long as every named time is within the horizon.
     Always {
@@ -116,7 +116,7 @@ pub struct Oracle<'u> {
     reading: Reading,
     /// The observables the claim asks for; the others are never evaluated.
     asked: Vec<usize>,
-    /// How many states s(0), s(1), .. the claim can ask for.
+    /// Returns the number of states s(0), s(1), .. that the claim can read.
     times: usize,
 }
 
@@ -516,7 +516,7 @@ impl Case {
     }
 }
 
-/// Declared lacks of things nobody has.
+/// The declared lacks of things that do not exist.
 fn undeclared(law: &Value, universe: &Universe, names: &[String]) -> Vec<Refusal> {
     let needs = &law["capability_requirements"];
     let declared = |key: &str| -> Vec<String> {

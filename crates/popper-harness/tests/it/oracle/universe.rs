@@ -210,7 +210,7 @@ impl Universe {
         count
     }
 
-    /// Every transform the name stands for on a ring of n cells: one, or all shifts for `shift_k`.
+    /// Returns every transform that the name means on a ring of n cells: one, or all shifts for `shift_k`.
     pub fn transforms(&self, name: &str, n: usize) -> Option<Vec<Transform>> {
         if let Some((_, transform)) = self.named.iter().find(|(known, _)| known == name) {
             return Some(vec![transform.clone()]);

@@ -22,22 +22,22 @@ fn p8_a_repeated_key_is_refused_with_its_path() {
     };
     assert_eq!(
         refusal(&law(r#"{"T": 3, "T": 9}"#, "")),
-        "$.quantifiers: the key \"T\" stands twice"
+        "$.quantifiers: the key \"T\" occurs twice"
     );
     let twice = law(r#"{"T": 3}"#, r#", "observables": []"#);
-    assert_eq!(refusal(&twice), "$: the key \"observables\" stands twice");
+    assert_eq!(refusal(&twice), "$: the key \"observables\" occurs twice");
     // In an array the others are still read.
     let sound = law(r#"{"T": 3}"#, "");
     let laws = Law::read_all(&format!("[{sound}, {twice}]"), Extensions::default()).unwrap();
     assert!(laws[0].is_ok());
     assert_eq!(
         laws[1].as_ref().unwrap_err().to_string(),
-        "$[1]: the key \"observables\" stands twice"
+        "$[1]: the key \"observables\" occurs twice"
     );
     let universe = r#"{"id": "u", "symbols": "ab", "radius": 0, "rule": {"table": {"a": "a", "b": "b", "a": "b"}}}"#;
     assert_eq!(
         TableUniverse::from_json(universe).unwrap_err().to_string(),
-        "rule.table: the key \"a\" stands twice"
+        "rule.table: the key \"a\" occurs twice"
     );
 }
 

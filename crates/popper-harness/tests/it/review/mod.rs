@@ -32,7 +32,7 @@ fn law(template: &str, claim: &str, more: &Value) -> Law {
     Law::from_value(value, "$", extensions).unwrap()
 }
 
-/// `STATUS reason: notes`.
+/// Returns the text `STATUS reason: notes` of a verdict.
 fn answer(verdict: &Verdict) -> String {
     let status = json!(verdict.status);
     let reason = json!(verdict.reason_code);
