@@ -44,6 +44,7 @@ pub struct Counterexample {
 /// The ring, the universe and the law of a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ReproContext {
     /// The number of cells.
     pub n: usize,
@@ -58,6 +59,7 @@ pub struct ReproContext {
 /// A state of the excerpt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TraceStep {
     /// The step.
     pub t: u64,
@@ -68,6 +70,7 @@ pub struct TraceStep {
 /// The values of all observables where a claim fails, and the comparison that fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Witness {
     /// Every declared observable at `t_fail`: an integer, or the reason why it has no value.
     pub now: BTreeMap<String, Value>,

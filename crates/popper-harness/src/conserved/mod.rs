@@ -47,6 +47,7 @@ pub enum SpanError {
 
 /// The additive conserved quantities of a universe up to a window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ConservedSpace {
     /// The id of the universe.
     pub universe: String,
@@ -66,6 +67,7 @@ pub struct ConservedSpace {
 
 /// A conserved quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Quantity {
     /// The quantity as an observable, such as `count('>') + count('X')`.
     pub expr: String,

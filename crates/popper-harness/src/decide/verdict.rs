@@ -63,6 +63,7 @@ pub enum Strength {
 
 /// The evidence for a verdict.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Evidence {
     /// The best strength that was reached; `None` if there is no evidence.
     pub strength: Option<Strength>,
@@ -79,6 +80,7 @@ pub struct Evidence {
 
 /// The simulated steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct HorizonNote {
     /// The T that the law asks for, in steps.
     #[serde(rename = "T")]
@@ -124,6 +126,7 @@ pub struct Power {
 
 /// The power on one ring size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RingPower {
     /// The number of cells.
     pub n: usize,
@@ -142,6 +145,7 @@ pub struct RingPower {
 
 /// The result of the law's mutants on the cases that the law survived.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Mutation {
     /// The number of mutants.
     pub total: u64,

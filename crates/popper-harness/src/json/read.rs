@@ -14,6 +14,7 @@ const AROUND: usize = 32;
 /// A text that is not JSON, or that holds one key twice in one object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {message}")]
+#[non_exhaustive]
 pub struct JsonError {
     /// The place, as a JSON path such as `$.quantifiers`.
     pub path: String,

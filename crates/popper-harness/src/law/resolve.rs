@@ -15,6 +15,7 @@ pub const BUILT_IN: [&str; 3] = ["grid_length", "incoming_collisions", "transiti
 /// A problem that keeps a law from having a single meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {error}")]
+#[non_exhaustive]
 pub struct Ambiguity {
     /// The field: `claim`, `claim_ast.lhs`, `observables[0].expr`, `preconditions[1].lhs`, ...
     pub field: String,
@@ -43,6 +44,7 @@ impl Ambiguity {
 
 /// A law with every name replaced by its expression.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ResolvedLaw {
     /// The declared observables, by name.
     pub observables: Vec<(String, Node)>,

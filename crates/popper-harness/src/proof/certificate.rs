@@ -18,6 +18,7 @@ pub(super) const MAX_EDGES: usize = 70_000;
 /// It is plain data: [`verify_proof`](super::verify_proof) needs nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Proof {
     /// The version of this format, `"1.0.0"`.
     pub schema_version: String,
@@ -80,6 +81,7 @@ pub enum Certificate {
 /// The claim's negation, as conjunctions of linear inequalities `h <= 0`, each refuted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Refutations {
     /// The numbers of steps after the antecedent, at one of which the consequent holds; `[0]` except for `eventually`.
     pub delays: Vec<u64>,
@@ -92,6 +94,7 @@ pub struct Refutations {
 /// A form that has the same value at all steps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Conserved {
     /// The form.
     pub form: Vec<Count>,
@@ -106,6 +109,7 @@ pub struct Conserved {
 /// It shows `unit - sum(multipliers[i] * h[i]) <= 0`, where `unit > 0`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Refutation {
     /// The constant in `unit - sum(...) <= 0`, at least 1.
     pub unit: i64,
@@ -118,6 +122,7 @@ pub struct Refutation {
 /// A reason why a combination `A(t) + B(0) + c` is never positive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum RefutationReason {
     /// The combination has no B, and `A + c <= 0` in every state of every ring.
     EveryState(Lemma),
@@ -141,6 +146,7 @@ pub enum RefutationReason {
 /// `-ceil(slack / scale)`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Lemma {
     /// The factor of the weights, at least 1.
     pub scale: i64,
@@ -155,6 +161,7 @@ pub struct Lemma {
 /// A term of a form: the number of cells at which a pattern occurs, times a coefficient.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Count {
     /// The pattern, `?` for any symbol; empty for the number of cells.
     pub pattern: String,

@@ -67,6 +67,7 @@ impl Node {
 /// An error in the text of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", at_column(*column))]
+#[non_exhaustive]
 pub struct SyntaxError {
     /// The column, counted from 1 in characters; 0 if the place is not in a text.
     pub column: usize,
