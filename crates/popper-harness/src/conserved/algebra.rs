@@ -6,7 +6,7 @@
 
 use num_integer::gcd;
 
-use super::SpanError;
+use super::space::SpanError;
 use crate::universe::{Rule, Symbol};
 
 /// A Mersenne prime: large enough for coefficients far beyond those that occur.

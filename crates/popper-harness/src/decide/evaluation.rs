@@ -1,6 +1,8 @@
 //! The evaluation of one law: the stages that gather evidence.
 
+use super::adversarial;
 use super::budget::Budget;
+use super::config::Config;
 use super::constants::Constants;
 use super::evaluator::{CompiledUniverse, RingStats, Violation};
 use super::exhaustive::ExhaustiveRing;
@@ -8,7 +10,6 @@ use super::failing::MOST_ERRORS;
 use super::generators::CaseFamily;
 use super::minimize::{self, Minimum};
 use super::sampled::{Sample, Sampling};
-use super::{Harness, adversarial};
 use crate::counterexample::{Counterexample, CounterexampleInput};
 use crate::law::rings::Rings;
 use crate::law::{Law, Program};
@@ -16,7 +17,7 @@ use crate::proof::{self, Proof};
 
 /// The evaluation of one law, with everything that the stages share.
 pub(super) struct Evaluation<'a> {
-    pub(super) harness: &'a Harness,
+    pub(super) config: &'a Config,
     pub(super) law: &'a Law,
     pub(super) program: &'a Program,
     pub(super) fingerprint: &'a str,
@@ -56,34 +57,26 @@ impl EvaluationState {
 
 impl<'a> Evaluation<'a> {
     pub(super) fn new(
-        harness: &'a Harness,
+        config: &'a Config,
+        compiled: CompiledUniverse<'a>,
         law: &'a Law,
         program: &'a Program,
         fingerprint: &'a str,
         budget: &'a Budget<'a>,
     ) -> Self {
-        let compiled = CompiledUniverse {
-            universe: harness.universe.as_ref(),
-            circuit: &harness.circuit,
-            max_t: harness.config.max_t,
-        };
         Self {
-            harness,
+            config,
+            constants: Constants::new(law, program, compiled.universe),
+            compiled,
             law,
             program,
             fingerprint,
-            compiled,
-            constants: Constants::new(law, program, harness.universe.as_ref()),
             budget,
         }
     }
 
     pub(super) fn rings(&self) -> Rings<'_> {
-        Rings::new(
-            self.program,
-            self.compiled.universe,
-            self.harness.config.max_t,
-        )
+        Rings::new(self.program, self.compiled.universe, self.config.max_t)
     }
 
     pub(super) fn sampling(&self) -> Sampling<'_> {
@@ -92,10 +85,10 @@ impl<'a> Evaluation<'a> {
             program: self.program,
             law: self.law,
             fingerprint: self.fingerprint,
-            seed: self.harness.config.seed,
-            rounds: self.harness.config.rounds,
-            proposed_cases: self.harness.config.proposed_cases,
-            most: self.harness.config.sampled_budget,
+            seed: self.config.seed,
+            rounds: self.config.rounds,
+            proposed_cases: self.config.proposed_cases,
+            most: self.config.sampled_budget,
             constants: &self.constants,
             budget: self.budget,
         }
@@ -131,7 +124,7 @@ impl<'a> Evaluation<'a> {
 
     /// Runs stage 3: every ring up to the configured size, within the budget.
     fn exhaust(&self, state: &mut EvaluationState) {
-        let config = &self.harness.config;
+        let config = self.config;
         for n in 1..=config.exhaustive_n {
             if !self.may_continue(state)
                 || ExhaustiveRing::cost(&self.compiled, self.program, n) > config.exhaustive_budget
@@ -160,7 +153,7 @@ impl<'a> Evaluation<'a> {
     /// Runs stage 4: the ladder, and the rings that the constants, the proposer or the preconditions name.
     fn sample(&self, state: &mut EvaluationState) {
         let sampling = self.sampling();
-        let mut ladder = self.harness.config.ladder.clone();
+        let mut ladder = self.config.ladder.clone();
         ladder.extend(sampling.proposed_rings());
         ladder.extend(
             self.rings()
@@ -188,7 +181,7 @@ impl<'a> Evaluation<'a> {
 
     /// Runs stage 5: the mutation search.
     fn search(&self, state: &mut EvaluationState, largest: Option<usize>) {
-        let config = &self.harness.config;
+        let config = self.config;
         if !config.adversarial {
             return;
         }
@@ -207,7 +200,7 @@ impl<'a> Evaluation<'a> {
 
     /// Builds the counterexample of the smallest violation within reach.
     fn counterexample(&self, found: Violation, state: &EvaluationState) -> Counterexample {
-        let config = &self.harness.config;
+        let config = self.config;
         let n = found.start.len();
         // A violation of the exhaustive stage is the smallest already: it is the best of the first ring that has one.
         let smallest = n == state.exhausted + 1

@@ -2,10 +2,11 @@
 
 use super::constants::Threshold;
 use super::evaluation::{Evaluation, EvaluationState};
+use super::failing;
 use super::rng::RngStream;
 use super::tautology::{self, Triviality};
-use super::{
-    Evidence, HorizonNote, Mutation, Power, Status, Strength, UnknownReason, Verdict, failing,
+use super::verdict::{
+    Evidence, HorizonNote, Mutation, Power, Status, Strength, UnknownReason, Verdict,
 };
 use crate::law::rings::SimulationDepth;
 use crate::law::{Claim, MAX_RING};
@@ -65,7 +66,7 @@ fn judge(
     power: &Power,
     evidence: &Evidence,
 ) -> Result<(), (UnknownReason, String)> {
-    let config = &evaluation.harness.config;
+    let config = evaluation.config;
     let complete = state.complete;
     let no = |reason, note: String| Err((reason, note));
     if let Some(why) = evaluation.evaluation_error(state) {
@@ -166,7 +167,7 @@ fn weigh(evidence: &mut Evidence, state: &EvaluationState) {
 impl Evaluation<'_> {
     /// Describes up to which step the runs were simulated.
     fn describe_horizon(&self, horizon: &mut HorizonNote, state: &EvaluationState) {
-        let max_t = self.harness.config.max_t;
+        let max_t = self.config.max_t;
         let probe = state.samples.first().map_or(1, |sample| sample.n);
         let periodic =
             self.compiled.universe.period_bound(probe).is_some() && !self.program.counts_time();
@@ -202,7 +203,7 @@ impl Evaluation<'_> {
             return Some(described.unwrap_or_else(|| "an expression has no value".into()));
         }
         // Rings that are never reached, since the error decides whether they are admitted.
-        let config = &self.harness.config;
+        let config = self.config;
         let sizes = (1..=config.exhaustive_n).chain(config.ladder.iter().copied());
         let sizes = sizes.chain(self.sampling().proposed_rings());
         let (n, error) = sizes
@@ -238,7 +239,7 @@ impl Evaluation<'_> {
     }
 
     fn triviality(&self, state: &EvaluationState) -> Triviality {
-        let config = &self.harness.config;
+        let config = self.config;
         let used = state
             .all()
             .filter(|tally| tally.used > 0)

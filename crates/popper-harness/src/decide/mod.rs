@@ -12,6 +12,7 @@ mod evaluator;
 mod exhaustive;
 mod failing;
 mod generators;
+mod harness;
 mod judge;
 mod minimize;
 mod mutants;
@@ -22,187 +23,13 @@ mod shrink;
 mod tautology;
 mod verdict;
 
-use std::sync::Arc;
-
 pub use behaviour::{behaviour_hash, behaviour_hash_with_stop};
 pub use budget::Stop;
 pub use config::{Config, ConfigError};
 pub use content::EmpiricalContent;
 pub use generators::CaseFamily;
+pub use harness::{Harness, HarnessError};
 pub use verdict::{
     Evidence, HorizonNote, Mutation, Power, RingPower, Status, Strength, UnknownReason,
     VERDICT_VERSION, Verdict,
 };
-
-use crate::bitslice::Circuit;
-use crate::law::{Law, Missing, Program, Unfit};
-use crate::universe::{Tabulated, Universe, UniverseError};
-
-use budget::Budget;
-use evaluation::Evaluation;
-use generators::knows_transform;
-
-/// A reason why a harness cannot be made for a universe and a configuration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HarnessError {
-    /// A field of the configuration is out of range.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The universe is invalid.
-    #[error("universe: {0}")]
-    Universe(#[from] UniverseError),
-}
-
-/// A harness, which decides laws of one universe.
-///
-/// It is pure: the same universe, configuration, law and seed give the same verdict, for any number of threads, on any
-/// machine.
-pub struct Harness {
-    universe: Arc<Tabulated>,
-    config: Config,
-    sim_hash: String,
-    config_hash: String,
-    circuit: Arc<Circuit>,
-}
-
-impl Harness {
-    /// Creates a harness for a universe, which is tabulated once.
-    ///
-    /// # Errors
-    /// [`HarnessError`] when a field of the configuration is out of range or the universe is invalid.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "the harness keeps the universe as a table, so a caller need not keep it"
-    )]
-    pub fn new(universe: impl Universe, config: Config) -> Result<Self, HarnessError> {
-        config.check()?;
-        let universe = Tabulated::of(&universe)?;
-        Ok(Self {
-            sim_hash: universe.definition_hash(),
-            config_hash: config.hash(),
-            circuit: Arc::new(Circuit::new(universe.rule())),
-            universe: Arc::new(universe),
-            config,
-        })
-    }
-
-    /// Returns the same harness with another seed.
-    ///
-    /// The hash of the configuration does not change, since the seed is not part of it.
-    #[must_use]
-    pub fn with_seed(&self, seed: u64) -> Self {
-        Self {
-            universe: Arc::clone(&self.universe),
-            config: self.config.clone().seed(seed),
-            sim_hash: self.sim_hash.clone(),
-            config_hash: self.config_hash.clone(),
-            circuit: Arc::clone(&self.circuit),
-        }
-    }
-
-    /// Returns the universe whose laws are decided.
-    pub fn universe(&self) -> &Tabulated {
-        &self.universe
-    }
-
-    /// Returns the configuration.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// Returns the sha256 of the universe's definition, 64 hex digits.
-    pub fn sim_hash(&self) -> &str {
-        &self.sim_hash
-    }
-
-    /// Returns the sha256 of the configuration without its seed, 64 hex digits.
-    pub fn config_hash(&self) -> &str {
-        &self.config_hash
-    }
-
-    /// Decides a law.
-    pub fn evaluate(&self, law: &Law) -> Verdict {
-        self.evaluate_with_stop(law, &|| false)
-    }
-
-    /// Decides a law, unless `stop` returns `true` before the end.
-    ///
-    /// If `stop` returned `true`, the verdict is UNKNOWN `resource_limit`. If a counterexample was found before, it is FAIL with
-    /// a counterexample that can be derived again and is neither `minimized` nor `minimal`. Otherwise the verdict is that of
-    /// [`evaluate`](Self::evaluate), byte for byte.
-    pub fn evaluate_with_stop(&self, law: &Law, stop: Stop<'_>) -> Verdict {
-        let fingerprint = law.fingerprint();
-        let mut verdict = Verdict::new(
-            law.id.clone(),
-            fingerprint.clone(),
-            self.sim_hash.clone(),
-            self.config_hash.clone(),
-            self.config.seed,
-        );
-        verdict.evidence.horizon = HorizonNote {
-            t: law.quantifiers.t,
-            h: law.quantifiers.h,
-            ..HorizonNote::default()
-        };
-        match self.resolve(law) {
-            Err((reason, note)) => {
-                verdict.reason_code = Some(reason);
-                verdict.notes.push(note);
-                verdict
-            }
-            Ok(program) => {
-                let budget = Budget::new(stop);
-                let evaluation = Evaluation::new(self, law, &program, &fingerprint, &budget);
-                judge::verdict(&evaluation, evaluation.run(), verdict)
-            }
-        }
-    }
-
-    /// Compiles the law, or returns the first reason why that fails, in the order in which reasons count.
-    fn resolve(&self, law: &Law) -> Result<Program, (UnknownReason, String)> {
-        let compiled = Program::compile(law, self.universe.as_ref());
-        let lacks = &law.capabilities;
-        let observable = lacks
-            .missing_observables
-            .iter()
-            .find(|name| !self.has_observable(law, name));
-        let transform = lacks
-            .missing_transforms
-            .iter()
-            .find(|name| !knows_transform(self.universe.as_ref(), name));
-        let generator = lacks
-            .missing_generators
-            .iter()
-            .find(|name| CaseFamily::by_name(name).is_none());
-        let declared =
-            |name: &String| format!("the law declares that `{name}` is missing, and it is");
-        match (&compiled, observable, transform, generator) {
-            (Err(Unfit::Missing(missing)), ..) if !matches!(missing, Missing::Transform { .. }) => {
-                Err((UnknownReason::MissingObservable, missing.to_string()))
-            }
-            (_, Some(name), ..) => Err((UnknownReason::MissingObservable, declared(name))),
-            (Err(Unfit::Missing(missing)), ..) => {
-                Err((UnknownReason::MissingTransform, missing.to_string()))
-            }
-            (_, _, Some(name), _) => Err((UnknownReason::MissingTransform, declared(name))),
-            (_, _, _, Some(name)) => Err((UnknownReason::MissingGenerator, declared(name))),
-            (Err(Unfit::Ambiguous(ambiguity)), ..) => {
-                Err((UnknownReason::AmbiguousClaim, ambiguity.to_string()))
-            }
-            (Ok(_), ..) => {
-                compiled.map_err(|unfit| (UnknownReason::AmbiguousClaim, unfit.to_string()))
-            }
-        }
-    }
-
-    /// Whether an observable that a law declares missing exists.
-    fn has_observable(&self, law: &Law, name: &str) -> bool {
-        let declared = law
-            .observables
-            .iter()
-            .find(|observable| observable.name == name);
-        let expr = declared.map_or(name, |observable| observable.expr.as_str());
-        Program::measures(expr, self.universe.as_ref())
-    }
-}

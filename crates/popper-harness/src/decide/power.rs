@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::evaluation::{Evaluation, EvaluationState};
 use super::exhaustive::ExhaustiveRing;
-use super::{Mutation, Power, RingPower, mutants};
+use super::mutants;
+use super::verdict::{Mutation, Power, RingPower};
 use crate::bitslice::Scratch;
 use crate::law::Program;
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{Symbol, Tabulated, Universe};
+use super::Universe;
+use super::state::Symbol;
+use super::tabulated::Tabulated;
 
 /// The semantics version, which is hashed before the canonical JSON; it changes when the meaning of a definition does.
 const SEMANTICS: &str = "popper-universe/1";

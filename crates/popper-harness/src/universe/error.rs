@@ -1,6 +1,7 @@
 //! The errors of universes.
 
-use super::{MAX_RADIUS, Symbol};
+use super::rule::MAX_RADIUS;
+use super::state::Symbol;
 use crate::json::JsonError;
 
 /// A definition or an implementation that is not a universe.

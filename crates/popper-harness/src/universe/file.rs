@@ -2,7 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::{Alphabet, KineticGrid, MAX_RADIUS, Rule, Symbol, Tabulated, Transform, UniverseError};
+use super::error::UniverseError;
+use super::kinetic::KineticGrid;
+use super::rule::{MAX_RADIUS, Rule};
+use super::state::{Alphabet, Symbol};
+use super::tabulated::Tabulated;
+use super::transform::Transform;
 use crate::json::{self, hint, kind, nearest};
 
 type Read<T> = Result<T, UniverseError>;
@@ -271,7 +276,7 @@ fn read_table(value: &Value, alphabet: &Alphabet, radius: usize) -> Read<Rule> {
         }
         table[code] = Some(alphabet.known_symbol(PATH, character(next, PATH)?)?);
     }
-    if let Some((window, _)) = super::windows(symbols, width)
+    if let Some((window, _)) = super::rule::windows(symbols, width)
         .zip(&table)
         .find(|(_, next)| next.is_none())
     {
@@ -308,7 +313,7 @@ fn read_patterns(value: &Value, default: Symbol, alphabet: &Alphabet, radius: us
     };
     // Each window belongs to the first pattern that fits it.
     let (symbols, width) = (alphabet.len(), 2 * radius + 1);
-    let first: Vec<Option<usize>> = super::windows(symbols, width)
+    let first: Vec<Option<usize>> = super::rule::windows(symbols, width)
         .map(|window| {
             patterns
                 .iter()
@@ -319,7 +324,7 @@ fn read_patterns(value: &Value, default: Symbol, alphabet: &Alphabet, radius: us
         if first.contains(&Some(index)) {
             continue;
         }
-        let taken = super::windows(symbols, width).zip(&first);
+        let taken = super::rule::windows(symbols, width).zip(&first);
         let taken = taken.filter(|(window, _)| fits(cells, window));
         let before = taken.filter_map(|(_, first)| *first).max();
         let before = before.map_or(String::new(), |before| {

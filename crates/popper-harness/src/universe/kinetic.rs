@@ -3,7 +3,11 @@
 use std::ops::Deref;
 use std::sync::LazyLock;
 
-use super::{Alphabet, Rule, State, Symbol, Tabulated, Transform, Universe};
+use super::Universe;
+use super::rule::Rule;
+use super::state::{Alphabet, State, Symbol};
+use super::tabulated::Tabulated;
+use super::transform::Transform;
 
 /// The kinetic grid: `>` moves one cell right a step, `<` one cell left, a cell that receives both is `X`.
 ///
@@ -108,7 +112,7 @@ impl Streaming {
         if (rule.symbols(), rule.radius()) != (4, 1) {
             return None;
         }
-        super::windows(4, 4).find_map(|names| {
+        super::rule::windows(4, 4).find_map(|names| {
             let code: [Symbol; 4] = names.to_vec().try_into().ok()?;
             let mut symbol = [Symbol::MAX; 4];
             for (from, to) in (0..).zip(code) {

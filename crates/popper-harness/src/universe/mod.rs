@@ -14,16 +14,11 @@ pub use definition::{Definition, TableRule, TransformDefinition};
 pub use error::UniverseError;
 pub use kinetic::KineticGrid;
 pub use random::random_universe;
-pub use rule::Rule;
 pub(crate) use rule::windows;
-pub use state::{Alphabet, State, StateError, Symbol};
+pub use rule::{MAX_RADIUS, Rule};
+pub use state::{Alphabet, MAX_SYMBOLS, State, StateError, Symbol};
 pub use tabulated::Tabulated;
 pub use transform::{Shift, Transform};
-
-/// The largest number of symbols a universe may have.
-pub const MAX_SYMBOLS: usize = 8;
-/// The largest radius of a universe: the number of neighbours on either side that a cell reads.
-pub const MAX_RADIUS: usize = 2;
 
 /// A universe from a file or a function: see [`Tabulated::from_json`] and [`Tabulated::from_fn`].
 pub type TableUniverse = Tabulated;

@@ -3,7 +3,9 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{Alphabet, Rule, Symbol, Tabulated};
+use super::rule::Rule;
+use super::state::{Alphabet, Symbol};
+use super::tabulated::Tabulated;
 
 /// The symbols of a random universe.
 const SYMBOLS: [char; 4] = ['.', 'a', 'b', 'c'];
@@ -38,7 +40,7 @@ fn streaming(draw: &mut impl FnMut(usize) -> usize) -> Vec<Symbol> {
     if draw(2) == 0 {
         collide.swap(1, 2);
     }
-    super::windows(SYMBOLS.len(), 3)
+    super::rule::windows(SYMBOLS.len(), 3)
         .map(|window| collide[usize::from((window[from[0]] & 1) | (window[from[1]] & 2))])
         .collect()
 }

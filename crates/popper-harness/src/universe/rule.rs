@@ -1,6 +1,10 @@
 //! Local rules, as tables.
 
-use super::{Alphabet, MAX_RADIUS, State, Symbol, UniverseError};
+use super::error::UniverseError;
+use super::state::{Alphabet, State, Symbol};
+
+/// The largest radius of a universe: the number of neighbours on either side that a cell reads.
+pub const MAX_RADIUS: usize = 2;
 
 /// A local rule as a table: the next symbol for every window, with windows numbered in symbol order.
 #[derive(Debug, Clone, PartialEq, Eq)]

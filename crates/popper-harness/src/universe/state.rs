@@ -2,8 +2,10 @@
 
 use std::ops::Deref;
 
-use super::{MAX_SYMBOLS, UniverseError};
+use super::error::UniverseError;
 
+/// The largest number of symbols a universe may have.
+pub const MAX_SYMBOLS: usize = 8;
 /// A symbol, as its index in the alphabet of its universe.
 pub type Symbol = u8;
 

@@ -1,10 +1,12 @@
 //! Universes as tables, which the harness uses.
 
-use super::kinetic::Streaming;
-use super::{
-    Alphabet, Definition, KineticGrid, MAX_RADIUS, Rule, State, Symbol, Transform, Universe,
-    UniverseError,
-};
+use super::Universe;
+use super::definition::Definition;
+use super::error::UniverseError;
+use super::kinetic::{KineticGrid, Streaming};
+use super::rule::{MAX_RADIUS, Rule};
+use super::state::{Alphabet, State, Symbol};
+use super::transform::Transform;
 
 /// A universe with its rule in a table, the form that this crate works with.
 ///
@@ -113,7 +115,7 @@ impl Tabulated {
     pub(super) fn known(universe: &impl Universe) -> Self {
         let alphabet = universe.alphabet().clone();
         let radius = universe.radius();
-        let next = super::windows(alphabet.len(), 2 * radius + 1)
+        let next = super::rule::windows(alphabet.len(), 2 * radius + 1)
             .map(|window| universe.next_cell(&window))
             .collect();
         let rule = Rule::from_table(alphabet.len(), radius, next);

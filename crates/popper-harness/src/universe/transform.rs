@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Alphabet, State, Symbol, UniverseError};
+use super::error::UniverseError;
+use super::state::{Alphabet, State, Symbol};
 
 /// A named transform of a state: optionally reversed, then every symbol replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
