@@ -3,7 +3,6 @@ use std::fmt::Display;
 use popper_harness::decide::ConfigError;
 use serde::de::DeserializeOwned;
 
-use crate::proposer::ProposeError;
 use crate::store::StoreError;
 
 /// Why a run does not go on. What was committed stays.
@@ -81,4 +80,25 @@ impl Error {
     ) -> Result<T, Self> {
         serde_json::from_str(text).map_err(|error| Self::row(table, id, column, error))
     }
+}
+
+/// Why there is no proposal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProposeError {
+    /// The model could not be reached or did not answer; later it may.
+    #[error("the model gave no answer")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A cap on money or tokens is reached.
+    #[error("the budget is used up")]
+    Budget(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The request cannot be sent as it is; trying again does not help.
+    #[error("the model cannot be asked")]
+    Refused(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A prompt that was to be blind holds a word that gives something away.
+    #[error("the prompt would give away {word:?}; nothing was sent")]
+    Leak {
+        /// The word or state.
+        word: String,
+    },
 }

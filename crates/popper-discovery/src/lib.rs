@@ -41,49 +41,35 @@
 //! Next: [`Discovery`] for the loop, [`Proposer`] for who proposes, [`Store`] for what is remembered, [`Snapshot`] for what a
 //! proposer is shown.
 
-mod clock;
-mod config;
-mod decision;
 mod discovery;
-mod elimination;
 mod enumerative;
 mod error;
-mod intake;
 #[cfg(feature = "llm")]
 pub mod llm;
 mod memory;
-mod observer;
-mod proposer;
 mod rank;
 mod recall;
 #[cfg(feature = "report")]
 pub mod report;
-mod row;
 mod snapshot;
 mod store;
-mod summary;
 
-pub use clock::{Clock, Still};
-pub use config::{LoopConfig, RunConfig};
-pub use decision::status_text;
-pub use discovery::{Discovery, Ended, Which};
+pub use discovery::{
+    Clock, Discovery, Ended, Event, Observer, Still, Unobserved, Which, status_text,
+};
 pub use enumerative::EnumerativeProposer;
-pub use error::Error;
+pub use error::{Error, ProposeError};
 #[cfg(feature = "llm")]
 pub use llm::{LlmOptions, LlmProposer};
 pub use memory::MemoryStore;
-pub use observer::{Event, Observer, Unobserved};
-pub use proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
-pub use rank::{Features, Ranked, Weights};
+pub use rank::{Candidate, Features, Ranked, Weights};
 pub use recall::{Recall, Sought, Stated};
-pub use row::{
-    Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
-    LawRow, LawStatus, RunRow, Usage, VerdictKey,
-};
 pub use snapshot::{
-    Accepted, Capabilities, Contract, Falsified, Snapshot, Specimen, Totals, Undecided,
+    Accepted, Capabilities, Contract, Falsified, LoopConfig, Proposal, Proposer, RunConfig,
+    Selected, Snapshot, Specimen, Step, Summary, Totals, Undecided, Verdicts,
 };
 pub use store::{
-    Attempt, Decision, Finding, IterationPlan, Mark, Query, Store, StoreError, VerdictCounts,
+    Attempt, Call, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
+    Iteration, IterationPlan, IterationStatus, LawRow, LawStatus, Mark, Query, RunRow, Store,
+    StoreError, Usage, VerdictCounts, VerdictKey,
 };
-pub use summary::{Selected, Summary, Verdicts};

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use popper_harness::decide::Status;
 
-use crate::row::{
-    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, LawStatus, RunRow,
-    VerdictKey,
-};
+use crate::discovery::status_text;
 use crate::store::{
-    Attempt, Decision, Finding, IterationPlan, Mark, Query, Store, StoreError, VerdictCounts,
+    Attempt, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
+    Iteration, IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError,
+    VerdictCounts, VerdictKey,
 };
 
 /// All tables as lists; the key of a row is its place, counted from 1.
@@ -375,7 +374,7 @@ impl Store for MemoryStore {
         }
         for finding in self.findings(Query::all(run)).await? {
             let reason = finding.evaluation.reason_code;
-            let status = crate::decision::status_text(finding.evaluation.status).to_owned();
+            let status = status_text(finding.evaluation.status).to_owned();
             *tally.verdicts.entry((status, reason)).or_default() += 1;
         }
         let made = self.evaluations.iter().filter(|row| row.run_id == run.id);

@@ -12,10 +12,10 @@ use popper_harness::law::{Arith, Claim, Condition, Formula, Law, Observable, Pro
 use popper_harness::universe::Tabulated;
 use serde::Serialize;
 
-use crate::elimination::{eliminate, primitive};
+use crate::enumerative::{eliminate, primitive};
 use crate::error::Error;
+use crate::snapshot::Verdicts;
 use crate::store::Finding;
-use crate::summary::Verdicts;
 
 /// What a run has found of the additive conserved quantities of one window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -24,7 +24,6 @@ const UPWARD: &[(&str, &str, &str)] = &[
     ("logosphere-core", "mind", "event"),
     ("logosphere-core", "resume", "fold"),
     ("logosphere-core", "settings", "state"),
-    ("popper-discovery", "summary", "snapshot"),
     ("popper-store", "table", "fields"),
     ("zer0gravity-engine", "codec", "lint"),
     ("zer0gravity-engine", "context", "pipeline"),
@@ -44,7 +43,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("bins/hermitcrab", 15),
     ("bins/popper", 18),
     ("crates/logosphere-core", 5),
-    ("crates/popper-discovery", 6),
 ];
 
 fn root() -> PathBuf {

@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{Either, select};
 
-use super::Discovery;
-use crate::decision::json;
+use super::decision::json;
+use super::observer::{Event, Observer};
+use super::run_loop::Discovery;
 use crate::error::Error;
-use crate::intake;
-use crate::observer::{Event, Observer};
-use crate::proposer::{Proposal, Proposer, Step};
-use crate::rank::Ranked;
-use crate::row::{Call, CallRow, Iteration, LawRow, LawStatus};
-use crate::snapshot::Snapshot;
-use crate::store::{Attempt, IterationPlan, Query, Store};
-use crate::summary::{Selected, Summary};
+use crate::rank::{Ranked, admit};
+use crate::snapshot::{Proposal, Proposer, Selected, Snapshot, Step, Summary};
+use crate::store::{
+    Attempt, Call, CallRow, Iteration, IterationPlan, LawRow, LawStatus, Query, Store,
+};
 
 /// Attempts after which a law that a limit on time always cuts leaves its place to others; `retest` still tries it.
 const MOST_ATTEMPTS: usize = 3;
@@ -155,7 +153,7 @@ impl<S: Store> Discovery<S> {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut laws = Vec::new();
         for candidate in &proposal.candidates {
-            let law = intake::admit(candidate, language);
+            let law = admit(candidate, language);
             let fingerprint = &law.law_fingerprint;
             if !snapshot.proposed.contains(fingerprint) && seen.insert(fingerprint.clone()) {
                 laws.push(LawRow {

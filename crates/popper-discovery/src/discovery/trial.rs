@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use popper_harness::decide::Verdict;
 
-use super::Discovery;
-use crate::decision::Period;
+use super::decision::Period;
+use super::observer::{Event, Observer};
+use super::run_loop::Discovery;
 use crate::error::Error;
-use crate::observer::{Event, Observer};
-use crate::row::LawRow;
-use crate::store::{Decision, Store};
-use crate::summary::{Selected, Verdicts};
+use crate::snapshot::{Selected, Verdicts};
+use crate::store::{Decision, LawRow, Store};
 
 /// Decisions are stored together until this many wait, ..
 const GROUP_ROWS: usize = 1000;

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use num_integer::gcd;
 use popper_harness::universe::Symbol;
 
+use super::elimination::eliminate;
 use super::observations::ObservationMatrix;
-use crate::elimination::eliminate;
 
 /// Patterns beyond this number make the equations too many to be worth it.
 const MOST_PATTERNS: usize = 160;

@@ -1,7 +1,9 @@
 //! A law in the making, and how it is written for people.
 
 use popper_harness::law::syntax::{Op, Time};
-use popper_harness::law::{Expr, NormalClaim, NormalLaw, Notation, Template, unwrapped};
+use popper_harness::law::{
+    Expr, Extensions, Law, NormalClaim, NormalLaw, Notation, Template, unwrapped,
+};
 use serde_json::{Map, Value, json};
 
 /// An observable now.
@@ -21,6 +23,11 @@ pub(super) fn start(expr: &str) -> Expr {
 
 /// The longest law id.
 const ID_LIMIT: usize = 72;
+
+/// Reads a law of the language without extensions.
+pub(super) fn read(law: Value) -> Option<Law> {
+    Law::from_value(law, "$", Extensions::default()).ok()
+}
 
 /// What a law says.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use popper_harness::law::{EvalError, holds, observe};
 use popper_harness::universe::{State, TableUniverse, Universe as _};
 use serde_json::json;
 
-use super::draft::LawDraft;
+use super::draft::{LawDraft, read};
 use crate::snapshot::{Contract, Snapshot, Specimen};
 
 /// A piece of a run: which state was seen at which step. Step 0 is always there.
@@ -180,7 +180,7 @@ impl ObservationMatrix {
 
     fn column_of(&self, expr: &str) -> Option<Column> {
         let asking = LawDraft::invariant(expr, 1);
-        let program = self.compile(&super::read(asking.law(&[]))?)?;
+        let program = self.compile(&read(asking.law(&[]))?)?;
         Some(self.column(program.observables.first()?))
     }
 

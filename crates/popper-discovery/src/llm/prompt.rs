@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::prompts;
 use super::sentence::{Sentence, Speaker};
 use super::symbol_mask::SymbolMask;
-use crate::proposer::ProposeError;
+use crate::error::ProposeError;
 use crate::snapshot::{Accepted, Falsified, Snapshot, Specimen, Undecided};
 
 /// What stands where a list has no entries.

@@ -9,11 +9,11 @@ use super::prompts;
 use super::reading::{Fault, Reading};
 use super::schema;
 use super::symbol_mask::SymbolMask;
-use crate::config::LoopConfig;
-use crate::decision::json;
-use crate::proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
-use crate::row::{Call, Usage};
-use crate::snapshot::Snapshot;
+use crate::discovery::json;
+use crate::error::ProposeError;
+use crate::rank::Candidate;
+use crate::snapshot::{LoopConfig, Proposal, Proposer, Snapshot, Step};
+use crate::store::{Call, Usage};
 
 /// How many times the laws that were asked for are read; what is beyond is only counted.
 const SURPLUS: usize = 10;

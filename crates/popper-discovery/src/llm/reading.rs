@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::symbol_mask::SymbolMask;
-use crate::proposer::Candidate;
+use crate::rank::Candidate;
 
 /// The longest law that is read, in bytes. One that fills every field of the language to its limit is longer and no law.
 pub(super) const MAX_LAW: usize = 256 << 10;

@@ -4,8 +4,8 @@ use popper_harness::decide::{Power, Status};
 use popper_harness::proof::{Certificate, Method, Proof};
 use report_kit::{Cell, Section, Table};
 
-use super::page::{ROWS, TOLD, anchor, badge, evidence, name, said};
-use super::{DiscoveryReport, Judged};
+use super::cells::{ROWS, TOLD, anchor, badge, evidence, name, said};
+use super::discovery_report::{DiscoveryReport, Judged};
 
 pub(super) fn section(report: &DiscoveryReport) -> Section {
     let accepted: Vec<&Judged> = (report.laws.iter())

@@ -2,8 +2,8 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
 
-use super::page::counted;
-use super::{DiscoveryReport, Point, Reach};
+use super::cells::counted;
+use super::discovery_report::{DiscoveryReport, Point, Reach};
 use crate::recall::Recall;
 
 pub(super) fn discovery(report: &DiscoveryReport) -> Section {

@@ -9,17 +9,17 @@ use popper_harness::universe::{Tabulated, Universe};
 use serde_json::Value;
 
 use super::diagram::diagrams;
-use super::{
+use super::discovery_report::{
     Calls, Complaint, DiscoveryReport, Judged, Point, REPORT_VERSION, Ranking, Reach, Refutation,
-    Rejected, Turn, TurnPlan, Wording,
+    Rejected, Turn, TurnPlan,
 };
-use crate::config::RunConfig;
+use super::wording::Wording;
 use crate::error::Error;
 use crate::recall::Recall;
-use crate::row::{CallRow, CounterexampleRow, Iteration, LawRow, LawStatus, RunRow, Usage};
-use crate::snapshot::needs;
-use crate::store::{Finding, Query, Store};
-use crate::summary::{Summary, Verdicts};
+use crate::snapshot::{RunConfig, Summary, Verdicts, needs};
+use crate::store::{
+    CallRow, CounterexampleRow, Finding, Iteration, LawRow, LawStatus, Query, RunRow, Store, Usage,
+};
 
 /// Counterexamples that are drawn.
 pub(super) const DRAWN: usize = 100;

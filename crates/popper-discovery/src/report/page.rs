@@ -3,17 +3,12 @@
 use popper_harness::decide::{Status, Strength};
 use report_kit::{Cell, Page, Section, Table, Tone};
 
-use super::{DiscoveryReport, Judged, Refutation, accepted, curve, progress, refuted};
-use crate::decision::status_text;
+use super::cells::{ROWS, TOLD, anchor, badge, counted, evidence, name, short, shortened};
+use super::discovery_report::{DiscoveryReport, Judged, Refutation};
+use super::{accepted, curve, gather, progress, refuted};
 use crate::enumerative::EnumerativeProposer;
-use crate::row::IterationStatus;
+use crate::store::IterationStatus;
 
-/// Laws in the table of verdicts, and in any other one.
-pub(super) const ROWS: usize = 500;
-/// Accepted laws that are told in full.
-pub(super) const TOLD: usize = 200;
-/// Characters of a name in a table.
-const NAME: usize = 60;
 /// Characters of a claim in a table.
 const CLAIM: usize = 300;
 
@@ -45,11 +40,6 @@ pub fn page(report: &DiscoveryReport) -> Page {
                 .facts(facts(report)),
         )
         .data("report", report)
-}
-
-/// "1 law", "3 laws".
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn lead(report: &DiscoveryReport) -> String {
@@ -188,7 +178,7 @@ fn verdicts(report: &DiscoveryReport) -> Section {
             }
             Status::Fail => {
                 drawn += 1;
-                drawn <= super::gather::DRAWN
+                drawn <= gather::DRAWN
             }
             Status::Unknown => false,
         };
@@ -213,68 +203,6 @@ fn verdicts(report: &DiscoveryReport) -> Section {
         .table(Table::new("Laws with a verdict", columns).rows(rows).limit(ROWS))
 }
 
-/// The place of a law on the page.
-pub(super) fn anchor(law: &Judged) -> String {
-    format!("law-{}", law.id)
-}
-
-/// What a law says, in our words and in the proposer's.
-pub(super) fn said(law: &Judged) -> Vec<(&'static str, Cell)> {
-    let mut facts = vec![
-        ("Claim", Cell::code(&law.wording.claim)),
-        ("In the proposer's words", Cell::text(&law.claim)),
-        ("Said to refute it", Cell::text(&law.forbidden)),
-        ("Horizon", Cell::text(&law.wording.times)),
-    ];
-    if !law.wording.given.is_empty() {
-        facts.push(("Given", Cell::code(law.wording.given.join(", "))));
-    }
-    facts
-}
-
-/// What a law is called: as the proposer called it, else by its fingerprint.
-pub(super) fn name(law: &Judged) -> String {
-    match law.law_id.trim() {
-        "" => short(&law.law_fingerprint),
-        name => shortened(name, NAME),
-    }
-}
-
-/// A fingerprint as far as one reads it.
-pub(super) fn short(fingerprint: &str) -> String {
-    fingerprint.chars().take(10).collect()
-}
-
-/// The beginning of a text.
-pub(super) fn shortened(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
-pub(super) fn badge(status: Status) -> Cell {
-    let tone = match status {
-        Status::Pass => Tone::Good,
-        Status::Fail => Tone::Bad,
-        Status::Unknown => Tone::Caution,
-    };
-    Cell::badge(status_text(status), tone)
-}
-
-/// How a verdict was reached, or why there is none.
-pub(super) fn evidence(law: &Judged) -> Cell {
-    match law.status {
-        Status::Fail => Cell::text("a counterexample"),
-        Status::Unknown => Cell::text(law.reason.clone().unwrap_or_default().replace('_', " ")),
-        Status::Pass => {
-            let (word, tone) = strength(law.evidence.strength);
-            let badge = Cell::badge(word, tone);
-            Cell::Several(vec![badge, Cell::text(&law.evidence.scope)])
-        }
-    }
-}
-
 /// The counterexample of a law, with the way to its drawing.
 fn refuting(law: &Judged, refutation: &Refutation, shown: bool) -> Cell {
     let cells = refutation.package.initial_state.chars().count();
@@ -294,13 +222,4 @@ fn refuting(law: &Judged, refutation: &Refutation, shown: bool) -> Cell {
         "a smaller one may exist"
     };
     Cell::Several(vec![link, Cell::text(format!("({size})"))])
-}
-
-fn strength(strength: Option<Strength>) -> (&'static str, Tone) {
-    match strength {
-        Some(Strength::Proved) => ("proved", Tone::Good),
-        Some(Strength::Exhaustive) => ("exhausted", Tone::Info),
-        Some(Strength::Sampled) => ("sampled", Tone::Neutral),
-        None => ("none", Tone::Caution),
-    }
 }

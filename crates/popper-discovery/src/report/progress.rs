@@ -3,9 +3,9 @@
 use popper_harness::decide::Status;
 use report_kit::{Cell, Entry, SearchableList, Section, Table, Tone};
 
-use super::page::{ROWS, counted, name, short, shortened};
-use super::{DiscoveryReport, Rejected, TurnPlan};
-use crate::row::IterationStatus;
+use super::cells::{ROWS, counted, name, short, shortened};
+use super::discovery_report::{DiscoveryReport, Rejected, TurnPlan};
+use crate::store::IterationStatus;
 
 /// Rejected proposals that are listed.
 const LISTED: usize = 200;

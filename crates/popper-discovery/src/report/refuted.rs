@@ -7,9 +7,11 @@ use popper_harness::universe::KineticGrid;
 use report_kit::{Cell, Section, SpaceTime, Table};
 use serde_json::Value;
 
-use super::page::{anchor, counted, name, said};
+use super::cells::{anchor, counted, name, said};
+use super::diagram::Diagram;
+use super::discovery_report::{DiscoveryReport, Judged, Refutation};
+use super::gather;
 use super::wording::spaced;
-use super::{Diagram, DiscoveryReport, Judged, Refutation, gather};
 
 /// Observables of a witness that are told.
 const MEASURED: usize = 64;
@@ -61,7 +63,7 @@ fn shown(law: &Judged, refutation: &Refutation, meanings: &[(char, &str)]) -> Se
         (false, false) => "as it was found; a smaller one may exist",
     };
     let sides = format!("{} {} {}", witness.left, witness.op, witness.right);
-    let start = super::page::shortened(&package.initial_state, STATE);
+    let start = super::cells::shortened(&package.initial_state, STATE);
     let mut facts = said(law);
     facts.extend([
         ("Start", Cell::code(start)),

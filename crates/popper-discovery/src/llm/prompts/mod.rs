@@ -1,6 +1,6 @@
 //! The texts that prompts are made of, as they are published.
 
-use crate::intake::sha256;
+use crate::rank::sha256;
 
 /// A text of a prompt. `{{name}}` stands for what a run fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

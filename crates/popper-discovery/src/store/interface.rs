@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use popper_harness::decide::Status;
 use serde::Serialize;
 
-use crate::row::{
+use super::row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
     LawStatus, RunRow, VerdictKey,
 };

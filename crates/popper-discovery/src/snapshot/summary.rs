@@ -3,8 +3,8 @@
 use popper_harness::decide::Status;
 use serde::{Deserialize, Serialize};
 
+use super::knowledge::Snapshot;
 use crate::rank::Ranked;
-use crate::snapshot::Snapshot;
 
 /// The compact memory of one iteration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

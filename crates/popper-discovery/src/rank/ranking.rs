@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::row::LawRow;
-use crate::store::Finding;
+use crate::store::{Finding, LawRow};
 
 /// What counts how much. Each weight is `0..=1000`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -349,8 +348,7 @@ mod tests {
     use popper_harness::universe::KineticGrid;
 
     use super::*;
-    use crate::intake::admit;
-    use crate::proposer::Candidate;
+    use crate::rank::{Candidate, admit};
 
     fn law(template: &str, expr: &str, claim: &str) -> LawRow {
         let law = json!({

@@ -8,11 +8,29 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::proposer::Candidate;
-use crate::row::{LawRow, LawStatus};
+use crate::store::{LawRow, LawStatus};
 
 /// The most bytes of a name that goes into its column.
 const NAME_LIMIT: usize = 200;
+
+/// Something that is meant as a law.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// As the proposer wrote it.
+    pub raw: String,
+    /// The law's JSON in the terms of the universe, or why there is none.
+    pub law: Result<Value, String>,
+}
+
+impl Candidate {
+    /// A law that needs no translation.
+    pub fn new(law: Value) -> Self {
+        Self {
+            raw: law.to_string(),
+            law: Ok(law),
+        }
+    }
+}
 
 /// sha256 of a text, 64 hex digits.
 pub(crate) fn sha256(text: &str) -> String {

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::intake::sha256;
-use crate::row::{CapabilityRow, CounterexampleRow, EvaluationRow, LawRow, LawStatus, VerdictKey};
-use crate::store::{Decision, Finding, StoreError};
+use crate::rank::sha256;
+use crate::store::{
+    CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding, LawRow, LawStatus,
+    StoreError, VerdictKey,
+};
 
 /// How verdicts are written in columns.
 pub fn status_text(status: Status) -> &'static str {

@@ -1,10 +1,11 @@
 //! Who proposes laws.
 
 use futures_util::future::BoxFuture;
-use serde_json::Value;
 
-use crate::row::Call;
-use crate::snapshot::Snapshot;
+use super::knowledge::Snapshot;
+use crate::error::ProposeError;
+use crate::rank::Candidate;
+use crate::store::Call;
 
 /// A source of laws.
 ///
@@ -45,44 +46,4 @@ pub struct Proposal {
     pub research_log: Option<String>,
     /// What could not be read of the answer as a whole.
     pub problem: Option<String>,
-}
-
-/// Something that is meant as a law.
-#[derive(Debug, Clone)]
-pub struct Candidate {
-    /// As the proposer wrote it.
-    pub raw: String,
-    /// The law's JSON in the terms of the universe, or why there is none.
-    pub law: Result<Value, String>,
-}
-
-impl Candidate {
-    /// A law that needs no translation.
-    pub fn new(law: Value) -> Self {
-        Self {
-            raw: law.to_string(),
-            law: Ok(law),
-        }
-    }
-}
-
-/// Why there is no proposal.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProposeError {
-    /// The model could not be reached or did not answer; later it may.
-    #[error("the model gave no answer")]
-    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A cap on money or tokens is reached.
-    #[error("the budget is used up")]
-    Budget(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The request cannot be sent as it is; trying again does not help.
-    #[error("the model cannot be asked")]
-    Refused(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A prompt that was to be blind holds a word that gives something away.
-    #[error("the prompt would give away {word:?}; nothing was sent")]
-    Leak {
-        /// The word or state.
-        word: String,
-    },
 }

@@ -4,8 +4,8 @@ use futures_util::future::{self, BoxFuture};
 use popper_harness::decide::Verdict;
 
 use crate::error::Error;
-use crate::row::{Call, LawRow};
-use crate::summary::Summary;
+use crate::snapshot::Summary;
+use crate::store::{Call, LawRow};
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]

@@ -9,11 +9,10 @@ use popper_harness::universe::{Tabulated, Universe};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::LoopConfig;
+use super::config::LoopConfig;
+use super::summary::Summary;
 use crate::error::Error;
-use crate::row::{Iteration, LawStatus, RunRow};
-use crate::store::{Finding, Query, Store};
-use crate::summary::Summary;
+use crate::store::{Finding, Iteration, LawStatus, Query, RunRow, Store};
 
 /// All that a proposer knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,271 @@
+//! The loop: snapshot, propose, take in, rank, test, commit, and the same again.
+
+use std::sync::Arc;
+
+use popper_harness::decide::{Harness, Verdict};
+use popper_harness::universe::Universe as _;
+
+use super::clock::Clock;
+use super::decision::json;
+use super::observer::{Event, Observer};
+use super::plan::next_seed;
+use crate::error::Error;
+use crate::rank::{Ranker, sha256};
+use crate::snapshot::{Capabilities, Contract, LoopConfig, Proposer, RunConfig};
+use crate::store::{CapabilityRow, Iteration, IterationStatus, LawStatus, Mark, RunRow, Store};
+
+/// How a call of [`Discovery::run_to`] ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// All iterations are complete.
+    Completed,
+    /// The observer stopped it; the iteration it was in, if it was in one, is marked `aborted`, and the next call goes on with it.
+    Stopped,
+}
+
+/// Which run to work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The newest one with the same universe, configuration and proposer, else a new one.
+    Latest,
+    /// A new one.
+    New,
+    /// This one.
+    Id(i64),
+}
+
+/// A run, ready to go on from wherever its store says it is.
+pub struct Discovery<S> {
+    pub(super) store: S,
+    pub(super) harness: Harness,
+    pub(super) config: LoopConfig,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) run: RunRow,
+    pub(super) ranker: Ranker,
+}
+
+impl<S: Store> Discovery<S> {
+    /// Finds or begins a run.
+    ///
+    /// # Errors
+    /// [`Error::NoRun`] and [`Error::Differs`] for a run that is not there, or is another one; a configuration out of range;
+    /// whatever the store says.
+    pub async fn open(
+        mut store: S,
+        harness: Harness,
+        config: LoopConfig,
+        proposer: &str,
+        clock: Arc<dyn Clock>,
+        which: Which,
+    ) -> Result<Self, Error> {
+        config.check()?;
+        let asked = RunConfig::new(&harness, config.clone(), proposer.to_owned());
+        let runs = store.runs().await?;
+        let found = match which {
+            Which::New => None,
+            Which::Latest => runs
+                .into_iter()
+                .find(|run| differs(run, &harness, &asked).is_none()),
+            Which::Id(id) => {
+                let run = runs.into_iter().find(|run| run.id == id);
+                let run = run.ok_or(Error::NoRun { id })?;
+                if let Some(error) = differs(&run, &harness, &asked) {
+                    return Err(error);
+                }
+                Some(run)
+            }
+        };
+        let run = match found {
+            Some(run) => run,
+            None => begin(&mut store, &harness, &asked, clock.as_ref()).await?,
+        };
+        Ok(Self {
+            store,
+            harness,
+            config,
+            clock,
+            run,
+            ranker: Ranker::default(),
+        })
+    }
+
+    /// The run.
+    pub fn run(&self) -> &RunRow {
+        &self.run
+    }
+
+    /// The store, for reading what the run has found.
+    pub fn store(&mut self) -> &mut S {
+        &mut self.store
+    }
+
+    /// Ends the work on the run and gives the store back.
+    pub fn into_store(self) -> S {
+        self.store
+    }
+
+    /// Continues until `total` iterations are complete. Laws are decided on the thread that polls this future, and keep it for as long
+    /// as they take: run it on a thread that serves nothing else.
+    ///
+    /// # Errors
+    /// Those of the store and the proposer. The iteration then stays `running`; the next call goes on with it.
+    pub async fn run_to(
+        &mut self,
+        total: u32,
+        proposer: &dyn Proposer,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended, Error> {
+        loop {
+            let last = self.store.iterations(self.run.id, Some(1)).await?.pop();
+            let iteration = match last {
+                Some(last) if last.status != IterationStatus::Completed => last,
+                Some(last) if last.iteration_index >= total => return Ok(Ended::Completed),
+                None if total == 0 => return Ok(Ended::Completed),
+                _ if observer.stop() => return Ok(Ended::Stopped),
+                last => {
+                    let index = last.map_or(0, |last| last.iteration_index) + 1;
+                    self.begin_iteration(index).await?
+                }
+            };
+            if iteration.status == IterationStatus::Aborted {
+                self.store
+                    .mark_iteration(iteration.id, Mark::Running)
+                    .await?;
+            }
+            let index = iteration.iteration_index;
+            observer.event(Event::Iteration { index, total });
+            if !self.iterate(&iteration, proposer, observer).await? {
+                self.store
+                    .mark_iteration(iteration.id, Mark::Aborted)
+                    .await?;
+                return Ok(Ended::Stopped);
+            }
+        }
+    }
+
+    async fn begin_iteration(&mut self, index: u32) -> Result<Iteration, Error> {
+        let now = self.clock.now();
+        let iteration = Iteration {
+            id: 0,
+            run_id: self.run.id,
+            iteration_index: index,
+            started_at: now,
+            completed_at: None,
+            status: IterationStatus::Running,
+            prompt_hash: None,
+            summary_json: None,
+        };
+        let capabilities = CapabilityRow {
+            id: 0,
+            run_id: self.run.id,
+            iteration_id: 0,
+            universe_contract_json: json(&Contract::of(self.harness.universe())),
+            harness_capabilities_json: json(&Capabilities::of(&self.harness)),
+            created_at: now,
+        };
+        let id = self
+            .store
+            .begin_iteration(&iteration, &capabilities)
+            .await?;
+        Ok(Iteration { id, ..iteration })
+    }
+
+    /// One iteration from wherever it stands. False if the observer stopped it.
+    async fn iterate(
+        &mut self,
+        iteration: &Iteration,
+        proposer: &dyn Proposer,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Error> {
+        let mut summary = match &iteration.summary_json {
+            Some(json) => {
+                let summary = Error::json("iterations", iteration.id, "summary_json", json)?;
+                self.take_over(iteration, summary, observer).await?
+            }
+            None => match self.plan(iteration, proposer, observer).await? {
+                Some(summary) => summary,
+                None => return Ok(false),
+            },
+        };
+        observer.event(Event::Planned(&summary));
+        let Some(verdicts) = self.test(&summary.selected, observer).await? else {
+            return Ok(false);
+        };
+        summary.verdicts = Some(verdicts);
+        let completed = Mark::Completed {
+            at: self.clock.now(),
+            summary_json: &json(&summary),
+        };
+        self.store.mark_iteration(iteration.id, completed).await?;
+        observer.event(Event::Completed(&summary));
+        Ok(true)
+    }
+
+    /// Tests a law of the run once more, with the next seed, and adds exactly one row. Keeps its thread as [`Self::run_to`] does.
+    ///
+    /// # Errors
+    /// [`Error::NoLaw`] when the run has no such law; whatever the store says.
+    pub async fn retest(&mut self, law_fingerprint: &str) -> Result<Verdict, Error> {
+        let asked = [law_fingerprint.to_owned()];
+        let laws = self.store.laws_by_fingerprint(self.run.id, &asked).await?;
+        let law = laws
+            .iter()
+            .find(|law| law.status != LawStatus::RejectedSchema);
+        let law = law.ok_or_else(|| Error::NoLaw {
+            law_fingerprint: law_fingerprint.to_owned(),
+        })?;
+        let made = self.attempts_at(law_fingerprint).await?;
+        let seed = next_seed(self.harness.config().seed, &made);
+        let (decision, verdict) = self.decide(law, seed)?;
+        self.store.commit(&[decision]).await?;
+        Ok(verdict)
+    }
+}
+
+/// Why a run cannot go on as asked.
+fn differs(run: &RunRow, harness: &Harness, asked: &RunConfig) -> Option<Error> {
+    let error = |what, stored: &str, asked: &str| {
+        Some(Error::Differs {
+            id: run.id,
+            what,
+            stored: stored.to_owned(),
+            asked: asked.to_owned(),
+        })
+    };
+    if run.sim_hash != harness.sim_hash() {
+        return error("universe", &run.sim_hash, harness.sim_hash());
+    }
+    if run.harness_hash != harness.config_hash() {
+        return error("configuration", &run.harness_hash, harness.config_hash());
+    }
+    if run.discovery_model_id != asked.proposer {
+        return error("proposer", &run.discovery_model_id, &asked.proposer);
+    }
+    let stored: Option<RunConfig> = serde_json::from_str(&run.config_json).ok();
+    if stored.is_some_and(|stored| stored.continues(asked)) {
+        None
+    } else {
+        let asked = sha256(&json(asked));
+        error("configuration", &sha256(&run.config_json), &asked)
+    }
+}
+
+async fn begin(
+    store: &mut impl Store,
+    harness: &Harness,
+    config: &RunConfig,
+    clock: &dyn Clock,
+) -> Result<RunRow, Error> {
+    let run = RunRow {
+        id: 0,
+        created_at: clock.now(),
+        universe_id: harness.universe().id().to_owned(),
+        sim_hash: harness.sim_hash().to_owned(),
+        harness_hash: harness.config_hash().to_owned(),
+        discovery_model_id: config.proposer.clone(),
+        tester_model_id: None,
+        config_json: json(config),
+    };
+    let id = store.create_run(&run).await?;
+    Ok(RunRow { id, ..run })
+}

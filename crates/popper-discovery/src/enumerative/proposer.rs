@@ -1,0 +1,210 @@
+//! The proposer, and the order in which kinds of laws follow each other.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::{self, BoxFuture};
+use serde_json::Value;
+
+use super::draft::{LawDraft, read};
+use super::mutation;
+use super::observations::ObservationMatrix;
+use super::walk::{Stream, Walk};
+use crate::error::ProposeError;
+use crate::rank::Candidate;
+use crate::snapshot::{Proposal, Proposer, Snapshot, Step};
+use crate::store::Call;
+
+/// Proposes without a model.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EnumerativeProposer {
+    /// Decides between laws of one size, and nothing else.
+    pub seed: u64,
+}
+
+impl EnumerativeProposer {
+    /// What runs call it.
+    pub const ID: &str = "enumerative";
+
+    /// The laws that it proposes: a pure function of the snapshot, `k` and the seed. Fewer than `k` only where the grammar has
+    /// no more to say of the universe.
+    pub fn laws(&self, snapshot: &Snapshot, k: usize) -> Vec<Value> {
+        let evidence = ObservationMatrix::of(snapshot);
+        let walk = Walk::new(&snapshot.contract, &evidence, self.seed);
+        let mut sieve = Sieve {
+            snapshot,
+            evidence: &evidence,
+            seen: BTreeSet::new(),
+        };
+        let mut streams: Vec<Stream<'_>> = Kind::ALL
+            .iter()
+            .map(|kind| kind.stream(&walk, snapshot, &evidence))
+            .collect();
+        let mut laws = Vec::new();
+        let mut open = Kind::ALL.to_vec();
+        while laws.len() < k && !open.is_empty() {
+            for kind in ROUND {
+                if laws.len() == k {
+                    break;
+                }
+                if !open.contains(kind) {
+                    continue;
+                }
+                match sieve.next(&mut streams[*kind as usize]) {
+                    Some(law) => laws.push(law),
+                    None => open.retain(|other| other != kind),
+                }
+            }
+        }
+        laws
+    }
+}
+
+impl Proposer for EnumerativeProposer {
+    fn id(&self) -> &str {
+        Self::ID
+    }
+
+    fn propose<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        k: usize,
+        _calls: &'a [Call],
+    ) -> BoxFuture<'a, Result<Step, ProposeError>> {
+        let laws = self.laws(snapshot, k);
+        let proposal = Proposal {
+            candidates: laws.into_iter().map(Candidate::new).collect(),
+            ..Proposal::default()
+        };
+        Box::pin(future::ready(Ok(Step::Proposed(proposal))))
+    }
+}
+
+/// Where laws come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Invariant,
+    Wide,
+    Symmetry,
+    Step,
+    Bound,
+    Monotone,
+    State,
+    Eventually,
+    Weaker,
+    Stronger,
+}
+
+/// How the kinds follow each other: a reader of the first few laws sees most of the language.
+const ROUND: &[Kind] = &[
+    Kind::Invariant,
+    Kind::Symmetry,
+    Kind::Step,
+    Kind::Invariant,
+    Kind::Bound,
+    Kind::Weaker,
+    Kind::Symmetry,
+    Kind::Invariant,
+    Kind::State,
+    Kind::Stronger,
+    Kind::Monotone,
+    Kind::Invariant,
+    Kind::Eventually,
+    Kind::Symmetry,
+    Kind::Step,
+    Kind::Weaker,
+    Kind::Invariant,
+    Kind::Bound,
+    Kind::Symmetry,
+    Kind::Stronger,
+    Kind::State,
+    Kind::Invariant,
+    Kind::Monotone,
+    Kind::Step,
+    Kind::Wide,
+];
+
+/// How many laws of one kind may be broken in a row before the kind is given up for this time.
+const TRIES: usize = 200;
+
+impl Kind {
+    const ALL: [Self; 10] = [
+        Self::Invariant,
+        Self::Wide,
+        Self::Symmetry,
+        Self::Step,
+        Self::Bound,
+        Self::Monotone,
+        Self::State,
+        Self::Eventually,
+        Self::Weaker,
+        Self::Stronger,
+    ];
+
+    fn stream<'a>(
+        self,
+        walk: &'a Walk<'a>,
+        snapshot: &'a Snapshot,
+        evidence: &'a ObservationMatrix,
+    ) -> Stream<'a> {
+        match self {
+            Self::Invariant => walk.invariants(),
+            Self::Wide => walk.wide_invariants(),
+            Self::Symmetry => walk.symmetries(),
+            Self::Step => walk.steps(),
+            Self::Bound => walk.bounds(),
+            Self::Monotone => walk.monotone(),
+            Self::State => walk.states(),
+            Self::Eventually => walk.eventually(),
+            Self::Weaker => mutation::weaker(snapshot, evidence),
+            Self::Stronger => mutation::stronger(snapshot, evidence),
+        }
+    }
+}
+
+/// What lets a law pass: it is new, and nothing seen breaks it.
+struct Sieve<'a> {
+    snapshot: &'a Snapshot,
+    evidence: &'a ObservationMatrix,
+    seen: BTreeSet<String>,
+}
+
+impl Sieve<'_> {
+    /// The next law of a stream that passes; none at its end, or where what was seen breaks one after the other.
+    fn next(&mut self, stream: &mut Stream<'_>) -> Option<Value> {
+        let mut broken = 0;
+        while broken < TRIES {
+            match self.pass(&stream.next()?) {
+                Passage::New(law) => return Some(law),
+                // As many as were proposed, and no more.
+                Passage::Known => {}
+                Passage::Broken => broken += 1,
+            }
+        }
+        None
+    }
+
+    fn pass(&mut self, draft: &LawDraft) -> Passage {
+        let Some(law) = read(draft.law(&self.snapshot.contract.symbols)) else {
+            return Passage::Broken;
+        };
+        let program = self.evidence.compile(&law);
+        if program.is_some_and(|program| self.evidence.refutes(&program)) {
+            return Passage::Broken;
+        }
+        let fingerprint = law.fingerprint();
+        if self.snapshot.proposed.contains(&fingerprint) || !self.seen.insert(fingerprint) {
+            return Passage::Known;
+        }
+        Passage::New(law.source().clone())
+    }
+}
+
+/// What becomes of a law in the sieve.
+enum Passage {
+    /// It is worth a proposal.
+    New(Value),
+    /// It was proposed before.
+    Known,
+    /// Something seen breaks it.
+    Broken,
+}

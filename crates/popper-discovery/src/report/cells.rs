@@ -1,0 +1,90 @@
+//! Names, verdicts and evidence of a law as the cells of a table.
+
+use popper_harness::decide::{Status, Strength};
+use report_kit::{Cell, Tone};
+
+use super::discovery_report::Judged;
+use crate::discovery::status_text;
+
+/// Laws in the table of verdicts, and in any other one.
+pub(super) const ROWS: usize = 500;
+/// Accepted laws that are told in full.
+pub(super) const TOLD: usize = 200;
+/// Characters of a name in a table.
+const NAME: usize = 60;
+
+/// "1 law", "3 laws".
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The place of a law on the page.
+pub(super) fn anchor(law: &Judged) -> String {
+    format!("law-{}", law.id)
+}
+
+/// What a law says, in our words and in the proposer's.
+pub(super) fn said(law: &Judged) -> Vec<(&'static str, Cell)> {
+    let mut facts = vec![
+        ("Claim", Cell::code(&law.wording.claim)),
+        ("In the proposer's words", Cell::text(&law.claim)),
+        ("Said to refute it", Cell::text(&law.forbidden)),
+        ("Horizon", Cell::text(&law.wording.times)),
+    ];
+    if !law.wording.given.is_empty() {
+        facts.push(("Given", Cell::code(law.wording.given.join(", "))));
+    }
+    facts
+}
+
+/// What a law is called: as the proposer called it, else by its fingerprint.
+pub(super) fn name(law: &Judged) -> String {
+    match law.law_id.trim() {
+        "" => short(&law.law_fingerprint),
+        name => shortened(name, NAME),
+    }
+}
+
+/// A fingerprint as far as one reads it.
+pub(super) fn short(fingerprint: &str) -> String {
+    fingerprint.chars().take(10).collect()
+}
+
+/// The beginning of a text.
+pub(super) fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+pub(super) fn badge(status: Status) -> Cell {
+    let tone = match status {
+        Status::Pass => Tone::Good,
+        Status::Fail => Tone::Bad,
+        Status::Unknown => Tone::Caution,
+    };
+    Cell::badge(status_text(status), tone)
+}
+
+/// How a verdict was reached, or why there is none.
+pub(super) fn evidence(law: &Judged) -> Cell {
+    match law.status {
+        Status::Fail => Cell::text("a counterexample"),
+        Status::Unknown => Cell::text(law.reason.clone().unwrap_or_default().replace('_', " ")),
+        Status::Pass => {
+            let (word, tone) = strength(law.evidence.strength);
+            let badge = Cell::badge(word, tone);
+            Cell::Several(vec![badge, Cell::text(&law.evidence.scope)])
+        }
+    }
+}
+
+fn strength(strength: Option<Strength>) -> (&'static str, Tone) {
+    match strength {
+        Some(Strength::Proved) => ("proved", Tone::Good),
+        Some(Strength::Exhaustive) => ("exhausted", Tone::Info),
+        Some(Strength::Sampled) => ("sampled", Tone::Neutral),
+        None => ("none", Tone::Caution),
+    }
+}

@@ -1,0 +1,15 @@
+//! What passes between the loop and a proposer: configuration, snapshot, proposal, and the summary of an iteration.
+
+mod config;
+mod knowledge;
+mod proposer;
+mod summary;
+
+pub use config::{LoopConfig, RunConfig};
+#[cfg(feature = "report")]
+pub(crate) use knowledge::needs;
+pub use knowledge::{
+    Accepted, Capabilities, Contract, Falsified, Snapshot, Specimen, Totals, Undecided,
+};
+pub use proposer::{Proposal, Proposer, Step};
+pub use summary::{Selected, Summary, Verdicts};
