@@ -42,11 +42,8 @@
 //! Next: [`Database::open`] for what can go wrong, [`popper_discovery::Store`] for what it does, `migrations/sqlite` for the tables.
 
 mod database;
-mod fault;
-mod fields;
 mod group;
-mod lock;
-mod schema;
+mod location;
 mod sql;
 mod store;
 mod table;

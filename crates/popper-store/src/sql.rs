@@ -1,4 +1,4 @@
-//! The statements for rows. Pragmas are in `database.rs`, and the tables in `migrations`.
+//! The statements for rows. Pragmas are in `database`, and the tables in `migrations`.
 
 use popper_discovery::{
     CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, RunRow, StoreError, VerdictKey,
@@ -6,9 +6,8 @@ use popper_discovery::{
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, QueryBuilder, Sqlite};
 
-use crate::fault::Place;
-use crate::fields::record;
-use crate::table::{Keys, Record};
+use crate::location::Place;
+use crate::table::{Keys, Record, record};
 
 /// Rows in one INSERT, and values in one list. Smaller rests are cut into powers of two, so that few statements are prepared.
 const CHUNK: usize = 128;

@@ -12,11 +12,10 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Encode, QueryBuilder, Sqlite, Type};
 
 use crate::database::Database;
-use crate::fault::Place;
-use crate::fields::{Fields, record};
 use crate::group::{store_new, store_plan, stored_attempt};
+use crate::location::Place;
 use crate::sql::{self, pieces};
-use crate::table::{Record, Table, time_text, word};
+use crate::table::{Fields, Record, Table, record, time_text, word};
 
 /// LIMIT that is none.
 const ALL: i64 = i64::MAX;

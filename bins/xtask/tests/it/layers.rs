@@ -24,7 +24,6 @@ const UPWARD: &[(&str, &str, &str)] = &[
     ("logosphere-core", "mind", "event"),
     ("logosphere-core", "resume", "fold"),
     ("logosphere-core", "settings", "state"),
-    ("popper-store", "table", "fields"),
     ("zer0gravity-engine", "codec", "lint"),
     ("zer0gravity-engine", "context", "pipeline"),
     ("zer0gravity-engine", "experiment_result", "result"),

@@ -11,7 +11,7 @@ use popper_harness::decide::Status;
 use sqlx::Sqlite;
 use sqlx::query_builder::Separated;
 
-use crate::fields::Fields;
+use super::fields::Fields;
 
 /// A table.
 #[derive(Debug)]

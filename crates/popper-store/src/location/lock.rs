@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use popper_discovery::StoreError;
 
-use crate::fault::Place;
+use super::Place;
 
 /// A lock on the file `NAME.lock` beside the database. The operating system gives it back when the process ends, however it ends.
 /// The file stays; to remove it would let two processes lock two files of that name.

@@ -1,11 +1,15 @@
 //! What went wrong, in the store's terms: every error names the file.
 
+mod lock;
+
 use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
 use popper_discovery::StoreError;
 use sqlx::migrate::MigrateError;
+
+pub(crate) use lock::{WriterLock, beside};
 
 /// `SQLite`'s primary result codes, the low byte of an extended one.
 mod code {

@@ -7,9 +7,8 @@ use popper_discovery::StoreError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
 
-use crate::fault::Place;
-use crate::lock::{WriterLock, beside};
-use crate::schema::{self, SchemaContent};
+use super::schema::{self, SchemaContent};
+use crate::location::{Place, WriterLock, beside};
 
 /// How long another program that holds `SQLite`'s own lock is waited for.
 const BUSY: Duration = Duration::from_secs(5);

@@ -5,8 +5,8 @@ use popper_discovery::StoreError;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row as _, Sqlite, Type};
 
-use crate::fault::column_message;
-use crate::table::{Record, Table, Word};
+use super::record::{Record, Table, Word};
+use crate::location::column_message;
 
 /// The columns of one table within a row of an answer.
 pub(crate) struct Fields<'r> {

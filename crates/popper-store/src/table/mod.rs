@@ -1,0 +1,7 @@
+//! The tables: their columns, and the rows that are written to them and read from them.
+
+mod fields;
+mod record;
+
+pub(crate) use fields::{Fields, record};
+pub(crate) use record::{Keys, Record, Table, signed, time_text, word};
