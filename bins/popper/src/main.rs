@@ -8,23 +8,122 @@
 //!
 //! `popper --help` lists the commands. The guide is `docs/popper.md` in the repository.
 
-mod check;
-mod cli;
+mod commands;
 mod config;
 mod discovery;
 mod error;
+mod examples;
 mod expect;
+mod flags;
 mod input;
 mod laws;
-mod new;
-mod simulate;
-mod span;
 mod table;
 mod universe;
-mod verify;
 
 use std::process::ExitCode;
 
+use bin_support::{Exit, Failure, Place, Program, Session, block_on};
+use clap::ArgMatches;
+
+use commands::{check, export, new, report, resume, retest, run, simulate, span, status, verify};
+
 fn main() -> ExitCode {
-    bin_support::run(cli::execute)
+    bin_support::run(execute)
+}
+
+/// Refute or prove laws about a universe, or say why neither
+#[derive(Debug, clap::Parser)]
+#[command(name = "popper", version, after_help = examples::PROGRAM)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl Program for Cli {
+    fn places(_: &ArgMatches) -> Result<Vec<Place>, Failure> {
+        Ok(discovery::places())
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Propose and test laws: begin a run or continue one
+    ///
+    /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends after
+    /// the evaluation in flight, with exit code 130; nothing that is finished is lost, whatever ends the program.
+    #[command(after_help = examples::RUN)]
+    Run(run::RunArgs),
+    /// Continue a run that stopped, or add iterations to it
+    #[command(after_help = examples::RESUME)]
+    Resume(resume::ResumeArgs),
+    /// Print the status of a run, also while it works
+    #[command(after_help = examples::STATUS)]
+    Status(status::StatusArgs),
+    /// Decide a law once more, with the next seed
+    #[command(after_help = examples::RETEST)]
+    Retest(retest::RetestArgs),
+    /// Export a run: every row as JSON, or one row a law as CSV
+    #[command(after_help = examples::EXPORT)]
+    Export(export::ExportArgs),
+    /// Write a run as one page for a browser, without a network
+    #[command(after_help = examples::REPORT)]
+    Report(report::ReportArgs),
+    /// Decide laws: PASS, FAIL or UNKNOWN
+    ///
+    /// FAIL has the smallest counterexample, UNKNOWN the reason.
+    /// A refuted law is a result: the exit code stays 0. A law that cannot be read is named on stderr, the others are still
+    /// decided, and the exit code is 3 (2 if no law could be read at all).
+    #[command(after_help = examples::CHECK)]
+    Check(check::CheckArgs),
+    /// Print an example to start from: a law or a universe
+    #[command(subcommand, after_help = examples::NEW)]
+    New(new::NewArgs),
+    /// Print the states of a simulation, one for each step
+    #[command(after_help = examples::SIMULATE)]
+    Simulate(simulate::SimulateArgs),
+    /// Derive a counterexample's violation again from its file
+    ///
+    /// Exit code 4 if it does not hold. Of a counterexample, the start, the horizon, `t_fail`, the witness and the excerpt are derived
+    /// again; of a verdict also that it is about this law and this universe. Whether a smaller one exists takes a new `check`.
+    #[command(after_help = examples::REPLAY)]
+    Replay(verify::VerifyArgs),
+    /// Check a proof again from its file
+    ///
+    /// Exit code 4 if it does not hold. Of a verdict it is also checked that the proof is about its law and its universe.
+    #[command(after_help = examples::VERIFY)]
+    Verify(verify::VerifyArgs),
+    /// Show, check or make a universe
+    #[command(subcommand, after_help = examples::UNIVERSE)]
+    Universe(commands::universe::UniverseArgs),
+    /// Compute the additive conserved quantities of a universe
+    #[command(after_help = examples::SPAN)]
+    Span(span::SpanArgs),
+}
+
+fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+    match &cli.command {
+        Command::Run(args) => block_on(run::execute(args, session))?,
+        Command::Resume(args) => block_on(resume::execute(args, session))?,
+        Command::Status(args) => block_on(status::execute(args, session))?,
+        Command::Retest(args) => block_on(retest::execute(args, session))?,
+        Command::Report(args) => block_on(report::execute(args, session))?,
+        Command::Export(args) => block_on(export::execute(args, session))?,
+        Command::Check(args) => check::execute(args, session),
+        Command::New(args) => new::execute(args, session),
+        Command::Simulate(args) => simulate::execute(args, session),
+        Command::Replay(args) => verify::replay(args, session),
+        Command::Verify(args) => verify::execute(args, session),
+        Command::Universe(args) => commands::universe::execute(args, session),
+        Command::Span(args) => span::execute(args, session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_help_has_its_form_and_examples_that_parse() {
+        test_support::check_help(&bin_support::command::<Cli>());
+    }
 }

@@ -1,11 +1,12 @@
 //! The laws of a run as rows of a spreadsheet.
 
+use std::collections::BTreeMap;
+
 use bin_support::Failure;
 use popper_discovery::{Error, Finding, LawRow, status_text};
 use popper_harness::decide::Verdict;
 
 use super::database::failure;
-use super::export::Export;
 use crate::expect::word;
 
 const HEADER: [&str; 21] = [
@@ -33,12 +34,15 @@ const HEADER: [&str; 21] = [
 ];
 
 /// One row a law, with the verdict that counts.
-pub fn csv(export: &Export) -> Result<Vec<u8>, Failure> {
+pub fn csv(
+    laws: &[LawRow],
+    findings: &BTreeMap<i64, Finding>,
+    sim_hash: &str,
+) -> Result<Vec<u8>, Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADER)?;
-    for law in &export.laws {
-        let finding = export.findings.get(&law.id);
-        let row = row(law, finding, &export.run.sim_hash).map_err(failure)?;
+    for law in laws {
+        let row = row(law, findings.get(&law.id), sim_hash).map_err(failure)?;
         writer.write_record(row.map(guarded))?;
     }
     Ok(writer.into_inner()?)

@@ -1,59 +1,49 @@
-//! The commands that work with a database of runs.
+//! The database of runs, and the work on a run in it: no command, but what several of them need.
 
-mod clock;
-mod cost;
-mod csv;
-mod database;
-mod export;
-mod progress;
-mod proposer;
-mod report;
-mod resume_command;
-mod retest;
-mod run;
-mod run_status;
-mod settings;
-mod status;
-mod verdicts;
+pub mod clock;
+pub mod cost;
+pub mod csv;
+pub mod database;
+pub mod job;
+pub mod progress;
+pub mod proposer;
+pub mod resume_command;
+pub mod run_status;
+pub mod settings;
+pub mod verdicts;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Place, Session, block_on};
+use bin_support::Place;
 
-use crate::cli;
+use crate::flags::DEFAULT_DATABASE;
 
-/// Returns what the commands of this module write unless a flag names another place.
+/// Returns what the commands write unless a flag names another place.
 pub fn places() -> Vec<Place> {
-    let db = Path::new(cli::DEFAULT_DATABASE);
+    let db = Path::new(DEFAULT_DATABASE);
     let mut places = vec![
         Place::new("database", db),
         Place::new("cost ledger", database::ledger_path(db)),
     ];
-    places.extend(report::pages().map(|page| Place::new("report", page)));
+    places.extend(pages().map(|page| Place::new("report", page)));
     places
 }
 
-pub fn run(args: &cli::RunArgs, session: &mut Session) -> Result<Exit, Failure> {
-    block_on(run::run(args, session))?
+/// The name of a page in the working directory, before and after the number of its run.
+const PAGE: (&str, &str) = ("popper-run-", ".html");
+
+/// Returns the pages in the working directory that no flag named.
+fn pages() -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
+    let named = |name: &str| {
+        let id = name.strip_prefix(PAGE.0)?.strip_suffix(PAGE.1)?;
+        id.parse::<u64>().ok()
+    };
+    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
+    names.filter(move |name| name.to_str().and_then(named).is_some())
 }
 
-pub fn resume(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failure> {
-    let work = run::resume(&args.database.db, args.run_id, &args.work, session);
-    block_on(work)?
-}
-
-pub fn status(args: &cli::Status, session: &mut Session) -> Result<Exit, Failure> {
-    block_on(status::status(args, session))?
-}
-
-pub fn retest(args: &cli::Retest, session: &mut Session) -> Result<Exit, Failure> {
-    block_on(retest::retest(args, session))?
-}
-
-pub fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
-    block_on(export::export(args, session))?
-}
-
-pub fn report(args: &cli::ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
-    block_on(report::report(args, session))?
+/// Returns the page of a run in the working directory.
+pub fn page_of(run_id: i64) -> PathBuf {
+    PathBuf::from(format!("{}{run_id}{}", PAGE.0, PAGE.1))
 }

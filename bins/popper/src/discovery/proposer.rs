@@ -5,8 +5,8 @@ use llm_client::Client;
 use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
 
 use super::settings::Settings;
-use crate::cli::{ProposerName, RunOptions};
 use crate::error::Error;
+use crate::flags::{ProposerName, RunOptions};
 
 /// The model that is asked where neither flags nor the run name one.
 const DEFAULTS: ModelDefaults = ModelDefaults {

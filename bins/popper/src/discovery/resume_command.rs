@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bin_support::ProviderName;
 
-use crate::cli::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, RunOptions};
+use crate::flags::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, RunOptions};
 use bin_support::printable;
 
 /// A command line in the making.

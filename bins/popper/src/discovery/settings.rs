@@ -5,7 +5,7 @@ use popper_discovery::{LoopConfig, RunConfig};
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::{KineticGrid, Tabulated};
 
-use crate::cli::RunOptions;
+use crate::flags::RunOptions;
 use crate::{config, universe};
 
 /// Harness and loop of a run.

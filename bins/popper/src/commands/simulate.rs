@@ -6,12 +6,27 @@ use bin_support::{Exit, Failure, Results, Session};
 use popper_harness::universe::{State, Tabulated, Universe};
 
 use crate::error::Error;
-use crate::{cli, universe};
+use crate::flags::UniverseFlag;
+use crate::universe;
 
 /// The longest line of stdin, in bytes: an endless device must not fill the memory.
 const LONGEST: u64 = 64 << 20;
 
-pub fn run(args: &cli::Simulate, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct SimulateArgs {
+    /// The state at t = 0, such as `..><`, every symbol of the universe allowed; `-` reads states from stdin, one a line.
+    pub state: String,
+    /// How many steps to make.
+    #[arg(long, value_name = "T")]
+    pub steps: u64,
+    #[command(flatten)]
+    pub universe: UniverseFlag,
+    /// Print an array of T + 1 states for each start, one a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn execute(args: &SimulateArgs, session: &mut Session) -> Result<Exit, Failure> {
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
     let mut printer = Printer {
         universe: &universe,

@@ -1,10 +1,10 @@
-//! The flags of the commands that work with a database.
+//! The flags that several commands share.
 
 use std::path::PathBuf;
 
-use bin_support::{ModelFlags, OutputTarget};
+use bin_support::ModelFlags;
 
-use super::TableFlag;
+use crate::universe;
 
 /// Where runs are kept unless a flag says otherwise.
 pub const DEFAULT_DATABASE: &str = "experiments/popper/popper.db";
@@ -17,31 +17,6 @@ pub struct DatabaseFlag {
     /// The database file.
     #[arg(long, value_name = "FILE", default_value = DEFAULT_DATABASE)]
     pub db: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct RunArgs {
-    #[command(flatten)]
-    pub database: DatabaseFlag,
-    /// Go on with this run; its universe, configuration and proposer are taken from the database.
-    #[arg(long = "run-id", value_name = "ID", conflicts_with = "new")]
-    pub id: Option<i64>,
-    /// Begin a new run, also where one with the same universe, configuration and proposer exists.
-    #[arg(long = "new-run")]
-    pub new: bool,
-    #[command(flatten)]
-    pub work: RunOptions,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Resume {
-    #[command(flatten)]
-    pub database: DatabaseFlag,
-    /// The run.
-    #[arg(long, value_name = "ID")]
-    pub run_id: i64,
-    #[command(flatten)]
-    pub work: RunOptions,
 }
 
 /// What a run is told to do.
@@ -103,69 +78,16 @@ pub struct RunFlag {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Status {
-    #[command(flatten)]
-    pub run: RunFlag,
-    /// Print it as JSON.
+pub struct UniverseFlag {
+    /// The universe: a JSON file, or the built-in one by its name.
+    #[arg(long, value_name = "FILE|kinetic_grid", default_value = universe::BUILT_IN)]
+    pub universe: PathBuf,
+}
+
+/// How verdicts are printed as a table.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TableFlag {
+    /// Claim of each law next to its name.
     #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub table: TableFlag,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Retest {
-    #[command(flatten)]
-    pub database: DatabaseFlag,
-    #[command(flatten)]
-    pub law: LawFlag,
-    /// The run whose configuration and universe count [default: the newest that has the law].
-    #[arg(long, value_name = "ID")]
-    pub run_id: Option<i64>,
-    /// Print the verdict in full, in an array.
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub table: TableFlag,
-}
-
-/// Which law a command is about.
-#[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false)]
-pub struct LawFlag {
-    /// The law's fingerprint, or at least the first 8 digits of it.
-    #[arg(long, value_name = "SHA256")]
-    pub law_fingerprint: Option<String>,
-    /// The law's name, where one law of the run has it.
-    #[arg(long, value_name = "NAME")]
-    pub law_id: Option<String>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Export {
-    #[command(flatten)]
-    pub run: RunFlag,
-    /// `json` is everything; `csv` is one row a law.
-    #[arg(long, value_enum, default_value_t = Format::Json)]
-    pub format: Format,
-    /// File to write, as a whole or not at all; - for stdout [default: -].
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<OutputTarget>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct ReportArgs {
-    #[command(flatten)]
-    pub run: RunFlag,
-    /// File to write, as a whole or not at all; - for stdout [default: popper-run-ID.html].
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<OutputTarget>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// One document with every row of the run.
-    Json,
-    /// One row a law.
-    Csv,
+    pub verbose: bool,
 }

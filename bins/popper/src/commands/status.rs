@@ -5,13 +5,24 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Session};
 use popper_store::Access;
 
-use super::database::{self, failure};
-use super::run_status::run_status;
-use super::verdicts;
-use crate::cli;
+use crate::discovery::database::{self, failure};
+use crate::discovery::run_status::run_status;
+use crate::discovery::verdicts;
+use crate::flags::{RunFlag, TableFlag};
 use crate::table::Layout;
 
-pub async fn status(args: &cli::Status, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub run: RunFlag,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub table: TableFlag,
+}
+
+pub async fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure> {
     let mut store = database::open(&args.run.database.db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let status = run_status(&mut store, &run, &args.run.database.db).await?;

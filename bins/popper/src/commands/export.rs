@@ -12,9 +12,9 @@ use popper_store::Access;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::csv;
-use super::database::{self, failure};
-use crate::cli::{self, Format};
+use crate::discovery::csv::csv;
+use crate::discovery::database::{self, failure};
+use crate::flags::RunFlag;
 
 /// The version of the document's form.
 const EXPORT_VERSION: &str = "1.0.0";
@@ -25,19 +25,39 @@ const PAGE: u32 = 1000;
 /// Columns that are kept as text: they are quotations, and the hashes beside them are of exactly these bytes.
 const VERBATIM: [&str; 2] = ["raw_llm_json", "request_json"];
 
-/// All that is known of a run.
-pub struct Export {
-    pub run: RunRow,
-    pub iterations: Vec<Iteration>,
-    pub laws: Vec<LawRow>,
-    /// The attempts that count for the laws, of whichever run, by the laws' keys.
-    pub findings: BTreeMap<i64, Finding>,
-    /// The attempts that the run made, and those of other runs that count for its laws.
-    pub evaluations: Vec<Finding>,
-    pub calls: Vec<CallRow>,
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub run: RunFlag,
+    /// `json` is everything; `csv` is one row a law.
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    pub format: Format,
+    /// File to write, as a whole or not at all; - for stdout [default: -].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<OutputTarget>,
 }
 
-pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One document with every row of the run.
+    Json,
+    /// One row a law.
+    Csv,
+}
+
+/// All that is known of a run.
+struct Export {
+    run: RunRow,
+    iterations: Vec<Iteration>,
+    laws: Vec<LawRow>,
+    /// The attempts that count for the laws, of whichever run, by the laws' keys.
+    findings: BTreeMap<i64, Finding>,
+    /// The attempts that the run made, and those of other runs that count for its laws.
+    evaluations: Vec<Finding>,
+    calls: Vec<CallRow>,
+}
+
+pub async fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.run.database.db;
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     database::spare_target(db, target)?;
@@ -47,7 +67,7 @@ pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, F
     // All of it is understood before the first byte is written.
     let text = match args.format {
         Format::Json => export.json().map_err(failure)?,
-        Format::Csv => csv::csv(&export)?,
+        Format::Csv => csv(&export.laws, &export.findings, &export.run.sim_hash)?,
     };
     let output = target.begin([db])?;
     output.finish(session, |out| out.write_all(&text))?;
@@ -55,7 +75,7 @@ pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, F
 }
 
 impl Export {
-    pub async fn read(store: &mut impl Store, run: RunRow) -> Result<Self, Error> {
+    async fn read(store: &mut impl Store, run: RunRow) -> Result<Self, Error> {
         let statuses = [
             LawStatus::Proposed,
             LawStatus::RejectedSchema,

@@ -8,17 +8,45 @@ use bin_support::{Exit, Failure, Session, printable};
 use popper_discovery::{Discovery, Error, LawRow, LawStatus, RunRow, Store, Which};
 use popper_store::Access;
 
-use super::clock::SystemClock;
-use super::database::{self, failure};
-use super::settings::Settings;
-use crate::cli;
+use crate::discovery::clock::SystemClock;
+use crate::discovery::database::{self, failure};
+use crate::discovery::settings::Settings;
 use crate::error;
+use crate::flags::{DatabaseFlag, TableFlag};
 use crate::table::{Layout, VerdictTable};
 
 /// The fewest digits of a fingerprint that name a law.
 const SHORTEST: usize = 8;
 
-pub async fn retest(args: &cli::Retest, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct RetestArgs {
+    #[command(flatten)]
+    pub database: DatabaseFlag,
+    #[command(flatten)]
+    pub law: LawFlag,
+    /// The run whose configuration and universe count [default: the newest that has the law].
+    #[arg(long, value_name = "ID")]
+    pub run_id: Option<i64>,
+    /// Print the verdict in full, in an array.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub table: TableFlag,
+}
+
+/// Which law a command is about.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct LawFlag {
+    /// The law's fingerprint, or at least the first 8 digits of it.
+    #[arg(long, value_name = "SHA256")]
+    pub law_fingerprint: Option<String>,
+    /// The law's name, where one law of the run has it.
+    #[arg(long, value_name = "NAME")]
+    pub law_id: Option<String>,
+}
+
+pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, Failure> {
     let asked = args.law.fingerprint()?;
     let mut store = database::open(&args.database.db, Access::WriteExisting).await?;
     let runs = runs(&mut store, args.run_id).await?;
@@ -51,7 +79,7 @@ pub async fn retest(args: &cli::Retest, session: &mut Session) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-impl cli::LawFlag {
+impl LawFlag {
     /// The digits that are asked for, empty where a name is.
     fn fingerprint(&self) -> Result<String, Failure> {
         let asked = self.law_fingerprint.as_deref().unwrap_or_default();

@@ -1,39 +1,34 @@
 //! `popper report`: a run as one page that needs no network.
 
 use std::io::Write as _;
-use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, OutputTarget, Session};
 use popper_discovery::IterationStatus;
 use popper_discovery::report::{DiscoveryReport, Turn, page};
 use popper_store::Access;
 
-use super::database::{self, failure};
-use super::resume_command::ResumeCommand;
-use crate::cli;
+use crate::discovery::database::{self, failure};
+use crate::discovery::page_of;
+use crate::discovery::resume_command::ResumeCommand;
+use crate::flags::RunFlag;
 use crate::input;
 
-/// The name of a page in the working directory, before and after the number of its run.
-const PAGE: (&str, &str) = ("popper-run-", ".html");
-
-/// Returns the pages in the working directory that no flag named.
-pub fn pages() -> impl Iterator<Item = PathBuf> {
-    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
-    let named = |name: &str| {
-        let id = name.strip_prefix(PAGE.0)?.strip_suffix(PAGE.1)?;
-        id.parse::<u64>().ok()
-    };
-    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
-    names.filter(move |name| name.to_str().and_then(named).is_some())
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub run: RunFlag,
+    /// File to write, as a whole or not at all; - for stdout [default: popper-run-ID.html].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<OutputTarget>,
 }
 
-pub async fn report(args: &cli::ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
+pub async fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.run.database.db;
     let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let target = match &args.output {
         Some(target) => target.clone(),
-        None => PathBuf::from(format!("{}{}{}", PAGE.0, run.id, PAGE.1)).into(),
+        None => page_of(run.id).into(),
     };
     database::spare_target(db, &target)?;
     let report = DiscoveryReport::gather(&mut store, &run)

@@ -1,6 +1,7 @@
 //! `popper check`.
 
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use bin_support::{Exit, Failure, Interrupt, Results, Session};
@@ -8,10 +9,10 @@ use popper_harness::decide::{Config, Harness, UnknownReason, Verdict};
 use popper_harness::law::Law;
 use popper_harness::universe::Universe as _;
 
-use crate::cli;
 use crate::config;
 use crate::error::Error;
 use crate::expect::{Difference, Expectations};
+use crate::flags::{TableFlag, UniverseFlag};
 use crate::laws::Laws;
 use crate::table::{self, Layout, VerdictTable};
 use crate::universe;
@@ -19,7 +20,40 @@ use crate::universe;
 /// From this many laws on, a bar shows how far the work is.
 const MANY: usize = 10;
 
-pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// Files that hold one law or an array of laws; `-` for stdin.
+    #[arg(required = true, value_name = "LAWS.json")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub universe: UniverseFlag,
+    /// The harness's configuration: a JSON object, absent fields have their defaults.
+    #[arg(long, value_name = "FILE.json")]
+    pub config: Option<PathBuf>,
+    /// Switch an extension of the claim language on (`local_transition`).
+    #[arg(long, value_name = "NAME")]
+    pub extension: Vec<String>,
+    /// Where every random choice comes from: the same seed gives the same verdicts [default: the configuration's, else 0].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Try every start of every ring up to this size, at most 20 [default: the configuration's, else 10].
+    #[arg(long, value_name = "N")]
+    pub exhaustive_n: Option<usize>,
+    /// Print the verdicts in full, as one array.
+    #[arg(long)]
+    pub json: bool,
+    /// Compare the verdicts with expected ones; exit code 4 on a difference.
+    ///
+    /// Compared are the laws given, in every key that their expectation states; a strength is a floor. A law without an
+    /// expectation counts as a difference, an expectation without a law does not. With --json the differences go to stderr.
+    /// A law with a schema error ends with 3 whatever the comparison says; a text that does not parse only without --expect.
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
+    #[command(flatten)]
+    pub table: TableFlag,
+}
+
+pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure> {
     let harness = harness(args)?;
     let expectations = args.expect.as_deref().map(Expectations::read);
     let expectations = expectations.transpose().map_err(Failure::usage)?;
@@ -78,7 +112,7 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
 }
 
 /// The harness that the flags describe; a flag wins over the configuration file.
-fn harness(args: &cli::Check) -> Result<Harness, Failure> {
+fn harness(args: &CheckArgs) -> Result<Harness, Failure> {
     // The fields of the loop say nothing about a verdict.
     let mut config = match &args.config {
         None => Config::default(),

@@ -5,10 +5,23 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Session};
 use popper_harness::conserved::span;
 
-use crate::{cli, universe};
+use crate::flags::UniverseFlag;
+use crate::universe;
 use bin_support::printable;
 
-pub fn run(args: &cli::Span, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct SpanArgs {
+    #[command(flatten)]
+    pub universe: UniverseFlag,
+    /// The widest window, in cells.
+    #[arg(long, value_name = "W", default_value_t = 2)]
+    pub width: usize,
+    /// Print the dimension and the basis as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn execute(args: &SpanArgs, session: &mut Session) -> Result<Exit, Failure> {
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
     let span = span(&universe, args.width).map_err(Failure::usage)?;
     let out = &mut session.results;

@@ -1,50 +1,25 @@
-//! `popper run` and `popper resume`.
+//! The work on a run that `popper run` and `popper resume` share.
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use bin_support::{Exit, Failure, Interrupt, Session, printable};
+use bin_support::{Exit, Failure, Interrupt, Session};
 use llm_client::Cassette;
 use popper_discovery::{Discovery, Ended, Error, ProposeError, RunRow, Store as _, Which};
-use popper_harness::universe::KineticGrid;
 use popper_store::{Access, Database};
 
 use super::clock::SystemClock;
 use super::cost::Cost;
 use super::database::{self, failure, spoken};
 use super::progress::ProgressObserver;
-use super::proposer::Chosen;
+use super::proposer::{self, Chosen};
 use super::resume_command::ResumeCommand;
 use super::run_status::run_status;
 use super::settings::Settings;
-use super::{proposer, verdicts};
-use crate::cli::{self, DEFAULT_ITERATIONS, RunOptions};
-use crate::error;
+use super::verdicts;
+use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
 use crate::table::Layout;
-use crate::universe;
-
-pub async fn run(args: &cli::RunArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let db = &args.database.db;
-    if let Some(id) = args.id {
-        return resume(db, id, &args.work, session).await;
-    }
-    // All that can be wrong with the flags is found before a database is made.
-    spare(db, &args.work)?;
-    let settings = Settings::new(&args.work, None)?;
-    let chosen = proposer::choose(&args.work, None, &settings, session)?;
-    let mut store = database::open(db, Access::Write).await?;
-    if args.work.universe.is_none() {
-        same_universe(&mut store, db).await?;
-    }
-    let job = Job {
-        db,
-        work: &args.work,
-        which: if args.new { Which::New } else { Which::Latest },
-    };
-    job.run(store, settings, chosen, session).await
-}
 
 /// Goes on with a run, which says itself what it works with.
 pub async fn resume(
@@ -68,35 +43,21 @@ pub async fn resume(
     job.run(store, settings, chosen, session).await
 }
 
-/// Refuses to begin a run in the built-in universe where all runs are in others: a flag was forgotten.
-async fn same_universe(store: &mut Database, db: &Path) -> Result<(), Failure> {
-    let runs = store.runs().await.map_err(failure)?;
-    let known: BTreeSet<&str> = runs.iter().map(|run| run.universe_id.as_str()).collect();
-    if known.is_empty() || known.contains(KineticGrid::ID) {
-        return Ok(());
-    }
-    Err(Failure::usage(error::Error::OtherUniverse {
-        name: crate::input::name(db),
-        universes: printable(&known.into_iter().collect::<Vec<_>>().join(", ")),
-        built_in: universe::BUILT_IN,
-    }))
-}
-
 /// Refuses to record a talk with a model into the database.
-fn spare(db: &Path, work: &RunOptions) -> Result<(), Failure> {
+pub fn spare(db: &Path, work: &RunOptions) -> Result<(), Failure> {
     let record = work.model.record.as_ref();
     record.map_or(Ok(()), |record| database::spare(db, record))
 }
 
 /// A run that is to be worked on.
-struct Job<'a> {
-    db: &'a Path,
-    work: &'a RunOptions,
-    which: Which,
+pub struct Job<'a> {
+    pub db: &'a Path,
+    pub work: &'a RunOptions,
+    pub which: Which,
 }
 
 impl Job<'_> {
-    async fn run(
+    pub async fn run(
         &self,
         store: Database,
         settings: Settings,

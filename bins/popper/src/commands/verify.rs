@@ -1,6 +1,7 @@
 //! `popper replay` and `popper verify`: evidence checked again, from its file alone.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, Session};
 use popper_harness::counterexample::{self, Counterexample};
@@ -10,10 +11,16 @@ use popper_harness::universe::{KineticGrid, Tabulated};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::cli;
 use crate::error::Error;
 use crate::input::Text;
 use bin_support::{printable, shortened};
+
+#[derive(Debug, clap::Args)]
+pub struct VerifyArgs {
+    /// The file, or a verdict that holds it, or what `check --json` or `export` prints; `-` for stdin.
+    #[arg(value_name = "FILE|-")]
+    pub file: PathBuf,
+}
 
 /// Something that a file or a verdict may carry and that can be checked again.
 trait Verifiable: DeserializeOwned {
@@ -84,16 +91,16 @@ impl Verifiable for Proof {
     }
 }
 
-pub fn replay(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
+pub fn replay(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure> {
     check_all::<Counterexample>(args, session)
 }
 
-pub fn verify(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure> {
     check_all::<Proof>(args, session)
 }
 
 /// Checks every piece of evidence in a file, one line each.
-fn check_all<E: Verifiable>(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
+fn check_all<E: Verifiable>(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure> {
     let file = Text::read(&args.file).map_err(Failure::usage)?;
     let value = file.value().map_err(Failure::usage)?;
     let (mut held, mut refused, mut broken) = (0_usize, 0_usize, 0_usize);
