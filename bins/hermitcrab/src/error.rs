@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, printable};
 use hermitcrab_face::{FaceError, RuntimeError};
-use hermitcrab_kernel::{Fault, KernelError, SettingsError};
+use hermitcrab_kernel::{KernelError, SettingsError, ToolError};
 use pscale_blocks::migrate::NotAnExport;
 use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 
@@ -98,7 +98,7 @@ pub enum Error {
     NoShell { rev: u64 },
     /// What a tool told.
     #[error(transparent)]
-    Tool(Fault),
+    Tool(ToolError),
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
     #[error(
@@ -156,11 +156,11 @@ impl Error {
     }
 
     /// As programs read it; the same form as a tool's error.
-    pub fn fault(&self) -> Fault {
+    pub fn fault(&self) -> ToolError {
         let kind = match self {
             Self::Tool(fault) => return fault.clone(),
             Self::Store { error } => {
-                let fault = Fault::new(error.kind(), with_sources(error));
+                let fault = ToolError::new(error.kind(), with_sources(error));
                 return match hint(error) {
                     Some(hint) => fault.hint(hint),
                     None => fault,
@@ -194,7 +194,7 @@ impl Error {
             Self::Face(_) => "face",
             Self::Runtime(_) => "runtime",
         };
-        Fault::new(kind, with_sources(self))
+        ToolError::new(kind, with_sources(self))
     }
 
     /// Ends the program: with 2 where the command line is at fault, else with 1.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, block_on, printable};
 use hermitcrab_face::compile_shell;
-use hermitcrab_kernel::{Face, Phase, Running, Taken};
+use hermitcrab_kernel::{Face, Phase, Running, UsageTotals};
 use serde_json::json;
 
 use crate::cli::{Compile, Cost, Prompt, PromptPhase, Shells, ShellsCommand};
@@ -26,7 +26,7 @@ pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Ex
         PromptPhase::Call => Phase::Call,
     };
     let preview = block_on(async {
-        let kernel = opened::for_prompt(&args.model, data, session).await?;
+        let kernel = opened::for_prompt(&args.model, data, session)?;
         Ok::<_, Failure>(kernel.prompt(phase).await)
     })??;
     let over = preview
@@ -79,20 +79,21 @@ pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Ex
 pub fn shells(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     block_on(async {
         match args.command {
-            None => list(args, data, session).await,
+            None => list(args, data, session),
             Some(ShellsCommand::Show { rev }) => {
-                let kernel = opened::for_looking(data).await?;
+                let kernel = opened::for_looking(data)?;
                 let source = kernel
-                    .shell_source(rev)
+                    .faces()
+                    .source(rev)
                     .map_err(|error| Error::from(error).failure())?;
                 let source = source.ok_or_else(|| Error::NoShell { rev }.failure())?;
                 session.results.write_all(source.as_bytes())?;
                 Ok(Exit::Done)
             }
             Some(ShellsCommand::Use { rev }) => {
-                let kernel = opened::for_changing(data).await?;
+                let kernel = opened::for_changing(data)?;
                 if let Some(fault) = kernel.use_shell(rev).await.fault() {
-                    return Err(match fault.error.as_str() {
+                    return Err(match fault.kind.as_str() {
                         "not_found" => Error::NoShell { rev },
                         _ => Error::Tool(fault),
                     }
@@ -105,9 +106,9 @@ pub fn shells(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Ex
     })?
 }
 
-async fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let kernel = opened::for_looking(data).await?;
-    let shells = kernel.shells();
+fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let kernel = opened::for_looking(data)?;
+    let shells = kernel.faces().shells();
     if shells.is_empty() && !args.json {
         session.notice("no faces yet");
     }
@@ -133,10 +134,7 @@ async fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Ex
 
 /// Prints what calls have taken.
 pub fn cost(args: &Cost, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let usage = block_on(async {
-        let kernel = opened::for_looking(data).await?;
-        Ok::<_, Failure>(kernel.usage())
-    })??;
+    let usage = opened::for_looking(data)?.usage();
     if args.json {
         let document = json!({"schema_version": 1, "day": usage.day, "total": usage.total});
         serde_json::to_writer_pretty(&mut session.results, &document)?;
@@ -155,12 +153,12 @@ pub fn counted(number: u64, thing: &str) -> String {
 }
 
 /// What calls took, in one line.
-pub fn taken(taken: &Taken) -> String {
+pub fn taken(taken: &UsageTotals) -> String {
     let unknown = match taken.unknown {
         0 => String::new(),
         unknown => format!(" and {} of unknown cost", counted(unknown, "call")),
     };
-    let Taken {
+    let UsageTotals {
         calls,
         input,
         cached,

@@ -12,7 +12,7 @@ use hermitcrab_kernel::{
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{AnthropicVersion, ClientBuilder, Redactor, SystemClock};
+use llm_client::{AnthropicVersion, ClientBuilder, Redactor};
 use pscale_blocks::{BlockStore, EditAuthor, MemStore, Stamp};
 use secrecy::SecretString;
 
@@ -30,11 +30,7 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
 };
 
 /// A kernel to talk with. The data directory is this process's alone as long as it lives.
-pub async fn for_chat(
-    args: &Chat,
-    data: &DataDir,
-    session: &mut Session,
-) -> Result<Kernel, Failure> {
+pub fn for_chat(args: &Chat, data: &DataDir, session: &mut Session) -> Result<Kernel, Failure> {
     let asking = Asking::new(&args.model, &args.kernel, data, session)?;
     let (brain, redactor) = asking.brain(session)?;
     let config = KernelConfig {
@@ -42,11 +38,11 @@ pub async fn for_chat(
         fresh: args.fresh,
         ..config(&args.kernel, asking, redactor, data)?
     };
-    open(config, writing(data)?, brain, Arc::new(NoHost)).await
+    open(config, writing(data)?, brain, Arc::new(NoHost))
 }
 
 /// A kernel for pages, and how they give it a key.
-pub async fn for_pages(
+pub fn for_pages(
     args: &Serve,
     data: &DataDir,
     host: WebHost,
@@ -66,7 +62,7 @@ pub async fn for_pages(
         fresh: args.fresh,
         ..config(&args.kernel, asking, redactor, data)?
     };
-    let kernel = open(config, writing(data)?, Arc::new(brain), Arc::new(host)).await?;
+    let kernel = open(config, writing(data)?, Arc::new(brain), Arc::new(host))?;
     Ok((kernel, keys))
 }
 
@@ -99,13 +95,13 @@ fn writing(data: &DataDir) -> Result<Box<dyn BlockStore>, Failure> {
 }
 
 /// A kernel to look at: it asks nobody, and what it would write stays in memory, so it works beside a running one.
-pub async fn for_looking(data: &DataDir) -> Result<Kernel, Failure> {
+pub fn for_looking(data: &DataDir) -> Result<Kernel, Failure> {
     let settings = settings(data).map_err(Error::failure)?;
-    looking(data, settings, Arc::new(OfflineBrain)).await
+    looking(data, settings, Arc::new(OfflineBrain))
 }
 
 /// As [`for_looking`], with whom the flags name: requests have its form.
-pub async fn for_prompt(
+pub fn for_prompt(
     model: &ModelFlags,
     data: &DataDir,
     session: &mut Session,
@@ -122,22 +118,18 @@ pub async fn for_prompt(
         Some(_) => asking.brain_with(&SecretString::from("none"))?,
         None => asking.brain(session)?,
     };
-    looking(data, asking.settings, brain).await
+    looking(data, asking.settings, brain)
 }
 
-async fn looking(
-    data: &DataDir,
-    settings: Settings,
-    brain: Arc<dyn Brain>,
-) -> Result<Kernel, Failure> {
+fn looking(data: &DataDir, settings: Settings, brain: Arc<dyn Brain>) -> Result<Kernel, Failure> {
     let store = copied(data).map_err(Error::failure)?;
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
-        glance: true,
+        read_only: true,
         settings,
         ..KernelConfig::default()
     };
-    open(config, Box::new(store), brain, Arc::new(NoHost)).await
+    open(config, Box::new(store), brain, Arc::new(NoHost))
 }
 
 /// The blocks as they are now, without their logs.
@@ -156,7 +148,7 @@ fn copied(data: &DataDir) -> Result<MemStore, Error> {
 }
 
 /// A kernel that asks nobody and writes, for what a person does with the faces.
-pub async fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
+pub fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
         settings: settings(data).map_err(Error::failure)?,
@@ -168,24 +160,20 @@ pub async fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
         Arc::new(OfflineBrain),
         Arc::new(NoHost),
     )
-    .await
 }
 
-async fn open(
+fn open(
     config: KernelConfig,
     store: Box<dyn BlockStore>,
     brain: Arc<dyn Brain>,
     host: Arc<dyn Host>,
 ) -> Result<Kernel, Failure> {
-    let opened = Kernel::open(
-        config,
-        Arc::from(store),
-        brain,
-        Arc::new(OxcCompiler),
-        host,
-        Arc::new(SystemClock::new()),
-    );
-    opened.await.map_err(|error| Error::from(error).failure())
+    let opened = Kernel::builder(Arc::from(store), brain)
+        .config(config)
+        .compiler(Arc::new(OxcCompiler))
+        .host(host)
+        .open();
+    opened.map_err(|error| Error::from(error).failure())
 }
 
 /// `hermitcrab.toml` of the data directory, else what the program has.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, WebHost};
-use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain, StubCompiler, SystemClock};
+use hermitcrab_kernel::{Kernel, OfflineBrain, StubCompiler};
 use pscale_blocks::{Block, BlockName, BlockStore as _, DirStore, EditAuthor, Path, Stamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -89,19 +89,15 @@ fn api_10k(bench: &mut Criterion) {
     let host = WebHost::default();
     let cancel = CancellationToken::new();
     let (addr, once, server) = runtime.block_on(async {
-        let kernel = Kernel::open(
-            KernelConfig::default(),
-            store,
-            Arc::new(OfflineBrain),
-            Arc::new(StubCompiler),
-            Arc::new(host.clone()),
-            Arc::new(SystemClock::new()),
-        );
+        let kernel = Kernel::builder(store, Arc::new(OfflineBrain))
+            .compiler(Arc::new(StubCompiler))
+            .host(Arc::new(host.clone()))
+            .open();
         let config = FaceConfig {
             version: "bench".to_owned(),
             ..FaceConfig::default()
         };
-        let server = FaceServer::bind(kernel.await.unwrap(), host, Arc::new(NoKeys), config);
+        let server = FaceServer::bind(kernel.unwrap(), host, Arc::new(NoKeys), config);
         let server = server.await.unwrap();
         let (addr, url) = (server.addr(), server.url());
         let once = url.split_once('#').unwrap().1.to_owned();

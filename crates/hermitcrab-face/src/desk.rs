@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use hermitcrab_kernel::{
-    Author, BootReport, Event, EventSink, FaceNext, Kernel, KernelError, MAX_INPUT, SafeFace,
-    Shell, ShellError, ToolOutcome, TurnReport,
+    Author, BootReport, Event, EventSink, FaceRecovery, Kernel, KernelError, MAX_INPUT, SafeFace,
+    Shell, ShellError, ToolResult, TurnReport,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -336,12 +336,12 @@ impl Desk {
         self.tell("died", json!({"rev": rev, "error": error}));
         let mut dead = rev;
         loop {
-            let next = self.kernel.face_died(dead, &error);
+            let next = self.kernel.faces().on_face_crash(dead, &error);
             // Another one became the face in the meantime.
             if self.host.settled().await.is_some() {
                 return;
             }
-            let FaceNext::Shell(next) = next else {
+            let FaceRecovery::Shell(next) = next else {
                 self.show_safe("no kept face can be shown", vec![error])
                     .await;
                 return;
@@ -385,7 +385,7 @@ fn take(rate: &Mutex<Rate>) -> bool {
 }
 
 /// A failure of `use_shell` as an error of the shell.
-fn error_of(outcome: &ToolOutcome) -> ShellError {
+fn error_of(outcome: &ToolResult) -> ShellError {
     let text = |key: &str| outcome.content[key].as_str().unwrap_or_default().to_owned();
     let number = |key: &str| outcome.content[key].as_u64().map(|number| number as u32);
     ShellError {

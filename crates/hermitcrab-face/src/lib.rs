@@ -6,7 +6,7 @@
 //! use hermitcrab_face::{
 //!     FaceConfig, FaceServer, NoKeys, OxcCompiler, Runtime, WebHost, compile_shell,
 //! };
-//! use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain, SystemClock};
+//! use hermitcrab_kernel::{Kernel, OfflineBrain};
 //! use pscale_blocks::MemStore;
 //! use tokio_util::sync::CancellationToken;
 //!
@@ -19,15 +19,10 @@
 //!
 //! // The host is made first: the kernel shows its faces on it.
 //! let host = WebHost::default();
-//! let kernel = Kernel::open(
-//!     KernelConfig::default(),
-//!     Arc::new(MemStore::new()),
-//!     Arc::new(OfflineBrain),
-//!     Arc::new(OxcCompiler),
-//!     Arc::new(host.clone()),
-//!     Arc::new(SystemClock::new()),
-//! )
-//! .await?;
+//! let kernel = Kernel::builder(Arc::new(MemStore::new()), Arc::new(OfflineBrain))
+//!     .compiler(Arc::new(OxcCompiler))
+//!     .host(Arc::new(host.clone()))
+//!     .open()?;
 //! let config = FaceConfig {
 //!     version: "1".to_owned(),
 //!     ..FaceConfig::default()

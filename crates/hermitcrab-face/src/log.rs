@@ -1,6 +1,6 @@
 //! What was done to blocks, newest first, with the text of the node before and afterwards.
 
-use hermitcrab_kernel::Fault;
+use hermitcrab_kernel::ToolError;
 use jiff::Timestamp;
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, LoggedOp, Op, Path, Steps, StoreError};
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(crate) fn rows(
     store: &dyn BlockStore,
     name: Option<&BlockName>,
     limit: usize,
-) -> Result<Vec<Row>, Fault> {
+) -> Result<Vec<Row>, ToolError> {
     let limit = limit.min(MOST);
     let mut rows = Vec::new();
     match name {

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use hermitcrab_kernel::{Fault, ShellInfo, ToolOutcome};
+use hermitcrab_kernel::{ShellInfo, ToolError, ToolResult};
 use pscale_blocks::{BlockName, EditAuthor};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -84,10 +84,10 @@ impl Args {
         self.0.get_mut(index).map(Value::take).unwrap_or_default()
     }
 
-    fn text(&mut self, index: usize, name: &str) -> Result<String, Fault> {
+    fn text(&mut self, index: usize, name: &str) -> Result<String, ToolError> {
         match self.take(index) {
             Value::String(text) => Ok(text),
-            other => Err(Fault::new(
+            other => Err(ToolError::new(
                 "bad_arguments",
                 format!("{name} is a text, not {}", kind(&other)),
             )),
@@ -95,14 +95,14 @@ impl Args {
     }
 
     /// By the names of a tool's arguments; what was left out or null is not there.
-    fn named(&mut self, names: &[&str]) -> Result<Value, Fault> {
+    fn named(&mut self, names: &[&str]) -> Result<Value, ToolError> {
         if self.0.len() > names.len() {
             let detail = format!(
                 "{} arguments, at most {} are taken",
                 self.0.len(),
                 names.len()
             );
-            return Err(Fault::new("bad_arguments", detail));
+            return Err(ToolError::new("bad_arguments", detail));
         }
         let given = self.0.iter_mut().map(Value::take);
         let named: Map<String, Value> = names
@@ -159,7 +159,7 @@ impl Desk {
         self: &Arc<Self>,
         call: Call,
         cancel: CancellationToken,
-    ) -> Result<ToolOutcome, Fault> {
+    ) -> Result<ToolResult, ToolError> {
         let Call {
             page,
             id,
@@ -180,10 +180,10 @@ impl Desk {
             let by = self.author(caller);
             let makes_face = matches!(*tool, "recompile" | "patch_source");
             if makes_face && !is_own && !self.may_make_face() {
-                let fault = Fault::new("too_often", "faces have made too many faces");
+                let fault = ToolError::new("too_often", "faces have made too many faces");
                 return Err(fault.hint("ask the person, or wait five minutes"));
             }
-            let outcome = (kernel.call_tool_with(tool, input, by, events, cancel)).await;
+            let outcome = (kernel.call_tool(tool, input, by, events, cancel)).await;
             if makes_face && !is_own && !outcome.is_error {
                 let text = "The face wrote a new one of itself. Previous face goes back.";
                 self.tell("notice", json!({ "text": text }));
@@ -221,13 +221,13 @@ impl Desk {
             }
             "conversation.load" => {
                 let said = self.kernel.said();
-                let said = said.map_err(|error| Fault::new("io", error.to_string()))?;
-                json!({"messages": said, "saved": self.kernel.saved_display()})
+                let said = said.map_err(|error| ToolError::new("io", error.to_string()))?;
+                json!({"messages": said, "saved": self.kernel.faces().saved_display()})
             }
-            "conversation.save" => return Ok(self.kernel.save_display(args.take(0))),
-            "conversation.clear" => return Ok(self.kernel.save_display(Value::Null)),
-            "state.get" => json!(self.kernel.face_state()),
-            "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
+            "conversation.save" => return Ok(self.kernel.faces().save_display(args.take(0))),
+            "conversation.clear" => return Ok(self.kernel.faces().save_display(Value::Null)),
+            "state.get" => json!(self.kernel.faces().face_state()),
+            "state.set" => return Ok(self.kernel.faces().set_face_state(args.take(0))),
             "log" if is_own => self.log(&args.take(0), &args.take(1))?,
             "shells" if is_own => self.shells().await,
             "previousShell" if is_own => return self.previous_shell().await,
@@ -239,15 +239,15 @@ impl Desk {
                 if !self.boot().await {
                     return Err(busy());
                 }
-                json!({"rev": self.kernel.shells().last().map(|shell| shell.rev)})
+                json!({"rev": self.kernel.faces().shells().last().map(|shell| shell.rev)})
             }
             _ => {
                 let detail = format!("there is no method {method:?}");
-                return Err(Fault::new("unknown_method", detail)
+                return Err(ToolError::new("unknown_method", detail)
                     .hint("the props are listed in block constitution at 0.6.2"));
             }
         };
-        Ok(ToolOutcome::of(done))
+        Ok(ToolResult::of(done))
     }
 
     /// A turn, as the shell gets it. What a face says while no person is at it is marked as such, and ends with it.
@@ -256,16 +256,17 @@ impl Desk {
         text: String,
         caller: (u64, u64),
         by_face: Option<(u64, CancellationToken)>,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, ToolError> {
         if by_face.is_some() {
             if !self.may_say() {
-                let fault = Fault::new("too_often", "faces have said too much without the person");
+                let fault =
+                    ToolError::new("too_often", "faces have said too much without the person");
                 return Err(fault.hint("wait for the person, or five minutes"));
             }
             self.kernel.count_unprompted()?;
         }
         let said = self.say(text, caller, by_face).await.ok_or_else(busy)?;
-        let report = said.map_err(|error| Fault::new("model", error.to_string()))?;
+        let report = said.map_err(|error| ToolError::new("model", error.to_string()))?;
         Ok(json!({
             "text": report.text,
             "rounds": report.rounds,
@@ -275,10 +276,10 @@ impl Desk {
         }))
     }
 
-    fn log(&self, name: &Value, limit: &Value) -> Result<Value, Fault> {
+    fn log(&self, name: &Value, limit: &Value) -> Result<Value, ToolError> {
         let name = name.as_str().filter(|name| !name.is_empty());
         let name = name.map(BlockName::new).transpose();
-        let name = name.map_err(|error| Fault::new("bad_name", error.to_string()))?;
+        let name = name.map_err(|error| ToolError::new("bad_name", error.to_string()))?;
         let limit = limit.as_u64().map_or(log::MOST, |limit| limit as usize);
         let rows = log::rows(&*self.kernel.store(), name.as_ref(), limit)?;
         Ok(json!(rows))
@@ -289,7 +290,7 @@ impl Desk {
         let Caller::Shell(rev @ 1..) = caller else {
             return EditAuthor::Person;
         };
-        let shells = self.kernel.shells();
+        let shells = self.kernel.faces().shells();
         let shell = shells.iter().find(|shell| shell.rev == rev);
         // A shell that a shell wrote is by the author of that one.
         let by = shell.and_then(|shell| shell.by.split(" (face ").next());
@@ -307,25 +308,27 @@ impl Desk {
             row["running"] = (Some(shell.rev) == shown).into();
             row
         };
-        self.kernel.shells().iter().map(row).collect()
+        self.kernel.faces().shells().iter().map(row).collect()
     }
 
     /// The sound shell before the one that is shown.
-    async fn previous_shell(&self) -> Result<ToolOutcome, Fault> {
+    async fn previous_shell(&self) -> Result<ToolResult, ToolError> {
         let current = self.host.settled().await.unwrap_or_default();
-        let shells = self.kernel.shells();
+        let shells = self.kernel.faces().shells();
         let before = shells
             .iter()
             .rfind(|shell| shell.mounted != Some(false) && (current == 0 || shell.rev < current));
         let Some(before) = before else {
-            return Err(Fault::new("not_found", "there is no face before this one")
-                .hint("the safe face is always there"));
+            return Err(
+                ToolError::new("not_found", "there is no face before this one")
+                    .hint("the safe face is always there"),
+            );
         };
         Ok(self.kernel.use_shell(before.rev).await)
     }
 }
 
-fn answer(outcome: ToolOutcome) -> Result<Value, Value> {
+fn answer(outcome: ToolResult) -> Result<Value, Value> {
     if outcome.is_error {
         Err(outcome.content)
     } else {
@@ -333,10 +336,10 @@ fn answer(outcome: ToolOutcome) -> Result<Value, Value> {
     }
 }
 
-fn left() -> Fault {
-    Fault::new("gone", "the face that asked has gone")
+fn left() -> ToolError {
+    ToolError::new("gone", "the face that asked has gone")
 }
 
-fn busy() -> Fault {
-    Fault::new("busy", "a turn is under way").hint("wait for its end, or stop it")
+fn busy() -> ToolError {
+    ToolError::new("busy", "a turn is under way").hint("wait for its end, or stop it")
 }

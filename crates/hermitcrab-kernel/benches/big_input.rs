@@ -6,14 +6,10 @@
 use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use hermitcrab_kernel::{
-    EventSink, Face, Kernel, KernelConfig, NoHost, ScriptBrain, ScriptStep, StubCompiler,
-};
-use llm_client::SystemClock;
+use hermitcrab_kernel::{EventSink, Face, Kernel, KernelConfig, ScriptBrain, ScriptStep};
 use pscale_blocks::DirStore;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 const MB: usize = 1_000_000;
@@ -22,21 +18,19 @@ const MB: usize = 1_000_000;
 type Step = fn(&str) -> ScriptStep;
 
 /// An instance in this folder, of which the next turn is what `step` answers.
-fn open(runtime: &Runtime, folder: &TempDir, step: ScriptStep) -> Kernel {
+fn open(folder: &TempDir, step: ScriptStep) -> Kernel {
     let config = KernelConfig {
         face: Face::Terminal,
         data: Some(folder.path().to_owned()),
         ..KernelConfig::default()
     };
-    let opened = Kernel::open(
-        config,
+    let opened = Kernel::builder(
         Arc::new(DirStore::open(folder.path()).unwrap().without_fsync()),
         Arc::new(ScriptBrain::new([step])),
-        Arc::new(StubCompiler),
-        Arc::new(NoHost),
-        Arc::new(SystemClock::new()),
-    );
-    runtime.block_on(opened).unwrap()
+    )
+    .config(config)
+    .open();
+    opened.unwrap()
 }
 
 fn arguments(text: &str) -> ScriptStep {
@@ -64,7 +58,7 @@ fn big_input(bench: &mut Criterion) {
                 bencher.iter_batched(
                     || {
                         let folder = TempDir::new().unwrap();
-                        (open(&runtime, &folder, step(&text)), folder)
+                        (open(&folder, step(&text)), folder)
                     },
                     |(kernel, folder)| {
                         let cancel = CancellationToken::new();

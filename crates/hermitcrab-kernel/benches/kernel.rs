@@ -7,10 +7,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use hermitcrab_kernel::{
-    EventSink, Face, Kernel, KernelConfig, NoHost, Phase, ScriptBrain, ScriptStep, StubCompiler,
-};
-use llm_client::SystemClock;
+use hermitcrab_kernel::{EventSink, Face, Kernel, KernelConfig, Phase, ScriptBrain, ScriptStep};
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Stamp,
     Summary, SummaryKind,
@@ -30,20 +27,15 @@ fn runtime() -> Runtime {
         .unwrap()
 }
 
-fn open(runtime: &Runtime, store: Arc<dyn BlockStore>, steps: Vec<ScriptStep>) -> Kernel {
+fn open(store: Arc<dyn BlockStore>, steps: Vec<ScriptStep>) -> Kernel {
     let config = KernelConfig {
         face: Face::Terminal,
         ..KernelConfig::default()
     };
-    let opened = Kernel::open(
-        config,
-        store,
-        Arc::new(ScriptBrain::new(steps)),
-        Arc::new(StubCompiler),
-        Arc::new(NoHost),
-        Arc::new(SystemClock::new()),
-    );
-    runtime.block_on(opened).unwrap()
+    let opened = Kernel::builder(store, Arc::new(ScriptBrain::new(steps)))
+        .config(config)
+        .open();
+    opened.unwrap()
 }
 
 /// Three rounds of one tool each, and an answer.
@@ -65,7 +57,7 @@ fn turn_overhead(bench: &mut Criterion) {
     let mut measure = |name: &str, make: &mut dyn FnMut() -> Arc<dyn BlockStore>| {
         group.bench_function(name, |bencher| {
             bencher.iter_batched(
-                || open(&runtime, make(), script()),
+                || open(make(), script()),
                 |kernel| {
                     let turn = kernel.turn(
                         "Learn something".to_owned(),
@@ -108,7 +100,7 @@ fn prompt_build(bench: &mut Criterion) {
             &stamp,
         );
     }
-    let kernel = open(&runtime, Arc::new(store), Vec::new());
+    let kernel = open(Arc::new(store), Vec::new());
     bench.bench_function("prompt_build", |bencher| {
         bencher.iter(|| black_box(runtime.block_on(kernel.prompt(Phase::Call))));
     });

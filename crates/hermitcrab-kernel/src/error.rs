@@ -22,7 +22,7 @@ pub enum KernelError {
     },
     /// A setting cannot be used.
     #[error("{0}")]
-    Setting(Fault),
+    Setting(ToolError),
     /// Nobody answered. What was said in complete rounds before is kept.
     #[error("{}", .0.plain())]
     Brain(#[from] BrainError),
@@ -140,9 +140,10 @@ fn one_line(text: &str) -> String {
 
 /// Why a tool failed, as the model reads it. A tool never fails in another way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fault {
+pub struct ToolError {
     /// The kind, one word for programs: `not_found`, `bad_path`.
-    pub error: String,
+    #[serde(rename = "error")]
+    pub kind: String,
     /// What happened.
     pub detail: String,
     /// What to do.
@@ -150,14 +151,24 @@ pub struct Fault {
     pub hint: Option<String>,
 }
 
-impl Fault {
+impl ToolError {
     /// A fault of this kind.
     pub fn new(kind: &str, detail: impl Into<String>) -> Self {
         Self {
-            error: kind.to_owned(),
+            kind: kind.to_owned(),
             detail: detail.into(),
             hint: None,
         }
+    }
+
+    /// The failure of a file: `full` if the disk is, else `io`.
+    #[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
+    pub(crate) fn from_io(error: io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::StorageFull => "full",
+            _ => "io",
+        };
+        Self::new(kind, error.to_string())
     }
 
     /// The same with what to do.
@@ -187,9 +198,9 @@ pub(crate) fn usual_hint(kind: &str) -> &'static str {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.error, self.detail)?;
+        write!(f, "{}: {}", self.kind, self.detail)?;
         match &self.hint {
             Some(hint) => write!(f, " ({hint})"),
             None => Ok(()),
@@ -197,9 +208,9 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ToolError {}
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         let mut detail = error.to_string();
         if let Some(source) = std::error::Error::source(&error) {
@@ -209,19 +220,19 @@ impl From<StoreError> for Fault {
     }
 }
 
-impl From<BlockError> for Fault {
+impl From<BlockError> for ToolError {
     fn from(error: BlockError) -> Self {
         Self::new(error.kind(), error.to_string())
     }
 }
 
-impl From<PathError> for Fault {
+impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {
         BlockError::from(error).into()
     }
 }
 
-impl From<NameError> for Fault {
+impl From<NameError> for ToolError {
     fn from(error: NameError) -> Self {
         Self::new(error.kind(), error.to_string())
     }

@@ -6,10 +6,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use hermitcrab_kernel::{
-//!     EventSink, Face, Kernel, KernelConfig, NoHost, ScriptBrain, ScriptStep, StubCompiler,
-//! };
-//! use llm_client::SystemClock;
+//! use hermitcrab_kernel::{EventSink, Face, Kernel, KernelConfig, ScriptBrain, ScriptStep};
 //! use pscale_blocks::{BlockName, MemStore};
 //! use serde_json::json;
 //! use tokio_util::sync::CancellationToken;
@@ -22,15 +19,8 @@
 //!     ScriptStep::tools(&[("1", "block_append", json!({"name": "memory", "content": "A first word."}))]),
 //!     ScriptStep::text("I will remember it."),
 //! ]);
-//! let kernel = Kernel::open(
-//!     KernelConfig { face: Face::Terminal, ..KernelConfig::default() },
-//!     Arc::new(MemStore::new()),
-//!     Arc::new(brain),
-//!     Arc::new(StubCompiler),
-//!     Arc::new(NoHost),
-//!     Arc::new(SystemClock::new()),
-//! )
-//! .await?;
+//! let terminal = KernelConfig { face: Face::Terminal, ..KernelConfig::default() };
+//! let kernel = Kernel::builder(Arc::new(MemStore::new()), Arc::new(brain)).config(terminal).open()?;
 //! let boot = kernel.boot(EventSink::none(), CancellationToken::new()).await?;
 //! assert_eq!(boot.greeting, "Hello. I have no memories yet.");
 //! let turn = kernel.turn("Remember this.".to_owned(), EventSink::none(), CancellationToken::new()).await?;
@@ -73,16 +63,17 @@ pub use brain::{
 };
 pub use config::{
     Budgets, DatedPrice, Event, EventSink, Face, Grant, KernelConfig, ModelSpec, Settings,
-    SettingsError, Taken, ThinkingMode, Usage, WebPolicy, WebSettings,
+    SettingsError, ThinkingMode, Usage, UsageTotals, WebPolicy, WebSettings,
 };
-pub use conversation::{Author, Said, Utterance, window};
-pub use error::{BrainError, Fault, KernelError};
+pub use conversation::{Author, DisplayedMessage, Utterance, window};
+pub use error::{BrainError, KernelError, ToolError};
 pub use faces::{
-    CompiledShell, FaceNext, Host, HostCall, HostError, HostSkills, Mounted, NoHost, Shell,
-    ShellCompiler, ShellError, ShellInfo, StubCompiler,
+    CompiledShell, FaceManager, FaceRecovery, Host, HostCall, HostError, HostSkills, Mounted,
+    NoHost, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler,
 };
 pub use kernel::{
-    BootReport, Kernel, SafeFace, keystone_of, may_block, migrate, plan_migration, seed_defaults,
+    BootReport, Kernel, KernelBuilder, SafeFace, install_default_blocks, keystone_of, may_block,
+    migrate, plan_migration,
 };
 // They stand in this crate's own signatures: who embeds it needs no other crate for them.
 pub use llm_client::{Clock, Role, SystemClock};
@@ -91,11 +82,11 @@ pub use prompt::{
     keystone, new_memory,
 };
 pub use table::{
-    Group, Tool, ToolOutcome, boot_tools, conversation_tools, near_names, tool, tool_group,
+    Group, Tool, ToolResult, boot_tools, conversation_tools, near_names, tool, tool_group,
     tool_groups,
 };
 pub use toolbox::{
-    Entry, Files, Found, Hit, Kv, KvKey, Listing, OpenRoot, Page, Piece, Resolve, SystemResolver,
-    Web, run_block_tool,
+    Entry, FileChunk, Files, Found, GrantedFolder, Hit, Kv, KvKey, Listing, Page, Resolve,
+    SystemResolver, Web, run_block_tool,
 };
 pub use turn::{MAX_INPUT, PromptLimit, PromptPreview, PromptTokens, TurnReport};

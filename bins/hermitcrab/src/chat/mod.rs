@@ -30,7 +30,7 @@ async fn talk(
     session: &mut Session,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let kernel = opened::for_chat(args, data, session).await?;
+    let kernel = opened::for_chat(args, data, session)?;
     let exit = converse(&kernel, args.verbose, data, session, interrupt).await;
     kernel
         .settle()

@@ -1,4 +1,4 @@
-use hermitcrab_kernel::{Fault, seed_defaults};
+use hermitcrab_kernel::{ToolError, install_default_blocks};
 use jiff::Timestamp;
 use pscale_blocks::BlockStore;
 
@@ -26,7 +26,7 @@ impl Blocks {
                     return Err(Error::Waiting { path: earlier });
                 }
                 // An instance begins here: without its first blocks a model would have nothing to go by.
-                seed_defaults(store.as_ref(), Timestamp::now())?;
+                install_default_blocks(store.as_ref(), Timestamp::now())?;
             }
             return Ok(Self::Writing(store));
         }
@@ -43,7 +43,7 @@ impl Blocks {
     ///
     /// # Errors
     /// They can no longer be read.
-    pub fn with<T>(&self, act: impl FnOnce(&dyn BlockStore) -> T) -> Result<T, Fault> {
+    pub fn with<T>(&self, act: impl FnOnce(&dyn BlockStore) -> T) -> Result<T, ToolError> {
         match self {
             Self::Reading(data) => {
                 let store = data.for_reading().map_err(|error| error.fault())?;

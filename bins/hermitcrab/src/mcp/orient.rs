@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hermitcrab_kernel::{Fault, keystone_of};
+use hermitcrab_kernel::{ToolError, keystone_of};
 use pscale_blocks::{BlockStore, DetailLevel, Heuristic, render_json, render_outline};
 
 pub const DESCRIPTION: &str =
@@ -15,7 +15,7 @@ const KEYSTONE: &str = "keystone";
 const HEAD: usize = 200;
 
 /// The keystone whole, then the head of every other block.
-pub fn text(store: &dyn BlockStore, can_write: bool) -> Result<String, Fault> {
+pub fn text(store: &dyn BlockStore, can_write: bool) -> Result<String, ToolError> {
     let keystone = keystone_of(store);
     let mut text = format!(
         "What follows is kept in blocks. The first, {KEYSTONE}, says how blocks work and is one itself; of each other you \

@@ -1,6 +1,6 @@
 //! Blocks and their nodes as resources: `pscale://memory` is a block, `pscale://memory/0.3` a node of it.
 
-use hermitcrab_kernel::Fault;
+use hermitcrab_kernel::ToolError;
 use pscale_blocks::{BlockInfo, BlockName, BlockStore, render_json};
 use rmcp::model::{Resource, ResourceTemplate};
 
@@ -12,7 +12,7 @@ pub const JSON: &str = "application/json";
 const SHOWN: usize = 160;
 
 /// Every block.
-pub fn list(store: &dyn BlockStore) -> Result<Vec<Resource>, Fault> {
+pub fn list(store: &dyn BlockStore) -> Result<Vec<Resource>, ToolError> {
     Ok(store.names()?.into_iter().map(described).collect())
 }
 
@@ -43,9 +43,9 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// The block or the node at an address, as JSON.
-pub fn read(uri: &str, store: &dyn BlockStore) -> Result<String, Fault> {
+pub fn read(uri: &str, store: &dyn BlockStore) -> Result<String, ToolError> {
     let Some(address) = uri.strip_prefix(SCHEME) else {
-        let fault = Fault::new("bad_uri", format!("no address of a block: {}", quoted(uri)));
+        let fault = ToolError::new("bad_uri", format!("no address of a block: {}", quoted(uri)));
         return Err(fault.hint("pscale://BLOCK or pscale://BLOCK/PATH, as in pscale://memory/0.3"));
     };
     let (name, path) = address.split_once('/').unwrap_or((address, ""));
@@ -56,5 +56,5 @@ pub fn read(uri: &str, store: &dyn BlockStore) -> Result<String, Fault> {
     }
     let view = block.view(&path.parse()?);
     let view = view.map_err(|error| error.in_block(&name))?;
-    serde_json::to_string(&view).map_err(|error| Fault::new("format", error.to_string()))
+    serde_json::to_string(&view).map_err(|error| ToolError::new("format", error.to_string()))
 }

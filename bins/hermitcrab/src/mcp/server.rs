@@ -1,4 +1,4 @@
-use hermitcrab_kernel::Fault;
+use hermitcrab_kernel::ToolError;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
@@ -155,10 +155,10 @@ impl ServerHandler for Server {
 }
 
 /// The error of a request that is no tool call.
-fn refusal(fault: &Fault) -> ErrorData {
+fn refusal(fault: &ToolError) -> ErrorData {
     let message = clean(&fault.to_string());
-    let data = Some(json!({"error": fault.error}));
-    match fault.error.as_str() {
+    let data = Some(json!({"error": fault.kind}));
+    match fault.kind.as_str() {
         "no_block" | "not_found" => ErrorData::resource_not_found(message, data),
         "io" | "corrupt" | "read_only" => ErrorData::internal_error(message, data),
         _ => ErrorData::invalid_params(message, data),

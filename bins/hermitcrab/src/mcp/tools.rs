@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::{Fault, ToolOutcome};
+use hermitcrab_kernel::{ToolError, ToolResult};
 use jiff::Timestamp;
 use pscale_blocks::{EditAuthor, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -67,7 +67,7 @@ pub fn call(
 ) -> Option<CallToolResult> {
     let (_, effect) = OFFER.iter().find(|(offered, _)| *offered == name)?;
     if *effect != Effect::Reads && !blocks.can_write() {
-        let fault = Fault::new(
+        let fault = ToolError::new(
             "read_only",
             format!("{name} changes blocks, and this server only reads them"),
         )
@@ -85,11 +85,11 @@ pub fn call(
     let input = arguments.map_or(Value::Null, Value::Object);
     let outcome = blocks
         .with(|store| hermitcrab_kernel::run_block_tool(name, input, store, &stamp))
-        .unwrap_or_else(ToolOutcome::from);
+        .unwrap_or_else(ToolResult::from);
     Some(answer(&outcome))
 }
 
-fn answer(outcome: &ToolOutcome) -> CallToolResult {
+fn answer(outcome: &ToolResult) -> CallToolResult {
     let text = clean(&outcome.text());
     let content = vec![ContentBlock::text(text)];
     if outcome.is_error {

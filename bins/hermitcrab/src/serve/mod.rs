@@ -40,7 +40,7 @@ async fn serve(
     interrupt: Interrupt,
 ) -> Result<Exit, Failure> {
     let host = WebHost::default();
-    let (kernel, keys) = opened::for_pages(args, data, host.clone(), session).await?;
+    let (kernel, keys) = opened::for_pages(args, data, host.clone(), session)?;
     let (end, cut) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
     interrupt.then({
         let (end, cut, kernel) = (end.clone(), cut.clone(), kernel.clone());

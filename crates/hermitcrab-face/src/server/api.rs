@@ -6,7 +6,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, IF_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hermitcrab_kernel::{CoreBlock, EventSink, Fault, ToolOutcome, keystone};
+use hermitcrab_kernel::{CoreBlock, EventSink, ToolError, ToolResult, keystone};
 use pscale_blocks::{
     Block, BlockName, BundleError, EditAuthor, Export, ImportBatch, MAX_BUNDLE, OnConflict, Op,
     PathError, Stamp, StoreError,
@@ -23,9 +23,9 @@ use crate::methods::kind;
 type Answer = Result<Json<Value>, Refusal>;
 
 /// A fault as an answer. What the block is missing is 404, what the request has wrong 400.
-impl From<Fault> for Refusal {
-    fn from(fault: Fault) -> Self {
-        let status = match fault.error.as_str() {
+impl From<ToolError> for Refusal {
+    fn from(fault: ToolError) -> Self {
+        let status = match fault.kind.as_str() {
             "no_block" | "not_found" => StatusCode::NOT_FOUND,
             "revision" => StatusCode::PRECONDITION_FAILED,
             "exists" => StatusCode::CONFLICT,
@@ -43,13 +43,13 @@ impl From<Fault> for Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        Fault::from(error).into()
+        ToolError::from(error).into()
     }
 }
 
 impl From<BundleError> for Refusal {
     fn from(error: BundleError) -> Self {
-        Fault::new(error.kind(), error.to_string()).into()
+        ToolError::new(error.kind(), error.to_string()).into()
     }
 }
 
@@ -65,7 +65,7 @@ impl From<JsonRejection> for Refusal {
 }
 
 /// A tool's outcome as an answer.
-fn told(outcome: ToolOutcome) -> Answer {
+fn told(outcome: ToolResult) -> Answer {
     let Some(fault) = outcome.fault() else {
         return Ok(Json(outcome.content));
     };
@@ -80,7 +80,7 @@ impl Place {
         let events: EventSink = self.desk.sink(None, false);
         let cancel = self.desk.until_stopped();
         let kernel = &self.desk.kernel;
-        told((kernel.call_tool_with(name, input, EditAuthor::Person, events, cancel)).await)
+        told((kernel.call_tool(name, input, EditAuthor::Person, events, cancel)).await)
     }
 
     fn stamp(&self) -> Stamp {
@@ -165,12 +165,12 @@ fn put(body: &RawValue) -> Result<Op, Refusal> {
         Value::String(text) => Ok(text.clone()),
         other => {
             let detail = format!("{field} is a text, here it is {}", kind(other));
-            Err(Refusal::from(Fault::new("bad_arguments", detail)))
+            Err(Refusal::from(ToolError::new("bad_arguments", detail)))
         }
     };
     let path = text("path")?
         .parse()
-        .map_err(|error: PathError| Refusal::from(Fault::new("bad_path", error.to_string())))?;
+        .map_err(|error: PathError| Refusal::from(ToolError::new("bad_path", error.to_string())))?;
     let text = text("content")?;
     Ok(Op::Write { path, text })
 }

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
-use hermitcrab_kernel::{Fault, HostSkills, may_block};
+use hermitcrab_kernel::{HostSkills, ToolError, may_block};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -152,7 +152,7 @@ async fn work_off(desk: Arc<Desk>, mut queue: mpsc::UnboundedReceiver<Queued>) {
             let (page, id) = (call.page, call.id);
             let answer = AssertUnwindSafe(desk.call(call)).catch_unwind().await;
             let answer = answer.unwrap_or_else(|_| {
-                let fault = Fault::new("bug", "the call stopped with a fault of the program");
+                let fault = ToolError::new("bug", "the call stopped with a fault of the program");
                 Err(json!(fault))
             });
             drop(permit);
@@ -184,10 +184,10 @@ fn heard(
     calls: &mpsc::UnboundedSender<Queued>,
 ) {
     let desk = &place.desk;
-    let refuse = |id, fault: Fault| desk.host.send(page, ToPage::reply(id, Err(json!(fault))));
+    let refuse = |id, fault: ToolError| desk.host.send(page, ToPage::reply(id, Err(json!(fault))));
     let message = match serde_json::from_str(text) {
         Ok(FromPage::Call { id, .. }) if text.len() > MAX_CALL => {
-            return refuse(id, Fault::new("too_large", "a call has at most 1 MiB"));
+            return refuse(id, ToolError::new("too_large", "a call has at most 1 MiB"));
         }
         Ok(message) => message,
         Err(_) => {
@@ -196,7 +196,7 @@ fn heard(
                 && kind == "call"
             {
                 let detail = "this is no call: arguments are a list, at most 100 levels deep";
-                refuse(id, Fault::new("bad_arguments", detail));
+                refuse(id, ToolError::new("bad_arguments", detail));
             }
             return;
         }
@@ -209,24 +209,24 @@ fn heard(
             args,
             gesture,
         } => {
-            let refuse = |fault: Fault| refuse(id, fault);
+            let refuse = |fault: ToolError| refuse(id, fault);
             let (caller, gone) = match frame {
                 None => (Caller::Bar, CancellationToken::new()),
                 Some(frame) => match desk.host.caller(page, &frame) {
                     Some((rev, gone)) => (Caller::Shell(rev), gone),
-                    None => return refuse(Fault::new("no_frame", "no face is in this frame")),
+                    None => return refuse(ToolError::new("no_frame", "no face is in this frame")),
                 },
             };
             // The person's own buttons always work.
             if caller != Caller::Bar && !rate.take() {
-                let fault = Fault::new("rate", "more than 20 calls a second");
+                let fault = ToolError::new("rate", "more than 20 calls a second");
                 return refuse(fault.hint("wait a moment"));
             }
             let permit = match caller {
                 Caller::Bar => None,
                 Caller::Shell(_) => {
                     let Ok(permit) = in_flight.clone().try_acquire_owned() else {
-                        let fault = Fault::new("rate", "16 calls are under way");
+                        let fault = ToolError::new("rate", "16 calls are under way");
                         return refuse(fault.hint("wait for an answer"));
                     };
                     Some(permit)
@@ -253,7 +253,7 @@ fn heard(
             if let Some(rev) = desk.host.frame_rev(page, &frame)
                 && level == "error"
             {
-                desk.kernel.note_face(&format!("Face {rev}: {text}"));
+                desk.kernel.faces().note(&format!("Face {rev}: {text}"));
             }
         }
         FromPage::Mounted { frame, rev } => {
@@ -263,7 +263,7 @@ fn heard(
             };
             desk.host.told(page, mounted);
             if desk.host.caller(page, &frame).is_some() {
-                desk.kernel.face_mounted(rev);
+                desk.kernel.faces().on_mounted(rev);
             }
         }
         message => desk.host.told(page, message),

@@ -3,29 +3,23 @@
 use std::sync::Arc;
 
 use hermitcrab_face::OxcCompiler;
-use hermitcrab_kernel::{
-    Brain, EventSink, Kernel, KernelConfig, NoHost, OfflineBrain, ScriptBrain, ScriptStep,
-};
+use hermitcrab_kernel::{Brain, EventSink, Kernel, OfflineBrain, ScriptBrain, ScriptStep};
 use pscale_blocks::MemStore;
 use serde_json::json;
 use test_support::FakeClock;
 use tokio_util::sync::CancellationToken;
 
-async fn kernel(brain: impl Brain + 'static) -> Kernel {
-    let opened = Kernel::open(
-        KernelConfig::default(),
-        Arc::new(MemStore::new()),
-        Arc::new(brain),
-        Arc::new(OxcCompiler),
-        Arc::new(NoHost),
-        Arc::new(FakeClock::new()),
-    );
-    opened.await.unwrap()
+fn kernel(brain: impl Brain + 'static) -> Kernel {
+    let opened = Kernel::builder(Arc::new(MemStore::new()), Arc::new(brain))
+        .compiler(Arc::new(OxcCompiler))
+        .clock(Arc::new(FakeClock::new()))
+        .open();
+    opened.unwrap()
 }
 
 #[tokio::test]
 async fn the_model_reads_line_and_column_and_mends_its_face() {
-    let kernel = kernel(OfflineBrain).await;
+    let kernel = kernel(OfflineBrain);
     let boot = kernel.boot(EventSink::none(), CancellationToken::new());
     assert_eq!(boot.await.unwrap().shell, Some(1));
     let turn = kernel.turn(
@@ -34,7 +28,7 @@ async fn the_model_reads_line_and_column_and_mends_its_face() {
         CancellationToken::new(),
     );
     let turn = turn.await.unwrap();
-    let source = kernel.shell_source(1).unwrap().unwrap();
+    let source = kernel.faces().source(1).unwrap().unwrap();
     let line = source
         .lines()
         .position(|line| line.trim() == "</main>")
@@ -44,7 +38,11 @@ async fn the_model_reads_line_and_column_and_mends_its_face() {
     assert!(turn.text.contains(&place), "{}", turn.text);
     assert!(turn.text.contains("The face is repaired."), "{}", turn.text);
     assert_eq!(turn.tools, ["recompile", "recompile"]);
-    assert_eq!(kernel.shells().len(), 2, "the faulty one is not kept");
+    assert_eq!(
+        kernel.faces().shells().len(),
+        2,
+        "the faulty one is not kept"
+    );
 }
 
 #[tokio::test]
@@ -54,7 +52,7 @@ async fn after_three_failed_repairs_the_safe_face_has_the_errors() {
         ScriptStep::tools(&[(id, "recompile", json!({ "jsx": jsx }))])
     };
     let brain = ScriptBrain::new(["a", "b", "c", "d", "e"].map(broken));
-    let kernel = kernel(brain).await;
+    let kernel = kernel(brain);
     let boot = kernel.boot(EventSink::none(), CancellationToken::new());
     let safe = boot.await.unwrap().safe_face.unwrap();
     let error = &safe.errors[0];
@@ -62,5 +60,5 @@ async fn after_three_failed_repairs_the_safe_face_has_the_errors() {
         (error.kind.as_str(), error.line, error.column),
         ("undefined_name", Some(2), Some(14))
     );
-    assert!(kernel.shells().is_empty());
+    assert!(kernel.faces().shells().is_empty());
 }

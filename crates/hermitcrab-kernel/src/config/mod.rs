@@ -10,4 +10,4 @@ pub use settings::{
     ThinkingMode, WebPolicy, WebSettings,
 };
 pub(crate) use usage::dollars;
-pub use usage::{Taken, Usage};
+pub use usage::{Usage, UsageTotals};

@@ -20,7 +20,7 @@ pub struct KernelConfig {
     /// Where conversation, shells, state and the meter are kept; none: in memory.
     pub data: Option<PathBuf>,
     /// Leaves that folder as it is: what is written stays in memory.
-    pub glance: bool,
+    pub read_only: bool,
     /// What the person set.
     pub settings: Settings,
     /// What the face is.
@@ -45,7 +45,7 @@ impl Default for KernelConfig {
     fn default() -> Self {
         Self {
             data: None,
-            glance: false,
+            read_only: false,
             settings: Settings::default(),
             face: Face::Page,
             fresh: false,

@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// The turn under way, or the last one.
-    pub turn: Taken,
+    pub turn: UsageTotals,
     /// The day, UTC.
-    pub day: Taken,
+    pub day: UsageTotals,
     /// Since the kernel was opened.
-    pub run: Taken,
+    pub run: UsageTotals,
     /// Everything on record.
-    pub total: Taken,
+    pub total: UsageTotals,
 }
 
 /// Tokens and money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Taken {
+pub struct UsageTotals {
     /// Calls.
     pub calls: u64,
     /// Tokens of prompts, cached ones included.
@@ -54,7 +54,7 @@ pub(crate) mod dollars {
         Usd::from_dollars(dollars).ok_or_else(|| D::Error::custom("no amount of dollars"))
     }
 
-    pub mod maybe {
+    pub mod optional_usd {
         use llm_client::Usd;
         use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 

@@ -5,7 +5,7 @@ use llm_client::{Block, Message, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::prompt::FROM_FACE;
-use crate::prompt::kernel_words::is_ask;
+use crate::prompt::kernel_words::is_kernel_request;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,7 +124,9 @@ impl Utterance {
             Role::Assistant => Author::Model,
             Role::System => Author::Kernel,
             Role::User => match texts.find(|text| !text.trim().is_empty()) {
-                Some(text) if !is_ask(text) => face_of(text).map_or(Author::Person, Author::Face),
+                Some(text) if !is_kernel_request(text) => {
+                    face_of(text).map_or(Author::Person, Author::Face)
+                }
                 _ => Author::Kernel,
             },
         };

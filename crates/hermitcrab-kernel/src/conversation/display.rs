@@ -7,7 +7,7 @@ use super::author::{Author, Utterance};
 
 /// What one side said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Said {
+pub struct DisplayedMessage {
     /// The person is the user.
     pub role: Role,
     /// The author.
@@ -17,8 +17,8 @@ pub struct Said {
 }
 
 /// The words of a record; see [`Kernel::said`](crate::Kernel::said).
-pub(crate) fn said(record: Vec<Utterance>) -> Vec<Said> {
-    let mut all: Vec<Said> = Vec::new();
+pub(crate) fn said(record: Vec<Utterance>) -> Vec<DisplayedMessage> {
+    let mut all: Vec<DisplayedMessage> = Vec::new();
     for said in record {
         let (by, text) = (said.by, said.words());
         match all.last_mut() {
@@ -27,7 +27,7 @@ pub(crate) fn said(record: Vec<Utterance>) -> Vec<Said> {
                 last.text.push_str("\n\n");
                 last.text.push_str(&text);
             }
-            _ => all.push(Said {
+            _ => all.push(DisplayedMessage {
                 role: said.message.role,
                 by,
                 text,

@@ -8,7 +8,7 @@ mod record;
 pub mod window;
 
 pub use author::{Author, Utterance};
-pub use display::Said;
+pub use display::DisplayedMessage;
 pub(crate) use display::said;
 pub(crate) use lean::without_copies;
-pub(crate) use record::{Conversation, FILE};
+pub(crate) use record::{ConversationRecord, FILE};

@@ -1,6 +1,7 @@
 //! What was said, on record: every message, whatever a shell does.
 
 use std::io;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::Message;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::author::{Author, Utterance};
 use super::window;
-use crate::storage::Keeper;
+use crate::storage::FileStore;
 
 pub(crate) const FILE: &str = "conversation.jsonl";
 /// Lines of version 1 have no author.
@@ -60,8 +61,9 @@ impl Line {
 }
 
 /// The conversation: all of it on record, the part that has not moved to `history` in memory.
-#[derive(Debug, Default)]
-pub(crate) struct Conversation {
+#[derive(Debug)]
+pub(crate) struct ConversationRecord {
+    files: Arc<FileStore>,
     /// How many have moved.
     moved: usize,
     said: Vec<Utterance>,
@@ -73,21 +75,28 @@ pub(crate) struct Conversation {
     unwritten: Vec<u8>,
 }
 
-impl Conversation {
+impl ConversationRecord {
     /// Reads the record. What cannot be read is kept beside it, with a line about it; a torn last line is cut.
-    pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
-        let (bytes, mut notice) = keeper.load(FILE)?;
+    pub fn open(files: Arc<FileStore>) -> io::Result<(Self, Option<String>)> {
+        let (bytes, mut notice) = files.load(FILE)?;
         let bytes = bytes.unwrap_or_default();
         let (lines, good) = read(&bytes);
         if good < bytes.len() {
-            let aside = keeper.keep_beside(FILE, &bytes[good..])?;
-            keeper.replace(FILE, &bytes[..good])?;
+            let aside = files.back_up_unreadable(FILE, &bytes[good..])?;
+            files.replace(FILE, &bytes[..good])?;
             notice = Some(format!(
                 "{FILE} cannot be read from line {} on: the conversation ends before it, the rest is kept as {aside}",
                 lines.len() + 1
             ));
         }
-        let mut conversation = Self::default();
+        let mut conversation = Self {
+            files,
+            moved: 0,
+            said: Vec::new(),
+            times: Vec::new(),
+            last_moved: None,
+            unwritten: Vec::new(),
+        };
         for line in lines {
             conversation.follow(line);
         }
@@ -160,44 +169,38 @@ impl Conversation {
     }
 
     /// Puts messages on record, all or none.
-    pub fn add(&mut self, keeper: &Keeper, at: Timestamp, said: Vec<Utterance>) -> io::Result<()> {
+    pub fn add(&mut self, at: Timestamp, said: Vec<Utterance>) -> io::Result<()> {
         let lines = (said.into_iter()).map(|Utterance { by, message }| Line::Message {
             schema_version: VERSION,
             at,
             by: Some(by),
             message,
         });
-        self.write(keeper, lines.collect())
+        self.write(lines.collect())
     }
 
     /// Notes that the oldest `messages` have moved to `history`.
-    pub fn move_oldest(&mut self, keeper: &Keeper, messages: usize) -> io::Result<()> {
+    pub fn move_oldest(&mut self, messages: usize) -> io::Result<()> {
         let schema_version = VERSION;
-        self.write(
-            keeper,
-            vec![Line::Moved {
-                schema_version,
-                messages,
-            }],
-        )
+        self.write(vec![Line::Moved {
+            schema_version,
+            messages,
+        }])
     }
 
     /// Takes a form that is fit to be sent; the record keeps what was said, too.
-    pub fn repair(&mut self, keeper: &Keeper, said: Vec<Utterance>) -> io::Result<()> {
+    pub fn repair(&mut self, said: Vec<Utterance>) -> io::Result<()> {
         let said = said.into_iter().map(|said| (said.by, said.message));
         let (by, messages) = said.unzip();
-        self.write(
-            keeper,
-            vec![Line::Repaired {
-                schema_version: VERSION,
-                messages,
-                by,
-            }],
-        )
+        self.write(vec![Line::Repaired {
+            schema_version: VERSION,
+            messages,
+            by,
+        }])
     }
 
     /// An error leaves the lines in memory, and the next write brings them to the record, too.
-    fn write(&mut self, keeper: &Keeper, lines: Vec<Line>) -> io::Result<()> {
+    fn write(&mut self, lines: Vec<Line>) -> io::Result<()> {
         for line in &lines {
             serde_json::to_writer(&mut self.unwritten, line)?;
             self.unwritten.push(b'\n');
@@ -205,45 +208,40 @@ impl Conversation {
         for line in lines {
             self.follow(line);
         }
-        keeper.append(FILE, &self.unwritten)?;
+        self.files.append(FILE, &self.unwritten)?;
         self.unwritten.clear();
         Ok(())
     }
 
     /// Begins with what was said in an earlier generation, if nothing was said here.
-    pub fn take_over(
-        &mut self,
-        keeper: &Keeper,
-        at: Timestamp,
-        messages: Vec<Message>,
-    ) -> io::Result<()> {
+    pub fn take_over(&mut self, at: Timestamp, messages: Vec<Message>) -> io::Result<()> {
         if messages.is_empty() || !self.is_new() {
             return Ok(());
         }
         let said = messages.into_iter().map(Utterance::without_author);
-        self.add(keeper, at, said.collect())
+        self.add(at, said.collect())
     }
 
     /// Brings what could not be written to the record, if it can be written now.
-    pub fn settle(&mut self, keeper: &Keeper) -> io::Result<()> {
+    pub fn settle(&mut self) -> io::Result<()> {
         if self.unwritten.is_empty() {
             return Ok(());
         }
-        self.write(keeper, Vec::new())
+        self.write(Vec::new())
     }
 
     /// Everything that was ever said, oldest first.
-    pub fn all(keeper: &Keeper) -> io::Result<Vec<Utterance>> {
-        Ok(Self::on_record(keeper, 0, usize::MAX)?.0)
+    pub fn all(files: &FileStore) -> io::Result<Vec<Utterance>> {
+        Ok(Self::on_record(files, 0, usize::MAX)?.0)
     }
 
     /// `limit` messages of the record from number `from` on (from 0), and how many there are.
     pub fn on_record(
-        keeper: &Keeper,
+        files: &FileStore,
         from: usize,
         limit: usize,
     ) -> io::Result<(Vec<Utterance>, usize)> {
-        let bytes = keeper.read(FILE)?.unwrap_or_default();
+        let bytes = files.read(FILE)?.unwrap_or_default();
         let (lines, _) = read(&bytes);
         let all: Vec<_> = lines
             .into_iter()

@@ -4,9 +4,8 @@ use llm_client::{Block, BlockKind, Message, ToolInput};
 use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
-use super::run::Caller;
-use crate::kernel::Inner;
-use crate::{Event, Fault, ToolOutcome};
+use super::context::{ToolCaller, TurnContext};
+use crate::{Event, ToolError, ToolResult};
 
 /// After so many equal calls of a tool the model is warned, and after so many it is stopped.
 const WARN_AT: u32 = 3;
@@ -16,26 +15,26 @@ pub(crate) const CLOSE_AT: u32 = 5;
 const MAX_INPUT: usize = (4 << 20) + (64 << 10);
 
 /// A call of a tool.
-pub(crate) struct Call<'a> {
+pub(crate) struct ToolCall<'a> {
     pub id: &'a str,
     pub name: &'a str,
     input: &'a ToolInput,
 }
 
-pub(crate) fn calls(message: &Message) -> Vec<Call<'_>> {
+pub(crate) fn calls(message: &Message) -> Vec<ToolCall<'_>> {
     let blocks = message.content.iter();
     blocks
         .filter_map(|block| match &block.kind {
-            BlockKind::ToolUse { id, name, input } => Some(Call { id, name, input }),
+            BlockKind::ToolUse { id, name, input } => Some(ToolCall { id, name, input }),
             _ => None,
         })
         .collect()
 }
 
-impl Call<'_> {
+impl ToolCall<'_> {
     /// The arguments. What is JSON of another kind than an object the check of the arguments names; an object that is
     /// invalid broke off.
-    fn arguments(&self) -> Result<Value, Fault> {
+    fn arguments(&self) -> Result<Value, ToolError> {
         let (text, is_cut) = match self.input {
             ToolInput::Json(raw) => (raw.get(), false),
             ToolInput::Invalid(text) => (text.as_str(), true),
@@ -43,13 +42,13 @@ impl Call<'_> {
         if text.len() > MAX_INPUT {
             let length = text.len();
             let detail = format!("the arguments have {length} bytes, more than {MAX_INPUT}");
-            return Err(Fault::new("too_large", detail).hint("make several smaller calls"));
+            return Err(ToolError::new("too_large", detail).hint("make several smaller calls"));
         }
         let value: Option<Value> = serde_json::from_str(text).ok();
         let value = value.filter(|value| !is_cut || !value.is_object());
         value.ok_or_else(|| {
             let shown: String = text.chars().take(80).collect();
-            Fault::new(
+            ToolError::new(
                 "bad_arguments",
                 format!("the arguments are no JSON: {shown}"),
             )
@@ -58,42 +57,42 @@ impl Call<'_> {
 }
 
 /// What the calls of a reply came to.
-pub(crate) struct Results {
+pub(crate) struct ToolResults {
     /// In the order of the calls.
     pub blocks: Vec<Block>,
     /// One was made too often.
     pub repeated: bool,
 }
 
-impl Inner {
+impl TurnContext<'_> {
     /// Runs the calls of a reply, in order. Of a reply that is `cut_off` the last one, if it ends with it, is not run.
     pub(crate) async fn run_calls(
         &self,
         reply: &Message,
         cut_off: bool,
         is_offered: &(dyn Fn(&str) -> bool + Sync),
-        caller: &mut Caller<'_>,
-    ) -> Results {
+        caller: &mut ToolCaller<'_>,
+    ) -> ToolResults {
         let calls = calls(reply);
         let last = reply.content.last().map(|block| &block.kind);
         let cut = match last {
             Some(BlockKind::ToolUse { .. }) if cut_off => Some(calls.len() - 1),
             _ => None,
         };
-        let mut results = Results {
+        let mut results = ToolResults {
             blocks: Vec::new(),
             repeated: false,
         };
         for (index, call) in calls.into_iter().enumerate() {
             let outcome = if Some(index) == cut {
-                Fault::new(
+                ToolError::new(
                     "cut_off",
                     "the reply ended at the token limit; the call was not run",
                 )
                 .hint("make it smaller")
                 .into()
             } else if caller.cancel.is_cancelled() {
-                Fault::new("stopped", "the person stopped the turn").into()
+                ToolError::new("stopped", "the person stopped the turn").into()
             } else {
                 let (outcome, again) = self.run_call(&call, is_offered, caller).await;
                 results.repeated |= again;
@@ -108,10 +107,10 @@ impl Inner {
     /// Runs a call; answers whether it was made too often.
     async fn run_call(
         &self,
-        call: &Call<'_>,
+        call: &ToolCall<'_>,
         is_offered: &(dyn Fn(&str) -> bool + Sync),
-        caller: &mut Caller<'_>,
-    ) -> (ToolOutcome, bool) {
+        caller: &mut ToolCaller<'_>,
+    ) -> (ToolResult, bool) {
         let input = match call.arguments() {
             Ok(input) => input,
             Err(fault) => {
@@ -121,7 +120,7 @@ impl Inner {
         };
         let times = caller.facts.called(call.name, &input);
         if times >= WARN_AT {
-            let fault = Fault::new(
+            let fault = ToolError::new(
                 "repeated",
                 format!(
                     "this is call {times} of {} with the same arguments in this turn",
@@ -142,13 +141,13 @@ impl Inner {
         let begun = self.clock.instant();
         let outcome = if crate::tool(call.name).is_some() && !is_offered(call.name) {
             let detail = format!("{} is not among your tools now", call.name);
-            Fault::new("inactive", detail)
+            ToolError::new("inactive", detail)
                 .hint("choose it with set_tools first")
                 .into()
         } else {
             // What is written after a page was read may come from it.
             if let EditAuthor::Model { web, .. } = &mut caller.provenance {
-                web.clone_from(&caller.facts.web);
+                web.clone_from(&caller.facts.read.last);
             }
             self.run_tool(call.name, input, caller).await
         };

@@ -1,11 +1,11 @@
-//! From the name of a tool to what runs it.
+//! From the name of a tool to the owner that runs it.
 
 mod calls;
+mod context;
 mod run;
 mod self_tools;
-mod web_and_files;
 
 pub(crate) use calls::{CLOSE_AT, calls};
-pub(crate) use run::{Caller, Facts, clean};
-pub(crate) use self_tools::{MOST_TOOLS, io_fault};
-pub(crate) use web_and_files::web;
+pub(crate) use context::{ToolCaller, TurnContext, TurnFacts, author};
+pub(crate) use run::clean;
+pub(crate) use self_tools::MOST_TOOLS;

@@ -1,87 +1,31 @@
 //! One tool call: find the tool, check its arguments, run it, and never fail in another way than by its answer.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use llm_client::Message;
 use pscale_blocks::{Block, BlockName, EditAuthor, Stamp};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use crate::kernel::Inner;
+use super::context::{ToolCaller, TurnContext};
 use crate::table::Args;
 use crate::toolbox::blocks;
-use crate::{
-    BrainRequest, Event, EventSink, Face, Fault, Page, ShellError, Tier, ToolOutcome, near_names,
-    tool,
-};
+use crate::{BrainRequest, Event, EventSink, Face, Tier, ToolError, ToolResult, near_names, tool};
 
-/// Who calls a tool, and in what.
-pub(crate) struct Caller<'a> {
-    /// Who, in a word: a model's id, `person`.
-    pub by: String,
-    /// Who, for the log of blocks.
-    pub provenance: EditAuthor,
-    /// In a boot.
-    pub boot: bool,
-    /// What the turn has seen so far.
-    pub facts: &'a mut Facts,
-    pub events: &'a EventSink,
-    pub cancel: &'a CancellationToken,
-}
-
-/// What a turn has seen so far.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// No person is at the face that asks.
-    pub unprompted: bool,
-    /// The last page that was read.
-    pub web: Option<String>,
-    /// Shells that became the face.
-    pub mounted: u32,
-    /// Shells that did not.
-    pub failed: u32,
-    /// What was wrong with the last of these.
-    pub errors: Vec<ShellError>,
-    /// The pages that were fetched, by the addresses that were asked for.
-    pub pages: BTreeMap<String, Arc<Page>>,
-    /// How often each call was made, by name and arguments.
-    calls: BTreeMap<String, u32>,
-    /// The tools that were called, in order.
-    pub used: Vec<String>,
-}
-
-impl Facts {
-    pub fn fail(&mut self, errors: Vec<ShellError>) {
-        self.failed += 1;
-        self.errors = errors;
-    }
-
-    /// Notes a call; answers how often this very one was made.
-    pub fn called(&mut self, name: &str, input: &Value) -> u32 {
-        self.used.push(name.to_owned());
-        let times = self.calls.entry(format!("{name} {input}")).or_default();
-        *times += 1;
-        *times
-    }
-}
-
-impl Inner {
+impl TurnContext<'_> {
     /// Runs a tool. A panic in it is its failure; keys are taken out of what it answers.
     pub(crate) async fn run_tool(
         &self,
         name: &str,
         mut input: Value,
-        caller: &mut Caller<'_>,
-    ) -> ToolOutcome {
+        caller: &mut ToolCaller<'_>,
+    ) -> ToolResult {
         let redactor = &self.config.redactor;
         clean(&mut input, &|text| redactor.clean_exact(text));
         let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
         let mut outcome = match run.await {
-            Ok(result) => ToolOutcome::from(result),
-            Err(_) => Fault::new("bug", format!("{name} stopped with a fault of the program"))
+            Ok(result) => ToolResult::from(result),
+            Err(_) => ToolError::new("bug", format!("{name} stopped with a fault of the program"))
                 .hint("nothing else is lost; go another way")
                 .into(),
         };
@@ -93,10 +37,10 @@ impl Inner {
         &self,
         name: &str,
         input: Value,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
         let Some(tool) = tool(name) else {
-            let fault = Fault::new("unknown_tool", format!("there is no tool {name:?}"));
+            let fault = ToolError::new("unknown_tool", format!("there is no tool {name:?}"));
             return Err(match near_names(name).as_slice() {
                 [] => fault.hint("block_read(\"capabilities\") lists them"),
                 near => fault.hint(format!("did you mean {}?", near.join(", "))),
@@ -109,7 +53,7 @@ impl Inner {
             note: None,
         };
         let before = self.own_block(&args, caller);
-        if let Some(result) = blocks::run(name, &args, &*self.store, &stamp) {
+        if let Some(result) = blocks::run(name, &args, &*self.toolbox.store, &stamp) {
             if let Some((name, before)) = before {
                 self.tell_of_edit(&name, &before, caller);
             }
@@ -134,40 +78,45 @@ impl Inner {
                 let rev = args.number("rev").unwrap_or_default();
                 self.use_shell(rev, caller).await
             }
-            "usage" => Ok(ToolOutcome::of(self.usage())),
+            "usage" => Ok(ToolResult::of(self.spending.usage())),
             "conversation_read" => self.conversation_read(&args),
             "call_llm" => self.delegate(&args, caller).await,
-            _ => self.outside(tool, args, caller).await,
+            _ => {
+                (self
+                    .toolbox
+                    .run(name, args, &mut caller.facts.read, caller.cancel))
+                .await
+            }
         }
     }
 
     /// The block that a model is about to touch, if it is one that says who the model is.
-    fn own_block(&self, args: &Args, caller: &Caller<'_>) -> Option<(BlockName, Block)> {
+    fn own_block(&self, args: &Args, caller: &ToolCaller<'_>) -> Option<(BlockName, Block)> {
         let is_model = matches!(caller.provenance, EditAuthor::Model { .. });
         let name = args.text("name");
         if !is_model || !matches!(name, "keystone" | "constitution") {
             return None;
         }
         let name = BlockName::new(name).ok()?;
-        let block = self.store.load(&name).ok()?.block;
+        let block = self.toolbox.store.load(&name).ok()?.block;
         Some((name, block))
     }
 
     /// What the model changes of itself, the person sees at once. A page shows it by [`Event::BlockChanged`], with a
     /// button that takes it back.
-    fn tell_of_edit(&self, name: &BlockName, before: &Block, caller: &Caller<'_>) {
+    fn tell_of_edit(&self, name: &BlockName, before: &Block, caller: &ToolCaller<'_>) {
         const SHOWN: usize = 5;
         if self.config.face == Face::Page {
             return;
         }
-        let Ok(after) = self.store.load(name) else {
+        let Ok(after) = self.toolbox.store.load(name) else {
             return;
         };
         let changes = before.diff(&after.block);
         if changes.is_empty() {
             return;
         }
-        let origin = match &caller.facts.web {
+        let origin = match &caller.facts.read.last {
             Some(url) => format!(" after reading {url}"),
             None => String::new(),
         };
@@ -194,11 +143,11 @@ impl Inner {
         }
     }
 
-    fn datetime(&self) -> ToolOutcome {
+    fn datetime(&self) -> ToolResult {
         let now = self.clock.now();
         let zone = &self.config.zone;
         let local = now.to_zoned(zone.clone());
-        ToolOutcome::of(json!({
+        ToolResult::of(json!({
             "utc": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             "local": local.strftime("%Y-%m-%d %H:%M:%S %:z").to_string(),
             "weekday": local.strftime("%A").to_string(),
@@ -207,12 +156,18 @@ impl Inner {
     }
 
     /// Asks a model for small work: no tools, and what it takes counts in the turn.
-    async fn delegate(&self, args: &Args, caller: &mut Caller<'_>) -> Result<ToolOutcome, Fault> {
-        let tier = match args.maybe("model") {
+    async fn delegate(
+        &self,
+        args: &Args,
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
+        let tier = match args.optional("model") {
             Some("default") => Tier::Default,
             _ => Tier::Fast,
         };
-        let system = args.maybe("system").filter(|text| !text.trim().is_empty());
+        let system = args
+            .optional("system")
+            .filter(|text| !text.trim().is_empty());
         let request = BrainRequest {
             system: system.map(llm_client::Block::text).into_iter().collect(),
             tools: Vec::new(),
@@ -227,13 +182,20 @@ impl Inner {
             ..BrainRequest::default()
         };
         if caller.facts.unprompted {
-            self.unprompted_request()?;
+            self.spending.count_face_call()?;
         }
         // Its words are for the model, not for the person.
         let answer = self
-            .ask(request, &EventSink::none(), caller.events, caller.cancel)
+            .spending
+            .ask(
+                self.brain,
+                request,
+                &EventSink::none(),
+                caller.events,
+                caller.cancel,
+            )
             .await?;
-        Ok(ToolOutcome::of(json!({
+        Ok(ToolResult::of(json!({
             "text": answer.reply.text(),
             "model": answer.model,
         })))

@@ -3,15 +3,14 @@
 use llm_client::{BlockKind, Raw, ToolSpec};
 use pscale_blocks::{O200k, TokenCounter as _};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use super::run::Caller;
-use crate::conversation::Conversation;
-use crate::kernel::Inner;
+use super::context::{ToolCaller, TurnContext};
+use crate::conversation::ConversationRecord;
+use crate::faces::NO_COMPILER;
 use crate::table::{self, Args};
 use crate::{
-    CompiledShell, Event, Fault, Mounted, Shell, ShellError, Tool, ToolOutcome, near_names, tool,
-    tool_group,
+    CompiledShell, Event, Mounted, Shell, ShellError, Tool, ToolError, ToolResult, near_names,
+    tool, tool_group,
 };
 
 /// The most tools that are sent.
@@ -23,27 +22,27 @@ const SEARCHES: u32 = 5;
 /// How many shells may become the face in one turn.
 const MOUNTS: u32 = 2;
 
-impl Inner {
-    pub(crate) fn get_source(&self) -> Result<ToolOutcome, Fault> {
+impl TurnContext<'_> {
+    pub(crate) fn get_source(&self) -> Result<ToolResult, ToolError> {
         let (_, source) = self.running_source()?;
-        Ok(ToolOutcome::of(source))
+        Ok(ToolResult::of(source))
     }
 
     /// The revision and the JSX of the running shell.
-    fn running_source(&self) -> Result<(u64, String), Fault> {
-        let rev = self.state().shell;
+    fn running_source(&self) -> Result<(u64, String), ToolError> {
+        let rev = self.faces.state().shell;
         let none =
-            || Fault::new("no_shell", "no shell is running").hint("write one with recompile");
+            || ToolError::new("no_shell", "no shell is running").hint("write one with recompile");
         let rev = rev.ok_or_else(none)?;
-        let source = self.shells().source(&self.keeper, rev).map_err(io_fault)?;
+        let source = self.faces.read_source(rev).map_err(ToolError::from_io)?;
         source.map(|source| (rev, source)).ok_or_else(none)
     }
 
     pub(crate) async fn patch_source(
         &self,
         args: &Args,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
         let (old, new) = (args.text("old"), args.text("new"));
         let (_, source) = self.running_source()?;
         // Overlapping ones, too.
@@ -52,7 +51,7 @@ impl Inner {
             .count();
         if count != 1 {
             let near = near_line(&source, old);
-            let fault = Fault::new(
+            let fault = ToolError::new(
                 "not_once",
                 format!("old occurs {count} times in the shell; it must occur exactly once"),
             );
@@ -70,17 +69,17 @@ impl Inner {
     pub(crate) async fn recompile(
         &self,
         jsx: &str,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
         if !caller.boot && caller.facts.mounted >= MOUNTS {
-            return Err(Fault::new(
+            return Err(ToolError::new(
                 "face_is_new",
                 "the face is already new; answer the person",
             ));
         }
         // Its source is kept.
         let (jsx, _) = pscale_blocks::remove_keys(jsx);
-        match self.compiler.compile(&jsx) {
+        match self.compile(&jsx)? {
             // It is not kept either.
             Ok(_) if caller.cancel.is_cancelled() => Err(stopped()),
             Ok(compiled) => self.mount(compiled, caller).await,
@@ -88,15 +87,18 @@ impl Inner {
         }
     }
 
+    fn compile(&self, jsx: &str) -> Result<Result<CompiledShell, Vec<ShellError>>, ToolError> {
+        let compiled = self.faces.compile(jsx);
+        compiled.ok_or_else(|| ToolError::new("unavailable", NO_COMPILER))
+    }
+
     async fn mount(
         &self,
         compiled: CompiledShell,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
         let by = caller.by.clone();
-        let rev = (self.shells())
-            .add(&self.keeper, &compiled, self.clock.now(), &by)
-            .map_err(io_fault)?;
+        let rev = (self.faces.add(&compiled, &by)).map_err(ToolError::from_io)?;
         let mut answer = json!({
             "rev": rev,
             "component": compiled.component,
@@ -105,63 +107,51 @@ impl Inner {
         if !compiled.dropped_imports.is_empty() {
             answer["dropped_imports"] = json!(compiled.dropped_imports);
         }
-        let mounted = self.show(Shell { rev, compiled }, caller.cancel).await;
+        let mounted = self
+            .faces
+            .show(Shell { rev, compiled }, caller.cancel)
+            .await;
         let mut outcome = match mounted {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
             Mounted::Cancelled => {
-                let dropped = self.shells().forget(&self.keeper, rev);
-                dropped.map_err(io_fault)?;
+                let dropped = self.faces.forget(rev);
+                dropped.map_err(ToolError::from_io)?;
                 return Err(stopped());
             }
             Mounted::Yes => {
                 answer["mounted"] = true.into();
-                ToolOutcome::of(answer)
+                ToolResult::of(answer)
             }
             Mounted::NoPage => {
                 answer["mounted"] = json!(null);
                 answer["note"] = "compiled and stored; no page is open to show it".into();
-                ToolOutcome::of(answer)
+                ToolResult::of(answer)
             }
         };
         outcome.pending_face = mounted != Mounted::Yes;
         let mounted = (mounted == Mounted::Yes).then_some(true);
-        (self.shells())
-            .mark(&self.keeper, rev, mounted)
-            .map_err(io_fault)?;
-        self.change_state(|state| state.shell = Some(rev))
-            .map_err(io_fault)?;
+        (self.faces.mark(rev, mounted)).map_err(ToolError::from_io)?;
+        self.faces
+            .change_state(|state| state.shell = Some(rev))
+            .map_err(ToolError::from_io)?;
         caller.facts.mounted += 1;
         caller.events.send(Event::ShellShown { rev });
         Ok(outcome)
-    }
-
-    /// Shows a shell. One that died as soon as it had mounted did not mount.
-    pub(crate) async fn show(&self, shell: Shell, cancel: &CancellationToken) -> Mounted {
-        let rev = shell.rev;
-        let before = self.shells().deaths(rev);
-        let mounted = self.host.show(shell, cancel.clone()).await;
-        if mounted == Mounted::Yes && self.shells().deaths(rev) > before {
-            let message = "it died as soon as it was shown";
-            return Mounted::Failed(ShellError::new("render", message));
-        }
-        mounted
     }
 
     fn mount_failed(
         &self,
         rev: u64,
         error: ShellError,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
-        (self.shells())
-            .mark(&self.keeper, rev, Some(false))
-            .map_err(io_fault)?;
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
+        (self.faces.mark(rev, Some(false))).map_err(ToolError::from_io)?;
         caller.events.send(Event::ShellFailed {
             rev: Some(rev),
             message: error.message.clone(),
         });
-        let mut outcome = ToolOutcome::from(
-            Fault::new(&error.kind, error.message.clone())
+        let mut outcome = ToolResult::from(
+            ToolError::new(&error.kind, error.message.clone())
                 .hint("the face before stays; mend the fault and recompile"),
         );
         outcome.content["line"] = json!(error.line);
@@ -171,59 +161,61 @@ impl Inner {
         Ok(outcome)
     }
 
-    pub(crate) fn shell_list(&self) -> ToolOutcome {
-        let running = self.state().shell;
-        let rows: Vec<_> = self
-            .shells()
-            .list()
-            .iter()
+    pub(crate) fn shell_list(&self) -> ToolResult {
+        let running = self.faces.state().shell;
+        let rows: Vec<_> = (self.faces.shells().iter())
             .map(|shell| {
                 let mut row = json!(shell);
                 row["running"] = (Some(shell.rev) == running).into();
                 row
             })
             .collect();
-        ToolOutcome::of(rows)
+        ToolResult::of(rows)
     }
 
     /// Goes back to a shell that was kept: it is compiled and shown again, under its own revision.
     pub(crate) async fn use_shell(
         &self,
         rev: u64,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
-        let source = self.shells().source(&self.keeper, rev).map_err(io_fault)?;
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
+        let source = self.faces.read_source(rev).map_err(ToolError::from_io)?;
         let Some(source) = source else {
-            let kept: Vec<_> = (self.shells().list().iter())
+            let kept: Vec<_> = (self.faces.shells().iter())
                 .map(|shell| shell.rev.to_string())
                 .collect();
-            return Err(Fault::new("not_found", format!("there is no shell {rev}"))
-                .hint(format!("kept are {}", kept.join(", "))));
+            return Err(
+                ToolError::new("not_found", format!("there is no shell {rev}"))
+                    .hint(format!("kept are {}", kept.join(", "))),
+            );
         };
-        let compiled = match self.compiler.compile(&source) {
+        let compiled = match self.compile(&source)? {
             Ok(compiled) => compiled,
             Err(errors) => return Ok(compile_failed(errors, caller)),
         };
         let component = compiled.component.clone();
-        let mounted = match self.show(Shell { rev, compiled }, caller.cancel).await {
+        let mounted = match self
+            .faces
+            .show(Shell { rev, compiled }, caller.cancel)
+            .await
+        {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
             Mounted::Cancelled => return Err(stopped()),
             Mounted::Yes => Some(true),
             Mounted::NoPage => None,
         };
-        (self.shells())
-            .mark(&self.keeper, rev, mounted)
-            .map_err(io_fault)?;
-        self.change_state(|state| state.shell = Some(rev))
-            .map_err(io_fault)?;
+        (self.faces.mark(rev, mounted)).map_err(ToolError::from_io)?;
+        self.faces
+            .change_state(|state| state.shell = Some(rev))
+            .map_err(ToolError::from_io)?;
         caller.events.send(Event::ShellShown { rev });
-        Ok(ToolOutcome::of(
+        Ok(ToolResult::of(
             json!({"rev": rev, "component": component, "mounted": mounted}),
         ))
     }
 
     /// Chooses the tools of the next calls.
-    pub(crate) fn set_tools(&self, names: &[String]) -> Result<ToolOutcome, Fault> {
+    pub(crate) fn set_tools(&self, names: &[String]) -> Result<ToolResult, ToolError> {
         let mut chosen: Vec<&str> = Vec::new();
         let mut unknown = Vec::new();
         for name in names {
@@ -238,7 +230,7 @@ impl Inner {
         }
         if !unknown.is_empty() {
             let near: Vec<_> = unknown.iter().flat_map(|name| near_names(name)).collect();
-            let fault = Fault::new(
+            let fault = ToolError::new(
                 "unknown_tool",
                 format!(
                     "{} is no tool and no group; nothing was changed",
@@ -258,7 +250,7 @@ impl Inner {
             }
         }
         if tools.len() > MOST_TOOLS {
-            return Err(Fault::new(
+            return Err(ToolError::new(
                 "too_many",
                 format!(
                     "these are {} tools with the three that always stay, more than {MOST_TOOLS}; nothing was changed",
@@ -267,15 +259,16 @@ impl Inner {
             )
             .hint("choose single tools instead of groups"));
         }
-        self.change_state(|state| state.tools = Some(tools.clone()))
-            .map_err(io_fault)?;
+        self.faces
+            .change_state(|state| state.tools = Some(tools.clone()))
+            .map_err(ToolError::from_io)?;
         let tokens = O200k.count(&table::as_sent(&self.active_tools()));
-        Ok(ToolOutcome::of(json!({"tools": tools, "tokens": tokens})))
+        Ok(ToolResult::of(json!({"tools": tools, "tokens": tokens})))
     }
 
     /// The tools of a conversation's next call, by name.
     pub(crate) fn active_names(&self) -> Vec<String> {
-        let chosen = self.state().tools.clone();
+        let chosen = self.faces.state().tools.clone();
         let base = || tool_group("base").iter().map(|tool| tool.name.clone());
         // A state from a later version may name tools that this one does not have.
         let known = |names: Vec<String>| -> Vec<_> {
@@ -310,12 +303,12 @@ impl Inner {
         self.brain.info().provider == "anthropic"
     }
 
-    pub(crate) fn conversation_read(&self, args: &Args) -> Result<ToolOutcome, Fault> {
+    pub(crate) fn conversation_read(&self, args: &Args) -> Result<ToolResult, ToolError> {
         const MOST: u64 = 50;
         let from = args.number("from").unwrap_or(0) as usize;
         let limit = args.number("limit").unwrap_or(20).min(MOST) as usize;
         let (messages, count) =
-            Conversation::on_record(&self.keeper, from, limit).map_err(io_fault)?;
+            ConversationRecord::on_record(self.files, from, limit).map_err(ToolError::from_io)?;
         let rows: Vec<_> = messages
             .iter()
             .enumerate()
@@ -324,15 +317,15 @@ impl Inner {
                 json!({"n": from + index, "by": said.by, "role": said.message.role, "text": parts.join("\n")})
             })
             .collect();
-        Ok(ToolOutcome::of(json!({"messages": rows, "of": count})))
+        Ok(ToolResult::of(json!({"messages": rows, "of": count})))
     }
 }
 
-fn stopped() -> Fault {
-    Fault::new("stopped", "it was stopped")
+fn stopped() -> ToolError {
+    ToolError::new("stopped", "it was stopped")
 }
 
-fn compile_failed(errors: Vec<ShellError>, caller: &mut Caller<'_>) -> ToolOutcome {
+fn compile_failed(errors: Vec<ShellError>, caller: &mut ToolCaller<'_>) -> ToolResult {
     let first = errors.first().map_or_else(String::new, |error| {
         let place = match (error.line, error.column) {
             (Some(line), Some(column)) => format!("line {line}, column {column}: "),
@@ -345,8 +338,9 @@ fn compile_failed(errors: Vec<ShellError>, caller: &mut Caller<'_>) -> ToolOutco
         rev: None,
         message: first.clone(),
     });
-    let mut outcome = ToolOutcome::from(
-        Fault::new("compile", first).hint("the face before stays; mend the fault and recompile"),
+    let mut outcome = ToolResult::from(
+        ToolError::new("compile", first)
+            .hint("the face before stays; mend the fault and recompile"),
     );
     outcome.content["errors"] = json!(errors);
     caller.facts.fail(errors);
@@ -371,15 +365,6 @@ pub(crate) fn plain(piece: &llm_client::Block) -> Option<String> {
         }
         _ => None,
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
-pub(crate) fn io_fault(error: std::io::Error) -> Fault {
-    let kind = match error.kind() {
-        std::io::ErrorKind::StorageFull => "full",
-        _ => "io",
-    };
-    Fault::new(kind, error.to_string())
 }
 
 /// The line of `source` that has most words of `wanted`'s first line.

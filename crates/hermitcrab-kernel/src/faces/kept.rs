@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::shell::{CompiledShell, ShellInfo};
-use crate::storage::Keeper;
+use crate::storage::FileStore;
 
 const FILE: &str = "shells.json";
 const VERSION: u32 = 1;
@@ -42,19 +42,19 @@ fn has_failed(shell: &ShellInfo) -> bool {
 
 impl Shells {
     /// What is kept. If the list cannot be read it is made anew from the sources, with a line about it.
-    pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
-        let (bytes, moved) = keeper.load(FILE)?;
+    pub fn open(files: &FileStore) -> io::Result<(Self, Option<String>)> {
+        let (bytes, moved) = files.load(FILE)?;
         let Some(bytes) = bytes else {
-            return Ok((Self::found(keeper)?, moved));
+            return Ok((Self::found(files)?, moved));
         };
         let why = match serde_json::from_slice::<Self>(&bytes) {
             Ok(shells) if shells.schema_version == VERSION => return Ok((shells, None)),
             Ok(shells) => format!("it is of version {}", shells.schema_version),
             Err(error) => error.to_string(),
         };
-        let aside = keeper.keep_beside(FILE, &bytes)?;
-        let shells = Self::found(keeper)?;
-        shells.save(keeper)?;
+        let aside = files.back_up_unreadable(FILE, &bytes)?;
+        let shells = Self::found(files)?;
+        shells.save(files)?;
         let notice = format!(
             "{FILE} cannot be read ({why}): the list of faces was made anew from {} sources, it is kept as {aside}",
             shells.kept.len()
@@ -63,8 +63,8 @@ impl Shells {
     }
 
     /// The shells whose sources are there: nobody knows by whom they are.
-    fn found(keeper: &Keeper) -> io::Result<Self> {
-        let names = keeper.list(FOLDER)?;
+    fn found(files: &FileStore) -> io::Result<Self> {
+        let names = files.list(FOLDER)?;
         let revs = names.iter().filter_map(|name| name.strip_suffix(".jsx"));
         let mut revs: Vec<u64> = revs.filter_map(|rev| rev.parse().ok()).collect();
         revs.sort_unstable();
@@ -91,11 +91,11 @@ impl Shells {
         &self.kept
     }
 
-    pub fn source(&self, keeper: &Keeper, rev: u64) -> io::Result<Option<String>> {
+    pub fn source(&self, files: &FileStore, rev: u64) -> io::Result<Option<String>> {
         if !self.kept.iter().any(|shell| shell.rev == rev) {
             return Ok(None);
         }
-        let bytes = keeper.read(&source_file(rev))?;
+        let bytes = files.read(&source_file(rev))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
@@ -107,13 +107,13 @@ impl Shells {
     /// Keeps a shell under [`Self::next_rev`]; [`Self::mark`] says what became of it.
     pub fn add(
         &mut self,
-        keeper: &Keeper,
+        files: &FileStore,
         compiled: &CompiledShell,
         at: Timestamp,
         by: &str,
     ) -> io::Result<u64> {
         let rev = self.next_rev();
-        keeper.replace(&source_file(rev), compiled.source.as_bytes())?;
+        files.replace(&source_file(rev), compiled.source.as_bytes())?;
         self.last = rev;
         self.kept.push(ShellInfo {
             rev,
@@ -123,12 +123,12 @@ impl Shells {
             mounted: None,
             deaths: 0,
         });
-        self.save(keeper)?;
+        self.save(files)?;
         Ok(rev)
     }
 
     /// Notes whether a shell mounted, none if no page was open, and lets the oldest go.
-    pub fn mark(&mut self, keeper: &Keeper, rev: u64, mounted: Option<bool>) -> io::Result<()> {
+    pub fn mark(&mut self, files: &FileStore, rev: u64, mounted: Option<bool>) -> io::Result<()> {
         let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
             return Ok(());
         };
@@ -138,9 +138,9 @@ impl Shells {
         }
         let gone = self.oldest();
         self.kept.retain(|shell| !gone.contains(&shell.rev));
-        self.save(keeper)?;
+        self.save(files)?;
         gone.into_iter()
-            .try_for_each(|rev| keeper.remove(&source_file(rev)))
+            .try_for_each(|rev| files.remove(&source_file(rev)))
     }
 
     /// What is more than ten good shells, and more than ten that failed: these never take the place of good ones.
@@ -161,14 +161,14 @@ impl Shells {
     }
 
     /// Forgets a shell that was never shown.
-    pub fn forget(&mut self, keeper: &Keeper, rev: u64) -> io::Result<()> {
+    pub fn forget(&mut self, files: &FileStore, rev: u64) -> io::Result<()> {
         self.kept.retain(|shell| shell.rev != rev);
-        self.save(keeper)?;
-        keeper.remove(&source_file(rev))
+        self.save(files)?;
+        files.remove(&source_file(rev))
     }
 
     /// Counts a death of a shell that was shown.
-    pub fn died(&mut self, keeper: &Keeper, rev: u64, hung: bool) -> io::Result<()> {
+    pub fn died(&mut self, files: &FileStore, rev: u64, hung: bool) -> io::Result<()> {
         let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
             return Ok(());
         };
@@ -177,7 +177,7 @@ impl Shells {
             shell.mounted = Some(false);
             shell.deaths = shell.deaths.max(DEATHS);
         }
-        self.save(keeper)
+        self.save(files)
     }
 
     /// How often a shell died.
@@ -194,9 +194,9 @@ impl Shells {
         earlier.or_else(|| revs.find(|other| *other == rev))
     }
 
-    fn save(&self, keeper: &Keeper) -> io::Result<()> {
+    fn save(&self, files: &FileStore) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        keeper.replace(FILE, &text)
+        files.replace(FILE, &text)
     }
 }

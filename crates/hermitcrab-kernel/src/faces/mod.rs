@@ -3,15 +3,16 @@
 mod crashes;
 mod host;
 mod kept;
+mod manager;
 mod notes;
 mod shell;
 mod state;
 mod stub;
 
-pub use crashes::FaceNext;
+pub use crashes::FaceRecovery;
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
-pub(crate) use kept::Shells;
+pub use manager::FaceManager;
+pub(crate) use manager::NO_COMPILER;
 pub(crate) use notes::Notes;
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo};
-pub(crate) use state::{MAX_KEPT, State};
 pub use stub::StubCompiler;

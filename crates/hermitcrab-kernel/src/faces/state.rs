@@ -5,7 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::storage::Keeper;
+use crate::storage::FileStore;
 
 const FILE: &str = "state.json";
 const VERSION: u32 = 1;
@@ -14,7 +14,7 @@ pub(crate) const MAX_KEPT: usize = 1 << 20;
 
 /// `state.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct ShellState {
     pub schema_version: u32,
     /// The tools of the next calls, by name; none: those of a conversation.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub(crate) struct State {
     pub display: Option<Value>,
 }
 
-impl Default for State {
+impl Default for ShellState {
     fn default() -> Self {
         Self {
             schema_version: VERSION,
@@ -45,10 +45,10 @@ impl Default for State {
     }
 }
 
-impl State {
+impl ShellState {
     /// What is kept, or nothing if it cannot be read; then with a line about it.
-    pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
-        let (bytes, moved) = keeper.load(FILE)?;
+    pub fn open(files: &FileStore) -> io::Result<(Self, Option<String>)> {
+        let (bytes, moved) = files.load(FILE)?;
         let Some(bytes) = bytes else {
             return Ok((Self::default(), moved));
         };
@@ -57,17 +57,17 @@ impl State {
             Ok(state) => format!("it is of version {}", state.schema_version),
             Err(error) => error.to_string(),
         };
-        let aside = keeper.keep_beside(FILE, &bytes)?;
-        keeper.remove(FILE)?;
+        let aside = files.back_up_unreadable(FILE, &bytes)?;
+        files.remove(FILE)?;
         let notice = format!(
             "{FILE} cannot be read ({why}): tools and face state begin anew, it is kept as {aside}"
         );
         Ok((Self::default(), Some(notice)))
     }
 
-    pub fn save(&self, keeper: &Keeper) -> io::Result<()> {
+    pub fn save(&self, files: &FileStore) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        keeper.replace(FILE, &text)
+        files.replace(FILE, &text)
     }
 }

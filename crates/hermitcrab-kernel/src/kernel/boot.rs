@@ -3,12 +3,14 @@
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::Inner;
 use crate::config::Face;
-use crate::conversation::{self, window};
+use crate::conversation::{self, ConversationRecord, window};
+use crate::dispatch::TurnContext;
 use crate::prompt::{BOOT_MESSAGE, Phase, Running};
 use crate::turn::Turn;
-use crate::{Event, EventSink, KernelError, Mounted, ShellError, Taken, TurnReport, Utterance};
+use crate::{
+    Event, EventSink, KernelError, Mounted, ShellError, TurnReport, UsageTotals, Utterance,
+};
 
 /// What a start came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,7 +24,7 @@ pub struct BootReport {
     /// Requests.
     pub rounds: u32,
     /// What they took.
-    pub usage: Taken,
+    pub usage: UsageTotals,
     /// Who answers.
     pub model: String,
     /// Set when no model answers: what does.
@@ -46,87 +48,110 @@ pub struct SafeFace {
 const GREETING: &str = "The face is up. Say something.";
 const TERMINAL_GREETING: &str = "Say something.";
 
-impl Inner {
-    pub(crate) async fn boot(
-        &self,
-        events: &EventSink,
-        cancel: &CancellationToken,
-    ) -> Result<BootReport, KernelError> {
-        let mut conversation = self.conversation.lock().await;
-        let sane = window::sanitise(conversation.messages().cloned().collect());
-        let said = conversation.said();
+/// A boot under way.
+pub(super) struct Boot<'a> {
+    context: TurnContext<'a>,
+    record: &'a mut ConversationRecord,
+    /// Lines for the person.
+    notices: Vec<String>,
+    events: &'a EventSink,
+    cancel: &'a CancellationToken,
+}
+
+impl<'a> Boot<'a> {
+    pub fn new(
+        context: TurnContext<'a>,
+        record: &'a mut ConversationRecord,
+        notices: Vec<String>,
+        events: &'a EventSink,
+        cancel: &'a CancellationToken,
+    ) -> Self {
+        Self {
+            context,
+            record,
+            notices,
+            events,
+            cancel,
+        }
+    }
+
+    pub async fn run(mut self) -> Result<BootReport, KernelError> {
+        let sane = window::sanitise(self.record.messages().cloned().collect());
+        let said = self.record.said();
         let sane: Vec<_> = (sane.into_kept())
             .map(|(index, message)| Utterance::new(said[index].by, message))
             .collect();
-        let mut notices = self.notices.clone();
-        if sane != conversation.said() {
-            if let Err(error) = conversation.repair(&self.keeper, sane) {
-                notices.push(format!("{} cannot be written: {error}", conversation::FILE));
+        if sane != self.record.said() {
+            if let Err(error) = self.record.repair(sane) {
+                self.notices
+                    .push(format!("{} cannot be written: {error}", conversation::FILE));
             }
-            notices
+            self.notices
                 .push("the last turn was not finished: what had no answer was left out".to_owned());
         }
-        if self.config.fresh {
-            if self.config.face == Face::Page {
+        if self.context.config.fresh {
+            if self.context.config.face == Face::Page {
                 self.face_is(None)?;
             }
-        } else if let Some(mut report) = self
-            .restore(conversation.is_new(), events, &mut notices)
-            .await?
-        {
-            report.notices = notices;
+        } else if let Some(mut report) = self.restore().await? {
+            report.notices = self.notices;
             return Ok(report);
         }
         let phase = Phase::Boot {
-            running: match self.state().shell {
+            running: match self.context.faces.state().shell {
                 Some(_) => Running::Restored,
                 None => Running::Nothing,
             },
-            face: self.config.face,
+            face: self.context.config.face,
         };
-        let turn = Turn::new(self, &mut conversation, phase, events, cancel);
+        let turn = Turn::new(self.context, self.record, phase, self.events, self.cancel);
         let report = match turn.run(vec![Utterance::kernel(BOOT_MESSAGE)]).await {
             Ok(report) => report,
             Err(KernelError::Brain(error)) => {
-                let info = self.brain.info();
-                let mut report = self.report(String::new(), info.model);
+                let info = self.context.brain.info();
+                let mut report = report(self.context, String::new(), info.model);
                 report.safe_face = Some(SafeFace {
                     reason: error.plain(),
                     errors: Vec::new(),
                 });
-                self.note_wake(false, &mut notices);
-                report.notices = notices;
+                self.note_wake(false);
+                report.notices = self.notices;
                 return Ok(report);
             }
             Err(error) => return Err(error),
         };
-        self.note_wake(report.stopped.is_none(), &mut notices);
-        Ok(self.booted(report, notices))
+        self.note_wake(report.stopped.is_none());
+        Ok(self.booted(report))
     }
 
     /// Notes whether the model woke, where that is news.
-    fn note_wake(&self, woke: bool, notices: &mut Vec<String>) {
-        if self.state().must_wake != woke {
+    fn note_wake(&mut self, woke: bool) {
+        if self.context.faces.state().must_wake != woke {
             return;
         }
-        if let Err(error) = self.change_state(|state| state.must_wake = !woke) {
-            notices.push(format!("state.json cannot be written: {error}"));
+        if let Err(error) = self
+            .context
+            .faces
+            .change_state(|state| state.must_wake = !woke)
+        {
+            self.notices
+                .push(format!("state.json cannot be written: {error}"));
         }
     }
 
-    fn booted(&self, turn: TurnReport, notices: Vec<String>) -> BootReport {
-        let shell = self.state().shell;
-        let has_face = self.config.face == Face::Terminal || shell.is_some();
+    fn booted(self, turn: TurnReport) -> BootReport {
+        let shell = self.context.faces.state().shell;
+        let has_face = self.context.config.face == Face::Terminal || shell.is_some();
         let silent = turn.text.trim().is_empty() || turn.text.starts_with("done: ");
-        let greeting = match self.config.face {
+        let greeting = match self.context.config.face {
             _ if !silent => turn.text,
             Face::Page => GREETING.to_owned(),
             Face::Terminal => TERMINAL_GREETING.to_owned(),
         };
-        let mut report = self.report(greeting, turn.model);
+        let mut report = report(self.context, greeting, turn.model);
         report.rounds = turn.rounds;
         report.usage = turn.usage;
-        report.notices = notices;
+        report.notices = self.notices;
         let reason = turn.stopped.clone();
         if turn.safe_face.is_some() || !has_face {
             report.safe_face = Some(SafeFace {
@@ -139,54 +164,38 @@ impl Inner {
         report
     }
 
-    fn report(&self, greeting: String, model: String) -> BootReport {
-        BootReport {
-            restored: None,
-            shell: self.state().shell,
-            greeting,
-            rounds: 0,
-            usage: Taken::default(),
-            model,
-            offline: self.brain.info().offline,
-            safe_face: None,
-            notices: Vec::new(),
-        }
-    }
-
-    /// Goes on where the last start was: no model is asked. None of the kept shells may mount; then a host shows its own.
-    async fn restore(
-        &self,
-        is_new: bool,
-        events: &EventSink,
-        notices: &mut Vec<String>,
-    ) -> Result<Option<BootReport>, KernelError> {
-        let again = || self.report("Here again.".to_owned(), self.brain.info().model);
-        if self.config.face == Face::Terminal {
-            let awake = !is_new && !self.state().must_wake;
+    /// Restores a kept shell without a model call. If no kept shell mounts, the host shows its safe face.
+    async fn restore(&mut self) -> Result<Option<BootReport>, KernelError> {
+        let context = self.context;
+        let again = || {
+            report(
+                context,
+                "Here again.".to_owned(),
+                context.brain.info().model,
+            )
+        };
+        if self.context.config.face == Face::Terminal {
+            let awake = !self.record.is_new() && !self.context.faces.state().must_wake;
             return Ok(awake.then(again));
         }
         let mut failed = None;
         // Each shell that fails is marked, so that this ends.
-        loop {
-            let current = self.state().shell;
-            let good = self.shells().good(current).map(|shell| shell.rev);
-            let Some(rev) = good else {
-                break;
-            };
+        while let Some(rev) = self.context.faces.good() {
             let shown = self.show_kept(rev).await;
             let mounted = shown.as_ref().map_or(Some(false), |mounted| *mounted);
-            (self.shells())
-                .mark(&self.keeper, rev, mounted)
+            (self.context.faces)
+                .mark(rev, mounted)
                 .map_err(KernelError::file("shells.json"))?;
             let Err(errors) = shown else {
                 self.face_is(Some(rev))?;
-                events.send(Event::ShellShown { rev });
+                self.events.send(Event::ShellShown { rev });
                 let mut report = again();
                 report.restored = Some(rev);
                 return Ok(Some(report));
             };
             let why = errors.first().map_or("", |error| &error.message);
-            notices.push(format!("face {rev} was not restored: {why}"));
+            self.notices
+                .push(format!("face {rev} was not restored: {why}"));
             failed.get_or_insert(errors);
         }
         self.face_is(None)?;
@@ -205,7 +214,8 @@ impl Inner {
     async fn show_kept(&self, rev: u64) -> Result<Option<bool>, Vec<ShellError>> {
         // A stop is for the model: what is kept comes up all the same.
         let never = CancellationToken::new();
-        match self.show(self.compile_kept(rev)?, &never).await {
+        let faces = self.context.faces;
+        match faces.show(faces.compile_kept(rev)?, &never).await {
             Mounted::Yes => Ok(Some(true)),
             Mounted::NoPage | Mounted::Cancelled => Ok(None),
             Mounted::Failed(error) => Err(vec![error]),
@@ -214,10 +224,27 @@ impl Inner {
 
     /// Notes which shell is the face.
     fn face_is(&self, rev: Option<u64>) -> Result<(), KernelError> {
-        if self.state().shell == rev {
+        if self.context.faces.state().shell == rev {
             return Ok(());
         }
-        self.change_state(|state| state.shell = rev)
+        self.context
+            .faces
+            .change_state(|state| state.shell = rev)
             .map_err(KernelError::file("state.json"))
+    }
+}
+
+/// A report without requests.
+fn report(context: TurnContext<'_>, greeting: String, model: String) -> BootReport {
+    BootReport {
+        restored: None,
+        shell: context.faces.state().shell,
+        greeting,
+        rounds: 0,
+        usage: UsageTotals::default(),
+        model,
+        offline: context.brain.info().offline,
+        safe_face: None,
+        notices: Vec::new(),
     }
 }

@@ -5,14 +5,13 @@ use llm_client::Message;
 use pscale_blocks::migrate::{Export, Migrated};
 use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, Op, Stamp, StoreError, Versioned};
 
-use super::Identity;
 use super::migration::{messages, plan_migration, take_over};
-use crate::prompt::CoreBlock;
 use crate::prompt::keystone::{self, Choice, Persisted, StoreAction};
+use crate::prompt::{CoreBlock, Identity};
 use crate::{KernelConfig, KernelError};
 
 /// What was found, or made.
-pub(crate) struct Seeded {
+pub(super) struct Prepared {
     pub identity: Identity,
     /// What was said in the earlier generation.
     pub conversation: Vec<Message>,
@@ -21,17 +20,17 @@ pub(crate) struct Seeded {
 
 /// Takes an earlier generation over if the store is empty, adds the default blocks that are missing, and chooses the
 /// keystone.
-pub(crate) fn seed(
+pub(super) fn prepare(
     config: &KernelConfig,
     store: &dyn BlockStore,
     now: Timestamp,
-) -> Result<Seeded, KernelError> {
+) -> Result<Prepared, KernelError> {
     let mut notices = Vec::new();
     let conversation = match &config.migrate {
         Some(export) => earlier_generation(export, store, now, &mut notices)?,
         None => Vec::new(),
     };
-    notices.extend(seed_defaults(store, now)?);
+    notices.extend(install_default_blocks(store, now)?);
     let keystone = choose_keystone(store, now, &mut notices)?;
     let constitution = match store.load(CoreBlock::Constitution.name()) {
         Ok(found) => found.block,
@@ -43,7 +42,7 @@ pub(crate) fn seed(
         }
         Err(error) => return Err(error.into()),
     };
-    Ok(Seeded {
+    Ok(Prepared {
         identity: Identity {
             keystone,
             constitution,
@@ -85,7 +84,10 @@ fn earlier_generation(
 ///
 /// # Errors
 /// The store cannot be read or written.
-pub fn seed_defaults(store: &dyn BlockStore, now: Timestamp) -> Result<Vec<String>, StoreError> {
+pub fn install_default_blocks(
+    store: &dyn BlockStore,
+    now: Timestamp,
+) -> Result<Vec<String>, StoreError> {
     let stamp = stamp(now, "seeded");
     let there = store.names()?;
     let mut made = Vec::new();
@@ -173,12 +175,12 @@ mod tests {
         "hc_conversation": "[{\"role\":\"user\",\"content\":\"Hello\"}]"
     }"#;
 
-    fn seeded(store: &MemStore, export: &str) -> Seeded {
+    fn seeded(store: &MemStore, export: &str) -> Prepared {
         let config = KernelConfig {
             migrate: Some(export.to_owned()),
             ..KernelConfig::default()
         };
-        seed(&config, store, Timestamp::UNIX_EPOCH).unwrap()
+        prepare(&config, store, Timestamp::UNIX_EPOCH).unwrap()
     }
 
     #[test]

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
 use pscale_blocks::migrate::{self, Defaults, Export, MessageRole, Migrated, Plan};
 use pscale_blocks::{BlockStore, EditAuthor, Stamp, StoreError};
 
-use super::default_blocks::seed_defaults;
-use crate::conversation::{self, Conversation};
+use super::default_blocks::install_default_blocks;
+use crate::conversation::{self, ConversationRecord};
 use crate::prompt::CoreBlock;
-use crate::storage::Keeper;
+use crate::storage::FileStore;
 use crate::{KernelError, new_memory};
 
 /// The head of the block `stash`.
@@ -51,11 +52,11 @@ pub fn migrate(
     if matches!(migrated, Migrated::InUse { .. }) {
         return Ok(migrated);
     }
-    seed_defaults(store, now)?;
+    install_default_blocks(store, now)?;
     let failed = KernelError::file(conversation::FILE);
-    let keeper = Keeper::new(Some(data), true, Redactor::default());
-    let begun = Conversation::open(&keeper)
-        .and_then(|(mut conversation, _)| conversation.take_over(&keeper, now, messages(plan)));
+    let files = FileStore::new(Some(data), true, Redactor::default());
+    let begun = ConversationRecord::open(Arc::new(files))
+        .and_then(|(mut record, _)| record.take_over(now, messages(plan)));
     begun.map_err(failed)?;
     Ok(migrated)
 }

@@ -1,154 +1,48 @@
 mod blocking;
 mod boot;
+mod builder;
 mod default_blocks;
-mod faces;
+mod face_requests;
 mod migration;
+mod owners;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::{fmt, io};
+use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
-use llm_client::{Clock, Message, ModelTable, Usd};
-use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, TokenCounter as _};
+use llm_client::Message;
+use pscale_blocks::{BlockStore, EditAuthor};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::brain::MAX_TOKENS;
-use crate::conversation::{self, Conversation};
-use crate::dispatch::{self, Caller, Facts};
-use crate::faces::{Notes, Shells, State};
-use crate::prompt::Phase;
-use crate::spending::{self, Call, Meter};
-use crate::storage::{Keeper, Keyless};
-use crate::turn::TurnReport;
+use crate::conversation::{self, ConversationRecord};
+use crate::dispatch::{ToolCaller, TurnFacts, author};
+use crate::turn::{self, check_input};
 use crate::{
-    Author, Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host,
-    KernelConfig, KernelError, Kv, Said, ShellCompiler, ShellInfo, ToolOutcome, Usage, Utterance,
-    Web,
+    Author, Brain, BrainInfo, DisplayedMessage, EventSink, FaceManager, KernelError, Phase,
+    PromptPreview, ToolError, ToolResult, TurnReport, Usage, Utterance,
 };
+use boot::Boot;
+use owners::Owners;
 
 pub use blocking::may_block;
 pub use boot::{BootReport, SafeFace};
-pub use default_blocks::{keystone_of, seed_defaults};
+pub use builder::KernelBuilder;
+pub use default_blocks::{install_default_blocks, keystone_of};
 pub use migration::{migrate, plan_migration};
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
 #[derive(Clone)]
 pub struct Kernel {
-    pub(crate) inner: Arc<Inner>,
+    owners: Arc<Owners>,
     /// Its requests are no person's.
-    pub(crate) unprompted: bool,
-}
-
-/// What all clones of a kernel share.
-pub(crate) struct Inner {
-    pub config: KernelConfig,
-    pub store: Arc<dyn BlockStore>,
-    pub brain: Arc<dyn Brain>,
-    pub compiler: Arc<dyn ShellCompiler>,
-    pub host: Arc<dyn Host>,
-    pub clock: Arc<dyn Clock>,
-    pub keeper: Keeper,
-    pub prices: Arc<ModelTable>,
-    pub web: Web,
-    pub files: Arc<Files>,
-    /// Opened when it is first needed: it reads all that it holds.
-    pub kv: OnceLock<Kv>,
-    /// Who the model is, as it was at the start: what it changes of itself holds from the next start on.
-    pub identity: Identity,
-    /// What there is to say of the start.
-    pub notices: Vec<String>,
-    /// One request beside the conversation at a time: each is held against what those before have taken.
-    pub asking: tokio::sync::Mutex<()>,
-    /// One turn at a time.
-    pub conversation: tokio::sync::Mutex<Conversation>,
-    state: Mutex<State>,
-    shells: Mutex<Shells>,
-    meter: Mutex<Meter>,
-    notes: Mutex<Notes>,
-    pub unprompted: Mutex<spending::Made>,
-}
-
-/// The two blocks that are read once.
-#[derive(Debug, Clone)]
-pub(crate) struct Identity {
-    pub keystone: Block,
-    pub constitution: Block,
+    unprompted: bool,
 }
 
 impl Kernel {
-    /// Opens a kernel on a store: takes an earlier generation over if there is one, seeds what is missing, chooses the
-    /// keystone, and reads what was said before. Asks no model.
-    ///
-    /// # Errors
-    /// The store or the data directory cannot be read or written.
-    #[expect(
-        clippy::unused_async,
-        reason = "the agreed signature: opening a store elsewhere would wait"
-    )]
-    pub async fn open(
-        config: KernelConfig,
-        store: Arc<dyn BlockStore>,
-        brain: Arc<dyn Brain>,
-        compiler: Arc<dyn ShellCompiler>,
-        host: Arc<dyn Host>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, KernelError> {
-        let now = clock.now();
-        let redactor = config.redactor.clone();
-        let store: Arc<dyn BlockStore> = Arc::new(Keyless { store, redactor });
-        let keeper = Keeper::new(
-            config.data.as_deref(),
-            !config.glance,
-            config.redactor.clone(),
-        );
-        keeper.sweep();
-        let (mut conversation, torn) =
-            Conversation::open(&keeper).map_err(KernelError::file(conversation::FILE))?;
-        let mut notices: Vec<String> = torn.into_iter().collect();
-        let seeded = default_blocks::seed(&config, &*store, now)?;
-        notices.extend(seeded.notices);
-        conversation
-            .take_over(&keeper, now, seeded.conversation)
-            .map_err(KernelError::file(conversation::FILE))?;
-        let (state, broken) = State::open(&keeper).map_err(KernelError::file("state.json"))?;
-        notices.extend(broken);
-        let (shells, broken) = Shells::open(&keeper).map_err(KernelError::file("shells.json"))?;
-        notices.extend(broken);
-        let (meter, broken) =
-            Meter::open(&keeper, now).map_err(KernelError::file(spending::FILE))?;
-        notices.extend(broken);
-        let prices = Arc::new(config.settings.model_table(&brain.info().provider));
-        let files = Files::new(config.data.as_deref(), clock.clone());
-        for grant in &config.grants {
-            files.grant(grant).map_err(KernelError::Setting)?;
-        }
-        let web = dispatch::web(&config, clock.clone()).map_err(KernelError::Setting)?;
-        Ok(Self {
-            unprompted: false,
-            inner: Arc::new(Inner {
-                config,
-                web,
-                files: Arc::new(files),
-                kv: OnceLock::new(),
-                store,
-                brain,
-                compiler,
-                host,
-                clock,
-                keeper,
-                prices,
-                identity: seeded.identity,
-                notices,
-                asking: tokio::sync::Mutex::default(),
-                conversation: tokio::sync::Mutex::new(conversation),
-                state: Mutex::new(state),
-                shells: Mutex::new(shells),
-                meter: Mutex::new(meter),
-                notes: Mutex::default(),
-                unprompted: Mutex::default(),
-            }),
-        })
+    /// Begins a kernel on a store, with a brain that answers.
+    pub fn builder(store: Arc<dyn BlockStore>, brain: Arc<dyn Brain>) -> KernelBuilder {
+        KernelBuilder::new(store, brain)
     }
 
     /// Wakes the model: a good face that is kept is shown, else the model is asked for one.
@@ -160,7 +54,20 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<BootReport, KernelError> {
-        may_block(self.inner.boot(&events, &cancel)).await
+        let boot = async {
+            let mut record = self.owners.record.lock().await;
+            let notices = self.owners.notices.clone();
+            Boot::new(
+                self.owners.context(),
+                &mut record,
+                notices,
+                &events,
+                &cancel,
+            )
+            .run()
+            .await
+        };
+        may_block(boot).await
     }
 
     /// The same kernel for a face that asks while no person is at it: each request beside the conversation counts by
@@ -177,8 +84,8 @@ impl Kernel {
     ///
     /// # Errors
     /// `too_often`: the last hour has had `budgets.face_calls_hour` of them.
-    pub fn count_unprompted(&self) -> Result<(), crate::Fault> {
-        self.inner.unprompted_request()
+    pub fn count_unprompted(&self) -> Result<(), ToolError> {
+        self.owners.spending.count_face_call()
     }
 
     /// The person says `input`; answers when the model is done.
@@ -191,7 +98,7 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<TurnReport, KernelError> {
-        may_block(self.inner.turn(Author::Person, input, &events, &cancel)).await
+        self.say(Author::Person, input, &events, &cancel).await
     }
 
     /// The face of revision `rev` says `input` while the person is not at it; the model reads that it does ([`Author::says`]).
@@ -205,35 +112,53 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<TurnReport, KernelError> {
-        may_block((self.inner).turn(Author::Face(rev), input, &events, &cancel)).await
+        self.say(Author::Face(rev), input, &events, &cancel).await
+    }
+
+    async fn say(
+        &self,
+        by: Author,
+        input: String,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Result<TurnReport, KernelError> {
+        let turn = async {
+            check_input(&input)?;
+            let mut record = self.owners.record.lock().await;
+            turn::say(
+                self.owners.context(),
+                &mut record,
+                by,
+                input,
+                events,
+                cancel,
+            )
+            .await
+        };
+        may_block(turn).await
     }
 
     /// What the next request would be, part by part.
-    pub async fn prompt(&self, phase: Phase) -> crate::PromptPreview {
+    pub async fn prompt(&self, phase: Phase) -> PromptPreview {
         let preview = async {
-            let conversation = self.inner.conversation.lock().await;
-            self.inner.preview(phase, &conversation)
+            let record = self.owners.record.lock().await;
+            turn::preview(self.owners.context(), phase, &record)
         };
         may_block(preview).await
     }
 
-    /// Runs a tool outside of a turn: for the person. A failure is an answer, too.
-    pub async fn call_tool(&self, name: &str, input: Value, by: EditAuthor) -> ToolOutcome {
-        self.call_tool_with(name, input, by, EventSink::none(), CancellationToken::new())
-            .await
-    }
-
-    /// Runs a tool outside of a turn and tells of it: for a face, or for the person.
-    pub async fn call_tool_with(
+    /// Runs a tool outside of a turn: for a face, or for the person. A failure is an answer, too.
+    pub async fn call_tool(
         &self,
         name: &str,
         input: Value,
         by: EditAuthor,
         events: EventSink,
         cancel: CancellationToken,
-    ) -> ToolOutcome {
-        let mut facts = Facts::default();
-        let mut caller = Caller {
+    ) -> ToolResult {
+        let mut facts = TurnFacts::default();
+        facts.unprompted = self.unprompted;
+        let mut caller = ToolCaller {
             by: author(&by),
             provenance: by,
             boot: false,
@@ -241,73 +166,65 @@ impl Kernel {
             events: &events,
             cancel: &cancel,
         };
-        may_block(self.inner.run_tool(name, input, &mut caller)).await
+        may_block(self.owners.context().run_tool(name, input, &mut caller)).await
+    }
+
+    async fn call_for_person(&self, name: &str, input: Value) -> ToolResult {
+        let (events, cancel) = (EventSink::none(), CancellationToken::new());
+        self.call_tool(name, input, EditAuthor::Person, events, cancel)
+            .await
     }
 
     /// Compiles a shell of the person's and shows it.
-    pub async fn recompile(&self, jsx: &str) -> ToolOutcome {
+    pub async fn recompile(&self, jsx: &str) -> ToolResult {
         let input = serde_json::json!({ "jsx": jsx });
-        self.call_tool("recompile", input, EditAuthor::Person).await
-    }
-
-    /// The shells that are kept, oldest first.
-    pub fn shells(&self) -> Vec<ShellInfo> {
-        self.inner.shells().list().to_vec()
-    }
-
-    /// The source of a kept shell.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn shell_source(&self, rev: u64) -> Result<Option<String>, KernelError> {
-        let source = self.inner.shells().source(&self.inner.keeper, rev);
-        source.map_err(KernelError::file("shells"))
+        self.call_for_person("recompile", input).await
     }
 
     /// Goes back to a kept shell.
-    pub async fn use_shell(&self, rev: u64) -> ToolOutcome {
+    pub async fn use_shell(&self, rev: u64) -> ToolResult {
         let input = serde_json::json!({ "rev": rev });
-        self.call_tool("shell_use", input, EditAuthor::Person).await
+        self.call_for_person("shell_use", input).await
     }
 
     /// The time, as everything of this kernel is stamped with it.
     pub fn now(&self) -> Timestamp {
-        self.inner.clock.now()
+        self.owners.clock.now()
     }
 
     /// What was taken so far.
     pub fn usage(&self) -> Usage {
-        self.inner.usage()
+        self.owners.spending.usage()
     }
 
     /// Who answers.
     pub fn brain(&self) -> BrainInfo {
-        self.inner.brain.info()
+        self.owners.brain.info()
     }
 
     /// What there is to say of the start: what was seeded, repaired or set aside.
     pub fn notices(&self) -> &[String] {
-        &self.inner.notices
+        &self.owners.notices
     }
 
     /// The tools of the next call, by name.
     pub fn tools(&self) -> Vec<String> {
-        self.inner.active_names()
+        self.owners.context().active_names()
     }
 
     /// Whether a turn or a boot is under way.
     pub fn is_busy(&self) -> bool {
-        self.inner.conversation.try_lock().is_err()
+        self.owners.record.try_lock().is_err()
     }
 
-    /// Brings what could not be put on record there, if it can be now. Call it before the last clone goes.
+    /// Brings what could not be put on record there, if it can be now. UsageLine it before the last clone goes.
     ///
     /// # Errors
     /// What was said since is in memory only, and lost when the kernel goes.
     pub async fn settle(&self) -> Result<(), KernelError> {
         let settle = async {
-            let mut conversation = self.inner.conversation.lock().await;
-            conversation.settle(&self.inner.keeper)
+            let mut record = self.owners.record.lock().await;
+            record.settle()
         };
         let settled = may_block(settle).await;
         settled.map_err(KernelError::file(conversation::FILE))
@@ -315,8 +232,8 @@ impl Kernel {
 
     /// The conversation that is still in view, oldest first.
     pub async fn messages(&self) -> Vec<Message> {
-        let conversation = self.inner.conversation.lock().await;
-        conversation.messages().cloned().collect()
+        let record = self.owners.record.lock().await;
+        record.messages().cloned().collect()
     }
 
     /// Everything that was ever said, oldest first, with its authors.
@@ -324,7 +241,7 @@ impl Kernel {
     /// # Errors
     /// The record cannot be read.
     pub fn record(&self) -> Result<Vec<Utterance>, KernelError> {
-        Conversation::all(&self.inner.keeper).map_err(KernelError::file(conversation::FILE))
+        ConversationRecord::all(&self.owners.files).map_err(KernelError::file(conversation::FILE))
     }
 
     /// The words of the person, of faces and of the model, oldest first: without calls of tools, their results, and what the
@@ -332,115 +249,23 @@ impl Kernel {
     ///
     /// # Errors
     /// The record cannot be read.
-    pub fn said(&self) -> Result<Vec<Said>, KernelError> {
+    pub fn said(&self) -> Result<Vec<DisplayedMessage>, KernelError> {
         Ok(conversation::said(self.record()?))
+    }
+
+    /// The shells that are kept, and what becomes of a face.
+    pub fn faces(&self) -> &FaceManager {
+        &self.owners.faces
     }
 
     /// The blocks.
     pub fn store(&self) -> Arc<dyn BlockStore> {
-        self.inner.store.clone()
+        self.owners.toolbox.store.clone()
     }
 }
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kernel({})", self.inner.brain.info().model)
-    }
-}
-
-/// Who edits, in a word.
-pub(crate) fn author(by: &EditAuthor) -> String {
-    match by {
-        EditAuthor::Model { id, .. } => id.clone(),
-        EditAuthor::Person => "person".to_owned(),
-        EditAuthor::Web { url } => url.clone(),
-        EditAuthor::Import { source } => source.clone(),
-        EditAuthor::Kernel => "kernel".to_owned(),
-    }
-}
-
-/// None of these is held over an await.
-impl Inner {
-    pub fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn shells(&self) -> MutexGuard<'_, Shells> {
-        self.shells.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes the state; it is on the disk, or as before.
-    pub fn change_state(&self, change: impl FnOnce(&mut State)) -> io::Result<()> {
-        let mut state = self.state();
-        let mut new = state.clone();
-        change(&mut new);
-        new.save(&self.keeper)?;
-        *state = new;
-        Ok(())
-    }
-
-    fn meter(&self) -> MutexGuard<'_, Meter> {
-        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn usage(&self) -> Usage {
-        self.meter().usage(self.clock.now())
-    }
-
-    pub fn begin_turn(&self) {
-        self.meter().begin_turn();
-    }
-
-    /// Counts a reply, with what failed attempts before it were charged.
-    pub fn meter_reply(&self, answer: &BrainReply, events: &EventSink) {
-        let Some(call) = Call::of(&answer.model, &answer.reply, O200k.name()) else {
-            return;
-        };
-        let charged = call.charged(self.brain.take_spend());
-        self.meter_call(charged.unwrap_or(call), events);
-    }
-
-    /// Counts a call without an answer, if anything was charged for it.
-    pub fn meter_lost(&self, model: &str, events: &EventSink) {
-        if let Some(call) = Call::lost(model, self.brain.take_spend()) {
-            self.meter_call(call, events);
-        }
-    }
-
-    fn meter_call(&self, call: Call, events: &EventSink) {
-        let now = self.clock.now();
-        let recorded = self.meter().add(&self.keeper, &call.at(now));
-        if let Err(error) = recorded {
-            events.notice(format!("{} cannot be written: {error}", spending::FILE));
-        }
-        events.send(Event::Usage(self.usage()));
-    }
-
-    /// Asks the brain, within the budgets.
-    pub async fn complete(
-        &self,
-        mut request: BrainRequest,
-        events: &EventSink,
-        cancel: &CancellationToken,
-    ) -> Result<BrainReply, BrainError> {
-        let allowance = spending::allow(self, &request).map_err(BrainError::Budget)?;
-        if request.after.is_none() {
-            // A brain that does not ask is held to the caps, too.
-            let info = self.brain.info();
-            let asked = allowance.reply(
-                info.asked(&request),
-                request.max_tokens.unwrap_or(MAX_TOKENS),
-                Usd::ZERO,
-            );
-            asked.map_err(BrainError::Budget)?;
-        }
-        request.allowance = allowance;
-        (self.brain)
-            .complete(request, events.clone(), cancel.clone())
-            .await
+        write!(f, "Kernel({})", self.brain().model)
     }
 }

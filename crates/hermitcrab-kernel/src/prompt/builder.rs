@@ -4,14 +4,14 @@ use super::defaults::CoreBlock;
 use super::{Part, PromptBlocks, SystemPrompt};
 
 /// The prompt while it is being made: parts, one after another, each under its limit.
-pub(super) struct Sheet<'a> {
+pub(super) struct PromptBuilder<'a> {
     blocks: &'a PromptBlocks<'a>,
     tokens: &'a dyn TokenCounter,
     text: String,
     parts: Vec<Part>,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> PromptBuilder<'a> {
     pub fn new(blocks: &'a PromptBlocks<'a>, tokens: &'a dyn TokenCounter) -> Self {
         Self {
             blocks,

@@ -13,7 +13,7 @@ pub(crate) const COMPONENT: &str =
 pub(crate) const MEND: &str = "[Your component did not become the face: ";
 
 /// Whether these are words of the kernel's, and no person's.
-pub(crate) fn is_ask(text: &str) -> bool {
+pub(crate) fn is_kernel_request(text: &str) -> bool {
     let whole = [
         super::BOOT_MESSAGE,
         ANSWER,

@@ -25,7 +25,7 @@ pub enum Persisted<'a> {
 /// Which keystone is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Which {
+pub enum KeystoneSource {
     /// That of the program.
     Embedded,
     /// That of the store; it is the program's, or a newer one.
@@ -52,7 +52,7 @@ pub enum StoreAction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// Which one is read.
-    pub which: Which,
+    pub which: KeystoneSource,
     /// The one that is read.
     pub block: Block,
     /// One line for the person.
@@ -83,7 +83,7 @@ pub fn keystone_version(block: &Block) -> Option<u64> {
 /// one that cannot teach is left where it is and not read.
 pub fn choose(persisted: Persisted<'_>, embedded: &Block, tokens: &dyn TokenCounter) -> Choice {
     let built_in = |notice: Option<String>, action| Choice {
-        which: Which::Embedded,
+        which: KeystoneSource::Embedded,
         block: embedded.clone(),
         notice,
         action,
@@ -120,12 +120,12 @@ pub fn choose(persisted: Persisted<'_>, embedded: &Block, tokens: &dyn TokenCoun
     let (which, notice) = if version > own {
         let notice =
             format!("the stored keystone v{version} is newer than the built-in v{own} and is used");
-        (Which::Persisted, Some(notice))
+        (KeystoneSource::Persisted, Some(notice))
     } else if stored == embedded {
-        (Which::Persisted, None)
+        (KeystoneSource::Persisted, None)
     } else {
         let notice = format!("the stored keystone v{version} was edited and is used");
-        (Which::Edited, Some(notice))
+        (KeystoneSource::Edited, Some(notice))
     };
     Choice {
         which,

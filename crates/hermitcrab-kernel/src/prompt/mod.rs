@@ -13,7 +13,7 @@ use pscale_blocks::{Block, DetailLevel, TokenCounter};
 use serde::Serialize;
 
 use crate::Face;
-use builder::Sheet;
+use builder::PromptBuilder;
 pub use defaults::{CoreBlock, new_memory};
 pub(crate) use kernel_words::FROM_FACE;
 
@@ -23,6 +23,13 @@ pub const FIXED_LINE: &str =
 
 /// The person's part of a boot: there is no text of theirs yet.
 pub const BOOT_MESSAGE: &str = "BOOT";
+
+/// The two blocks that are read once, at the start: what the model changes in them counts from the next start on.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    pub keystone: Block,
+    pub constitution: Block,
+}
 
 /// What is about to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -143,7 +150,7 @@ pub struct Part {
 impl SystemPrompt {
     /// The system prompt for `phase`, under its limit whatever the blocks hold.
     pub fn new(phase: Phase, blocks: &PromptBlocks<'_>, tokens: &dyn TokenCounter) -> Self {
-        let mut sheet = Sheet::new(blocks, tokens);
+        let mut sheet = PromptBuilder::new(blocks, tokens);
         let memory = match phase {
             Phase::Boot { running, face } => {
                 sheet.whole(CoreBlock::Keystone, Limits::KEYSTONE);

@@ -7,11 +7,12 @@ use pscale_blocks::{O200k, TokenCounter as _};
 
 use crate::brain::{Cap, Caps};
 use crate::conversation::window;
-use crate::kernel::Inner;
-use crate::{Allowance, BrainRequest, table};
+use crate::{Allowance, BrainInfo, BrainRequest, table};
+
+use super::meter::SpendMeter;
 
 /// The tokens of a request by our own count; the provider counts differently.
-pub(crate) fn tokens(request: &BrainRequest) -> u64 {
+fn tokens(request: &BrainRequest) -> u64 {
     let system = request.system.iter().filter_map(llm_client::Block::as_text);
     let system: usize = system.map(|text| O200k.count(text)).sum();
     let tools = O200k.count(&table::as_sent(&request.tools));
@@ -19,10 +20,13 @@ pub(crate) fn tokens(request: &BrainRequest) -> u64 {
 }
 
 /// What may be spent on a request, or why it must not be sent, as a line for the person.
-pub(crate) fn allow(inner: &Inner, request: &BrainRequest) -> Result<Allowance, String> {
-    let info = inner.brain.info();
-    let budgets = inner.config.settings.budgets;
-    let usage = inner.usage();
+pub(super) fn allow(
+    meter: &SpendMeter,
+    info: &BrainInfo,
+    request: &BrainRequest,
+) -> Result<Allowance, String> {
+    let budgets = meter.budgets;
+    let usage = meter.usage();
     let prompt = tokens(request);
     if usage.turn.input.saturating_add(prompt) > budgets.input_tokens {
         return Err(format!(
@@ -40,7 +44,7 @@ pub(crate) fn allow(inner: &Inner, request: &BrainRequest) -> Result<Allowance, 
         return Ok(Allowance::default());
     }
     let dollars = |amount| Some(Usd::from_dollars(amount).unwrap_or(Usd(i64::MAX)));
-    let run = inner.config.max_usd;
+    let run = meter.max_usd;
     let caps = [
         (
             "turn",
@@ -65,8 +69,8 @@ pub(crate) fn allow(inner: &Inner, request: &BrainRequest) -> Result<Allowance, 
         })
     });
     let caps = Caps {
-        provider: info.provider,
-        prices: inner.prices.clone(),
+        provider: info.provider.clone(),
+        prices: meter.prices.clone(),
         prompt,
         each: caps.collect(),
         run,

@@ -1,9 +1,8 @@
 //! What calls took, and what they may take.
 
 mod budget;
-mod unprompted;
+mod meter;
 mod usage;
 
-pub(crate) use budget::allow;
-pub(crate) use unprompted::Made;
-pub(crate) use usage::{Call, FILE, Meter};
+pub(crate) use meter::SpendMeter;
+pub(crate) use usage::FILE;

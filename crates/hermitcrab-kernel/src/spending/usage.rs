@@ -9,8 +9,8 @@ use llm_client::{CostSource, Reply, ReplySource, Spend, Usd};
 use serde::{Deserialize, Serialize};
 
 use crate::config::dollars;
-use crate::storage::Keeper;
-use crate::{Taken, Usage};
+use crate::storage::FileStore;
+use crate::{Usage, UsageTotals};
 
 /// The journal's name.
 pub(crate) const FILE: &str = "usage.jsonl";
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 
 /// One line of `usage.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Call {
+pub(crate) struct UsageLine {
     schema_version: u32,
     at: Timestamp,
     model: String,
@@ -28,7 +28,7 @@ pub(crate) struct Call {
     cached_write: u64,
     output: u64,
     /// Dollars; null when nobody knows.
-    #[serde(with = "dollars::maybe")]
+    #[serde(with = "dollars::optional_usd")]
     usd: Option<Usd>,
     /// Who said what it cost.
     cost_from: CostSource,
@@ -45,7 +45,7 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-impl Call {
+impl UsageLine {
     /// What a reply says it took.
     ///
     /// `None` for the offline rules, which take nothing. A script that stands for a model has no known cost and is counted.
@@ -108,8 +108,8 @@ impl Call {
     }
 }
 
-impl Taken {
-    fn add(&mut self, call: &Call) {
+impl UsageTotals {
+    fn add(&mut self, call: &UsageLine) {
         let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
         // Where nothing was bought no model was asked. Journals of earlier versions hold such calls.
         if call.cost_from != CostSource::Free {
@@ -130,23 +130,23 @@ impl Taken {
 
 /// Adds calls up.
 #[derive(Debug, Default)]
-pub(crate) struct Meter {
+pub(crate) struct UsageSums {
     usage: Usage,
     day: Option<Date>,
 }
 
-impl Meter {
+impl UsageSums {
     /// Reads what is on record. Lines that cannot be read are kept beside it, with a line about them.
-    pub fn open(keeper: &Keeper, now: Timestamp) -> io::Result<(Self, Option<String>)> {
+    pub fn open(files: &FileStore, now: Timestamp) -> io::Result<(Self, Option<String>)> {
         let mut meter = Self {
             usage: Usage::default(),
             day: Some(day(now)),
         };
-        let (bytes, mut notice) = keeper.load(FILE)?;
+        let (bytes, mut notice) = files.load(FILE)?;
         let bytes = bytes.unwrap_or_default();
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            match serde_json::from_slice::<Call>(line) {
+            match serde_json::from_slice::<UsageLine>(line) {
                 // A last line without its end would run into the next one.
                 Ok(call) if call.schema_version == VERSION && line.ends_with(b"\n") => {
                     meter.usage.total.add(&call);
@@ -159,8 +159,8 @@ impl Meter {
             }
         }
         if !bad.is_empty() {
-            let aside = keeper.keep_beside(FILE, &bad)?;
-            keeper.replace(FILE, &good)?;
+            let aside = files.back_up_unreadable(FILE, &bad)?;
+            files.replace(FILE, &good)?;
             notice = Some(format!(
                 "{FILE} has lines that cannot be read: the sums are without them, they are kept as {aside}"
             ));
@@ -172,21 +172,21 @@ impl Meter {
     pub fn usage(&self, now: Timestamp) -> Usage {
         let mut usage = self.usage;
         if self.day != Some(day(now)) {
-            usage.day = Taken::default();
+            usage.day = UsageTotals::default();
         }
         usage
     }
 
     pub fn begin_turn(&mut self) {
-        self.usage.turn = Taken::default();
+        self.usage.turn = UsageTotals::default();
     }
 
     /// Counts a call and puts it on record. The sums count it even where the record cannot be written.
-    pub fn add(&mut self, keeper: &Keeper, call: &Call) -> io::Result<()> {
+    pub fn add(&mut self, files: &FileStore, call: &UsageLine) -> io::Result<()> {
         let now = call.at;
         if self.day != Some(day(now)) {
             self.day = Some(day(now));
-            self.usage.day = Taken::default();
+            self.usage.day = UsageTotals::default();
         }
         let usage = &mut self.usage;
         for sum in [
@@ -199,7 +199,7 @@ impl Meter {
         }
         let mut line = serde_json::to_vec(call)?;
         line.push(b'\n');
-        keeper.append(FILE, &line)
+        files.append(FILE, &line)
     }
 }
 

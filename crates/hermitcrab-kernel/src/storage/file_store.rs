@@ -13,13 +13,13 @@ use tempfile::Builder;
 /// Where the kernel keeps what is no block. No key gets there: what looks like one, and the key in use, are taken out of
 /// everything that is written.
 #[derive(Debug)]
-pub(crate) struct Keeper {
-    place: Place,
+pub(crate) struct FileStore {
+    place: Backing,
     redactor: Redactor,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Backing {
     /// A folder; every write is on the disk before it is reported.
     Dir(PathBuf),
     /// Memory, over a folder that is only read, if there is one.
@@ -30,12 +30,12 @@ enum Place {
     },
 }
 
-impl Keeper {
+impl FileStore {
     /// Keeps in `dir`; without one, or if nothing is to be written, in memory.
     pub fn new(dir: Option<&Path>, writes: bool, redactor: Redactor) -> Self {
         let place = match dir {
-            Some(dir) if writes => Place::Dir(dir.to_owned()),
-            below => Place::Memory {
+            Some(dir) if writes => Backing::Dir(dir.to_owned()),
+            below => Backing::Memory {
                 below: below.map(Path::to_owned),
                 files: Mutex::default(),
             },
@@ -46,7 +46,9 @@ impl Keeper {
     /// Clears away what was being written when a process ended: once, before anything else is written. What cannot be cleared is
     /// no reason not to start.
     pub fn sweep(&self) {
-        let Place::Dir(dir) = &self.place else { return };
+        let Backing::Dir(dir) = &self.place else {
+            return;
+        };
         let rows = FOLDERS
             .iter()
             .filter_map(|folder| fs::read_dir(dir.join(folder)).ok());
@@ -60,8 +62,8 @@ impl Keeper {
     /// The bytes of a file; none if there is none.
     pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         match &self.place {
-            Place::Dir(dir) => read(&dir.join(name)),
-            Place::Memory { below, files } => {
+            Backing::Dir(dir) => read(&dir.join(name)),
+            Backing::Memory { below, files } => {
                 let files = files.lock().unwrap_or_else(PoisonError::into_inner);
                 match (files.get(name), below) {
                     (Some(written), _) => Ok(written.clone()),
@@ -75,14 +77,14 @@ impl Keeper {
     /// The bytes of a file at a start. What is no file in its place is moved away, with a line about it.
     pub fn load(&self, name: &str) -> io::Result<(Option<Vec<u8>>, Option<String>)> {
         match (self.read(name), &self.place) {
-            (Err(error), Place::Dir(dir)) if error.kind() == io::ErrorKind::IsADirectory => {
+            (Err(error), Backing::Dir(dir)) if error.kind() == io::ErrorKind::IsADirectory => {
                 let aside = self.free_name(name)?;
                 fs::rename(dir.join(name), dir.join(&aside))?;
                 let notice =
                     format!("{name} was no file: it begins anew, what stood there is {aside}");
                 Ok((None, Some(notice)))
             }
-            (Err(error), Place::Memory { .. }) if error.kind() == io::ErrorKind::IsADirectory => {
+            (Err(error), Backing::Memory { .. }) if error.kind() == io::ErrorKind::IsADirectory => {
                 Ok((None, Some(format!("{name} is no file and cannot be read"))))
             }
             (read, _) => Ok((read?, None)),
@@ -90,7 +92,7 @@ impl Keeper {
     }
 
     /// Keeps `bytes`, which cannot be read, beside the file they were in; answers under which name.
-    pub fn keep_beside(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
+    pub fn back_up_unreadable(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
         let aside = self.free_name(name)?;
         self.replace(&aside, bytes)?;
         Ok(aside)
@@ -120,8 +122,8 @@ impl Keeper {
             Err(error) => Err(error),
         };
         match &self.place {
-            Place::Dir(dir) => on_disk(dir),
-            Place::Memory { below, files } => {
+            Backing::Dir(dir) => on_disk(dir),
+            Backing::Memory { below, files } => {
                 let mut names = below.as_deref().map_or_else(|| Ok(Vec::new()), on_disk)?;
                 let files = files.lock().unwrap_or_else(PoisonError::into_inner);
                 let within = |name: &String| {
@@ -137,7 +139,7 @@ impl Keeper {
     /// Puts `bytes` in the place of a file: it is the old one or the new one, whatever happens.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let bytes = &*self.clean(bytes);
-        let Place::Dir(dir) = &self.place else {
+        let Backing::Dir(dir) = &self.place else {
             self.put(name, Some(bytes.to_vec()));
             return Ok(());
         };
@@ -155,7 +157,7 @@ impl Keeper {
     /// Adds lines to a journal. They are on the disk when this returns.
     pub fn append(&self, name: &str, lines: &[u8]) -> io::Result<()> {
         let lines = &*self.clean(lines);
-        let Place::Dir(dir) = &self.place else {
+        let Backing::Dir(dir) = &self.place else {
             let mut all = self.read(name)?.unwrap_or_default();
             all.extend(lines);
             self.put(name, Some(all));
@@ -182,7 +184,7 @@ impl Keeper {
 
     /// Takes a file away, if it is there.
     pub fn remove(&self, name: &str) -> io::Result<()> {
-        let Place::Dir(dir) = &self.place else {
+        let Backing::Dir(dir) = &self.place else {
             self.put(name, None);
             return Ok(());
         };
@@ -201,7 +203,7 @@ impl Keeper {
     }
 
     fn put(&self, name: &str, bytes: Option<Vec<u8>>) {
-        if let Place::Memory { files, .. } = &self.place {
+        if let Backing::Memory { files, .. } = &self.place {
             let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
             files.insert(name.to_owned(), bytes);
         }

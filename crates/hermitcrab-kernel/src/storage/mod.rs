@@ -3,5 +3,5 @@
 mod file_store;
 mod redacting;
 
-pub(crate) use file_store::Keeper;
-pub(crate) use redacting::Keyless;
+pub(crate) use file_store::FileStore;
+pub(crate) use redacting::RedactingStore;

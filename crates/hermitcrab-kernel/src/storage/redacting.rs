@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 
 /// The store that was given, for everybody: no key in use gets into a block, whoever writes it. Stores themselves take
 /// out what looks like a key; of one without a form only the redactor knows.
-pub(crate) struct Keyless {
+pub(crate) struct RedactingStore {
     pub store: Arc<dyn BlockStore>,
     pub redactor: Redactor,
 }
 
-impl Keyless {
+impl RedactingStore {
     fn clean<'a, T: Serialize + DeserializeOwned + Clone>(&self, value: &'a T) -> Cow<'a, T> {
         let Ok(text) = serde_json::to_string(value) else {
             return Cow::Borrowed(value);
@@ -29,7 +29,7 @@ impl Keyless {
     }
 }
 
-impl BlockStore for Keyless {
+impl BlockStore for RedactingStore {
     fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
         self.store.names()
     }

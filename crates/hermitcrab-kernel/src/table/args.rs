@@ -5,7 +5,7 @@ use std::str::FromStr;
 use pscale_blocks::{BlockName, Path};
 use serde_json::{Map, Value};
 
-use crate::Fault;
+use crate::ToolError;
 
 /// Arguments that follow their schema: every required field is there and every field has its type.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +14,8 @@ pub(crate) struct Args(Map<String, Value>);
 impl Args {
     /// Checks `input` against the JSON schema of a tool. Unknown fields are left out; a number in quotes is taken for a
     /// number.
-    pub fn check(input: Value, schema: &Value) -> Result<Self, Fault> {
-        let fault = |detail: String| Fault::new("bad_arguments", detail);
+    pub fn check(input: Value, schema: &Value) -> Result<Self, ToolError> {
+        let fault = |detail: String| ToolError::new("bad_arguments", detail);
         let given = match input {
             Value::Object(given) => given,
             Value::Null => Map::new(),
@@ -54,7 +54,7 @@ impl Args {
     }
 
     /// A text, if it was given.
-    pub fn maybe(&self, name: &str) -> Option<&str> {
+    pub fn optional(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
 
@@ -76,13 +76,13 @@ impl Args {
     }
 
     /// A block's name.
-    pub fn block(&self, name: &str) -> Result<BlockName, Fault> {
+    pub fn block(&self, name: &str) -> Result<BlockName, ToolError> {
         Ok(BlockName::new(self.text(name))?)
     }
 
     /// A path, and a note if it was not written in the usual way.
-    pub fn path(&self, name: &str) -> Result<Option<(Path, Option<String>)>, Fault> {
-        let Some(text) = self.maybe(name) else {
+    pub fn path(&self, name: &str) -> Result<Option<(Path, Option<String>)>, ToolError> {
+        let Some(text) = self.optional(name) else {
             return Ok(None);
         };
         let path = Path::from_str(text)?;
@@ -92,9 +92,9 @@ impl Args {
     }
 }
 
-fn checked(name: &str, value: &Value, rule: &Value) -> Result<Value, Fault> {
+fn checked(name: &str, value: &Value, rule: &Value) -> Result<Value, ToolError> {
     let wrong = |expected: &str| {
-        Fault::new(
+        ToolError::new(
             "bad_arguments",
             format!("{name} is {expected}, here it is {}", kind(value)),
         )
@@ -104,7 +104,7 @@ fn checked(name: &str, value: &Value, rule: &Value) -> Result<Value, Fault> {
             return Ok(value.clone());
         }
         let choices: Vec<_> = choices.iter().filter_map(Value::as_str).collect();
-        return Err(Fault::new(
+        return Err(ToolError::new(
             "bad_arguments",
             format!("{name} is one of {}, not {value}", choices.join(", ")),
         ));

@@ -8,7 +8,7 @@ use llm_client::ToolSpec;
 use serde_json::json;
 
 pub(crate) use args::Args;
-pub use outcome::ToolOutcome;
+pub use outcome::ToolResult;
 pub use tools::{
     Group, Tool, boot_tools, conversation_tools, near_names, tool, tool_group, tool_groups,
 };

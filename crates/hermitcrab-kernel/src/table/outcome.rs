@@ -1,13 +1,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Fault;
+use crate::ToolError;
 use crate::error::usual_hint;
 
 /// What a tool answered. A failure is data, too.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ToolOutcome {
-    /// The answer, or a [`Fault`] as JSON.
+pub struct ToolResult {
+    /// The answer, or a [`ToolError`] as JSON.
     pub content: Value,
     /// It failed.
     pub is_error: bool,
@@ -21,7 +21,7 @@ pub struct ToolOutcome {
 /// The longest result in characters.
 const MAX_RESULT: usize = 12_000;
 
-impl ToolOutcome {
+impl ToolResult {
     /// What a tool answered.
     pub fn of(content: impl Serialize) -> Self {
         match serde_json::to_value(content) {
@@ -31,7 +31,7 @@ impl ToolOutcome {
                 pending_face: false,
                 is_piece: false,
             },
-            Err(error) => Fault::new("format", error.to_string()).into(),
+            Err(error) => ToolError::new("format", error.to_string()).into(),
         }
     }
 
@@ -44,9 +44,9 @@ impl ToolOutcome {
     }
 
     /// Why it failed, if it did.
-    pub fn fault(&self) -> Option<Fault> {
+    pub fn fault(&self) -> Option<ToolError> {
         let text = |key: &str| self.content[key].as_str().unwrap_or_default();
-        let fault = Fault::new(text("error"), text("detail")).hint(text("hint"));
+        let fault = ToolError::new(text("error"), text("detail")).hint(text("hint"));
         self.is_error.then_some(fault)
     }
 
@@ -71,12 +71,12 @@ impl ToolOutcome {
     }
 }
 
-impl From<Fault> for ToolOutcome {
-    fn from(fault: Fault) -> Self {
+impl From<ToolError> for ToolResult {
+    fn from(fault: ToolError) -> Self {
         let mut content = serde_json::Map::new();
-        let usual = || usual_hint(&fault.error).to_owned();
+        let usual = || usual_hint(&fault.kind).to_owned();
         let hint = fault.hint.clone().unwrap_or_else(usual);
-        content.insert("error".to_owned(), fault.error.into());
+        content.insert("error".to_owned(), fault.kind.into());
         content.insert("detail".to_owned(), fault.detail.into());
         content.insert("hint".to_owned(), hint.into());
         Self {
@@ -88,8 +88,8 @@ impl From<Fault> for ToolOutcome {
     }
 }
 
-impl From<Result<Self, Fault>> for ToolOutcome {
-    fn from(result: Result<Self, Fault>) -> Self {
+impl From<Result<Self, ToolError>> for ToolResult {
+    fn from(result: Result<Self, ToolError>) -> Self {
         result.unwrap_or_else(Self::from)
     }
 }

@@ -7,7 +7,7 @@ use pscale_blocks::{
 use serde_json::{Value, json};
 
 use crate::table::Args;
-use crate::{Fault, ToolOutcome};
+use crate::{ToolError, ToolResult};
 
 /// The most characters of a whole block.
 const WHOLE: usize = 6_000;
@@ -25,8 +25,8 @@ pub fn run_block_tool(
     input: Value,
     store: &dyn BlockStore,
     stamp: &Stamp,
-) -> ToolOutcome {
-    let unknown = || Fault::new("unknown_tool", format!("{name} is no tool on blocks"));
+) -> ToolResult {
+    let unknown = || ToolError::new("unknown_tool", format!("{name} is no tool on blocks"));
     let Some(tool) = crate::tool(name) else {
         return unknown().into();
     };
@@ -41,7 +41,7 @@ pub(crate) fn run(
     args: &Args,
     store: &dyn BlockStore,
     stamp: &Stamp,
-) -> Option<Result<ToolOutcome, Fault>> {
+) -> Option<Result<ToolResult, ToolError>> {
     Some(match name {
         "block_read" => read(args, store),
         "block_list" => list(store),
@@ -60,7 +60,7 @@ pub(crate) fn run(
 }
 
 /// Whether what such a tool answered means that a block is another one now.
-pub(crate) fn changed(name: &str, outcome: &ToolOutcome) -> bool {
+pub(crate) fn changed(name: &str, outcome: &ToolResult) -> bool {
     let reads = matches!(
         name,
         "block_read" | "block_list" | "block_search" | "block_log"
@@ -71,12 +71,12 @@ pub(crate) fn changed(name: &str, outcome: &ToolOutcome) -> bool {
     !reads && !outcome.is_error && !asks
 }
 
-fn read(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
+fn read(args: &Args, store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
     let found = store.load(&name)?;
     let Some((path, note)) = args.path("path")? else {
-        if args.maybe("view").is_none_or(|view| view == "node") {
-            return Ok(ToolOutcome::of(found.block.whole(WHOLE)));
+        if args.optional("view").is_none_or(|view| view == "node") {
+            return Ok(ToolResult::of(found.block.whole(WHOLE)));
         }
         let seen = view(&found.block, &found.block.head(), args, None);
         return seen.map_err(fault);
@@ -89,17 +89,17 @@ fn view(
     path: &Path,
     args: &Args,
     note: Option<String>,
-) -> Result<ToolOutcome, BlockError> {
-    let mut outcome = match args.maybe("view") {
-        Some("spindle") => ToolOutcome::of(json!({
+) -> Result<ToolResult, BlockError> {
+    let mut outcome = match args.optional("view") {
+        Some("spindle") => ToolResult::of(json!({
             "path": path,
             "spindle": block.spindle(path)?,
         })),
-        Some("subtree") => ToolOutcome::of(json!({
+        Some("subtree") => ToolResult::of(json!({
             "path": path,
             "subtree": block.subtree(path, None)?,
         })),
-        _ => ToolOutcome::of(block.view(path)?),
+        _ => ToolResult::of(block.view(path)?),
     };
     if let Some(note) = note {
         outcome.content["note"] = note.into();
@@ -108,12 +108,12 @@ fn view(
 }
 
 /// An error of a block; what a model needs to go on stands in the hint.
-fn fault(error: BlockError) -> Fault {
+fn fault(error: BlockError) -> ToolError {
     let hint = match &error {
         BlockError::NewRoot { head, .. } => Some(format!("begin the path with {head}")),
         _ => None,
     };
-    let fault = Fault::from(error);
+    let fault = ToolError::from(error);
     match hint {
         Some(hint) => fault.hint(hint),
         None => fault,
@@ -121,14 +121,14 @@ fn fault(error: BlockError) -> Fault {
 }
 
 /// An error of a store; that of a block with its hint.
-fn store_fault(error: StoreError) -> Fault {
+fn store_fault(error: StoreError) -> ToolError {
     match error {
         StoreError::Block(error) => fault(*error),
         other => other.into(),
     }
 }
 
-fn list(store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
+fn list(store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
     let rows = store.names()?;
     // With many blocks less is said of each, so that all are named.
     let room = (LISTED / rows.len().max(1)).saturating_sub(ROW).min(HEAD);
@@ -145,10 +145,10 @@ fn list(store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
             })
         })
         .collect();
-    Ok(ToolOutcome::of(rows))
+    Ok(ToolResult::of(rows))
 }
 
-fn create(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
+fn create(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
     let text = args.text("pscale0");
     if text.trim().is_empty() {
@@ -158,12 +158,12 @@ fn create(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutc
     let mut block = Block::new("-");
     block.write(&block.head(), text).map_err(fault)?;
     let rev = store.create(&name, &block, stamp).map_err(store_fault)?;
-    Ok(ToolOutcome::of(
+    Ok(ToolResult::of(
         json!({"name": name, "path": block.head(), "rev": rev}),
     ))
 }
 
-fn write(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
+fn write(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
     let (path, note) = required(args, "path")?;
     let op = Op::Write {
         path,
@@ -172,32 +172,32 @@ fn write(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutco
     edit(args, store, stamp, &op, note)
 }
 
-fn remove(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
+fn remove(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
     let (path, note) = required(args, "path")?;
     edit(args, store, stamp, &Op::Remove { path }, note)
 }
 
-fn relocate(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
+fn relocate(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
     let (from, _) = required(args, "from")?;
     let (to, note) = required(args, "to")?;
     edit(args, store, stamp, &Op::Relocate { from, to }, note)
 }
 
-fn grow(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
+fn grow(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
     let summary = summary(args, args.text("summary"));
     edit(args, store, stamp, &Op::Grow { summary }, None)
 }
 
-fn append(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
+fn append(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
     let op = Op::Append {
         text: args.text("content").to_owned(),
-        summary: args.maybe("summary").map(|text| summary(args, text)),
+        summary: args.optional("summary").map(|text| summary(args, text)),
     };
     edit(args, store, stamp, &op, None)
 }
 
 fn summary(args: &Args, text: &str) -> Summary {
-    let kind = match args.maybe("kind") {
+    let kind = match args.optional("kind") {
         Some("emergence") => SummaryKind::Emergence,
         _ => SummaryKind::Summary,
     };
@@ -207,9 +207,9 @@ fn summary(args: &Args, text: &str) -> Summary {
     }
 }
 
-fn required(args: &Args, name: &str) -> Result<(Path, Option<String>), Fault> {
+fn required(args: &Args, name: &str) -> Result<(Path, Option<String>), ToolError> {
     args.path(name)?
-        .ok_or_else(|| Fault::new("bad_arguments", format!("{name} is missing")))
+        .ok_or_else(|| ToolError::new("bad_arguments", format!("{name} is missing")))
 }
 
 fn edit(
@@ -218,7 +218,7 @@ fn edit(
     stamp: &Stamp,
     op: &Op,
     note: Option<String>,
-) -> Result<ToolOutcome, Fault> {
+) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
     let edited = store.edit(&name, None, op, stamp).map_err(store_fault)?;
     let mut answer = json!({"name": name, "rev": edited.rev});
@@ -226,7 +226,7 @@ fn edit(
     if let Some(note) = note {
         answer["note"] = note.into();
     }
-    Ok(ToolOutcome::of(answer))
+    Ok(ToolResult::of(answer))
 }
 
 /// What an edit did, as fields of the answer.
@@ -264,12 +264,12 @@ fn describe(edited: &Edited, answer: &mut Value) {
     }
 }
 
-fn search(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
+fn search(args: &Args, store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
     let query = args.text("query");
     if query.trim().is_empty() {
-        return Err(Fault::new("empty_content", "the query is empty"));
+        return Err(ToolError::new("empty_content", "the query is empty"));
     }
-    let names = match args.maybe("name") {
+    let names = match args.optional("name") {
         Some(_) => vec![args.block("name")?],
         None => store.names()?.into_iter().map(|row| row.name).collect(),
     };
@@ -283,10 +283,10 @@ fn search(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
             break;
         }
     }
-    Ok(ToolOutcome::of(json!({"hits": hits, "limit": ROWS})))
+    Ok(ToolResult::of(json!({"hits": hits, "limit": ROWS})))
 }
 
-fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
+fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
     store.load(&name)?;
     let limit = args
@@ -304,7 +304,7 @@ fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
             json!({"rev": entry.rev, "at": entry.at, "by": entry.by, "did": op, "note": entry.note})
         })
         .collect();
-    Ok(ToolOutcome::of(rows))
+    Ok(ToolResult::of(rows))
 }
 
 /// An undo or a redo; the answer says as `done` how many edits it concerned.
@@ -312,15 +312,15 @@ fn step(
     args: &Args,
     take: impl FnOnce(&BlockName, u32) -> Result<Edited, StoreError>,
     done: &str,
-) -> Result<ToolOutcome, Fault> {
+) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
     let count = args.number("count").unwrap_or(1);
     if count == 0 {
-        return Err(Fault::new("bad_arguments", "count is at least 1"));
+        return Err(ToolError::new("bad_arguments", "count is at least 1"));
     }
     let count = count.min(1_000) as u32;
     let edited = take(&name, count).map_err(store_fault)?;
-    Ok(ToolOutcome::of(
+    Ok(ToolResult::of(
         json!({"name": name, "rev": edited.rev, done: edited.steps}),
     ))
 }

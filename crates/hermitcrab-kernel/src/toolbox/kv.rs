@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::Fault;
-use crate::storage::Keeper;
+use crate::ToolError;
+use crate::storage::FileStore;
 
 const FOLDER: &str = "kv";
 const MAX_KEY: usize = 200;
@@ -25,12 +25,12 @@ const MAX_KEYS: usize = 10_000;
 
 /// Values by key, in the data directory or in memory. Each has a file of its own that is replaced whole.
 pub struct Kv {
-    keeper: Keeper,
-    state: Mutex<State>,
+    files: FileStore,
+    state: Mutex<KvState>,
 }
 
 #[derive(Default)]
-struct State {
+struct KvState {
     /// The bytes of each file.
     sizes: BTreeMap<String, usize>,
     all: usize,
@@ -58,15 +58,15 @@ impl Kv {
     ///
     /// # Errors
     /// `io`: the folder cannot be read.
-    pub fn open(data: Option<&Path>, redactor: Redactor) -> Result<Self, Fault> {
-        let mut state = State::default();
+    pub fn open(data: Option<&Path>, redactor: Redactor) -> Result<Self, ToolError> {
+        let mut state = KvState::default();
         if let Some(data) = data {
             state
                 .scan(&data.join(FOLDER))
                 .map_err(|error| fault(&error))?;
         }
         Ok(Self {
-            keeper: Keeper::new(data, true, redactor),
+            files: FileStore::new(data, true, redactor),
             state: Mutex::new(state),
         })
     }
@@ -80,23 +80,19 @@ impl Kv {
     ///
     /// # Errors
     /// `bad_key`; `corrupt`; `io`.
-    pub fn get(&self, key: &str) -> Result<Option<Value>, Fault> {
+    pub fn get(&self, key: &str) -> Result<Option<Value>, ToolError> {
         check(key)?;
         let state = self.state();
         if !state.sizes.contains_key(key) {
             return Ok(None);
         }
-        let Some(bytes) = self
-            .keeper
-            .read(&file(key))
-            .map_err(|error| fault(&error))?
-        else {
+        let Some(bytes) = self.files.read(&file(key)).map_err(|error| fault(&error))? else {
             return Ok(None);
         };
         match read(&bytes) {
             Ok(stored) if stored.key == key => Ok(Some(stored.value)),
             _ => Err(
-                Fault::new("corrupt", format!("the file of {key:?} is damaged"))
+                ToolError::new("corrupt", format!("the file of {key:?} is damaged"))
                     .hint("put a new value, or delete the key"),
             ),
         }
@@ -106,11 +102,11 @@ impl Kv {
     ///
     /// # Errors
     /// `bad_key`; `too_large`; `full`; `io`.
-    pub fn put(&self, key: &str, value: &Value) -> Result<(), Fault> {
+    pub fn put(&self, key: &str, value: &Value) -> Result<(), ToolError> {
         check(key)?;
         let value = value.to_string();
         if value.len() > MAX_VALUE {
-            return Err(Fault::new(
+            return Err(ToolError::new(
                 "too_large",
                 format!("{} bytes as JSON; {MAX_VALUE} are the limit", value.len()),
             )
@@ -121,13 +117,13 @@ impl Kv {
         let old = state.sizes.get(key).copied();
         let all = state.all - old.unwrap_or(0) + bytes.len();
         if all > MAX_ALL || (old.is_none() && state.sizes.len() == MAX_KEYS) {
-            return Err(Fault::new(
+            return Err(ToolError::new(
                 "full",
                 format!("the store is full: {MAX_ALL} bytes, {MAX_KEYS} keys"),
             )
             .hint("delete what is no longer needed"));
         }
-        let written = self.keeper.replace(&file(key), bytes.as_bytes());
+        let written = self.files.replace(&file(key), bytes.as_bytes());
         written.map_err(|error| fault(&error))?;
         state.sizes.insert(key.to_owned(), bytes.len());
         state.all = all;
@@ -148,25 +144,25 @@ impl Kv {
     ///
     /// # Errors
     /// `bad_key`; `io`.
-    pub fn delete(&self, key: &str) -> Result<bool, Fault> {
+    pub fn delete(&self, key: &str) -> Result<bool, ToolError> {
         check(key)?;
         let mut state = self.state();
         if !state.sizes.contains_key(key) {
             return Ok(false);
         }
-        let removed = self.keeper.remove(&file(key));
+        let removed = self.files.remove(&file(key));
         removed.map_err(|error| fault(&error))?;
         let bytes = state.sizes.remove(key).unwrap_or(0);
         state.all -= bytes;
         Ok(true)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, KvState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl KvState {
     fn scan(&mut self, folder: &Path) -> io::Result<()> {
         let entries = match fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -212,10 +208,10 @@ fn file(key: &str) -> String {
     name
 }
 
-fn check(key: &str) -> Result<(), Fault> {
+fn check(key: &str) -> Result<(), ToolError> {
     let length = key.chars().count();
     if length == 0 || length > MAX_KEY || key.contains('\0') {
-        return Err(Fault::new(
+        return Err(ToolError::new(
             "bad_key",
             format!("a key has 1 to {MAX_KEY} characters and no NUL; this one has {length}"),
         ));
@@ -223,10 +219,10 @@ fn check(key: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-fn fault(error: &io::Error) -> Fault {
+fn fault(error: &io::Error) -> ToolError {
     let kind = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "disk_full",
         _ => "io",
     };
-    Fault::new(kind, format!("the key-value store: {error}"))
+    ToolError::new(kind, format!("the key-value store: {error}"))
 }

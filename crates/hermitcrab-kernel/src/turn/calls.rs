@@ -4,21 +4,21 @@ use llm_client::{BlockKind, Message, Role};
 use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
-use super::{BOOT_REPAIRS, Next, REPAIRS, Turn};
-use crate::dispatch::CLOSE_AT;
-use crate::dispatch::Caller;
+use super::request::offered;
+use super::{BOOT_REPAIRS, NextStep, REPAIRS, Turn};
+use crate::dispatch::{CLOSE_AT, ToolCaller};
 use crate::prompt::Phase;
-use crate::{Author, ToolOutcome, Utterance};
+use crate::{Author, ToolResult, Utterance};
 
 impl Turn<'_> {
     /// Runs the calls of a reply, which may be cut off.
-    pub(super) async fn run_calls(&mut self, message: Message, cut_off: bool) -> Next {
+    pub(super) async fn run_calls(&mut self, message: Message, cut_off: bool) -> NextStep {
         self.rounds += 1;
         self.continued = false;
-        let (inner, phase) = (self.inner, self.phase);
-        let is_offered = |name: &str| inner.offered(phase).iter().any(|tool| tool == name);
+        let (context, phase) = (self.context, self.phase);
+        let is_offered = |name: &str| offered(context, phase).iter().any(|tool| tool == name);
         let mut caller = self.caller();
-        let ran = inner.run_calls(&message, cut_off, &is_offered, &mut caller);
+        let ran = context.run_calls(&message, cut_off, &is_offered, &mut caller);
         let mut results = ran.await;
         self.pending.push(Utterance::new(Author::Model, message));
         if let Some(BlockKind::ToolResult { content, .. }) =
@@ -48,24 +48,24 @@ impl Turn<'_> {
             ));
         }
         if self.in_boot() && self.facts.mounted > 0 {
-            return Next::Done;
+            return NextStep::Done;
         }
-        Next::Ask
+        NextStep::Ask
     }
 
     /// Runs a tool in the name of the model.
-    pub(super) async fn call_tool(&mut self, name: &str, input: Value) -> ToolOutcome {
-        let inner = self.inner;
-        inner.run_tool(name, input, &mut self.caller()).await
+    pub(super) async fn call_tool(&mut self, name: &str, input: Value) -> ToolResult {
+        let context = self.context;
+        context.run_tool(name, input, &mut self.caller()).await
     }
 
     /// The model as the one who calls.
-    fn caller(&mut self) -> Caller<'_> {
-        Caller {
+    fn caller(&mut self) -> ToolCaller<'_> {
+        ToolCaller {
             by: self.model.clone(),
             provenance: EditAuthor::Model {
                 id: self.model.clone(),
-                web: self.facts.web.clone(),
+                web: self.facts.read.last.clone(),
             },
             boot: self.phase != Phase::Call,
             facts: &mut self.facts,

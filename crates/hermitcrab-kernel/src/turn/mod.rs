@@ -1,24 +1,24 @@
 //! One turn: ask, run the tools that are called, ask again, until there is an answer for the person.
 
 mod calls;
-mod face_request;
+pub(crate) mod face_request;
 mod reply;
 mod request;
 
 use llm_client::{Block, Message, Role};
 use pscale_blocks::O200k;
+pub(crate) use request::preview;
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::window::{self, WindowLimits};
-use crate::conversation::{self, Conversation};
-use crate::dispatch::Facts;
+use crate::conversation::{self, ConversationRecord};
+use crate::dispatch::{TurnContext, TurnFacts};
 use crate::faces::Notes;
-use crate::kernel::Inner;
 use crate::prompt::Phase;
 use crate::{
-    Author, BrainError, EventSink, Face, Fault, KernelError, ShellError, Taken, Utterance,
+    Author, BrainError, EventSink, Face, KernelError, ShellError, ToolError, UsageTotals, Utterance,
 };
 
 /// The longest message of the person in characters.
@@ -37,7 +37,7 @@ pub struct TurnReport {
     /// The tools that were called, in order.
     pub tools: Vec<String>,
     /// What it took.
-    pub usage: Taken,
+    pub usage: UsageTotals,
     /// The model that answered last.
     pub model: String,
     /// Set when no model answers: what does.
@@ -48,33 +48,37 @@ pub struct TurnReport {
     pub safe_face: Option<Vec<ShellError>>,
 }
 
-impl Inner {
-    pub(crate) async fn turn(
-        &self,
-        by: Author,
-        input: String,
-        events: &EventSink,
-        cancel: &CancellationToken,
-    ) -> Result<TurnReport, KernelError> {
-        let size = input.chars().count();
-        if size > MAX_INPUT {
-            let limit = MAX_INPUT;
-            return Err(KernelError::TooLong { size, limit });
-        }
-        if input.trim().is_empty() {
-            return Err(KernelError::Empty);
-        }
-        let mut conversation = self.conversation.lock().await;
-        // No key is ever on record, nor sent to a model.
-        let text = by.says(pscale_blocks::remove_keys(&input).0.into_owned());
-        let mut turn = Turn::new(self, &mut conversation, Phase::Call, events, cancel);
-        let notes = turn
-            .tell()
-            .map(|notes| Message::new(Role::User, vec![notes]));
-        let notes = notes.map(|notes| Utterance::new(Author::Kernel, notes));
-        let said = Utterance::new(by, Message::user(text));
-        turn.run(notes.into_iter().chain([said]).collect()).await
+/// A turn of the conversation: `by` says `input`; the end is the model's answer.
+pub(crate) async fn say(
+    context: TurnContext<'_>,
+    record: &mut ConversationRecord,
+    by: Author,
+    input: String,
+    events: &EventSink,
+    cancel: &CancellationToken,
+) -> Result<TurnReport, KernelError> {
+    // No key is ever on record, nor sent to a model.
+    let text = by.says(pscale_blocks::remove_keys(&input).0.into_owned());
+    let mut turn = Turn::new(context, record, Phase::Call, events, cancel);
+    let notes = turn
+        .tell()
+        .map(|notes| Message::new(Role::User, vec![notes]));
+    let notes = notes.map(|notes| Utterance::new(Author::Kernel, notes));
+    let said = Utterance::new(by, Message::user(text));
+    turn.run(notes.into_iter().chain([said]).collect()).await
+}
+
+/// Whether `input` can be said.
+pub(crate) fn check_input(input: &str) -> Result<(), KernelError> {
+    let size = input.chars().count();
+    if size > MAX_INPUT {
+        let limit = MAX_INPUT;
+        return Err(KernelError::TooLong { size, limit });
     }
+    if input.trim().is_empty() {
+        return Err(KernelError::Empty);
+    }
+    Ok(())
 }
 
 /// A turn under way.
@@ -83,12 +87,12 @@ impl Inner {
     reason = "each says whether something was done that is done once"
 )]
 pub(crate) struct Turn<'a> {
-    pub inner: &'a Inner,
-    pub conversation: &'a mut Conversation,
+    pub context: TurnContext<'a>,
+    pub record: &'a mut ConversationRecord,
     pub phase: Phase,
     pub events: &'a EventSink,
     pub cancel: &'a CancellationToken,
-    pub facts: Facts,
+    pub facts: TurnFacts,
     /// Said in this turn and not on record yet: a round goes there whole, with its results.
     pending: Vec<Utterance>,
     /// Lines about the face in these messages: they wait again if the messages go.
@@ -117,32 +121,32 @@ pub(crate) struct Turn<'a> {
 }
 
 /// What follows a reply.
-enum Next {
+enum NextStep {
     Ask,
     Done,
 }
 
 impl<'a> Turn<'a> {
     pub fn new(
-        inner: &'a Inner,
-        conversation: &'a mut Conversation,
+        context: TurnContext<'a>,
+        record: &'a mut ConversationRecord,
         phase: Phase,
         events: &'a EventSink,
         cancel: &'a CancellationToken,
     ) -> Self {
-        inner.begin_turn();
+        context.spending.begin_turn();
         Self {
-            inner,
-            conversation,
+            context,
+            record,
             phase,
             events,
             cancel,
-            facts: Facts::default(),
+            facts: TurnFacts::default(),
             pending: Vec::new(),
             told: Notes::default(),
             stored: 0,
             text: String::new(),
-            model: inner.brain.info().model,
+            model: context.brain.info().model,
             rounds: 0,
             pauses: 0,
             limits: WindowLimits::default(),
@@ -162,8 +166,8 @@ impl<'a> Turn<'a> {
         self.pending = first;
         loop {
             match self.round().await {
-                Ok(Next::Ask) => {}
-                Ok(Next::Done) => break,
+                Ok(NextStep::Ask) => {}
+                Ok(NextStep::Done) => break,
                 Err(error) => {
                     // What is whole stays; what was only asked is not on record.
                     self.forget();
@@ -171,12 +175,12 @@ impl<'a> Turn<'a> {
                 }
             }
         }
-        let info = self.inner.brain.info();
+        let info = self.context.brain.info();
         Ok(TurnReport {
             text: self.text,
             rounds: self.rounds,
             tools: self.facts.used,
-            usage: self.inner.usage().turn,
+            usage: self.context.spending.usage().turn,
             model: self.model,
             offline: info.offline,
             stopped: self.stopped,
@@ -199,8 +203,8 @@ impl<'a> Turn<'a> {
     }
 
     /// One request, and what its answer asks for.
-    async fn round(&mut self) -> Result<Next, KernelError> {
-        let budgets = self.inner.config.settings.budgets;
+    async fn round(&mut self) -> Result<NextStep, KernelError> {
+        let budgets = self.context.config.settings.budgets;
         let most = if self.in_boot() {
             budgets.boot_rounds
         } else {
@@ -220,14 +224,14 @@ impl<'a> Turn<'a> {
             )));
         }
         let shown = self.window();
-        let request = self
-            .inner
-            .request(self.phase, shown, self.tools_off, self.after.clone());
-        let answer = self.inner.complete(request, self.events, self.cancel);
+        let context = self.context;
+        let after = self.after.clone();
+        let request = request::request(context, self.phase, shown, self.tools_off, after);
+        let answer = (context.spending).complete(context.brain, request, self.events, self.cancel);
         let answer = match answer.await {
             Ok(answer) => answer,
             Err(error) => {
-                self.inner.meter_lost(&self.model, self.events);
+                (context.spending).record_failed_call(context.brain, &self.model, self.events);
                 return match error {
                     BrainError::Cancelled => Ok(self.stop("stopped".to_owned())),
                     BrainError::Budget(line) => Ok(self.stop(line)),
@@ -235,7 +239,7 @@ impl<'a> Turn<'a> {
                 };
             }
         };
-        self.inner.meter_reply(&answer, self.events);
+        (context.spending).record_reply(context.brain, &answer, self.events);
         self.model.clone_from(&answer.model);
         Ok(self.answered(answer).await)
     }
@@ -243,14 +247,11 @@ impl<'a> Turn<'a> {
     /// What the model gets to see. Turns that it no longer sees move to the block `history`.
     fn window(&mut self) -> Vec<Message> {
         let pending = self.pending.iter().map(|said| &said.message);
-        let all: Vec<_> = (self.conversation.messages().chain(pending))
-            .cloned()
-            .collect();
-        let current = self.conversation.messages().len() - self.stored;
+        let all: Vec<_> = (self.record.messages().chain(pending)).cloned().collect();
+        let current = self.record.messages().len() - self.stored;
         let mut window = window::trim(all, Some(current), self.limits, &O200k);
-        let in_history = window.kept_from == 0
-            || (self.inner).move_to_history(self.conversation, window.kept_from, self.events);
-        let earlier = window.notice || self.conversation.has_moved();
+        let in_history = window.kept_from == 0 || self.move_to_history(window.kept_from);
+        let earlier = window.notice || self.record.has_moved();
         if earlier && let Some(first) = window.messages.first_mut() {
             if window.notice {
                 first.content.remove(0);
@@ -266,10 +267,15 @@ impl<'a> Turn<'a> {
         window.messages
     }
 
+    fn move_to_history(&mut self, count: usize) -> bool {
+        let (store, now) = (&*self.context.toolbox.store, self.context.clock.now());
+        self.record.move_to_history(store, now, count, self.events)
+    }
+
     /// A turn that alone is too large for the window would be forgotten by the very next one: a few words of it stay.
     fn show_last_turn(&self, messages: &mut [Message]) {
-        let is_alone = self.conversation.messages().len() == self.stored;
-        if let (true, Some(last)) = (is_alone, self.conversation.last_moved())
+        let is_alone = self.record.messages().len() == self.stored;
+        if let (true, Some(last)) = (is_alone, self.record.last_moved())
             && let Some(first) = messages.first_mut()
         {
             let words = format!("[The turn before, clipped: {last}]");
@@ -280,8 +286,8 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends the turn at a limit: open calls get an answer, and what was said goes on record.
-    fn stop(&mut self, line: String) -> Next {
-        let fault = Fault::new("stopped", line.as_str());
+    fn stop(&mut self, line: String) -> NextStep {
+        let fault = ToolError::new("stopped", line.as_str());
         self.close_open(&fault);
         // A question without any answer is not on record: the person asks it again, or another one.
         if (self.pending.iter()).any(|said| said.message.role == Role::Assistant) {
@@ -289,11 +295,11 @@ impl<'a> Turn<'a> {
         }
         self.forget();
         self.stopped = Some(line);
-        Next::Done
+        NextStep::Done
     }
 
     /// Answers every open call of the last reply with `fault`.
-    fn close_open(&mut self, fault: &Fault) {
+    fn close_open(&mut self, fault: &ToolError) {
         let said = std::mem::take(&mut self.pending).into_iter();
         let (mut by, mut messages): (Vec<_>, Vec<_>) =
             said.map(|said| (said.by, said.message)).unzip();
@@ -310,7 +316,7 @@ impl<'a> Turn<'a> {
 
     /// Takes the lines about the face that wait, as a piece of a message.
     fn tell(&mut self) -> Option<Block> {
-        let notes = self.inner.notes().take();
+        let notes = self.context.faces.notes().take();
         let text = notes.text();
         self.told.add_all(notes);
         text.map(Block::text)
@@ -320,18 +326,18 @@ impl<'a> Turn<'a> {
     fn forget(&mut self) {
         self.pending.clear();
         let mut told = std::mem::take(&mut self.told);
-        let mut waiting = self.inner.notes();
+        let mut waiting = self.context.faces.notes();
         told.add_all(waiting.take());
         *waiting = told;
     }
 
     /// Puts what was said on record. If that cannot be written it stays in memory, and the person is told.
     fn store(&mut self) {
-        let now = self.inner.clock.now();
+        let now = self.context.clock.now();
         let pending = std::mem::take(&mut self.pending);
         self.stored += pending.len();
         self.told = Notes::default();
-        if let Err(error) = self.conversation.add(&self.inner.keeper, now, pending) {
+        if let Err(error) = self.record.add(now, pending) {
             self.events.notice(format!(
                 "{} cannot be written ({error}): what was said is in memory only, the next turn tries again",
                 conversation::FILE

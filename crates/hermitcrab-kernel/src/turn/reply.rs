@@ -3,7 +3,7 @@
 use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
-use super::{BOOT_REPAIRS, Next, Turn};
+use super::{BOOT_REPAIRS, NextStep, Turn};
 use crate::conversation::window::{self, WindowLimits};
 use crate::conversation::without_copies;
 use crate::dispatch::calls;
@@ -14,15 +14,15 @@ use crate::{Author, BrainReply, Utterance};
 const PAUSES: u32 = 5;
 
 impl Turn<'_> {
-    pub(super) async fn answered(&mut self, answer: BrainReply) -> Next {
+    pub(super) async fn answered(&mut self, answer: BrainReply) -> NextStep {
         let reply = answer.reply;
         let mut message = reply.to_message();
         without_copies(&mut message);
-        window::distinct_ids(&mut message, self.conversation.messages());
+        window::distinct_ids(&mut message, self.record.messages());
         let calls = calls(&message);
         let searched = |block: &Block| matches!(block.kind, BlockKind::ServerToolResult { .. });
         if message.content.iter().any(searched) {
-            self.facts.web = Some("a search of the provider".to_owned());
+            self.facts.read.last = Some("a search of the provider".to_owned());
         }
         let text = reply.text();
         // In a boot only what stands beside the face, or ends it, is a greeting.
@@ -31,7 +31,7 @@ impl Turn<'_> {
             || calls.iter().any(|call| call.name == "recompile");
         let before = self.text.len();
         if is_answer {
-            self.hear(&text);
+            self.append_text(&text);
         }
         match &reply.stop {
             StopReason::PauseTurn if calls.is_empty() => self.paused(message),
@@ -45,7 +45,7 @@ impl Turn<'_> {
             _ if !calls.is_empty() => self.run_calls(message, false).await,
             stop => {
                 if let StopReason::Other(other) = stop {
-                    let other = self.inner.config.redactor.clean(other);
+                    let other = self.context.config.redactor.clean(other);
                     self.events
                         .notice(format!("the reply ends for an unknown reason: {other}"));
                 }
@@ -55,7 +55,7 @@ impl Turn<'_> {
     }
 
     /// What the model says beside its tools belongs to its answer. What goes on where it stopped is one text with it.
-    pub(super) fn hear(&mut self, text: &str) {
+    pub(super) fn append_text(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
         }
@@ -66,7 +66,7 @@ impl Turn<'_> {
         self.text.push_str(text);
     }
 
-    pub(super) fn paused(&mut self, message: Message) -> Next {
+    pub(super) fn paused(&mut self, message: Message) -> NextStep {
         if self.pauses == PAUSES {
             self.pending.push(Utterance::new(Author::Model, message));
             return self.stop(format!("stopped after {PAUSES} pauses of the provider"));
@@ -75,10 +75,10 @@ impl Turn<'_> {
         self.goes_on = true;
         // The content goes back as it came.
         self.pending.push(Utterance::new(Author::Model, message));
-        Next::Ask
+        NextStep::Ask
     }
 
-    pub(super) fn refused(&mut self, reply: &Reply, model: String) -> Next {
+    pub(super) fn refused(&mut self, reply: &Reply, model: String) -> NextStep {
         let details = reply
             .stop_details
             .as_ref()
@@ -90,12 +90,12 @@ impl Turn<'_> {
             .unwrap_or_default();
         let line = format!("{model} declines to answer this{category}");
         self.events.notice(&line);
-        let chain = &self.inner.config.settings.models;
+        let chain = &self.context.config.settings.models;
         let is_last = chain.last().is_none_or(|last| last.id == model);
-        if self.inner.config.settings.fallback_on_refusal && !is_last {
+        if self.context.config.settings.fallback_on_refusal && !is_last {
             self.rounds += 1;
             self.after = Some(model);
-            return Next::Ask;
+            return NextStep::Ask;
         }
         if self.text.trim().is_empty() {
             self.text.clone_from(&line);
@@ -104,18 +104,18 @@ impl Turn<'_> {
         self.pending.push(Utterance::new(Author::Kernel, line_said));
         self.store();
         self.stopped = Some(line);
-        Next::Done
+        NextStep::Done
     }
 
     /// The provider ended the reply; what came of it is kept.
-    pub(super) fn filtered(&mut self, message: Message) -> Next {
+    pub(super) fn filtered(&mut self, message: Message) -> NextStep {
         self.rounds += 1;
         push_said(&mut self.pending, message);
         self.stop("the provider's content filter stopped the answer".to_owned())
     }
 
     /// The context window is full: with a quarter of what was shown it may do.
-    pub(super) fn shrink(&mut self) -> Next {
+    pub(super) fn shrink(&mut self) -> NextStep {
         if self.shrunk {
             return self.stop(
                 "stopped: the model's context window is full; begin with a shorter message"
@@ -127,11 +127,11 @@ impl Turn<'_> {
             messages: self.limits.messages / 4,
             tokens: self.limits.tokens / 4,
         };
-        Next::Ask
+        NextStep::Ask
     }
 
     /// The reply is as long as allowed.
-    pub(super) async fn cut_off(&mut self, message: Message, text: &str) -> Next {
+    pub(super) async fn cut_off(&mut self, message: Message, text: &str) -> NextStep {
         if !calls(&message).is_empty() {
             return self.run_calls(message, true).await;
         }
@@ -152,11 +152,11 @@ impl Turn<'_> {
         self.goes_on = true;
         self.pending.push(Utterance::kernel(ask));
         self.store();
-        Next::Ask
+        NextStep::Ask
     }
 
     /// The model is done, or says so.
-    pub(super) async fn ended(&mut self, message: Message, text: &str) -> Next {
+    pub(super) async fn ended(&mut self, message: Message, text: &str) -> NextStep {
         self.rounds += 1;
         let silent = text.trim().is_empty();
         push_said(&mut self.pending, message);
@@ -165,54 +165,54 @@ impl Turn<'_> {
                 self.closing = true;
                 self.tools_off = true;
                 self.pending.push(Utterance::kernel(asks::SENTENCE));
-                return Next::Ask;
+                return NextStep::Ask;
             }
             if silent && self.closing {
-                self.hear(&format!("done: {}", self.facts.used.join(", ")));
+                self.append_text(&format!("done: {}", self.facts.used.join(", ")));
             }
             if silent && self.facts.used.is_empty() {
                 self.events.notice("the model answered nothing");
                 self.stopped = Some("the model answered nothing; say it in another way".to_owned());
             }
             self.store();
-            return Next::Done;
+            return NextStep::Done;
         }
         self.booted_in_words(text).await
     }
 
     /// A boot ends in words: in a terminal they are the greeting, for a page there may be a component in them.
-    pub(super) async fn booted_in_words(&mut self, text: &str) -> Next {
+    pub(super) async fn booted_in_words(&mut self, text: &str) -> NextStep {
         self.store();
         if !self.wants_shell() {
-            return Next::Done;
+            return NextStep::Done;
         }
         if text.contains("```") {
             let outcome = self.call_tool("recompile", json!({ "jsx": text })).await;
             if !outcome.is_error {
                 self.text = outside_fences(text);
-                return Next::Done;
+                return NextStep::Done;
             }
             if self.facts.failed > BOOT_REPAIRS {
                 self.safe_face = Some(std::mem::take(&mut self.facts.errors));
                 self.stopped = Some("no shell compiled: the safe face is shown".to_owned());
-                return Next::Done;
+                return NextStep::Done;
             }
             self.pending.push(Utterance::kernel(format!(
                 "{}{}. Answer with one fenced jsx component.]",
                 asks::MEND,
                 outcome.text()
             )));
-            return Next::Ask;
+            return NextStep::Ask;
         }
         if self.closing {
             self.stopped = Some("the model wrote no face: the safe face is shown".to_owned());
             self.safe_face = Some(Vec::new());
-            return Next::Done;
+            return NextStep::Done;
         }
         self.closing = true;
         self.tools_off = true;
         self.pending.push(Utterance::kernel(asks::COMPONENT));
-        Next::Ask
+        NextStep::Ask
     }
 }
 

@@ -4,9 +4,9 @@ use llm_client::{Message, ToolSpec};
 use pscale_blocks::{Block, O200k, TokenCounter as _};
 use serde::Serialize;
 
-use crate::conversation::Conversation;
+use crate::conversation::ConversationRecord;
 use crate::conversation::window::{self, WindowLimits};
-use crate::kernel::Inner;
+use crate::dispatch::TurnContext;
 use crate::prompt::{BOOT_MESSAGE, CoreBlock, Part, Phase, PromptBlocks, SystemPrompt};
 use crate::{BrainRequest, Tier, table};
 
@@ -87,99 +87,106 @@ const CALL_TOOLS_WRAPPED: usize = 600;
 const ANTHROPIC: &str = "anthropic";
 const WHOLE: usize = 5_000;
 
-impl Inner {
-    /// The names of the tools that a request of this phase offers.
-    pub(crate) fn offered(&self, phase: Phase) -> Vec<String> {
-        if phase == Phase::Call {
-            return self.active_names();
-        }
-        let boot = table::boot_tools();
-        boot.iter()
-            .filter_map(table::name_of)
-            .map(str::to_owned)
-            .collect()
+/// The names of the tools that a request of this phase offers.
+pub(super) fn offered(context: TurnContext<'_>, phase: Phase) -> Vec<String> {
+    if phase == Phase::Call {
+        return context.active_names();
     }
+    let boot = table::boot_tools();
+    boot.iter()
+        .filter_map(table::name_of)
+        .map(str::to_owned)
+        .collect()
+}
 
-    fn tools_of(&self, phase: Phase) -> Vec<ToolSpec> {
-        if phase == Phase::Call {
-            self.active_tools()
-        } else {
-            table::boot_tools()
-        }
+fn tools_of(context: TurnContext<'_>, phase: Phase) -> Vec<ToolSpec> {
+    if phase == Phase::Call {
+        context.active_tools()
+    } else {
+        table::boot_tools()
     }
+}
 
-    /// The instructions as the blocks stand now; keystone and constitution as they stood at the start.
-    fn system(&self, phase: Phase) -> SystemPrompt {
-        let load = |core: CoreBlock| -> Option<Block> {
-            self.store.load(core.name()).ok().map(|found| found.block)
-        };
-        let capabilities = load(CoreBlock::Capabilities);
-        let memory = load(CoreBlock::Memory);
-        let skills = load(CoreBlock::Skills);
-        let network = load(CoreBlock::Network);
-        let blocks = PromptBlocks {
-            keystone: Some(&self.identity.keystone),
-            constitution: Some(&self.identity.constitution),
-            capabilities: capabilities.as_ref(),
-            memory: memory.as_ref(),
-            skills: skills.as_ref(),
-            network: network.as_ref(),
-        };
-        SystemPrompt::new(phase, &blocks, &O200k)
+/// The instructions as the blocks stand now; keystone and constitution as they stood at the start.
+fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
+    let load = |core: CoreBlock| -> Option<Block> {
+        context
+            .toolbox
+            .store
+            .load(core.name())
+            .ok()
+            .map(|found| found.block)
+    };
+    let capabilities = load(CoreBlock::Capabilities);
+    let memory = load(CoreBlock::Memory);
+    let skills = load(CoreBlock::Skills);
+    let network = load(CoreBlock::Network);
+    let blocks = PromptBlocks {
+        keystone: Some(&context.identity.keystone),
+        constitution: Some(&context.identity.constitution),
+        capabilities: capabilities.as_ref(),
+        memory: memory.as_ref(),
+        skills: skills.as_ref(),
+        network: network.as_ref(),
+    };
+    SystemPrompt::new(phase, &blocks, &O200k)
+}
+
+pub(super) fn request(
+    context: TurnContext<'_>,
+    phase: Phase,
+    messages: Vec<Message>,
+    tools_off: bool,
+    after: Option<String>,
+) -> BrainRequest {
+    BrainRequest {
+        system: system(context, phase).blocks(),
+        tools: tools_of(context, phase),
+        tools_off,
+        messages,
+        tier: Tier::Default,
+        model: None,
+        thinking_off: false,
+        face: context.config.face,
+        after,
+        ..BrainRequest::default()
     }
+}
 
-    pub(crate) fn request(
-        &self,
-        phase: Phase,
-        messages: Vec<Message>,
-        tools_off: bool,
-        after: Option<String>,
-    ) -> BrainRequest {
-        BrainRequest {
-            system: self.system(phase).blocks(),
-            tools: self.tools_of(phase),
-            tools_off,
-            messages,
-            tier: Tier::Default,
-            model: None,
-            thinking_off: false,
-            face: self.config.face,
-            after,
-            ..BrainRequest::default()
-        }
-    }
-
-    pub(crate) fn preview(&self, phase: Phase, conversation: &Conversation) -> PromptPreview {
-        let system = self.system(phase);
-        let tools = self.brain.tools_as_sent(&self.tools_of(phase));
-        let info = self.brain.info();
-        let form = info.offline.map_or(info.provider, |_| ANTHROPIC.to_owned());
-        // What comes next is the current turn; the last one may be too large to be shown again.
-        let mut all: Vec<_> = conversation.messages().cloned().collect();
-        let current = all.len();
-        all.push(Message::user(match phase {
-            Phase::Boot { .. } => BOOT_MESSAGE,
-            Phase::Call => NEXT_WORDS,
-        }));
-        let window = window::trim(all, Some(current), WindowLimits::default(), &O200k);
-        let messages = window.messages;
-        let (of_tools, of_messages) = (O200k.count(&tools), window::tokens(&messages, &O200k));
-        PromptPreview {
-            phase,
-            default_tools: phase != Phase::Call || self.state().tools.is_none(),
-            cached: system.cached,
-            memory: system.memory,
-            tools,
-            messages,
-            parts: system.parts,
-            tokens: PromptTokens {
-                tokenizer: O200k.name().to_owned(),
-                form,
-                system: system.tokens,
-                tools: of_tools,
-                messages: of_messages,
-                total: system.tokens + of_tools + of_messages,
-            },
-        }
+pub(crate) fn preview(
+    context: TurnContext<'_>,
+    phase: Phase,
+    conversation: &ConversationRecord,
+) -> PromptPreview {
+    let prompt = system(context, phase);
+    let tools = context.brain.tools_as_sent(&tools_of(context, phase));
+    let info = context.brain.info();
+    let form = info.offline.map_or(info.provider, |_| ANTHROPIC.to_owned());
+    // What comes next is the current turn; the last one may be too large to be shown again.
+    let mut all: Vec<_> = conversation.messages().cloned().collect();
+    let current = all.len();
+    all.push(Message::user(match phase {
+        Phase::Boot { .. } => BOOT_MESSAGE,
+        Phase::Call => NEXT_WORDS,
+    }));
+    let window = window::trim(all, Some(current), WindowLimits::default(), &O200k);
+    let messages = window.messages;
+    let (of_tools, of_messages) = (O200k.count(&tools), window::tokens(&messages, &O200k));
+    PromptPreview {
+        phase,
+        default_tools: phase != Phase::Call || context.faces.state().tools.is_none(),
+        cached: prompt.cached,
+        memory: prompt.memory,
+        tools,
+        messages,
+        parts: prompt.parts,
+        tokens: PromptTokens {
+            tokenizer: O200k.name().to_owned(),
+            form,
+            system: prompt.tokens,
+            tools: of_tools,
+            messages: of_messages,
+            total: prompt.tokens + of_tools + of_messages,
+        },
     }
 }

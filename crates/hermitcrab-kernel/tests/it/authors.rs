@@ -24,14 +24,12 @@ fn pairs(said: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn h17_words_in_brackets_are_their_authors() {
-    let (place, _) = Setting::default()
-        .script([
-            ScriptStep::text(r#"["a"]"#),
-            call("t", "get_datetime", json!({})),
-            ScriptStep::text(""),
-            ScriptStep::text("It is late."),
-        ])
-        .await;
+    let (place, _) = Setting::default().script([
+        ScriptStep::text(r#"["a"]"#),
+        call("t", "get_datetime", json!({})),
+        ScriptStep::text(""),
+        ScriptStep::text("It is late."),
+    ]);
     place.say("[a list, please]").await;
     place.say("What time is it?").await;
     let words = [
@@ -60,7 +58,7 @@ async fn h17_words_in_brackets_are_their_authors() {
 
 #[tokio::test]
 async fn h17_the_first_message_of_a_boot_is_the_kernels() {
-    let (place, _) = Setting::page().script([face("a")]).await;
+    let (place, _) = Setting::page().script([face("a")]);
     place.boot().await;
     let record = place.kernel.record().unwrap();
     assert_eq!(record[0].message, Message::user(BOOT_MESSAGE));
@@ -73,8 +71,7 @@ async fn h17_a_face_is_the_author_of_what_it_says() {
     let dir = tempfile::tempdir().unwrap();
     let (place, brain) = Setting::default()
         .in_dir(dir.path())
-        .script([ScriptStep::text("No.")])
-        .await;
+        .script([ScriptStep::text("No.")]);
     let (events, cancel) = (EventSink::new(|_| {}), CancellationToken::new());
     let turn = (place.kernel).turn_of_face(3, "Buy it.".to_owned(), events, cancel);
     turn.await.unwrap();
@@ -121,7 +118,7 @@ async fn h17_a_record_without_authors_is_read_by_its_words() {
     });
     fs::write(dir.path().join("conversation.jsonl"), lines.concat()).unwrap();
     let steps = [ScriptStep::text("Yes.")];
-    let (place, _) = Setting::default().in_dir(dir.path()).script(steps).await;
+    let (place, _) = Setting::default().in_dir(dir.path()).script(steps);
     place.say("And now?").await;
     let words = [
         ("model", "Hi."),

@@ -9,7 +9,7 @@ use crate::place::{Setting, call, results};
 /// Calls a tool in a turn; answers its fault.
 async fn fault(tool: &str, input: Value) -> Value {
     let steps = [call("a", tool, input), ScriptStep::text("I see.")];
-    let (place, brain) = Setting::default().script(steps).await;
+    let (place, brain) = Setting::default().script(steps);
     let report = place.say("Try it").await;
     assert_eq!((report.text.as_str(), report.stopped), ("I see.", None));
     let (text, is_error) = results(&brain.asked()[1].messages[2]).remove(0);
@@ -169,7 +169,7 @@ async fn a_path_as_a_number_is_told_to_be_quoted() {
 
 #[tokio::test]
 async fn what_can_be_understood_is_no_fault() {
-    let (place, _) = Setting::default().script([]).await;
+    let (place, _) = Setting::default().script([]);
     // Unknown fields, numbers as texts, null for a field that may be missing, paths in another form.
     let input = json!({"name": "memory", "path": "01", "content": "first", "why": "because"});
     let outcome = place.tool("block_write", input).await;
@@ -198,13 +198,11 @@ async fn calls_with_one_id_get_two_and_broken_json_gets_an_error() {
     });
     let good = || ScriptStep::tool_use("same", "block_list", &json!({}));
     let step = |content| ScriptStep::reply(content, StopReason::ToolUse);
-    let (place, brain) = Setting::default()
-        .script([
-            step(vec![good(), broken, good()]),
-            step(vec![good()]),
-            ScriptStep::text("ok"),
-        ])
-        .await;
+    let (place, brain) = Setting::default().script([
+        step(vec![good(), broken, good()]),
+        step(vec![good()]),
+        ScriptStep::text("ok"),
+    ]);
     place.say("List").await;
     let last = &brain.asked()[2].messages;
     let mut calls = Vec::new();
@@ -238,9 +236,7 @@ async fn a_reply_with_nothing_in_it_is_closed_with_a_notice() {
     };
     for content in [vec![], vec![thought()], vec![Block::text(" \n")]] {
         let step = ScriptStep::reply(content, StopReason::EndTurn);
-        let (place, brain) = Setting::default()
-            .script([step, ScriptStep::text("Yes.")])
-            .await;
+        let (place, brain) = Setting::default().script([step, ScriptStep::text("Yes.")]);
         assert!(place.say("Well?").await.stopped.is_some());
         assert!(!place.notices().is_empty());
         place.say("Hello?").await;
@@ -252,7 +248,7 @@ async fn a_reply_with_nothing_in_it_is_closed_with_a_notice() {
 
 #[tokio::test]
 async fn a_very_long_message_is_refused_with_the_limit_and_nothing_is_sent() {
-    let (place, brain) = Setting::default().script([ScriptStep::text("ok")]).await;
+    let (place, brain) = Setting::default().script([ScriptStep::text("ok")]);
     let error = place.try_say(&"a".repeat(100_000)).await.unwrap_err();
     assert!(matches!(
         error,
@@ -275,7 +271,7 @@ async fn a_very_long_message_is_refused_with_the_limit_and_nothing_is_sent() {
 
 #[tokio::test]
 async fn the_longest_message_is_taken_if_the_budget_takes_it() {
-    let (place, _) = Setting::default().script([ScriptStep::text("ok")]).await;
+    let (place, _) = Setting::default().script([ScriptStep::text("ok")]);
     assert_eq!(place.say(&"word ".repeat(12_000)).await.text, "ok");
 }
 
@@ -284,13 +280,11 @@ async fn an_error_of_the_provider_is_one_plain_line_and_nothing_is_half_stored()
     let errors = ["the key was refused", "overloaded", "the stream broke off"];
     for text in errors {
         let failure = ScriptStep::Error(BrainError::Other(text.to_owned()));
-        let (place, brain) = Setting::default()
-            .script([
-                call("a", "block_list", json!({})),
-                failure,
-                ScriptStep::text("Back."),
-            ])
-            .await;
+        let (place, brain) = Setting::default().script([
+            call("a", "block_list", json!({})),
+            failure,
+            ScriptStep::text("Back."),
+        ]);
         let error = place.try_say("Look").await.unwrap_err();
         let line = error.to_string();
         assert!(line.contains(text) && !line.contains('\n'));
@@ -309,17 +303,15 @@ async fn an_error_of_the_provider_is_one_plain_line_and_nothing_is_half_stored()
 #[tokio::test]
 async fn results_that_are_too_long_say_how_to_read_on() {
     let text = "many words ".repeat(3_000);
-    let (place, brain) = Setting::default()
-        .script([
-            call(
-                "a",
-                "block_write",
-                json!({"name": "memory", "path": "0.1", "content": text}),
-            ),
-            call("b", "block_read", json!({"name": "memory", "path": "0.1"})),
-            ScriptStep::text("Long."),
-        ])
-        .await;
+    let (place, brain) = Setting::default().script([
+        call(
+            "a",
+            "block_write",
+            json!({"name": "memory", "path": "0.1", "content": text}),
+        ),
+        call("b", "block_read", json!({"name": "memory", "path": "0.1"})),
+        ScriptStep::text("Long."),
+    ]);
     place.say("Read").await;
     let asked = brain.asked();
     let (text, is_error) = results(asked[2].messages.last().unwrap()).remove(0);

@@ -21,7 +21,7 @@ async fn a_first_boot_makes_six_blocks_and_a_face() {
         ScriptStep::tool_use("a", "recompile", &json!({ "jsx": SHELL })),
     ];
     let step = ScriptStep::reply(hello, StopReason::ToolUse);
-    let (place, brain) = Setting::page().in_dir(dir.path()).script([step]).await;
+    let (place, brain) = Setting::page().in_dir(dir.path()).script([step]);
     let report = place.boot().await;
 
     let names = place.store.names().unwrap();
@@ -71,9 +71,7 @@ fn tool_name(tool: &ToolSpec) -> &str {
 
 #[tokio::test]
 async fn the_result_of_the_mounted_shell_is_stored_and_the_next_words_follow_it() {
-    let (place, brain) = Setting::page()
-        .script([face("a"), ScriptStep::text("Yes.")])
-        .await;
+    let (place, brain) = Setting::page().script([face("a"), ScriptStep::text("Yes.")]);
     place.boot().await;
     let said = place.kernel.messages().await;
     assert_eq!(said.len(), 3);
@@ -90,7 +88,7 @@ async fn the_result_of_the_mounted_shell_is_stored_and_the_next_words_follow_it(
 #[tokio::test]
 async fn a_fenced_component_is_taken_for_a_recompile() {
     let reply = format!("Here is my face.\n\n```jsx\n{SHELL}\n```\n\nTalk to me.");
-    let (place, brain) = Setting::page().script([ScriptStep::text(&reply)]).await;
+    let (place, brain) = Setting::page().script([ScriptStep::text(&reply)]);
     let report = place.boot().await;
     assert_eq!(report.shell, Some(1));
     assert_eq!(brain.asked().len(), 1);
@@ -103,9 +101,8 @@ async fn a_fenced_component_is_taken_for_a_recompile() {
 #[tokio::test]
 async fn words_alone_get_one_more_request_for_a_component_with_tools_off() {
     let fence = format!("```jsx\n{SHELL}\n```");
-    let (place, brain) = Setting::page()
-        .script([ScriptStep::text("Good morning!"), ScriptStep::text(&fence)])
-        .await;
+    let (place, brain) =
+        Setting::page().script([ScriptStep::text("Good morning!"), ScriptStep::text(&fence)]);
     let report = place.boot().await;
     assert_eq!(report.shell, Some(1));
     let asked = brain.asked();
@@ -116,7 +113,7 @@ async fn words_alone_get_one_more_request_for_a_component_with_tools_off() {
     assert!(asked[1].messages[2].text().contains("fence"));
 
     let words = || ScriptStep::text("Good morning!");
-    let (place, brain) = Setting::page().script([words(), words(), words()]).await;
+    let (place, brain) = Setting::page().script([words(), words(), words()]);
     let report = place.boot().await;
     assert!(report.safe_face.is_some());
     assert_eq!(brain.asked().len(), 2);
@@ -125,7 +122,7 @@ async fn words_alone_get_one_more_request_for_a_component_with_tools_off() {
 
 #[tokio::test]
 async fn a_failed_recompile_goes_back_as_a_result_and_the_loop_goes_on() {
-    let (place, brain) = Setting::page().script([broken("a"), face("b")]).await;
+    let (place, brain) = Setting::page().script([broken("a"), face("b")]);
     let report = place.boot().await;
     assert_eq!(report.shell, Some(1));
     assert_eq!(report.safe_face, None);
@@ -147,7 +144,7 @@ async fn the_greeting_stands_beside_the_face_or_is_the_faces_own() {
         ],
         StopReason::ToolUse,
     );
-    let (place, _) = Setting::page().script([look, face("b")]).await;
+    let (place, _) = Setting::page().script([look, face("b")]);
     let report = place.boot().await;
     assert!(!report.greeting.is_empty());
     assert!(
@@ -168,7 +165,7 @@ async fn three_repairs_and_then_the_safe_face() {
         let jsx = format!("function App() {{ return ({n}]; }}");
         call(&format!("a{n}"), "recompile", json!({ "jsx": jsx }))
     });
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     let report = place.boot().await;
     assert_eq!(brain.asked().len(), 4, "one attempt and three repairs");
     let safe = report.safe_face.unwrap();
@@ -184,7 +181,7 @@ async fn three_repairs_and_then_the_safe_face() {
 async fn fenced_components_that_fail_end_in_the_safe_face_too() {
     let fence = format!("```jsx\n{BROKEN}\n```");
     let steps = (0..9).map(|_| ScriptStep::text(&fence));
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     let report = place.boot().await;
     assert_eq!(brain.asked().len(), 4);
     assert!(!report.safe_face.unwrap().errors.is_empty());
@@ -194,7 +191,7 @@ async fn fenced_components_that_fail_end_in_the_safe_face_too() {
 async fn a_shell_that_does_not_mount_is_a_failed_attempt() {
     let setting = Setting::page();
     setting.host.mounts.lock().unwrap().push_back(crash());
-    let (place, brain) = setting.script([face("a"), face("b")]).await;
+    let (place, brain) = setting.script([face("a"), face("b")]);
     let report = place.boot().await;
     assert_eq!(report.shell, Some(2));
     let (text, is_error) = results(&brain.asked()[1].messages[2]).remove(0);
@@ -204,9 +201,7 @@ async fn a_shell_that_does_not_mount_is_a_failed_attempt() {
 #[tokio::test]
 async fn a_model_that_fails_leads_to_the_safe_face_with_a_plain_reason() {
     let failure = ScriptStep::Error(BrainError::Other("the key was refused".to_owned()));
-    let (place, _) = Setting::page()
-        .script([failure, ScriptStep::text("Hi.")])
-        .await;
+    let (place, _) = Setting::page().script([failure, ScriptStep::text("Hi.")]);
     let report = place.boot().await;
     let safe = report.safe_face.unwrap();
     assert!(safe.reason.contains("the key was refused"));
@@ -223,7 +218,7 @@ async fn a_failure_after_a_round_keeps_the_round_whole() {
         ScriptStep::Error(BrainError::Other("cut".to_owned())),
         ScriptStep::text("Hi."),
     ];
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     assert!(place.boot().await.safe_face.is_some());
     assert_eq!(place.kernel.messages().await.len(), 3);
     place.say("Hello?").await;
@@ -238,15 +233,13 @@ async fn without_a_page_a_boot_ends_when_the_shell_compiles() {
     setting.config.data = None;
     let host = Arc::new(NoHost);
     let brain = Arc::new(hermitcrab_kernel::ScriptBrain::new([face("a")]));
-    let kernel = hermitcrab_kernel::Kernel::open(
-        setting.config,
-        setting.store,
-        brain.clone(),
-        Arc::new(hermitcrab_kernel::StubCompiler),
-        host,
-        Arc::new(setting.clock),
-    );
-    let kernel = kernel.await.unwrap();
+    let kernel = hermitcrab_kernel::Kernel::builder(setting.store, brain.clone())
+        .config(setting.config)
+        .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+        .host(host)
+        .clock(Arc::new(setting.clock))
+        .open();
+    let kernel = kernel.unwrap();
     let cancel = tokio_util::sync::CancellationToken::new();
     let report = kernel
         .boot(hermitcrab_kernel::EventSink::none(), cancel)
@@ -268,8 +261,7 @@ async fn a_terminal_wants_a_greeting_and_no_face() {
     let dir = tempfile::tempdir().unwrap();
     let (place, brain) = Setting::default()
         .in_dir(dir.path())
-        .script([ScriptStep::text("Good evening.")])
-        .await;
+        .script([ScriptStep::text("Good evening.")]);
     let report = place.boot().await;
     assert_eq!(report.greeting, "Good evening.");
     assert_eq!((report.safe_face, report.shell), (None, None));
@@ -282,10 +274,7 @@ async fn a_terminal_wants_a_greeting_and_no_face() {
         .collect();
     assert!(system.contains("terminal"));
 
-    let (place, brain) = Setting::default()
-        .after(&place, dir.path())
-        .script([])
-        .await;
+    let (place, brain) = Setting::default().after(&place, dir.path()).script([]);
     let report = place.boot().await;
     assert!(brain.asked().is_empty());
     assert!(!report.greeting.is_empty());
@@ -295,7 +284,7 @@ async fn a_terminal_wants_a_greeting_and_no_face() {
 async fn a_conversation_that_broke_off_is_mended() {
     let dir = tempfile::tempdir().unwrap();
     let steps = [call("a", "block_list", json!({})), ScriptStep::text("Six.")];
-    let (place, _) = Setting::default().in_dir(dir.path()).script(steps).await;
+    let (place, _) = Setting::default().in_dir(dir.path()).script(steps);
     place.say("How many?").await;
     // The record ends after the call, as if the process had died.
     let file = dir.path().join("conversation.jsonl");
@@ -304,7 +293,7 @@ async fn a_conversation_that_broke_off_is_mended() {
     fs::write(&file, lines.join("\n") + "\n").unwrap();
 
     let setting = Setting::default().after(&place, dir.path());
-    let (place, brain) = setting.script([ScriptStep::text("Yes.")]).await;
+    let (place, brain) = setting.script([ScriptStep::text("Yes.")]);
     let report = place.boot().await;
     assert!(!report.notices.is_empty());
     place.say("Go on").await;
@@ -312,10 +301,7 @@ async fn a_conversation_that_broke_off_is_mended() {
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].text(), "How many?Go on");
     // Mended once.
-    let (place, _) = Setting::default()
-        .after(&place, dir.path())
-        .script([])
-        .await;
+    let (place, _) = Setting::default().after(&place, dir.path()).script([]);
     assert!(place.boot().await.notices.is_empty());
 }
 
@@ -326,7 +312,7 @@ async fn a_boot_that_goes_on_and_on_ends_after_twelve_rounds() {
         let read = json!({"name": "skills", "path": path, "n": n});
         call(&format!("a{n}"), "block_read", read)
     });
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     let report = place.boot().await;
     assert_eq!(brain.asked().len(), 12);
     assert!(report.safe_face.unwrap().reason.contains("12"));

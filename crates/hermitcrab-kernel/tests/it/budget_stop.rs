@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hermitcrab_kernel::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, ScriptStep, Taken,
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, ScriptStep,
+    UsageTotals,
 };
 use llm_client::{Block, Cost, CostSource, Reply, StopReason, Usage, Usd};
 use serde_json::{Value, json};
@@ -98,8 +99,8 @@ fn tool(n: u32, cost: f64) -> Reply {
 }
 
 /// The sums of the lines of `usage.jsonl`.
-fn on_record(dir: &Path) -> Taken {
-    let mut sum = Taken::default();
+fn on_record(dir: &Path) -> UsageTotals {
+    let mut sum = UsageTotals::default();
     let text = fs::read_to_string(dir.join("usage.jsonl")).unwrap();
     for line in text.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -125,11 +126,7 @@ async fn the_meter_is_the_sum_of_the_record() {
         answer(0.02),
         reply(vec![Block::text("?")], StopReason::EndTurn, None),
     ]);
-    let place = Setting::default()
-        .in_dir(dir.path())
-        .open(paid)
-        .await
-        .unwrap();
+    let place = Setting::default().in_dir(dir.path()).open(paid).unwrap();
     let report = place.say("Read").await;
     assert_eq!((report.usage.calls, report.usage.usd), (2, dollars(0.03)));
     assert_eq!(
@@ -152,13 +149,12 @@ async fn the_meter_is_the_sum_of_the_record() {
     let place = Setting::default()
         .after(&place, dir.path())
         .open(Paid::new([]))
-        .await
         .unwrap();
     let again = place.kernel.usage();
     assert_eq!((again.total, again.day), (usage.total, usage.day));
     assert_eq!(
         (again.run, again.turn),
-        (Taken::default(), Taken::default())
+        (UsageTotals::default(), UsageTotals::default())
     );
 }
 
@@ -178,7 +174,7 @@ async fn until_stopped(place: &Place, brain: &Paid, most: u32) -> String {
 #[tokio::test]
 async fn the_budget_of_a_turn_stops_it_between_rounds() {
     let brain = Paid::new([tool(1, 0.2), tool(2, 0.2), tool(3, 0.2), answer(0.2)]);
-    let place = Setting::default().open(brain.clone()).await.unwrap();
+    let place = Setting::default().open(brain.clone()).unwrap();
     let report = place.say("Read").await;
     let line = report.stopped.unwrap();
     assert!(
@@ -198,7 +194,7 @@ async fn the_budget_of_a_day_begins_anew_with_the_day() {
     let mut setting = Setting::default();
     setting.config.settings.budgets.day_usd = 1.0;
     let brain = Paid::new((0..10).map(|_| answer(0.5)));
-    let place = setting.open(brain.clone()).await.unwrap();
+    let place = setting.open(brain.clone()).unwrap();
     let line = until_stopped(&place, &brain, 4).await;
     assert!(line.contains("budgets.day_usd"), "{line}");
     let asked = brain.asked();
@@ -208,7 +204,7 @@ async fn the_budget_of_a_day_begins_anew_with_the_day() {
     assert_eq!(place.kernel.messages().await.len(), 4, "nothing is stored");
 
     place.clock.advance(Duration::from_hours(24));
-    assert_eq!(place.kernel.usage().day, Taken::default());
+    assert_eq!(place.kernel.usage().day, UsageTotals::default());
     assert_eq!(place.say("Good morning").await.stopped, None);
     assert_eq!(place.kernel.usage().day.usd, dollars(0.5));
     assert_eq!(place.kernel.usage().total.usd, dollars(1.5));
@@ -223,14 +219,13 @@ async fn the_day_of_another_run_counts() {
         setting
     };
     let brain = Paid::new([answer(0.5), answer(0.5)]);
-    let place = settings().in_dir(dir.path()).open(brain).await.unwrap();
+    let place = settings().in_dir(dir.path()).open(brain).unwrap();
     place.say("One").await;
     place.say("Two").await;
     let brain = Paid::new([answer(0.5)]);
     let place = settings()
         .after(&place, dir.path())
         .open(brain.clone())
-        .await
         .unwrap();
     let line = until_stopped(&place, &brain, 1).await;
     assert!(line.contains("day_usd"), "{line}");
@@ -242,7 +237,7 @@ async fn the_cap_of_a_run_stops_it() {
     let mut setting = Setting::default();
     setting.config.max_usd = Some(dollars(0.5));
     let brain = Paid::new((0..10).map(|_| answer(0.2)));
-    let place = setting.open(brain.clone()).await.unwrap();
+    let place = setting.open(brain.clone()).unwrap();
     let line = until_stopped(&place, &brain, 5).await;
     assert!(line.contains("--max-usd"), "{line}");
     assert!(place.kernel.usage().run.usd <= dollars(0.6));
@@ -253,13 +248,13 @@ async fn a_cap_of_nothing_sends_nothing() {
     let mut setting = Setting::default();
     setting.config.max_usd = Some(Usd::ZERO);
     let brain = Paid::new([answer(0.0)]);
-    let place = setting.open(brain.clone()).await.unwrap();
+    let place = setting.open(brain.clone()).unwrap();
     assert!(place.say("Hello").await.stopped.is_some());
     assert_eq!(brain.asked(), 0);
     // A boot, too: the safe face says why.
     let mut setting = Setting::page();
     setting.config.max_usd = Some(Usd::ZERO);
-    let place = setting.open(brain.clone()).await.unwrap();
+    let place = setting.open(brain.clone()).unwrap();
     let safe = place.boot().await.safe_face.unwrap();
     assert!(safe.reason.contains("--max-usd"), "{}", safe.reason);
     assert_eq!(brain.asked(), 0);
@@ -270,7 +265,7 @@ async fn tokens_of_prompts_and_replies_have_their_limits() {
     let mut setting = Setting::default();
     setting.config.settings.budgets.input_tokens = 4_000;
     let brain = Paid::new((1..9).map(|n| tool(n, 0.0)));
-    let place = setting.open(brain.clone()).await.unwrap();
+    let place = setting.open(brain.clone()).unwrap();
     let line = place.say("Read").await.stopped.unwrap();
     assert!(line.contains("budgets.input_tokens"), "{line}");
     assert!(brain.asked() <= 3);
@@ -278,7 +273,7 @@ async fn tokens_of_prompts_and_replies_have_their_limits() {
     let mut setting = Setting::default();
     setting.config.settings.budgets.output_tokens = 100;
     let brain = Paid::new((1..9).map(|n| tool(n, 0.0)));
-    let place = setting.open(brain.clone()).await.unwrap();
+    let place = setting.open(brain.clone()).unwrap();
     let line = place.say("Read").await.stopped.unwrap();
     assert!(line.contains("budgets.output_tokens"), "{line}");
     assert_eq!(brain.asked(), 2);
@@ -289,7 +284,7 @@ async fn a_delegated_call_counts_and_is_stopped_too() {
     let mut setting = Setting::default();
     setting.config.max_usd = Some(dollars(0.5));
     let brain = Paid::new([answer(0.45), answer(0.45), answer(0.45)]);
-    let place = setting.open(brain.clone()).await.unwrap();
+    let place = setting.open(brain.clone()).unwrap();
     let ask = || place.tool("call_llm", json!({"prompt": "Sum up"}));
     assert_eq!(ask().await.content["text"], "Yes.");
     assert_eq!(place.kernel.usage().run.calls, 1);

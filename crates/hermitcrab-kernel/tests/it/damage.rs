@@ -18,14 +18,11 @@ const FILES: [&str; 4] = [
 
 /// A place with something in every file.
 async fn lived(dir: &Path) -> Place {
-    let (place, _) = Setting::page()
-        .in_dir(dir)
-        .script([
-            call("a", "recompile", json!({ "jsx": SHELL })),
-            call("b", "set_tools", json!({"names": ["web"]})),
-            ScriptStep::text("Chosen."),
-        ])
-        .await;
+    let (place, _) = Setting::page().in_dir(dir).script([
+        call("a", "recompile", json!({ "jsx": SHELL })),
+        call("b", "set_tools", json!({"names": ["web"]})),
+        ScriptStep::text("Chosen."),
+    ]);
     place.boot().await;
     place.say("Choose the web").await;
     place
@@ -49,7 +46,7 @@ async fn start(place: &Place, dir: &Path) -> (Place, Vec<String>) {
         call("z", "recompile", json!({ "jsx": SHELL })),
         ScriptStep::text("Hi."),
     ];
-    let (place, _) = Setting::page().after(place, dir).script(steps).await;
+    let (place, _) = Setting::page().after(place, dir).script(steps);
     let report = place.boot().await;
     assert_eq!(report.safe_face, None);
     assert!(report.shell.is_some());
@@ -191,7 +188,7 @@ async fn faces_outlive_their_list() {
     let second = "function App() { return <p>second</p>; }";
     place.kernel.recompile(second).await;
     fs::write(dir.path().join("shells.json"), "[").unwrap();
-    let (place, brain) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, brain) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(place.boot().await.restored, Some(2));
     assert!(brain.asked().is_empty());
     assert_eq!(place.tool("get_source", json!({})).await.content, second);
@@ -199,12 +196,13 @@ async fn faces_outlive_their_list() {
     place.kernel.recompile("function App() { return 3; }").await;
     let revs: Vec<_> = place
         .kernel
+        .faces()
         .shells()
         .iter()
         .map(|shell| shell.rev)
         .collect();
     assert_eq!(revs, [1, 2, 3]);
-    assert_eq!(place.kernel.shell_source(1).unwrap().unwrap(), SHELL);
+    assert_eq!(place.kernel.faces().source(1).unwrap().unwrap(), SHELL);
 }
 
 #[tokio::test]
@@ -221,15 +219,14 @@ async fn a_torn_last_line_costs_that_line_only() {
     let total = place.kernel.usage().total;
     let (place, _) = Setting::page()
         .after(&place, dir.path())
-        .script([ScriptStep::text("Hi.")])
-        .await;
+        .script([ScriptStep::text("Hi.")]);
     assert_eq!(place.kernel.messages().await, said);
     assert_eq!(place.kernel.usage().total, total);
     place.say("Hello").await;
     let usage = place.kernel.usage().total;
     assert_eq!(usage.calls, total.calls + 1);
     // What is written after the damage can be read again.
-    let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, _) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(place.kernel.usage().total, usage);
     assert_eq!(place.kernel.messages().await.len(), said.len() + 2);
     assert!(
@@ -252,8 +249,7 @@ async fn a_data_directory_that_takes_nothing_ends_no_turn() {
     fs::create_dir(&gone).unwrap();
     let (place, _) = Setting::default()
         .in_dir(&gone)
-        .script([ScriptStep::text("One."), ScriptStep::text("Two.")])
-        .await;
+        .script([ScriptStep::text("One."), ScriptStep::text("Two.")]);
     fs::remove_dir(&gone).unwrap();
     fs::write(&gone, "a file in its place").unwrap();
     assert_eq!(place.say("Hello").await.text, "One.");
@@ -267,7 +263,7 @@ async fn a_data_directory_that_takes_nothing_ends_no_turn() {
     fs::remove_file(&gone).unwrap();
     fs::create_dir(&gone).unwrap();
     assert_eq!(place.say("And now?").await.text, "Two.");
-    let (place, _) = Setting::default().after(&place, &gone).script([]).await;
+    let (place, _) = Setting::default().after(&place, &gone).script([]);
     assert_eq!(place.kernel.messages().await.len(), 4);
 }
 
@@ -279,8 +275,8 @@ async fn a_glance_leaves_damage_as_it_is() {
         fs::write(dir.path().join(name), "damage").unwrap();
     }
     let mut setting = Setting::default().after(&place, dir.path());
-    setting.config.glance = true;
-    let (place, _) = setting.script([ScriptStep::text("Hi.")]).await;
+    setting.config.read_only = true;
+    let (place, _) = setting.script([ScriptStep::text("Hi.")]);
     assert_eq!(place.kernel.notices().len(), FILES.len());
     assert_eq!(place.say("Hello").await.text, "Hi.");
     for name in FILES {

@@ -1,6 +1,6 @@
 //! Faces that die after they were shown: which one comes next, what is counted, and that it ends.
 
-use hermitcrab_kernel::{FaceNext, Mounted, ScriptStep, ShellError, ShellInfo};
+use hermitcrab_kernel::{FaceRecovery, Mounted, ScriptStep, ShellError, ShellInfo};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn jsx(n: u64) -> String {
 
 /// A page with `shells` shells, the newest one on it.
 async fn with_shells(shells: u64) -> Place {
-    let (place, _) = Setting::page().script([]).await;
+    let (place, _) = Setting::page().script([]);
     for n in 1..=shells {
         assert!(!place.kernel.recompile(&jsx(n)).await.is_error);
     }
@@ -39,7 +39,7 @@ fn hung() -> ShellError {
 }
 
 fn info(place: &Place, rev: u64) -> ShellInfo {
-    let shells = place.kernel.shells();
+    let shells = place.kernel.faces().shells();
     shells.into_iter().find(|shell| shell.rev == rev).unwrap()
 }
 
@@ -55,7 +55,10 @@ async fn the_newest_sound_face_before_it_comes_next() {
     // The third one does not even mount any longer.
     place.host.mounts.lock().unwrap().push_back(crash());
     assert!(place.kernel.use_shell(3).await.is_error);
-    assert_eq!(place.kernel.face_died(4, &crashed()), FaceNext::Shell(2));
+    assert_eq!(
+        place.kernel.faces().on_face_crash(4, &crashed()),
+        FaceRecovery::Shell(2)
+    );
     assert_eq!(
         (info(&place, 4).deaths, info(&place, 4).mounted),
         (1, Some(true))
@@ -65,33 +68,48 @@ async fn the_newest_sound_face_before_it_comes_next() {
     assert_eq!(place.shown(), [1, 2, 3, 4, 3]);
     assert!(!place.kernel.use_shell(2).await.is_error);
     // A newer one that is sound is not taken: it may be why this one died.
-    assert_eq!(place.kernel.face_died(2, &crashed()), FaceNext::Shell(1));
+    assert_eq!(
+        place.kernel.faces().on_face_crash(2, &crashed()),
+        FaceRecovery::Shell(1)
+    );
 }
 
 #[tokio::test]
 async fn the_only_face_gets_one_more_chance_unless_it_hung() {
     let place = with_shells(1).await;
-    assert_eq!(place.kernel.face_died(1, &crashed()), FaceNext::Shell(1));
+    assert_eq!(
+        place.kernel.faces().on_face_crash(1, &crashed()),
+        FaceRecovery::Shell(1)
+    );
     assert!(!place.kernel.use_shell(1).await.is_error);
-    assert_eq!(place.kernel.face_died(1, &crashed()), FaceNext::Safe);
+    assert_eq!(
+        place.kernel.faces().on_face_crash(1, &crashed()),
+        FaceRecovery::Safe
+    );
     assert_eq!(running(&place).await, None);
     let place = with_shells(1).await;
-    assert_eq!(place.kernel.face_died(1, &hung()), FaceNext::Safe);
+    assert_eq!(
+        place.kernel.faces().on_face_crash(1, &hung()),
+        FaceRecovery::Safe
+    );
     assert_eq!(info(&place, 1).mounted, Some(false));
 }
 
 #[tokio::test]
 async fn a_face_that_hung_is_never_restored_also_where_the_person_went_back_to_it() {
     let dir = tempfile::tempdir().unwrap();
-    let (place, _) = Setting::page().in_dir(dir.path()).script([]).await;
+    let (place, _) = Setting::page().in_dir(dir.path()).script([]);
     for n in 1..=2 {
         place.kernel.recompile(&jsx(n)).await;
     }
-    assert_eq!(place.kernel.face_died(2, &hung()), FaceNext::Shell(1));
+    assert_eq!(
+        place.kernel.faces().on_face_crash(2, &hung()),
+        FaceRecovery::Shell(1)
+    );
     // By hand it can be shown again.
     assert!(!place.kernel.use_shell(2).await.is_error);
     assert_eq!(running(&place).await, Some(jsx(2)));
-    let (place, brain) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, brain) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(place.boot().await.restored, Some(1));
     assert!(brain.asked().is_empty());
 }
@@ -99,14 +117,14 @@ async fn a_face_that_hung_is_never_restored_also_where_the_person_went_back_to_i
 #[tokio::test]
 async fn a_death_is_counted_over_a_restart() {
     let dir = tempfile::tempdir().unwrap();
-    let (place, _) = Setting::page().in_dir(dir.path()).script([]).await;
+    let (place, _) = Setting::page().in_dir(dir.path()).script([]);
     for n in 1..=2 {
         place.kernel.recompile(&jsx(n)).await;
     }
-    place.kernel.face_died(2, &crashed());
+    place.kernel.faces().on_face_crash(2, &crashed());
     place.kernel.use_shell(2).await;
-    place.kernel.face_died(2, &crashed());
-    let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
+    place.kernel.faces().on_face_crash(2, &crashed());
+    let (place, _) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(info(&place, 2).deaths, 2);
     assert_eq!(place.boot().await.restored, Some(1));
 }
@@ -114,8 +132,14 @@ async fn a_death_is_counted_over_a_restart() {
 #[tokio::test]
 async fn a_face_that_is_none_any_longer_changes_nothing() {
     let place = with_shells(3).await;
-    assert_eq!(place.kernel.face_died(1, &crashed()), FaceNext::Shell(3));
-    assert_eq!(place.kernel.face_died(77, &hung()), FaceNext::Shell(3));
+    assert_eq!(
+        place.kernel.faces().on_face_crash(1, &crashed()),
+        FaceRecovery::Shell(3)
+    );
+    assert_eq!(
+        place.kernel.faces().on_face_crash(77, &hung()),
+        FaceRecovery::Shell(3)
+    );
     assert_eq!(running(&place).await, Some(jsx(3)));
     assert_eq!((info(&place, 1).deaths, info(&place, 3).deaths), (1, 0));
 }
@@ -123,15 +147,27 @@ async fn a_face_that_is_none_any_longer_changes_nothing() {
 #[tokio::test]
 async fn the_safe_face_is_followed_by_nothing_else() {
     let place = with_shells(1).await;
-    place.kernel.face_died(1, &hung());
-    assert_eq!(place.kernel.face_died(0, &crashed()), FaceNext::Safe);
+    place.kernel.faces().on_face_crash(1, &hung());
+    assert_eq!(
+        place.kernel.faces().on_face_crash(0, &crashed()),
+        FaceRecovery::Safe
+    );
     // Nor by another page that tells late of a face before.
     let place = with_shells(3).await;
     place.kernel.use_shell(1).await;
-    assert_eq!(place.kernel.face_died(1, &hung()), FaceNext::Safe);
-    assert_eq!(place.kernel.face_died(3, &crashed()), FaceNext::Safe);
-    let (place, _) = Setting::page().script([]).await;
-    assert_eq!(place.kernel.face_died(0, &hung()), FaceNext::Safe);
+    assert_eq!(
+        place.kernel.faces().on_face_crash(1, &hung()),
+        FaceRecovery::Safe
+    );
+    assert_eq!(
+        place.kernel.faces().on_face_crash(3, &crashed()),
+        FaceRecovery::Safe
+    );
+    let (place, _) = Setting::page().script([]);
+    assert_eq!(
+        place.kernel.faces().on_face_crash(0, &hung()),
+        FaceRecovery::Safe
+    );
 }
 
 /// A page on which a face dies while the kernel still hears that it has mounted.
@@ -156,7 +192,11 @@ impl hermitcrab_kernel::Host for Fragile {
         _: tokio_util::sync::CancellationToken,
     ) -> Mounted {
         if shell.compiled.source.contains("dies") {
-            self.0.get().unwrap().face_died(shell.rev, &crashed());
+            self.0
+                .get()
+                .unwrap()
+                .faces()
+                .on_face_crash(shell.rev, &crashed());
         }
         Mounted::Yes
     }
@@ -166,37 +206,41 @@ impl hermitcrab_kernel::Host for Fragile {
 async fn a_face_that_dies_as_soon_as_it_is_shown_did_not_mount() {
     use std::sync::Arc;
     let host = Arc::new(Fragile(std::sync::OnceLock::new()));
-    let kernel = hermitcrab_kernel::Kernel::open(
-        hermitcrab_kernel::KernelConfig::default(),
+    let kernel = hermitcrab_kernel::Kernel::builder(
         Arc::new(pscale_blocks::MemStore::new()),
         Arc::new(hermitcrab_kernel::OfflineBrain),
-        Arc::new(hermitcrab_kernel::StubCompiler),
-        host.clone(),
-        Arc::new(test_support::FakeClock::new()),
-    );
-    let kernel = kernel.await.unwrap();
+    )
+    .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+    .host(host.clone())
+    .clock(Arc::new(test_support::FakeClock::new()))
+    .open();
+    let kernel = kernel.unwrap();
     assert!(host.0.set(kernel.clone()).is_ok());
     assert!(!kernel.recompile(&jsx(1)).await.is_error);
     let outcome = kernel.recompile("function App() { dies }").await;
     assert!(outcome.is_error, "{outcome:?}");
-    let source = kernel.call_tool("get_source", json!({}), pscale_blocks::EditAuthor::Person);
+    let source = kernel.call_tool(
+        "get_source",
+        json!({}),
+        pscale_blocks::EditAuthor::Person,
+        hermitcrab_kernel::EventSink::none(),
+        tokio_util::sync::CancellationToken::new(),
+    );
     assert_eq!(source.await.content, jsx(1));
 }
 
 #[tokio::test]
 async fn the_model_hears_of_the_death_with_its_next_result() {
-    let (place, brain) = Setting::page()
-        .script([
-            call("a", "block_list", json!({})),
-            ScriptStep::text("I see."),
-        ])
-        .await;
+    let (place, brain) = Setting::page().script([
+        call("a", "block_list", json!({})),
+        ScriptStep::text("I see."),
+    ]);
     place.kernel.recompile(&jsx(1)).await;
     place.kernel.recompile(&jsx(2)).await;
     place.say("hello").await;
     // The turn is over: nothing was to be told.
     assert_eq!(brain.asked()[1].messages[2].content.len(), 1);
-    place.kernel.face_died(2, &crashed());
+    place.kernel.faces().on_face_crash(2, &crashed());
     let (place2, brain) = (place, brain);
     let _ = place2.try_say("again").await;
     let said = brain.asked().pop().unwrap().messages;
@@ -249,17 +293,17 @@ proptest! {
                 let next = match fate {
                     Fate::Late(rev, late_hung) if rev != shown => {
                         let error = if late_hung { hung() } else { crashed() };
-                        let next = place.kernel.face_died(rev, &error);
-                        prop_assert_eq!(next, FaceNext::Shell(shown));
+                        let next = place.kernel.faces().on_face_crash(rev, &error);
+                        prop_assert_eq!(next, FaceRecovery::Shell(shown));
                         continue;
                     }
-                    Fate::Hang => place.kernel.face_died(shown, &hung()),
-                    _ => place.kernel.face_died(shown, &crashed()),
+                    Fate::Hang => place.kernel.faces().on_face_crash(shown, &hung()),
+                    _ => place.kernel.faces().on_face_crash(shown, &crashed()),
                 };
                 deaths += 1;
-                let FaceNext::Shell(mut next) = next else {
+                let FaceRecovery::Shell(mut next) = next else {
                     prop_assert!(deaths <= 2 * shells, "{deaths} deaths of {shells} shells");
-                    prop_assert_eq!(place.kernel.face_died(0, &crashed()), FaceNext::Safe);
+                    prop_assert_eq!(place.kernel.faces().on_face_crash(0, &crashed()), FaceRecovery::Safe);
                     return Ok(());
                 };
                 prop_assert!(info(&place, next).deaths < 2);
@@ -268,9 +312,9 @@ proptest! {
                 }
                 // As the face does: what cannot be shown has died, too.
                 while place.kernel.use_shell(next).await.is_error {
-                    match place.kernel.face_died(next, &crashed()) {
-                        FaceNext::Shell(other) => next = other,
-                        FaceNext::Safe => return Ok(()),
+                    match place.kernel.faces().on_face_crash(next, &crashed()) {
+                        FaceRecovery::Shell(other) => next = other,
+                        FaceRecovery::Safe => return Ok(()),
                     }
                 }
                 shown = next;

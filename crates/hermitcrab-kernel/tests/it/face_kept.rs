@@ -9,12 +9,12 @@ use crate::place::Setting;
 
 #[tokio::test]
 async fn a_block_that_a_tool_changed_is_told_and_one_that_was_only_read_is_not() {
-    let (place, _) = Setting::page().script([]).await;
+    let (place, _) = Setting::page().script([]);
     let run = async |name: &str, input: Value| {
         let (by, cancel) = (EditAuthor::Person, CancellationToken::new());
         (place
             .kernel
-            .call_tool_with(name, input, by, place.sink(), cancel))
+            .call_tool(name, input, by, place.sink(), cancel))
         .await
     };
     run("block_read", json!({"name": "skills"})).await;
@@ -59,7 +59,7 @@ async fn folders_of_a_page_are_the_hosts() {
         write: false,
         delete: false,
     }];
-    let (place, _) = setting.script([]).await;
+    let (place, _) = setting.script([]);
     let read = |root: &str| place.tool("fs_read", json!({"root": root, "path": "a.md"}));
     assert!(read("b1").await.is_error);
     let skills = ["fs_read", "fs_list"].map(str::to_owned);
@@ -87,26 +87,30 @@ async fn what_a_face_displays_is_kept_beside_its_state() {
     // A file of an earlier version of this program knows no display.
     let old = json!({"schema_version": 1, "tools": null, "shell": null, "must_wake": false, "face": {"a": 1}});
     std::fs::write(dir.path().join("state.json"), old.to_string()).unwrap();
-    let (place, _) = Setting::page().in_dir(dir.path()).script([]).await;
-    assert_eq!(place.kernel.face_state(), Some(json!({"a": 1})));
-    assert_eq!(place.kernel.saved_display(), None);
+    let (place, _) = Setting::page().in_dir(dir.path()).script([]);
+    assert_eq!(place.kernel.faces().face_state(), Some(json!({"a": 1})));
+    assert_eq!(place.kernel.faces().saved_display(), None);
     assert!(
         !place
             .kernel
+            .faces()
             .save_display(json!({"folded": [1, 2]}))
             .is_error
     );
-    let big = place.kernel.save_display(json!("x".repeat(1 << 20)));
+    let big = place
+        .kernel
+        .faces()
+        .save_display(json!("x".repeat(1 << 20)));
     assert!(
         big.is_error && big.content["error"] == "too_large",
         "{big:?}"
     );
-    let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, _) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(
-        place.kernel.saved_display(),
+        place.kernel.faces().saved_display(),
         Some(json!({"folded": [1, 2]}))
     );
-    assert_eq!(place.kernel.face_state(), Some(json!({"a": 1})));
-    assert!(!place.kernel.save_display(Value::Null).is_error);
-    assert_eq!(place.kernel.saved_display(), None);
+    assert_eq!(place.kernel.faces().face_state(), Some(json!({"a": 1})));
+    assert!(!place.kernel.faces().save_display(Value::Null).is_error);
+    assert_eq!(place.kernel.faces().saved_display(), None);
 }

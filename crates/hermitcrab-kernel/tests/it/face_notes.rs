@@ -9,7 +9,7 @@ use crate::place::{Place, Setting, call};
 const MARK: &str = "[From the face, not from the person: ";
 
 fn note(place: &Place, line: &str) {
-    place.kernel.note_face(line);
+    place.kernel.faces().note(line);
 }
 
 fn texts(message: &Message) -> Vec<String> {
@@ -22,9 +22,8 @@ fn texts(message: &Message) -> Vec<String> {
 
 #[tokio::test]
 async fn a_line_stands_before_the_persons_next_words() {
-    let (place, brain) = Setting::page()
-        .script([ScriptStep::text("Sorry."), ScriptStep::text("Yes.")])
-        .await;
+    let (place, brain) =
+        Setting::page().script([ScriptStep::text("Sorry."), ScriptStep::text("Yes.")]);
     note(&place, "face 3: TypeError: x is not a function, line 4");
     place.say("What happened?").await;
     let line = format!("{MARK}face 3: TypeError: x is not a function, line 4]");
@@ -60,21 +59,19 @@ async fn a_line_stands_before_the_persons_next_words() {
 
 #[tokio::test]
 async fn in_a_turn_a_line_stands_in_the_last_result() {
-    let (place, brain) = Setting::page()
-        .script([
-            ScriptStep::tools(&[
-                ("a", "block_list", json!({})),
-                ("b", "get_datetime", json!({})),
-            ]),
-            ScriptStep::text("I see."),
-        ])
-        .await;
+    let (place, brain) = Setting::page().script([
+        ScriptStep::tools(&[
+            ("a", "block_list", json!({})),
+            ("b", "get_datetime", json!({})),
+        ]),
+        ScriptStep::text("I see."),
+    ]);
     // It comes while the turn is under way.
     let kernel = place.kernel.clone();
     let events = hermitcrab_kernel::EventSink::new(move |event| {
         if matches!(event, hermitcrab_kernel::Event::ToolStart { ref name, .. } if name == "get_datetime")
         {
-            kernel.note_face("face 1: it broke");
+            kernel.faces().note("face 1: it broke");
         }
     });
     let turn = (place.kernel).turn(
@@ -99,7 +96,7 @@ async fn in_a_turn_a_line_stands_in_the_last_result() {
 
 #[tokio::test]
 async fn five_lines_of_500_characters_wait_and_equal_ones_are_counted() {
-    let (place, brain) = Setting::page().script([ScriptStep::text("Oh.")]).await;
+    let (place, brain) = Setting::page().script([ScriptStep::text("Oh.")]);
     for n in 0..9 {
         note(&place, &format!("face 1: error {n}"));
     }
@@ -122,7 +119,7 @@ async fn five_lines_of_500_characters_wait_and_equal_ones_are_counted() {
 
 #[tokio::test]
 async fn no_key_is_in_a_line() {
-    let (place, brain) = Setting::page().script([ScriptStep::text("Oh.")]).await;
+    let (place, brain) = Setting::page().script([ScriptStep::text("Oh.")]);
     note(
         &place,
         "face 1: it holds sk-ant-api03-MARKERmarker0123456789",
@@ -138,14 +135,12 @@ async fn no_key_is_in_a_line() {
 #[tokio::test]
 async fn a_line_that_did_not_reach_the_model_waits_for_the_next_message() {
     let failure = || ScriptStep::Error(BrainError::Other("down".to_owned()));
-    let (place, brain) = Setting::page()
-        .script([
-            failure(),
-            call("a", "block_list", json!({})),
-            failure(),
-            ScriptStep::text("Here."),
-        ])
-        .await;
+    let (place, brain) = Setting::page().script([
+        failure(),
+        call("a", "block_list", json!({})),
+        failure(),
+        ScriptStep::text("Here."),
+    ]);
     note(&place, "face 1: first");
     place.try_say("one").await.unwrap_err();
     note(&place, "face 1: second");
@@ -171,9 +166,7 @@ async fn a_line_that_did_not_reach_the_model_waits_for_the_next_message() {
 
 #[tokio::test]
 async fn a_stopped_turn_that_said_nothing_gives_its_lines_back() {
-    let (place, brain) = Setting::page()
-        .script([ScriptStep::Hang, ScriptStep::text("Here.")])
-        .await;
+    let (place, brain) = Setting::page().script([ScriptStep::Hang, ScriptStep::text("Here.")]);
     note(&place, "face 1: it broke");
     let cancel = tokio_util::sync::CancellationToken::new();
     let turn = (place.kernel).turn("one".to_owned(), place.sink(), cancel.clone());
@@ -186,9 +179,8 @@ async fn a_stopped_turn_that_said_nothing_gives_its_lines_back() {
 
 #[tokio::test]
 async fn a_boot_stays_as_it_is() {
-    let (place, brain) = Setting::page()
-        .script([crate::place::face("a"), ScriptStep::text("Here.")])
-        .await;
+    let (place, brain) =
+        Setting::page().script([crate::place::face("a"), ScriptStep::text("Here.")]);
     note(&place, "safe face: it broke");
     place.boot().await;
     assert_eq!(texts(&brain.asked()[0].messages[0]), ["BOOT"]);
@@ -204,7 +196,7 @@ async fn a_boot_stays_as_it_is() {
 #[tokio::test]
 async fn old_turns_are_kept_without_what_the_face_said() {
     let steps = (0..30).map(|n| ScriptStep::text(&format!("answer {n}")));
-    let (place, _) = Setting::page().script(steps).await;
+    let (place, _) = Setting::page().script(steps);
     for n in 0..30 {
         note(&place, "face 1: it broke again and again");
         place.say(&format!("question {n}")).await;

@@ -65,7 +65,7 @@ async fn all_there(place: &Place, questions: usize) {
 
 #[tokio::test]
 async fn what_leaves_the_window_is_in_history_word_for_word() {
-    let (place, brain) = Setting::default().script(answers(0..14)).await;
+    let (place, brain) = Setting::default().script(answers(0..14));
     talk(&place, 0..14).await;
     let entries = entries(&*place.store);
     assert!(!entries.is_empty());
@@ -109,16 +109,14 @@ async fn what_leaves_the_window_is_in_history_word_for_word() {
 #[tokio::test]
 async fn a_turn_is_clipped_at_six_hundred_characters_and_names_its_tools() {
     let long = "ä".repeat(900);
-    let (place, _) = Setting::default()
-        .script(
-            [
-                call("a", "block_list", json!({})),
-                ScriptStep::text("Six blocks."),
-            ]
-            .into_iter()
-            .chain(answers(0..14)),
-        )
-        .await;
+    let (place, _) = Setting::default().script(
+        [
+            call("a", "block_list", json!({})),
+            ScriptStep::text("Six blocks."),
+        ]
+        .into_iter()
+        .chain(answers(0..14)),
+    );
     place.say(&long).await;
     talk(&place, 0..14).await;
     let first = &entries(&*place.store)[0];
@@ -131,7 +129,7 @@ async fn a_turn_is_clipped_at_six_hundred_characters_and_names_its_tools() {
 
 #[tokio::test]
 async fn entries_grow_over_nine_and_ninety_with_mechanical_summaries() {
-    let (place, _) = Setting::default().script(answers(0..115)).await;
+    let (place, _) = Setting::default().script(answers(0..115));
     for n in 0..115 {
         place.say(&question(n)).await;
         place.clock.advance(Duration::from_hours(1));
@@ -173,14 +171,11 @@ async fn entries_grow_over_nine_and_ninety_with_mechanical_summaries() {
 #[tokio::test]
 async fn restarts_lose_nothing_and_repeat_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut place, _) = Setting::default()
-        .in_dir(dir.path())
-        .script(answers(0..3))
-        .await;
+    let (mut place, _) = Setting::default().in_dir(dir.path()).script(answers(0..3));
     talk(&place, 0..3).await;
     for start in (3..40).step_by(4) {
         let setting = Setting::default().after(&place, dir.path());
-        let (next, _) = setting.script(answers(start..start + 4)).await;
+        let (next, _) = setting.script(answers(start..start + 4));
         place = next;
         place.boot().await;
         talk(&place, start..start + 4).await;
@@ -191,10 +186,7 @@ async fn restarts_lose_nothing_and_repeat_nothing() {
 #[tokio::test]
 async fn a_turn_that_moved_before_the_program_ended_is_not_moved_again() {
     let dir = tempfile::tempdir().unwrap();
-    let (place, _) = Setting::default()
-        .in_dir(dir.path())
-        .script(answers(0..16))
-        .await;
+    let (place, _) = Setting::default().in_dir(dir.path()).script(answers(0..16));
     talk(&place, 0..10).await;
     let file = dir.path().join("conversation.jsonl");
     for n in 10..16 {
@@ -212,7 +204,7 @@ async fn a_turn_that_moved_before_the_program_ended_is_not_moved_again() {
         // Another day: the words decide.
         again.clock = test_support::FakeClock::new();
         again.clock.advance(Duration::from_hours(5 * 24));
-        let (again, _) = again.script(answers(n..n + 1)).await;
+        let (again, _) = again.script(answers(n..n + 1));
         again.say(&question(n)).await;
         assert_eq!(entries(&*again.store).len(), count, "turn {n}");
     }
@@ -228,9 +220,7 @@ async fn words_that_no_block_takes_do_not_block_the_others() {
         call("a", &tool, json!({})),
         ScriptStep::text("ok"),
     ];
-    let (place, _) = Setting::default()
-        .script(steps.into_iter().chain(answers(0..14)))
-        .await;
+    let (place, _) = Setting::default().script(steps.into_iter().chain(answers(0..14)));
     place.say(odd).await;
     place.say("Call it").await;
     talk(&place, 0..14).await;
@@ -244,7 +234,7 @@ async fn words_that_no_block_takes_do_not_block_the_others() {
 #[tokio::test]
 async fn turns_that_are_equal_are_all_kept() {
     let steps = (0..20).map(|_| ScriptStep::text("Hello."));
-    let (place, _) = Setting::default().script(steps).await;
+    let (place, _) = Setting::default().script(steps);
     for _ in 0..20 {
         place.say("Hello").await;
     }

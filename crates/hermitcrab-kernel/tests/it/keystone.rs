@@ -2,14 +2,14 @@
 
 use hermitcrab_kernel::CoreBlock;
 use hermitcrab_kernel::keystone::{
-    Choice, Persisted, StoreAction, Which, choose, keystone_version,
+    Choice, KeystoneSource, Persisted, StoreAction, choose, keystone_version,
 };
 use pscale_blocks::{Block, BlockName, O200k, Summary, SummaryKind};
 
 #[test]
 fn a_missing_keystone_is_made() {
     let choice = choose(Persisted::Missing, embedded(), &O200k);
-    assert_eq!(choice.which, Which::Embedded);
+    assert_eq!(choice.which, KeystoneSource::Embedded);
     assert_eq!(&choice.block, embedded());
     assert_eq!(choice.action, StoreAction::Create);
     assert_eq!(choice.notice, None);
@@ -22,7 +22,7 @@ fn an_unreadable_one_is_left_and_the_reason_is_told() {
         embedded(),
         &O200k,
     );
-    assert_eq!(choice.which, Which::Embedded);
+    assert_eq!(choice.which, KeystoneSource::Embedded);
     assert_eq!(&choice.block, embedded());
     assert_eq!(choice.action, StoreAction::Leave);
     assert!(choice.notice.unwrap().contains("no JSON at line 3"));
@@ -31,7 +31,7 @@ fn an_unreadable_one_is_left_and_the_reason_is_told() {
 #[test]
 fn the_stored_one_wins_if_it_is_the_same() {
     let choice = found(embedded());
-    assert_eq!(choice.which, Which::Persisted);
+    assert_eq!(choice.which, KeystoneSource::Persisted);
     assert_eq!(choice.action, StoreAction::Leave);
     assert_eq!(choice.notice, None);
 }
@@ -40,7 +40,7 @@ fn the_stored_one_wins_if_it_is_the_same() {
 fn an_edited_one_of_the_same_number_wins_and_is_called_edited() {
     let edited = with("0.2.1", "Up: one digit less.");
     let choice = found(&edited);
-    assert_eq!(choice.which, Which::Edited);
+    assert_eq!(choice.which, KeystoneSource::Edited);
     assert_eq!(choice.block, edited);
     assert_eq!(choice.action, StoreAction::Leave);
     assert!(choice.notice.unwrap().contains("v1 was edited"));
@@ -50,7 +50,7 @@ fn an_edited_one_of_the_same_number_wins_and_is_called_edited() {
 fn a_newer_one_wins() {
     let newer = with("0.5.1", "keystone v10 (2027-01-05). Digits may be letters.");
     let choice = found(&newer);
-    assert_eq!(choice.which, Which::Persisted);
+    assert_eq!(choice.which, KeystoneSource::Persisted);
     assert_eq!(choice.block, newer);
     assert_eq!(choice.action, StoreAction::Leave);
     assert!(
@@ -66,7 +66,7 @@ fn a_newer_one_wins() {
 fn an_older_one_gives_way_and_is_kept_if_it_was_edited() {
     let program = with("0.5.1", "keystone v2 (2027-03-01).");
     let untouched = choose(Persisted::Found(embedded()), &program, &O200k);
-    assert_eq!(untouched.which, Which::Embedded);
+    assert_eq!(untouched.which, KeystoneSource::Embedded);
     assert_eq!(untouched.block, program);
     assert_eq!(untouched.action, StoreAction::Replace { keep_as: None });
     assert_eq!(
@@ -76,7 +76,7 @@ fn an_older_one_gives_way_and_is_kept_if_it_was_edited() {
 
     let edited = with("0.2.1", "Up: one digit less.");
     let choice = choose(Persisted::Found(&edited), &program, &O200k);
-    assert_eq!(choice.which, Which::Embedded);
+    assert_eq!(choice.which, KeystoneSource::Embedded);
     assert_eq!(choice.block, program);
     let keep_as = Some(BlockName::new("keystone-1").unwrap());
     assert_eq!(choice.action, StoreAction::Replace { keep_as });
@@ -86,16 +86,16 @@ fn an_older_one_gives_way_and_is_kept_if_it_was_edited() {
 #[test]
 fn one_without_its_version_was_edited_and_a_grown_one_has_it_elsewhere() {
     let nameless = with("0.5.1", "keystone, latest");
-    assert_eq!(found(&nameless).which, Which::Edited);
+    assert_eq!(found(&nameless).which, KeystoneSource::Edited);
     let bare = Block::new("A keystone without a version.");
-    assert_eq!(found(&bare).which, Which::Edited);
+    assert_eq!(found(&bare).which, KeystoneSource::Edited);
     let mut grown = embedded().clone();
     let summary = Summary {
         kind: SummaryKind::Summary,
         text: "All of it.".to_owned(),
     };
     grown.grow(&summary).unwrap();
-    assert_eq!(found(&grown).which, Which::Edited);
+    assert_eq!(found(&grown).which, KeystoneSource::Edited);
     assert_eq!(keystone_version(&grown), keystone_version(embedded()));
 }
 
@@ -114,7 +114,7 @@ fn one_that_cannot_teach_is_not_read_and_stays() {
         (headless, "its head has no text"),
     ] {
         let choice = found(&broken);
-        assert_eq!(choice.which, Which::Embedded, "{why}");
+        assert_eq!(choice.which, KeystoneSource::Embedded, "{why}");
         assert_eq!(&choice.block, embedded());
         assert_eq!(choice.action, StoreAction::Leave);
         let notice = choice.notice.unwrap();

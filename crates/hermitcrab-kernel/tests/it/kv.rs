@@ -147,7 +147,7 @@ fn damaged_files_are_left_alone_and_named() {
 async fn h21_drafts_are_swept_at_the_start_and_never_later() {
     let dir = tempfile::tempdir().unwrap();
     let open = || Setting::default().in_dir(dir.path()).script([]);
-    let (place, _) = open().await;
+    let (place, _) = open();
     let draft = dir.path().join("kv/.kernel-draft");
     fs::create_dir_all(draft.parent().unwrap()).unwrap();
     fs::write(&draft, "half").unwrap();
@@ -155,6 +155,6 @@ async fn h21_drafts_are_swept_at_the_start_and_never_later() {
     assert!(!place.tool("idb_put", put).await.is_error);
     assert!(draft.exists());
     drop(place);
-    open().await;
+    open();
     assert!(!draft.exists());
 }

@@ -49,7 +49,7 @@ fn read(n: usize) -> ScriptStep {
 #[tokio::test]
 async fn the_limit_of_rounds_ends_the_turn_whole_and_the_next_one_works() {
     let steps = (0..10).map(read).chain([ScriptStep::text("Here I am.")]);
-    let (place, brain) = Setting::default().script(steps).await;
+    let (place, brain) = Setting::default().script(steps);
     let report = place.say("Read everything").await;
     assert_eq!((report.rounds, brain.asked().len()), (10, 10));
     let line = report.stopped.unwrap();
@@ -70,13 +70,13 @@ async fn refusals_and_pauses_do_not_go_on_for_ever() {
     let mut setting = Setting::default();
     setting.config.settings.fallback_on_refusal = true;
     let refusal = || ScriptStep::reply(vec![], StopReason::Refusal);
-    let (place, brain) = setting.script((0..40).map(|_| refusal())).await;
+    let (place, brain) = setting.script((0..40).map(|_| refusal()));
     assert!(place.say("Tell me").await.stopped.is_some());
     assert!(brain.asked().len() <= 10);
 
     let pause = || ScriptStep::reply(vec![Block::text("Searching")], StopReason::PauseTurn);
     let steps = (0..6).map(|_| pause()).chain([ScriptStep::text("Hello.")]);
-    let (place, brain) = Setting::default().script(steps).await;
+    let (place, brain) = Setting::default().script(steps);
     let report = place.say("Search").await;
     assert!(report.stopped.unwrap().contains("5 pauses"));
     assert_eq!(brain.asked().len(), 6);
@@ -92,7 +92,7 @@ async fn refusals_and_pauses_do_not_go_on_for_ever() {
 async fn an_equal_call_is_warned_of_at_three_and_ends_the_turn_at_five() {
     let same = |n: usize| call(&format!("s{n}"), "block_list", json!({}));
     let steps = (0..9).map(same);
-    let (place, brain) = Setting::default().script(steps).await;
+    let (place, brain) = Setting::default().script(steps);
     let report = place.say("List").await;
     assert_eq!(brain.asked().len(), 5);
     assert!(report.stopped.unwrap().contains("5 times"));
@@ -112,12 +112,10 @@ async fn equal_calls_in_one_reply_count_too_and_other_arguments_do_not() {
     let five: Vec<_> = (0..5)
         .map(|n| ScriptStep::tool_use(&format!("s{n}"), "block_list", &json!({})))
         .collect();
-    let (place, _) = Setting::default()
-        .script([
-            ScriptStep::reply(five, StopReason::ToolUse),
-            ScriptStep::text("Yes."),
-        ])
-        .await;
+    let (place, _) = Setting::default().script([
+        ScriptStep::reply(five, StopReason::ToolUse),
+        ScriptStep::text("Yes."),
+    ]);
     assert!(place.say("List").await.stopped.is_some());
     let said = place.kernel.messages().await;
     assert_eq!(results(&said[2]).len(), 5, "every call has its result");
@@ -125,7 +123,7 @@ async fn equal_calls_in_one_reply_count_too_and_other_arguments_do_not() {
     assert_eq!(place.say("Again").await.text, "Yes.");
 
     let steps = (0..6).map(read).chain([ScriptStep::text("Read.")]);
-    let (place, _) = Setting::default().script(steps).await;
+    let (place, _) = Setting::default().script(steps);
     assert_eq!(place.say("Read").await.text, "Read.");
 }
 
@@ -144,7 +142,7 @@ async fn stop_while_tools_run_answers_the_rest_with_errors() {
         at: 1,
         cancel: cancel.clone(),
     });
-    let place = Setting::default().open(brain.clone()).await.unwrap();
+    let place = Setting::default().open(brain.clone()).unwrap();
     let turn = place.kernel.turn("Look".to_owned(), place.sink(), cancel);
     let report = turn.await.unwrap();
     assert_eq!(report.stopped.as_deref(), Some("stopped"));
@@ -188,15 +186,13 @@ async fn stop_while_the_page_is_asked_ends_the_tool() {
         call("a", "set_tools", json!({"names": ["notify"]})),
         call("b", "notify", json!({"title": "t", "body": "b"})),
     ]));
-    let kernel = Kernel::open(
-        setting.config,
-        setting.store,
-        brain,
-        Arc::new(hermitcrab_kernel::StubCompiler),
-        Arc::new(Asks(cancel.clone())),
-        Arc::new(setting.clock),
-    );
-    let kernel = kernel.await.unwrap();
+    let kernel = Kernel::builder(setting.store, brain)
+        .config(setting.config)
+        .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+        .host(Arc::new(Asks(cancel.clone())))
+        .clock(Arc::new(setting.clock))
+        .open();
+    let kernel = kernel.unwrap();
     let report = kernel
         .turn("Tell me".to_owned(), EventSink::none(), cancel)
         .await
@@ -208,9 +204,7 @@ async fn stop_while_the_page_is_asked_ends_the_tool() {
 
 #[tokio::test]
 async fn stop_before_any_answer_leaves_the_conversation_as_it_was() {
-    let (place, brain) = Setting::default()
-        .script([ScriptStep::Hang, ScriptStep::text("Yes?")])
-        .await;
+    let (place, brain) = Setting::default().script([ScriptStep::Hang, ScriptStep::text("Yes?")]);
     let cancel = CancellationToken::new();
     let turn = place
         .kernel
@@ -233,7 +227,7 @@ async fn words_from_before_the_tools_stay_and_what_was_done_follows() {
         StopReason::ToolUse,
     );
     let silent = || ScriptStep::reply(vec![], StopReason::EndTurn);
-    let (place, _) = Setting::default().script([look, silent(), silent()]).await;
+    let (place, _) = Setting::default().script([look, silent(), silent()]);
     let said = place.say("Look").await.text;
     assert_eq!(said, "Let me look.\n\ndone: block_list");
 }
@@ -245,7 +239,7 @@ async fn two_turns_at_once_come_one_after_the_other() {
         ScriptStep::text("One."),
         ScriptStep::text("Two."),
     ];
-    let (place, brain) = Setting::default().script(steps).await;
+    let (place, brain) = Setting::default().script(steps);
     let (first, second) = tokio::join!(place.say("First"), place.say("Second"));
     assert_eq!(
         (first.text.as_str(), second.text.as_str()),
@@ -265,7 +259,7 @@ async fn a_turn_that_is_too_large_for_the_window_is_not_forgotten_by_the_next_on
     };
     let mut steps: Vec<_> = (1..=10).map(read).collect();
     steps.push(ScriptStep::text("I go on."));
-    let (place, brain) = Setting::default().script(steps).await;
+    let (place, brain) = Setting::default().script(steps);
     let report = place.say("Read every skill to me").await;
     assert!(report.stopped.unwrap().contains("go on"));
     place.say("go on").await;
@@ -285,7 +279,7 @@ async fn a_reply_of_blanks_and_one_of_line_ends_harm_no_later_turn() {
     let blanks = format!("x{}.", " ".repeat(1_000_000));
     let ends = format!("x{}.", "\n".repeat(50_000));
     let steps = [&blanks, &ends, "Well."].map(ScriptStep::text);
-    let (place, _) = Setting::default().script(steps).await;
+    let (place, _) = Setting::default().script(steps);
     place.say("One").await;
     place.say("Two").await;
     assert_eq!(place.say("Three").await.text, "Well.");
@@ -306,7 +300,7 @@ async fn arguments_that_are_too_long_are_not_run() {
     let step = ScriptStep::reply(calls, StopReason::ToolUse);
     let mut setting = Setting::default();
     setting.config.settings.budgets.input_tokens = 10_000_000;
-    let (place, brain) = setting.script([step, ScriptStep::text("Too long.")]).await;
+    let (place, brain) = setting.script([step, ScriptStep::text("Too long.")]);
     place.say("Write all of it").await;
     let answers = results(&brain.asked()[1].messages[2]);
     let detail = format!("the arguments have {} bytes, more than {MOST}", MOST + 1);

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use hermitcrab_kernel::{
     BootReport, Brain, Event, EventSink, Face, Host, HostCall, HostError, HostSkills, Kernel,
     KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, ShellError, StubCompiler,
-    ToolOutcome, TurnReport,
+    ToolResult, TurnReport,
 };
 use llm_client::{BlockKind, Message};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, MemStore, Path as BlockPath};
@@ -111,16 +111,13 @@ impl Setting {
         self.in_dir(dir)
     }
 
-    pub async fn open(self, brain: Arc<dyn Brain>) -> Result<Place, KernelError> {
-        let kernel = Kernel::open(
-            self.config,
-            self.store.clone(),
-            brain,
-            Arc::new(StubCompiler),
-            self.host.clone(),
-            Arc::new(self.clock.clone()),
-        )
-        .await?;
+    pub fn open(self, brain: Arc<dyn Brain>) -> Result<Place, KernelError> {
+        let kernel = Kernel::builder(self.store.clone(), brain)
+            .config(self.config)
+            .compiler(Arc::new(StubCompiler))
+            .host(self.host.clone())
+            .clock(Arc::new(self.clock.clone()))
+            .open()?;
         Ok(Place {
             kernel,
             store: self.store,
@@ -131,12 +128,9 @@ impl Setting {
     }
 
     /// With a brain that answers from a list.
-    pub async fn script(
-        self,
-        steps: impl IntoIterator<Item = ScriptStep>,
-    ) -> (Place, Arc<ScriptBrain>) {
+    pub fn script(self, steps: impl IntoIterator<Item = ScriptStep>) -> (Place, Arc<ScriptBrain>) {
         let brain = Arc::new(ScriptBrain::new(steps));
-        (self.open(brain.clone()).await.unwrap(), brain)
+        (self.open(brain.clone()).unwrap(), brain)
     }
 }
 
@@ -166,8 +160,12 @@ impl Place {
         turn.await
     }
 
-    pub async fn tool(&self, name: &str, input: Value) -> ToolOutcome {
-        self.kernel.call_tool(name, input, EditAuthor::Person).await
+    pub async fn tool(&self, name: &str, input: Value) -> ToolResult {
+        let (events, cancel) = (EventSink::none(), CancellationToken::new());
+        (self
+            .kernel
+            .call_tool(name, input, EditAuthor::Person, events, cancel))
+        .await
     }
 
     /// The text of a node.

@@ -15,7 +15,7 @@ fn jsx(n: u32) -> String {
 async fn with_face(
     steps: Vec<ScriptStep>,
 ) -> (Place, std::sync::Arc<hermitcrab_kernel::ScriptBrain>) {
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     assert!(!place.kernel.recompile(SHELL).await.is_error);
     (place, brain)
 }
@@ -75,7 +75,7 @@ async fn a_turn_has_five_repairs_and_then_the_safe_jsx() {
     assert_eq!(report.safe_face.unwrap()[0].line, Some(1));
     assert!(report.stopped.is_some());
     // The good shell is still kept, and the conversation is whole.
-    assert_eq!(place.kernel.shells().len(), 1);
+    assert_eq!(place.kernel.faces().shells().len(), 1);
     let said = place.kernel.messages().await;
     assert_eq!(results(said.last().unwrap()).len(), 1);
 }
@@ -169,7 +169,7 @@ async fn a_patch_replaces_what_occurs_exactly_once() {
 
 #[tokio::test]
 async fn a_patch_of_what_overlaps_itself_is_not_once() {
-    let (place, _) = Setting::page().script([]).await;
+    let (place, _) = Setting::page().script([]);
     place
         .kernel
         .recompile("function App() { return \"aaa\"; }")
@@ -188,7 +188,7 @@ async fn a_patch_of_what_overlaps_itself_is_not_once() {
 
 #[tokio::test]
 async fn without_a_shell_there_is_no_source() {
-    let (place, _) = Setting::page().script([]).await;
+    let (place, _) = Setting::page().script([]);
     for (tool, input) in [
         ("get_source", json!({})),
         ("patch_source", json!({"old": "a", "new": "b"})),
@@ -206,19 +206,16 @@ async fn without_a_shell_there_is_no_source() {
 #[tokio::test]
 async fn the_last_ten_are_kept_with_author_and_time() {
     let dir = tempfile::tempdir().unwrap();
-    let (place, _) = Setting::page()
-        .in_dir(dir.path())
-        .script([
-            call("a", "recompile", json!({ "jsx": jsx(13) })),
-            ScriptStep::text("ok"),
-        ])
-        .await;
+    let (place, _) = Setting::page().in_dir(dir.path()).script([
+        call("a", "recompile", json!({ "jsx": jsx(13) })),
+        ScriptStep::text("ok"),
+    ]);
     for n in 1..=12 {
         place.clock.advance(std::time::Duration::from_mins(1));
         place.kernel.recompile(&jsx(n)).await;
     }
     place.say("One more").await;
-    let shells = place.kernel.shells();
+    let shells = place.kernel.faces().shells();
     let revs: Vec<_> = shells.iter().map(|shell| shell.rev).collect();
     assert_eq!(revs, (4..=13).collect::<Vec<_>>());
     assert_eq!(
@@ -228,21 +225,21 @@ async fn the_last_ten_are_kept_with_author_and_time() {
     assert_eq!(shells[0].at.to_string(), "2026-11-22T00:04:00Z");
     assert!(shells.iter().all(|shell| shell.mounted == Some(true)));
     assert_eq!(fs::read_dir(dir.path().join("shells")).unwrap().count(), 10);
-    assert_eq!(place.kernel.shell_source(4).unwrap().unwrap(), jsx(4));
-    assert_eq!(place.kernel.shell_source(3).unwrap(), None);
+    assert_eq!(place.kernel.faces().source(4).unwrap().unwrap(), jsx(4));
+    assert_eq!(place.kernel.faces().source(3).unwrap(), None);
 
     let outcome = place.kernel.use_shell(4).await;
     assert_eq!(outcome.content["rev"], 4);
     assert_eq!(place.tool("get_source", json!({})).await.content, jsx(4));
     // Over a restart, too.
-    let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, _) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(place.boot().await.restored, Some(4));
-    assert_eq!(place.kernel.shells().len(), 10);
+    assert_eq!(place.kernel.faces().shells().len(), 10);
 }
 
 #[tokio::test]
 async fn shells_that_fail_never_take_the_place_of_good_ones() {
-    let (place, _) = Setting::page().script([]).await;
+    let (place, _) = Setting::page().script([]);
     for n in 1..=3 {
         place.kernel.recompile(&jsx(n)).await;
     }
@@ -250,7 +247,7 @@ async fn shells_that_fail_never_take_the_place_of_good_ones() {
         place.host.mounts.lock().unwrap().push_back(crash());
         assert!(place.kernel.recompile(&jsx(100 + n)).await.is_error);
     }
-    let shells = place.kernel.shells();
+    let shells = place.kernel.faces().shells();
     let good: Vec<_> = shells
         .iter()
         .filter(|shell| shell.mounted == Some(true))
@@ -263,7 +260,7 @@ async fn shells_that_fail_never_take_the_place_of_good_ones() {
 
 #[tokio::test]
 async fn going_back_to_a_shell_that_fails_leaves_the_running_one() {
-    let (place, _) = Setting::page().script([]).await;
+    let (place, _) = Setting::page().script([]);
     place.kernel.recompile(&jsx(1)).await;
     place.kernel.recompile(&jsx(2)).await;
     place.host.mounts.lock().unwrap().push_back(crash());

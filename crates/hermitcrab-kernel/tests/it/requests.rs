@@ -195,7 +195,7 @@ proptest! {
     ) {
         runtime().block_on(async {
             let setting = if page { Setting::page() } else { Setting::default() };
-            let (place, brain) = setting.script(replies.iter().map(step)).await;
+            let (place, brain) = setting.script(replies.iter().map(step));
             if boots {
                 place.boot().await;
             }
@@ -234,11 +234,7 @@ async fn until(dir: &Path, last: usize) -> Place {
     steps.truncate(last);
     steps.push(ScriptStep::Hang);
     let brain = Arc::new(ScriptBrain::new(steps));
-    let place = Setting::page()
-        .in_dir(dir)
-        .open(brain.clone())
-        .await
-        .unwrap();
+    let place = Setting::page().in_dir(dir).open(brain.clone()).unwrap();
     {
         let work = async {
             place.boot().await;
@@ -280,7 +276,6 @@ async fn goes_on(place: &Place, dir: &Path, at: &str) {
     let next = Setting::page()
         .after(place, dir)
         .open(brain.clone())
-        .await
         .unwrap();
     let whole = at.starts_with("request");
     let record = next.kernel.messages().await;

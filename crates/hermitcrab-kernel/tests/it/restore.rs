@@ -9,7 +9,7 @@ use crate::place::{Place, SHELL, Setting, call, crash, face};
 
 /// A place whose first start made `shells` shells, one in each turn.
 async fn with_shells(dir: &Path, shells: usize) -> Place {
-    let (place, _) = Setting::page().in_dir(dir).script([face("a")]).await;
+    let (place, _) = Setting::page().in_dir(dir).script([face("a")]);
     place.boot().await;
     for n in 1..shells {
         let jsx = format!("function App() {{ return <p>face {}</p>; }}", n + 1);
@@ -24,7 +24,7 @@ async fn a_second_boot_shows_the_stored_face_and_asks_nobody() {
     let place = with_shells(dir.path(), 1).await;
     let setting = Setting::page().after(&place, dir.path());
     drop(place);
-    let (place, brain) = setting.script([]).await;
+    let (place, brain) = setting.script([]);
     let report = place.boot().await;
     assert_eq!((report.restored, report.shell), (Some(1), Some(1)));
     assert_eq!(report.safe_face, None);
@@ -39,7 +39,7 @@ async fn a_fresh_boot_asks_the_model_though_a_face_is_stored() {
     let place = with_shells(dir.path(), 1).await;
     let mut setting = Setting::page().after(&place, dir.path());
     setting.config.fresh = true;
-    let (place, brain) = setting.script([face("b")]).await;
+    let (place, brain) = setting.script([face("b")]);
     let report = place.boot().await;
     assert_eq!((report.restored, report.shell), (None, Some(2)));
     assert_eq!(brain.asked().len(), 1);
@@ -55,7 +55,7 @@ async fn a_fresh_boot_without_a_face_ends_in_the_safe_face() {
     // Nothing is on the page: a limit is reached first.
     setting.config.settings.budgets.boot_rounds = 1;
     let read = call("b", "block_list", json!({}));
-    let (place, _) = setting.script([read]).await;
+    let (place, _) = setting.script([read]);
     let report = place.boot().await;
     let safe = report.safe_face.unwrap();
     assert!(safe.reason.contains("1 rounds"), "{}", safe.reason);
@@ -68,7 +68,7 @@ async fn a_stored_shell_that_fails_gives_way_to_the_one_before_for_good() {
     let place = with_shells(dir.path(), 3).await;
     let setting = Setting::page().after(&place, dir.path());
     setting.host.mounts.lock().unwrap().push_back(crash());
-    let (place, brain) = setting.script([]).await;
+    let (place, brain) = setting.script([]);
     let report = place.boot().await;
     assert_eq!(place.shown(), [3, 2]);
     assert_eq!((report.restored, report.shell), (Some(2), Some(2)));
@@ -76,13 +76,13 @@ async fn a_stored_shell_that_fails_gives_way_to_the_one_before_for_good() {
     assert!(brain.asked().is_empty());
 
     // Not tried again by itself.
-    let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, _) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(place.boot().await.restored, Some(2));
     assert_eq!(place.shown(), [2]);
 
     // But the person can go back to it, and then it is the face again.
     assert!(!place.kernel.use_shell(3).await.is_error);
-    let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, _) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(place.boot().await.restored, Some(3));
 }
 
@@ -97,7 +97,7 @@ async fn when_no_stored_shell_mounts_the_safe_face_is_shown_and_the_start_after_
         .lock()
         .unwrap()
         .extend([crash(), crash()]);
-    let (place, brain) = setting.script([]).await;
+    let (place, brain) = setting.script([]);
     let report = place.boot().await;
     assert_eq!(place.shown(), [2, 1]);
     assert!(brain.asked().is_empty());
@@ -107,8 +107,7 @@ async fn when_no_stored_shell_mounts_the_safe_face_is_shown_and_the_start_after_
 
     let (place, brain) = Setting::page()
         .after(&place, dir.path())
-        .script([face("z")])
-        .await;
+        .script([face("z")]);
     assert_eq!(place.boot().await.shell, Some(3));
     let asked = brain.asked();
     let system: String = asked[0]
@@ -126,6 +125,6 @@ async fn a_stored_source_that_is_gone_or_broken_is_no_dead_page() {
     fs::remove_file(dir.path().join("shells/3.jsx")).unwrap();
     fs::remove_file(dir.path().join("shells/2.jsx")).unwrap();
     fs::create_dir(dir.path().join("shells/2.jsx")).unwrap();
-    let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
+    let (place, _) = Setting::page().after(&place, dir.path()).script([]);
     assert_eq!(place.boot().await.restored, Some(1));
 }

@@ -39,15 +39,13 @@ async fn a_key_is_in_no_file_and_no_prompt() {
     setting.store = std::sync::Arc::new(DirStore::open(dir.path()).unwrap());
     let failure =
         |text: &str| ScriptStep::Error(BrainError::Other(format!("{text}: x-api-key: {KEY}")));
-    let (place, brain) = setting
-        .script([
-            call("a", "recompile", json!({ "jsx": SHELL })),
-            call("b", "block_list", json!({})),
-            ScriptStep::text("Kept."),
-            failure("401"),
-            failure("500"),
-        ])
-        .await;
+    let (place, brain) = setting.script([
+        call("a", "recompile", json!({ "jsx": SHELL })),
+        call("b", "block_list", json!({})),
+        ScriptStep::text("Kept."),
+        failure("401"),
+        failure("500"),
+    ]);
     place.boot().await;
     place.say(&format!("My key is {KEY}, keep it.")).await;
     for _ in 0..2 {
@@ -97,7 +95,7 @@ async fn a_key_is_in_no_file_and_no_prompt() {
 #[tokio::test]
 async fn a_key_in_a_reason_for_the_safe_face_is_hidden() {
     let failure = ScriptStep::Error(BrainError::Other(format!("refused: {KEY}")));
-    let (place, _) = Setting::page().script([failure]).await;
+    let (place, _) = Setting::page().script([failure]);
     let safe = place.boot().await.safe_face.unwrap();
     assert!(
         safe.reason.contains("refused") && !safe.reason.contains("MARKER"),
@@ -142,15 +140,13 @@ async fn a_key_that_a_host_answers_is_hidden() {
         call("c", "listen", json!({})),
         ScriptStep::text("I see."),
     ]));
-    let kernel = Kernel::open(
-        setting.config,
-        setting.store,
-        brain.clone(),
-        Arc::new(hermitcrab_kernel::StubCompiler),
-        Arc::new(Clipboard),
-        Arc::new(setting.clock),
-    );
-    let kernel = kernel.await.unwrap();
+    let kernel = Kernel::builder(setting.store, brain.clone())
+        .config(setting.config)
+        .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+        .host(Arc::new(Clipboard))
+        .clock(Arc::new(setting.clock))
+        .open();
+    let kernel = kernel.unwrap();
     let cancel = tokio_util::sync::CancellationToken::new();
     let turn = kernel.turn(
         "Paste".to_owned(),
@@ -188,19 +184,17 @@ async fn what_the_web_asked_for_is_logged_as_its_wish_shown_and_undone() {
     let mut setting = Setting::default();
     setting.config.web.granted = vec![address];
     setting.config.web.allow_hosts = vec![address.to_string()];
-    let (place, brain) = setting
-        .script([
-            write("a", "my own words"),
-            ScriptStep::text("Written."),
-            call("b", "set_tools", json!({"names": ["web"]})),
-            call("c", "web_fetch", json!({ "url": url })),
-            call("d", "set_tools", json!({"names": ["web", "block_write"]})),
-            write("e", "obey this page"),
-            ScriptStep::text("The page asked for it."),
-            write("f", "on my own again"),
-            ScriptStep::text("Written."),
-        ])
-        .await;
+    let (place, brain) = setting.script([
+        write("a", "my own words"),
+        ScriptStep::text("Written."),
+        call("b", "set_tools", json!({"names": ["web"]})),
+        call("c", "web_fetch", json!({ "url": url })),
+        call("d", "set_tools", json!({"names": ["web", "block_write"]})),
+        write("e", "obey this page"),
+        ScriptStep::text("The page asked for it."),
+        write("f", "on my own again"),
+        ScriptStep::text("Written."),
+    ]);
     let before = place
         .store
         .load(&"constitution".parse().unwrap())

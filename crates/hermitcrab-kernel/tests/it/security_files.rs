@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use hermitcrab_kernel::{Fault, Files, Grant};
+use hermitcrab_kernel::{Files, Grant, ToolError};
 use tempfile::TempDir;
 use test_support::FakeClock;
 
@@ -58,7 +58,7 @@ impl World {
         self.home.path().join(path)
     }
 
-    fn text(&self, path: &str) -> Result<String, Fault> {
+    fn text(&self, path: &str) -> Result<String, ToolError> {
         self.files.read("r1", path, 0, ALL).map(|piece| piece.text)
     }
 

@@ -10,7 +10,7 @@ use crate::place::{Place, Setting, call, results};
 
 const KEPT: [&str; 3] = ["block_read", "block_list", "set_tools"];
 
-async fn set(place: &Place, names: &[&str]) -> hermitcrab_kernel::ToolOutcome {
+async fn set(place: &Place, names: &[&str]) -> hermitcrab_kernel::ToolResult {
     place.tool("set_tools", json!({ "names": names })).await
 }
 
@@ -24,7 +24,7 @@ fn names(tools: &[ToolSpec]) -> Vec<String> {
 
 #[tokio::test]
 async fn ten_tools_before_anybody_chooses() {
-    let (place, brain) = Setting::default().script([ScriptStep::text("Hi.")]).await;
+    let (place, brain) = Setting::default().script([ScriptStep::text("Hi.")]);
     place.say("Hello").await;
     let sent = names(&brain.asked()[0].tools);
     assert_eq!(sent.len(), 10);
@@ -35,9 +35,8 @@ async fn ten_tools_before_anybody_chooses() {
 #[tokio::test]
 async fn a_choice_by_name_and_group_holds_from_the_next_request_on() {
     let choice = json!({"names": ["files", "get_datetime", "get_datetime"]});
-    let (place, brain) = Setting::default()
-        .script([call("a", "set_tools", choice), ScriptStep::text("Chosen.")])
-        .await;
+    let (place, brain) =
+        Setting::default().script([call("a", "set_tools", choice), ScriptStep::text("Chosen.")]);
     place.say("Choose").await;
     let asked = brain.asked();
     assert_eq!(names(&asked[0].tools).len(), 10);
@@ -69,7 +68,7 @@ async fn a_choice_by_name_and_group_holds_from_the_next_request_on() {
 
 #[tokio::test]
 async fn an_unknown_name_changes_nothing_and_gets_near_names() {
-    let (place, _) = Setting::default().script([]).await;
+    let (place, _) = Setting::default().script([]);
     set(&place, &["web"]).await;
     let before = place.kernel.tools();
     let outcome = set(&place, &["files", "web_fech", "quantum"]).await;
@@ -90,7 +89,7 @@ async fn an_unknown_name_changes_nothing_and_gets_near_names() {
 
 #[tokio::test]
 async fn nobody_is_locked_out() {
-    let (place, _) = Setting::default().script([]).await;
+    let (place, _) = Setting::default().script([]);
     assert!(!set(&place, &[]).await.is_error);
     assert_eq!(place.kernel.tools(), KEPT);
     set(&place, &["notify"]).await;
@@ -105,7 +104,7 @@ async fn nobody_is_locked_out() {
 
 #[tokio::test]
 async fn at_most_twenty_four() {
-    let (place, _) = Setting::default().script([]).await;
+    let (place, _) = Setting::default().script([]);
     let all: Vec<&str> = tool_groups()
         .iter()
         .flat_map(|group| &group.tools)
@@ -130,11 +129,11 @@ async fn at_most_twenty_four() {
 #[tokio::test]
 async fn the_choice_outlives_a_restart() {
     let dir = tempfile::tempdir().unwrap();
-    let (place, _) = Setting::default().in_dir(dir.path()).script([]).await;
+    let (place, _) = Setting::default().in_dir(dir.path()).script([]);
     set(&place, &["web", "usage"]).await;
     let chosen = place.kernel.tools();
     let setting = Setting::default().after(&place, dir.path());
-    let (place, brain) = setting.script([ScriptStep::text("Hi.")]).await;
+    let (place, brain) = setting.script([ScriptStep::text("Hi.")]);
     place.say("Hello").await;
     assert_eq!(place.kernel.tools(), chosen);
     assert_eq!(names(&brain.asked()[0].tools), chosen);
@@ -142,13 +141,11 @@ async fn the_choice_outlives_a_restart() {
 
 #[tokio::test]
 async fn a_tool_that_is_not_chosen_is_refused_with_a_hint() {
-    let (place, brain) = Setting::default()
-        .script([
-            call("a", "web_fetch", json!({"url": "https://example.org"})),
-            call("b", "block_grow", json!({"name": "memory", "summary": "x"})),
-            ScriptStep::text("I may not."),
-        ])
-        .await;
+    let (place, brain) = Setting::default().script([
+        call("a", "web_fetch", json!({"url": "https://example.org"})),
+        call("b", "block_grow", json!({"name": "memory", "summary": "x"})),
+        ScriptStep::text("I may not."),
+    ]);
     place.say("Fetch it").await;
     for (request, message) in [(1, 2), (2, 4)] {
         let (text, is_error) = results(&brain.asked()[request].messages[message]).remove(0);
@@ -158,12 +155,10 @@ async fn a_tool_that_is_not_chosen_is_refused_with_a_hint() {
         assert!(fault["hint"].as_str().unwrap().contains("set_tools"));
     }
     // In a boot only the seven are there.
-    let (place, brain) = Setting::page()
-        .script([
-            call("a", "set_tools", json!({"names": ["web"]})),
-            ScriptStep::Hang,
-        ])
-        .await;
+    let (place, brain) = Setting::page().script([
+        call("a", "set_tools", json!({"names": ["web"]})),
+        ScriptStep::Hang,
+    ]);
     let cancel = tokio_util::sync::CancellationToken::new();
     let stop = async {
         while brain.asked().len() < 2 {
@@ -179,7 +174,7 @@ async fn a_tool_that_is_not_chosen_is_refused_with_a_hint() {
 
 #[tokio::test]
 async fn a_face_may_choose_as_well_and_arguments_are_checked() {
-    let (place, _) = Setting::default().script([]).await;
+    let (place, _) = Setting::default().script([]);
     for wrong in [
         json!({}),
         json!({"names": "web"}),

@@ -139,7 +139,7 @@ async fn a_panic_a_full_disk_and_a_corrupt_block_are_results() {
             ScriptStep::text("It failed."),
             ScriptStep::text("Yes."),
         ];
-        let (place, brain) = with(&store).script(steps).await;
+        let (place, brain) = with(&store).script(steps);
         store.fail(how, "skills");
         let report = place.say("Write").await;
         assert_eq!(
@@ -166,12 +166,12 @@ async fn a_panic_a_full_disk_and_a_corrupt_block_are_results() {
 async fn a_block_of_the_prompt_that_cannot_be_read_does_not_end_the_turn() {
     for block in ["memory", "capabilities", "keystone", "constitution"] {
         let store = Faulty::new();
-        let (place, _) = with(&store).script([ScriptStep::text("Here.")]).await;
+        let (place, _) = with(&store).script([ScriptStep::text("Here.")]);
         store.fail(Fails::Corrupt, block);
         assert_eq!(place.say("Hello").await.text, "Here.", "{block}");
         // And the next start works, too.
         let setting = with(&store);
-        let (place, _) = setting.script([ScriptStep::text("Again.")]).await;
+        let (place, _) = setting.script([ScriptStep::text("Again.")]);
         assert_eq!(place.say("Hello").await.text, "Again.", "{block}");
     }
 }
@@ -181,7 +181,7 @@ async fn a_history_that_cannot_be_written_keeps_the_turns_where_they_are() {
     for how in [Fails::Full, Fails::Corrupt, Fails::Panic] {
         let store = Faulty::new();
         let steps = (0..16).map(|n| ScriptStep::text(&format!("Answer {n}.")));
-        let (place, brain) = with(&store).script(steps).await;
+        let (place, brain) = with(&store).script(steps);
         let begins = || brain.asked().pop().unwrap().messages[0].content[0].clone();
         store.fail(how, "history");
         for n in 0..14 {
@@ -215,9 +215,7 @@ async fn a_history_that_cannot_be_written_keeps_the_turns_where_they_are() {
 
 #[tokio::test]
 async fn a_compiler_or_a_page_that_panics_is_a_result() {
-    use hermitcrab_kernel::{
-        CompiledShell, Kernel, NoHost, ScriptBrain, ShellCompiler, ShellError,
-    };
+    use hermitcrab_kernel::{CompiledShell, Kernel, ScriptBrain, ShellCompiler, ShellError};
 
     struct Panics;
 
@@ -232,15 +230,12 @@ async fn a_compiler_or_a_page_that_panics_is_a_result() {
         call("a", "recompile", json!({"jsx": "function App() {}"})),
         ScriptStep::text("No face."),
     ]));
-    let kernel = Kernel::open(
-        setting.config,
-        setting.store,
-        brain.clone(),
-        Arc::new(Panics),
-        Arc::new(NoHost),
-        Arc::new(setting.clock),
-    );
-    let kernel = kernel.await.unwrap();
+    let kernel = Kernel::builder(setting.store, brain.clone())
+        .config(setting.config)
+        .compiler(Arc::new(Panics))
+        .clock(Arc::new(setting.clock))
+        .open();
+    let kernel = kernel.unwrap();
     let cancel = tokio_util::sync::CancellationToken::new();
     let turn = kernel.turn(
         "A face".to_owned(),
@@ -254,7 +249,7 @@ async fn a_compiler_or_a_page_that_panics_is_a_result() {
 #[tokio::test]
 async fn a_full_disk_that_keeps_no_face_leaves_the_one_before() {
     let dir = tempfile::tempdir().unwrap();
-    let (place, _) = Setting::page().in_dir(dir.path()).script([]).await;
+    let (place, _) = Setting::page().in_dir(dir.path()).script([]);
     let first = "function App() { return 1; }";
     place.kernel.recompile(first).await;
     let shells = dir.path().join("shells");

@@ -30,7 +30,7 @@ async fn fetched(page: &str, offsets: &[Option<usize>]) -> (Vec<(Value, bool)>, 
         )]));
     }
     steps.push(ScriptStep::text("Read."));
-    let (place, brain) = setting.script(steps).await;
+    let (place, brain) = setting.script(steps);
     place.say("Read it").await;
     let asked = brain.asked();
     let answers = asked[2..].iter().map(|request| {

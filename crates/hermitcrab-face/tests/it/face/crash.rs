@@ -148,7 +148,7 @@ async fn click_go(browser: &Browser) {
 async fn died(home: &Home, browser: &Browser, rev: u64) {
     browser
         .until("the death", async || {
-            let shells = home.kernel.shells();
+            let shells = home.kernel.faces().shells();
             shells
                 .iter()
                 .find(|shell| shell.rev == rev && shell.deaths > 0)
@@ -174,7 +174,7 @@ fn a_face_that_dies_gives_way_to_the_one_before_it_and_the_model_is_told() {
             assert!(!shown.is_error, "{name}: {}", shown.text());
             keep_clicking_the_bar(browser).await;
             click_go(browser).await;
-            let rev = home.kernel.shells().last().unwrap().rev;
+            let rev = home.kernel.faces().shells().last().unwrap().rev;
             died(&home, browser, rev).await;
             let clicks = clicks_that_worked(browser).await;
             if phase == "timeout" {
@@ -271,7 +271,7 @@ fn what_is_thrown_in_an_event_leaves_the_face_and_reaches_the_model() {
             .unwrap();
         let heard = format!("{:?}", brain.asked().last().unwrap().messages);
         assert!(heard.contains("in a click"), "{heard}");
-        assert_eq!(home.kernel.shells()[0].deaths, 0);
+        assert_eq!(home.kernel.faces().shells()[0].deaths, 0);
         home.close().await;
     });
 }

@@ -62,7 +62,7 @@ fn from_nothing_to_a_face_that_is_edited_changed_and_kept() {
         browser
             .in_frame_until(FACE, &format!("{GROUND} === 'rgb(34, 51, 68)'"))
             .await;
-        let shells = home.kernel.shells();
+        let shells = home.kernel.faces().shells();
         assert_eq!(shells.len(), 2, "{shells:?}");
         assert_eq!(shells[1].mounted, Some(true));
         let said = home.kernel.record().unwrap();
@@ -80,7 +80,7 @@ fn from_nothing_to_a_face_that_is_edited_changed_and_kept() {
         browser.press("network").await;
         browser.wait_for_text("body", "Met in a browser.").await;
         browser.leave_frame().await;
-        assert_eq!(home.kernel.shells().len(), 2);
+        assert_eq!(home.kernel.faces().shells().len(), 2);
         let kept = home.kernel.record().unwrap();
         assert_eq!(kept.len(), said.len());
         assert!(

@@ -145,7 +145,7 @@ fn a_face_that_never_mounts_has_called_nothing() {
         browser.open(&home.url).await;
         browser.wait_for(FACE).await;
         for (name, then) in HASTY {
-            let before = home.kernel.shells().len();
+            let before = home.kernel.faces().shells().len();
             let jsx = format!(
                 "function Bad(props) {{
                    props.recompile('function Successor() {{ return <p>{name}</p>; }}');
@@ -158,13 +158,15 @@ fn a_face_that_never_mounts_has_called_nothing() {
             browser
                 .in_frame_until(FACE, "document.querySelector('#good')")
                 .await;
-            assert_eq!(home.kernel.shells().len(), before + 1, "{name}");
+            assert_eq!(home.kernel.faces().shells().len(), before + 1, "{name}");
         }
         let memory = (home.kernel)
             .call_tool(
                 "block_read",
                 json!({"name": "memory", "view": "subtree"}),
                 EditAuthor::Person,
+                hermitcrab_kernel::EventSink::none(),
+                tokio_util::sync::CancellationToken::new(),
             )
             .await;
         assert!(!memory.text().contains("written by"), "{}", memory.text());
@@ -188,7 +190,7 @@ fn a_face_that_goes_wrong_does_not_choose_its_successor() {
         browser.wait_for(FACE).await;
         for (name, then) in LATE {
             assert!(!home.kernel.recompile(good).await.is_error, "{name}");
-            let before = home.kernel.shells().len();
+            let before = home.kernel.faces().shells().len();
             let jsx = format!(
                 "function Bad(props) {{
                    const [n, setN] = React.useState(0);
@@ -202,10 +204,10 @@ fn a_face_that_goes_wrong_does_not_choose_its_successor() {
             );
             let bad = home.kernel.recompile(&jsx).await;
             assert!(!bad.is_error, "{name}: {}", bad.text());
-            let rev = home.kernel.shells().last().unwrap().rev;
+            let rev = home.kernel.faces().shells().last().unwrap().rev;
             browser
                 .until(&format!("the end of a face that {name}"), async || {
-                    let shells = home.kernel.shells();
+                    let shells = home.kernel.faces().shells();
                     let dead = shells.iter().find(|shell| shell.rev == rev);
                     dead.filter(|shell| shell.deaths > 0).map(drop)
                 })
@@ -213,7 +215,7 @@ fn a_face_that_goes_wrong_does_not_choose_its_successor() {
             browser
                 .in_frame_until(FACE, "document.querySelector('#good')")
                 .await;
-            let shells = home.kernel.shells();
+            let shells = home.kernel.faces().shells();
             assert_eq!(shells.len(), before + 1, "{name}: {shells:#?}");
         }
         home.close().await;

@@ -61,16 +61,13 @@ impl Plan {
     pub async fn open(self, brain: Arc<dyn Brain>) -> Home {
         let host = WebHost::new(self.limits);
         let store = Arc::downgrade(&self.store);
-        let kernel = Kernel::open(
-            self.config,
-            self.store,
-            brain,
-            Arc::new(OxcCompiler),
-            Arc::new(host.clone()),
-            Arc::new(FakeClock::new()),
-        )
-        .await
-        .unwrap();
+        let kernel = Kernel::builder(self.store, brain)
+            .config(self.config)
+            .compiler(Arc::new(OxcCompiler))
+            .host(Arc::new(host.clone()))
+            .clock(Arc::new(FakeClock::new()))
+            .open()
+            .unwrap();
         let config = FaceConfig {
             safe: self.safe,
             version: "0.0.0-test".to_owned(),

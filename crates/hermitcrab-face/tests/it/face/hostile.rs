@@ -272,7 +272,7 @@ fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
                 assert!(!home.kernel.recompile(good).await.is_error);
                 let shown = home.kernel.recompile(&jsx).await;
                 assert!(!shown.is_error, "{way}: {}", shown.text());
-                let rev = home.kernel.shells().last().unwrap().rev;
+                let rev = home.kernel.faces().shells().last().unwrap().rev;
                 if way.contains("download") && to.contains("/api/") {
                     // A download from the frame's own server is refused where it stands.
                     continue;
@@ -280,6 +280,7 @@ fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
                 browser
                     .until(&format!("the end of a face by {way} to {to}"), async || {
                         home.kernel
+                            .faces()
                             .shells()
                             .iter()
                             .find(|shell| shell.rev == rev && shell.deaths > 0)
@@ -322,7 +323,7 @@ fn forged_messages_are_refused_and_the_port_is_not_stolen() {
         browser
             .in_frame_until(FACE, "document.body.dataset.gains")
             .await;
-        assert_eq!(home.kernel.shells().last().unwrap().deaths, 0);
+        assert_eq!(home.kernel.faces().shells().last().unwrap().deaths, 0);
         home.close().await;
     });
 }

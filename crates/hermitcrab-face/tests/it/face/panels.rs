@@ -241,9 +241,13 @@ fn the_log_steps_back_and_forward() {
         browser.wait_for(FACE).await;
         for content in ["The tide was high.", "The tide was low."] {
             let input = serde_json::json!({"name": "memory", "content": content});
-            let edit = home
-                .kernel
-                .call_tool("block_append", input, EditAuthor::Person);
+            let edit = home.kernel.call_tool(
+                "block_append",
+                input,
+                EditAuthor::Person,
+                hermitcrab_kernel::EventSink::none(),
+                tokio_util::sync::CancellationToken::new(),
+            );
             assert!(!edit.await.is_error);
         }
         browser.press("Log").await;

@@ -42,7 +42,7 @@ fn a_page_and_a_recompile() {
             pages.push(begun.elapsed());
         }
         report("a page with a kept face, to its first field", 700, pages);
-        let source = home.kernel.shell_source(1).unwrap().unwrap();
+        let source = home.kernel.faces().source(1).unwrap().unwrap();
         let mut mounts = Vec::new();
         for round in 0..ROUNDS {
             let jsx = format!("{source}\n// {round}\n");

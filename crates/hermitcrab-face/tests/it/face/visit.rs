@@ -184,7 +184,7 @@ fn without_a_key_the_page_asks_for_one_or_goes_on_offline() {
             .await;
         assert!(question.contains("not stored"), "{question}");
         assert!(
-            home.kernel.shells().is_empty(),
+            home.kernel.faces().shells().is_empty(),
             "a model was asked before there was one"
         );
         browser.type_into("#key", "sk-nonsense").await;

@@ -11,7 +11,7 @@ use super::stand::{GatedBrain, Setting, Stand, face};
 const NEXT: &str = "function App() { return <p>next</p>; }";
 
 fn revs(stand: &Stand) -> Vec<u64> {
-    let shells = stand.kernel.shells();
+    let shells = stand.kernel.faces().shells();
     shells.iter().map(|shell| shell.rev).collect()
 }
 

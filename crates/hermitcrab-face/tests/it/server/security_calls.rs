@@ -37,7 +37,7 @@ async fn a_shell_has_its_props_and_nothing_else() {
         let error = page.shell(method, json!([1])).await.unwrap_err();
         assert_eq!(error["error"], "unknown_method", "{method}: {error}");
     }
-    assert_eq!(stand.kernel.shells().len(), 1);
+    assert_eq!(stand.kernel.faces().shells().len(), 1);
     assert!(
         !page.has(|message| message["rev"] == 0).await,
         "the safe face is not shown"
@@ -64,7 +64,7 @@ async fn faces_make_a_few_faces_and_not_one_after_another() {
         let error = page.shell(method, args).await.unwrap_err();
         assert_eq!(error["error"], "too_often", "{method}: {error}");
     }
-    assert_eq!(stand.kernel.shells().len(), 4);
+    assert_eq!(stand.kernel.faces().shells().len(), 4);
     // The person's own way stays open.
     let call = page.start(None, "useShell", json!([1])).await;
     let show = page.show_of(1).await;

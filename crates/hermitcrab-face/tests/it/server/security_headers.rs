@@ -46,9 +46,13 @@ async fn what_is_right_is_answered() {
     let session = stand.session().await;
     for content in ["The tide was high.", "The tide was low."] {
         let input = json!({"name": "memory", "content": content});
-        let edit = stand
-            .kernel
-            .call_tool("block_append", input, EditAuthor::Person);
+        let edit = stand.kernel.call_tool(
+            "block_append",
+            input,
+            EditAuthor::Person,
+            hermitcrab_kernel::EventSink::none(),
+            tokio_util::sync::CancellationToken::new(),
+        );
         assert!(!edit.await.is_error);
     }
     let undo = stand.request("POST", "/api/undo").await;

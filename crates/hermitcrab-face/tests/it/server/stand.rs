@@ -117,15 +117,13 @@ impl Setting {
 
     pub async fn open(self, brain: Arc<dyn Brain>) -> Stand {
         let host = WebHost::new(self.limits);
-        let kernel = Kernel::open(
-            self.kernel,
-            self.store,
-            brain,
-            Arc::new(StubCompiler),
-            Arc::new(host.clone()),
-            Arc::new(FakeClock::new()),
-        );
-        let kernel = kernel.await.unwrap();
+        let kernel = Kernel::builder(self.store, brain)
+            .config(self.kernel)
+            .compiler(Arc::new(StubCompiler))
+            .host(Arc::new(host.clone()))
+            .clock(Arc::new(FakeClock::new()))
+            .open();
+        let kernel = kernel.unwrap();
         let config = FaceConfig {
             safe: self.safe,
             version: "1.2.3".to_owned(),

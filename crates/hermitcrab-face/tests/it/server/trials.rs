@@ -350,10 +350,10 @@ async fn a_face_that_was_made_without_a_page_is_marked_when_it_mounts() {
     stand.deserted().await;
     let made = stand.kernel.recompile(&other(2)).await;
     assert_eq!(made.content["mounted"], json!(null));
-    assert_eq!(stand.kernel.shells()[1].mounted, None);
+    assert_eq!(stand.kernel.faces().shells()[1].mounted, None);
     let mut page = stand.page().await;
     page.show_of(2).await;
     page.rest().await;
-    assert_eq!(stand.kernel.shells()[1].mounted, Some(true));
+    assert_eq!(stand.kernel.faces().shells()[1].mounted, Some(true));
     stand.end().await;
 }

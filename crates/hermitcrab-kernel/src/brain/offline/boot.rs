@@ -1,14 +1,14 @@
 use serde_json::{Value, json};
 
-use super::sight::Sight;
+use super::view::ConversationView;
 use super::{Move, SHELL};
 
 /// How often it tries to make its shell compile.
 const TRIES: usize = 2;
 
 /// Orients itself, writes a face where there is a page, and greets.
-pub(super) fn next(sight: &Sight<'_>) -> Move {
-    let Some(memory) = sight.last("block_read") else {
+pub(super) fn next(view: &ConversationView<'_>) -> Move {
+    let Some(memory) = view.last("block_read") else {
         let calls = vec![
             (
                 "block_read",
@@ -20,14 +20,14 @@ pub(super) fn next(sight: &Sight<'_>) -> Move {
         ];
         return Move::Call(String::new(), calls);
     };
-    let blocks = sight
+    let blocks = view
         .last("block_list")
         .and_then(|list| list.result.as_array().map(Vec::len));
     let greeting = greeting(&memory.result, blocks);
-    if sight.terminal || !sight.has("recompile") {
+    if view.terminal || !view.has("recompile") {
         return Move::Say(greeting);
     }
-    let tries: Vec<_> = sight
+    let tries: Vec<_> = view
         .calls
         .iter()
         .filter(|call| call.name == "recompile")

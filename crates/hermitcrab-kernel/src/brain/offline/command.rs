@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::sight::{Call, Sight};
+use super::view::{ConversationView, OfflineToolCall};
 use super::{Move, SHELL, say};
 
 const HELP: &str = "I am a script, not a model. I understand:\n\
@@ -47,37 +47,37 @@ enum Command<'a> {
 }
 
 /// Does what the person asks, one step after another.
-pub(super) fn next(sight: &Sight<'_>) -> Move {
-    let Some(command) = parse(sight.words) else {
+pub(super) fn next(view: &ConversationView<'_>) -> Move {
+    let Some(command) = parse(view.words) else {
         return Move::Say("That is not in my script; try `help`.".to_owned());
     };
     match command {
         Command::Help => Move::Say(HELP.to_owned()),
-        Command::Remember(text) => remember(sight, text),
-        Command::Bigger => change(sight, SIZE, bigger),
-        Command::Colour(colour) => change(sight, GROUND, |_| Some(format!("'{colour}'"))),
-        Command::Break => break_and_repair(sight),
-        Command::List => once(sight, "block_list", json!({}), say::blocks),
+        Command::Remember(text) => remember(view, text),
+        Command::Bigger => change(view, SIZE, bigger),
+        Command::Colour(colour) => change(view, GROUND, |_| Some(format!("'{colour}'"))),
+        Command::Break => break_and_repair(view),
+        Command::List => once(view, "block_list", json!({}), say::blocks),
         Command::Read { name, path } => {
             let input = json!({"name": name, "path": path});
-            once(sight, "block_read", input, say::node)
+            once(view, "block_read", input, say::node)
         }
         Command::Write { name, path, text } => {
             let input = json!({"name": name, "path": path, "content": text});
-            once(sight, "block_write", input, |_| {
+            once(view, "block_write", input, |_| {
                 format!("Written to {name} {path}.")
             })
         }
         Command::Create { name, text } => {
             let input = json!({"name": name, "pscale0": text});
-            once(sight, "block_create", input, |_| {
+            once(view, "block_create", input, |_| {
                 format!("Block {name} is made.")
             })
         }
-        Command::Tools(names) => once(sight, "set_tools", json!({"names": names}), |result| {
+        Command::Tools(names) => once(view, "set_tools", json!({"names": names}), |result| {
             format!("The tools of the next calls: {}", say::plain(result))
         }),
-        Command::Time => once(sight, "get_datetime", json!({}), say::plain),
+        Command::Time => once(view, "get_datetime", json!({}), say::plain),
     }
 }
 
@@ -112,18 +112,18 @@ fn is_colour(text: &str) -> bool {
 
 /// Calls a tool and says what came of it.
 fn once(
-    sight: &Sight<'_>,
+    view: &ConversationView<'_>,
     tool: &'static str,
     input: Value,
     say: impl Fn(&Value) -> String,
 ) -> Move {
-    match sight.last(tool) {
+    match view.last(tool) {
         None => Move::call(tool, input),
         Some(call) => Move::Say(told(call, say)),
     }
 }
 
-fn told(call: &Call<'_>, say: impl Fn(&Value) -> String) -> String {
+fn told(call: &OfflineToolCall<'_>, say: impl Fn(&Value) -> String) -> String {
     match &call.result {
         _ if call.is_error => format!("It did not work: {}", call.failure()),
         // A result that was cut is no JSON any longer.
@@ -133,9 +133,9 @@ fn told(call: &Call<'_>, say: impl Fn(&Value) -> String) -> String {
 }
 
 /// Appends to memory. When nine are full, their first clauses are the summary.
-fn remember(sight: &Sight<'_>, text: &str) -> Move {
+fn remember(view: &ConversationView<'_>, text: &str) -> Move {
     let mut input = json!({"name": "memory", "content": text});
-    let Some(last) = sight.last("block_append") else {
+    let Some(last) = view.last("block_append") else {
         return Move::call("block_append", input);
     };
     let asks = !last.is_error && !last.result["needs_summary"].is_null();
@@ -146,7 +146,7 @@ fn remember(sight: &Sight<'_>, text: &str) -> Move {
         };
         return Move::Say(told(last, done));
     }
-    if sight.calls.len() > SUMMARIES {
+    if view.calls.len() > SUMMARIES {
         return Move::Say("Memory asks for one summary after another; I stop here.".to_owned());
     }
     let entries = last.result["entries"].as_array().into_iter().flatten();
@@ -160,11 +160,11 @@ fn remember(sight: &Sight<'_>, text: &str) -> Move {
 }
 
 /// Puts another value after `mark` in the running shell.
-fn change(sight: &Sight<'_>, mark: &str, new: impl Fn(&str) -> Option<String>) -> Move {
-    if let Some(patched) = sight.last("patch_source") {
+fn change(view: &ConversationView<'_>, mark: &str, new: impl Fn(&str) -> Option<String>) -> Move {
+    if let Some(patched) = view.last("patch_source") {
         return Move::Say(told(patched, |_| "The face is changed.".to_owned()));
     }
-    let Some(got) = sight.last("get_source") else {
+    let Some(got) = view.last("get_source") else {
         return Move::call("get_source", json!({}));
     };
     if got.is_error {
@@ -189,8 +189,8 @@ fn bigger(size: &str) -> Option<String> {
 }
 
 /// Sends a face with a fault, reads the error, and sends the face without it.
-fn break_and_repair(sight: &Sight<'_>) -> Move {
-    let tries: Vec<_> = sight
+fn break_and_repair(view: &ConversationView<'_>) -> Move {
+    let tries: Vec<_> = view
         .calls
         .iter()
         .filter(|call| call.name == "recompile")

@@ -3,7 +3,7 @@
 mod boot;
 mod command;
 mod say;
-mod sight;
+mod view;
 
 use async_trait::async_trait;
 use llm_client::{Block, Cost, Reply, ReplySource, StopReason};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Brain, BrainInfo, BrainReply, BrainRequest, ScriptStep};
 use crate::{BrainError, Event, EventSink};
 
-use sight::{CALL_ID, Sight};
+use view::{CALL_ID, ConversationView};
 
 /// The name under which the script stands in reports, journals and headers.
 const LABEL: &str = "offline";
@@ -59,11 +59,11 @@ impl Brain for OfflineBrain {
         if cancel.is_cancelled() {
             return Err(BrainError::Cancelled);
         }
-        let sight = Sight::of(&request);
-        let next = match sight.words {
+        let view = ConversationView::of(&request);
+        let next = match view.words {
             _ if request.tools.is_empty() => Move::Say(say::NO_MODEL.to_owned()),
-            "BOOT" => boot::next(&sight),
-            _ => command::next(&sight),
+            "BOOT" => boot::next(&view),
+            _ => command::next(&view),
         };
         let (text, calls) = match next {
             Move::Say(text) => (text, Vec::new()),
@@ -79,7 +79,7 @@ impl Brain for OfflineBrain {
             events.send(Event::Delta { text: text.clone() });
             content.push(Block::text(text));
         }
-        for (number, (name, input)) in (sight.next_call..).zip(&calls) {
+        for (number, (name, input)) in (view.next_call..).zip(&calls) {
             let id = format!("{CALL_ID}{number}");
             content.push(ScriptStep::tool_use(&id, name, input));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use llm_client::{Block, BlockKind, Message, Role};
 
-use crate::Fault;
+use crate::ToolError;
 
 /// Gives every call of a tool in `reply` an id that no call in `before` has, and none twice.
 pub fn distinct_ids<'a>(reply: &mut Message, before: impl IntoIterator<Item = &'a Message>) {
@@ -48,7 +48,7 @@ pub(super) fn free_id(id: &str, taken: &mut BTreeSet<String>) -> Option<String> 
 /// Answers every open call of the last assistant message with `fault`; answers how many were open.
 ///
 /// The results come after those that are there, and before any text.
-pub fn close_open(messages: &mut Vec<Message>, fault: &Fault) -> usize {
+pub fn close_open(messages: &mut Vec<Message>, fault: &ToolError) -> usize {
     let Some(last) = messages
         .iter()
         .rposition(|message| message.role == Role::Assistant)

@@ -2,7 +2,7 @@
 
 mod close;
 mod history;
-mod sane;
+mod sanitise;
 mod size;
 
 use std::ops::Range;
@@ -12,10 +12,10 @@ use pscale_blocks::TokenCounter;
 
 pub use close::{close_open, distinct_ids};
 pub use history::{entries, group_summary};
-pub use sane::{Sane, sanitise};
+pub use sanitise::{ValidMessages, sanitise};
 pub use size::tokens;
 
-use sane::Kept;
+use sanitise::IndexedMessage;
 
 /// The text that a window begins with when earlier messages are not in it.
 pub const NOTICE: &str = "[Earlier messages moved to memory. Use block_read(\"memory\") for full history.] \
@@ -73,7 +73,7 @@ pub fn trim(
     counter: &dyn TokenCounter,
 ) -> Window {
     let given = messages.len();
-    let Sane {
+    let ValidMessages {
         mut kept,
         system,
         dangling_removed,
@@ -125,7 +125,7 @@ pub fn trim(
 }
 
 /// The turns, each as a range. What stands before the first one belongs to none.
-fn turns(kept: &[Kept], current: Option<usize>) -> Vec<Range<usize>> {
+fn turns(kept: &[IndexedMessage], current: Option<usize>) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = (0..kept.len())
         .filter(|at| starts_turn(&kept[*at].message))
         .collect();
@@ -150,7 +150,7 @@ pub fn starts_turn(message: &Message) -> bool {
 }
 
 /// Shortens the results of a turn, the oldest first, until it has at most so many tokens.
-fn shorten(turn: &mut [Kept], tokens: usize, counter: &dyn TokenCounter) {
+fn shorten(turn: &mut [IndexedMessage], tokens: usize, counter: &dyn TokenCounter) {
     let sizes = turn.iter().map(|kept| size::of(&kept.message, counter));
     let mut total: usize = sizes.sum();
     let Some((_, earlier)) = turn.split_last_mut() else {
@@ -171,9 +171,9 @@ fn shorten(turn: &mut [Kept], tokens: usize, counter: &dyn TokenCounter) {
 }
 
 /// Messages of the same role after one another as one.
-fn merged(messages: Vec<Kept>) -> Vec<Message> {
+fn merged(messages: Vec<IndexedMessage>) -> Vec<Message> {
     let mut all: Vec<Message> = Vec::new();
-    for Kept { message, .. } in messages {
+    for IndexedMessage { message, .. } in messages {
         match all.last_mut() {
             Some(last) if last.role == message.role => {
                 // Two objects of a server cannot be made one.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use path::TRASH;
 use root::{Names, Root, fault, open_file, refused};
 
-use crate::{Fault, Grant};
+use crate::{Grant, ToolError};
 
 /// Bytes of one call.
 const MAX_READ: usize = 1 << 20;
@@ -35,7 +35,7 @@ pub struct Files {
 
 /// An open folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OpenRoot {
+pub struct GrantedFolder {
     /// What tools call it.
     pub root: String,
     /// Where it is on this machine.
@@ -69,7 +69,7 @@ pub struct Entry {
 
 /// A piece of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Piece {
+pub struct FileChunk {
     /// The text from the offset on.
     pub text: String,
     /// Bytes of the whole file.
@@ -94,7 +94,7 @@ impl Files {
     ///
     /// # Errors
     /// It cannot be opened, or lies in the data directory.
-    pub fn grant(&self, grant: &Grant) -> Result<String, Fault> {
+    pub fn grant(&self, grant: &Grant) -> Result<String, ToolError> {
         let root = Arc::new(Root::open(grant, self.data.as_deref())?);
         let mut roots = self.roots.write().unwrap_or_else(PoisonError::into_inner);
         let known = roots.iter().position(|open| open.place == root.place);
@@ -107,9 +107,9 @@ impl Files {
     }
 
     /// The open folders.
-    pub fn roots(&self) -> Vec<OpenRoot> {
+    pub fn roots(&self) -> Vec<GrantedFolder> {
         let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner);
-        let open = roots.iter().enumerate().map(|(at, root)| OpenRoot {
+        let open = roots.iter().enumerate().map(|(at, root)| GrantedFolder {
             root: id(at),
             dir: root.place.display().to_string(),
             write: root.write,
@@ -122,7 +122,7 @@ impl Files {
     ///
     /// # Errors
     /// `bad_root`, `bad_path`, `refused`, `not_found`, `wrong_kind`, `io`.
-    pub fn list(&self, root: &str, path: &str) -> Result<Listing, Fault> {
+    pub fn list(&self, root: &str, path: &str) -> Result<Listing, ToolError> {
         let root = self.root(root)?;
         let names = root.real(path, &path::read(path)?)?;
         let read = || -> io::Result<Listing> {
@@ -174,7 +174,13 @@ impl Files {
     ///
     /// # Errors
     /// As [`Self::list`], `bad_offset`, and `binary` for what is not UTF-8.
-    pub fn read(&self, root: &str, path: &str, offset: u64, limit: usize) -> Result<Piece, Fault> {
+    pub fn read(
+        &self,
+        root: &str,
+        path: &str,
+        offset: u64,
+        limit: usize,
+    ) -> Result<FileChunk, ToolError> {
         let root = self.root(root)?;
         let (name, folder) = split(path, root.real(path, &path::read(path)?)?)?;
         let read = || -> io::Result<(Vec<u8>, u64)> {
@@ -205,7 +211,7 @@ impl Files {
             return Err(binary(path));
         }
         let end = offset + text.len() as u64;
-        Ok(Piece {
+        Ok(FileChunk {
             text: text.to_owned(),
             bytes: length,
             next: (end < length && !text.is_empty()).then_some(end),
@@ -216,10 +222,10 @@ impl Files {
     ///
     /// # Errors
     /// As [`Self::list`]; `read_only`, `too_large`, `disk_full`.
-    pub fn write(&self, root: &str, path: &str, content: &str) -> Result<(), Fault> {
+    pub fn write(&self, root: &str, path: &str, content: &str) -> Result<(), ToolError> {
         let root = self.root(root)?;
         if content.len() > MAX_WRITE {
-            return Err(Fault::new(
+            return Err(ToolError::new(
                 "too_large",
                 format!("{path}: {} bytes; {MAX_WRITE} are the limit", content.len()),
             )
@@ -261,7 +267,7 @@ impl Files {
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub fn mkdir(&self, root: &str, path: &str) -> Result<(), Fault> {
+    pub fn mkdir(&self, root: &str, path: &str) -> Result<(), ToolError> {
         let root = self.root(root)?;
         let names = writable(&root, path)?;
         root.folder(&names, true)
@@ -273,11 +279,11 @@ impl Files {
     ///
     /// # Errors
     /// As [`Self::write`]; `no_delete`.
-    pub fn delete(&self, root: &str, path: &str) -> Result<String, Fault> {
+    pub fn delete(&self, root: &str, path: &str) -> Result<String, ToolError> {
         let root = self.root(root)?;
         if !root.delete {
             return Err(
-                Fault::new("no_delete", "nothing may be deleted in this folder")
+                ToolError::new("no_delete", "nothing may be deleted in this folder")
                     .hint("ask the person to open it with :rwd"),
             );
         }
@@ -315,12 +321,12 @@ impl Files {
         put().map_err(|error| fault(path, &error))
     }
 
-    fn root(&self, id: &str) -> Result<Arc<Root>, Fault> {
+    fn root(&self, id: &str) -> Result<Arc<Root>, ToolError> {
         let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner);
         let number = id.strip_prefix('r').and_then(|n| n.parse::<usize>().ok());
         let root = number.and_then(|n| roots.get(n.checked_sub(1)?));
         root.cloned().ok_or_else(|| {
-            Fault::new("bad_root", format!("no folder {id:?} is open"))
+            ToolError::new("bad_root", format!("no folder {id:?} is open"))
                 .hint("fs_pick_directory asks the person for one")
         })
     }
@@ -346,26 +352,26 @@ fn id(at: usize) -> String {
 }
 
 /// The last name, and those before it.
-fn split(path: &str, mut names: Names) -> Result<(String, Names), Fault> {
+fn split(path: &str, mut names: Names) -> Result<(String, Names), ToolError> {
     match names.pop() {
         Some(name) => Ok((name, names)),
-        None => Err(Fault::new(
+        None => Err(ToolError::new(
             "bad_path",
             format!("{path:?} is the root itself"),
         )),
     }
 }
 
-fn writable(root: &Root, path: &str) -> Result<Names, Fault> {
+fn writable(root: &Root, path: &str) -> Result<Names, ToolError> {
     if !root.write {
         return Err(
-            Fault::new("read_only", "this folder is open for reading only")
+            ToolError::new("read_only", "this folder is open for reading only")
                 .hint("ask the person to open it with :rw"),
         );
     }
     let asked = path::read(path)?;
     if let Some(name) = asked.iter().find(|name| path::is_odd(name)) {
-        return Err(Fault::new(
+        return Err(ToolError::new(
             "bad_path",
             format!("{path:?}: {name:?} has another meaning on Windows"),
         )
@@ -377,18 +383,18 @@ fn writable(root: &Root, path: &str) -> Result<Names, Fault> {
 }
 
 /// What is in the trash belongs to the person.
-fn not_trash(path: &str, names: &[String]) -> Result<(), Fault> {
+fn not_trash(path: &str, names: &[String]) -> Result<(), ToolError> {
     match names.first() {
         Some(first) if path::folded(first) == TRASH => Err(refused(path, "it is in the trash")),
         _ => Ok(()),
     }
 }
 
-fn bad_offset(path: &str, why: impl std::fmt::Display) -> Fault {
-    Fault::new("bad_offset", format!("{path}: {why}"))
+fn bad_offset(path: &str, why: impl std::fmt::Display) -> ToolError {
+    ToolError::new("bad_offset", format!("{path}: {why}"))
         .hint("use the offset `next` of the piece before")
 }
 
-fn binary(path: &str) -> Fault {
-    Fault::new("binary", format!("{path}: it is no text in UTF-8"))
+fn binary(path: &str) -> ToolError {
+    ToolError::new("binary", format!("{path}: it is no text in UTF-8"))
 }

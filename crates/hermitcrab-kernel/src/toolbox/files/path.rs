@@ -1,6 +1,6 @@
 //! Paths as a model writes them.
 
-use crate::Fault;
+use crate::ToolError;
 
 /// What deleted things are moved to, in the root they were in.
 pub(super) const TRASH: &str = ".hermitcrab-trash";
@@ -38,13 +38,13 @@ const PROTECTED_ENDS: [&str; 9] = [
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// The names on the way from a root; none is the root itself.
-pub(super) fn read(path: &str) -> Result<Vec<String>, Fault> {
+pub(super) fn read(path: &str) -> Result<Vec<String>, ToolError> {
     let bad = |why: &str| {
-        Fault::new("bad_path", format!("{path:?}: {why}"))
+        ToolError::new("bad_path", format!("{path:?}: {why}"))
             .hint("write names with / between them, from the root on, such as notes/today.md")
     };
     if path.len() > MAX_PATH {
-        return Err(Fault::new(
+        return Err(ToolError::new(
             "bad_path",
             format!("the path is longer than {MAX_PATH} bytes"),
         ));

@@ -12,7 +12,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::path;
-use crate::{Fault, Grant};
+use crate::{Grant, ToolError};
 
 pub(super) struct Root {
     pub dir: Dir,
@@ -27,7 +27,7 @@ pub(super) struct Root {
 pub(super) type Names = Vec<String>;
 
 impl Root {
-    pub fn open(grant: &Grant, data: Option<&Path>) -> Result<Self, Fault> {
+    pub fn open(grant: &Grant, data: Option<&Path>) -> Result<Self, ToolError> {
         let shown = grant.dir.display().to_string();
         let place = grant
             .dir
@@ -49,7 +49,7 @@ impl Root {
     }
 
     /// What `asked` really means, links followed. What does not exist is meant as it is written.
-    pub fn real(&self, shown: &str, asked: &[String]) -> Result<Names, Fault> {
+    pub fn real(&self, shown: &str, asked: &[String]) -> Result<Names, ToolError> {
         self.check(shown, asked)?;
         for known in (0..=asked.len()).rev() {
             let (start, missing) = asked.split_at(known);
@@ -64,13 +64,13 @@ impl Root {
                 Err(error) => return Err(fault(shown, &error)),
             }
         }
-        Err(Fault::new(
+        Err(ToolError::new(
             "not_found",
             format!("{shown}: the root is gone"),
         ))
     }
 
-    fn check(&self, shown: &str, names: &[String]) -> Result<(), Fault> {
+    fn check(&self, shown: &str, names: &[String]) -> Result<(), ToolError> {
         if let Some(name) = names.iter().find(|name| path::is_protected(name)) {
             return Err(refused(shown, &format!("{name} is where secrets are kept")));
         }
@@ -147,11 +147,11 @@ fn names(path: &Path) -> impl Iterator<Item = String> {
     })
 }
 
-pub(super) fn refused(shown: &str, why: &str) -> Fault {
-    Fault::new("refused", format!("{shown}: {why}"))
+pub(super) fn refused(shown: &str, why: &str) -> ToolError {
+    ToolError::new("refused", format!("{shown}: {why}"))
 }
 
-pub(super) fn fault(shown: &str, error: &io::Error) -> Fault {
+pub(super) fn fault(shown: &str, error: &io::Error) -> ToolError {
     let (kind, hint) = match error.kind() {
         ErrorKind::NotFound => ("not_found", Some("fs_list shows what is there")),
         // So does a path that leads out of the root end.
@@ -164,7 +164,7 @@ pub(super) fn fault(shown: &str, error: &io::Error) -> Fault {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ("disk_full", None),
         _ => ("io", None),
     };
-    let fault = Fault::new(kind, format!("{shown}: {error}"));
+    let fault = ToolError::new(kind, format!("{shown}: {error}"));
     match hint {
         Some(hint) => fault.hint(hint),
         None => fault,

@@ -9,7 +9,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::policy::{bad_url, refused};
-use crate::Fault;
+use crate::ToolError;
 
 const MAX_BODY: usize = 1 << 20;
 const MAX_HEADERS: usize = 32;
@@ -57,7 +57,7 @@ pub(super) struct Ask {
 }
 
 impl Ask {
-    pub fn get(url: &str) -> Result<Self, Fault> {
+    pub fn get(url: &str) -> Result<Self, ToolError> {
         Self::new("GET", url, None, &BTreeMap::new())
     }
 
@@ -66,7 +66,7 @@ impl Ask {
         url: &str,
         body: Option<&str>,
         headers: &BTreeMap<String, String>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ToolError> {
         let upper = method.to_ascii_uppercase();
         let Some(method) = METHODS.into_iter().find(|one| one.as_str() == upper) else {
             return Err(bad(format!("no method {method:?}"))
@@ -91,7 +91,7 @@ impl Ask {
         &self,
         status: StatusCode,
         location: Option<&HeaderValue>,
-    ) -> Result<Option<Self>, Fault> {
+    ) -> Result<Option<Self>, ToolError> {
         let (true, Some(location)) = (matches!(status.as_u16(), 301..=303 | 307 | 308), location)
         else {
             return Ok(None);
@@ -135,7 +135,7 @@ impl Ask {
     }
 }
 
-fn read_headers(list: &BTreeMap<String, String>) -> Result<HeaderMap, Fault> {
+fn read_headers(list: &BTreeMap<String, String>) -> Result<HeaderMap, ToolError> {
     if list.len() > MAX_HEADERS {
         return Err(bad(format!("more than {MAX_HEADERS} headers")));
     }
@@ -164,8 +164,8 @@ fn read_headers(list: &BTreeMap<String, String>) -> Result<HeaderMap, Fault> {
     Ok(headers)
 }
 
-fn bad(detail: impl Into<String>) -> Fault {
-    Fault::new("bad_arguments", detail)
+fn bad(detail: impl Into<String>) -> ToolError {
+    ToolError::new("bad_arguments", detail)
 }
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ mod tests {
         Ask::new(method, url, body, &headers).unwrap()
     }
 
-    fn redirected(ask: &Ask, status: u16, to: &str) -> Result<Option<Ask>, Fault> {
+    fn redirected(ask: &Ask, status: u16, to: &str) -> Result<Option<Ask>, ToolError> {
         let to = HeaderValue::from_bytes(to.as_bytes()).unwrap();
         ask.redirected(StatusCode::from_u16(status).unwrap(), Some(&to))
     }

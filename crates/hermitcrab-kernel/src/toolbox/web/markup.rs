@@ -5,7 +5,7 @@ use htmd::options::Options;
 use htmd::{Element, HtmlToMarkdown};
 
 use super::tidy::Tidy;
-use crate::Fault;
+use crate::ToolError;
 
 /// A page as Markdown.
 pub(super) struct Markdown {
@@ -15,7 +15,7 @@ pub(super) struct Markdown {
     pub cut: bool,
 }
 
-pub(super) fn markdown(html: &str) -> Result<Markdown, Fault> {
+pub(super) fn markdown(html: &str) -> Result<Markdown, ToolError> {
     let tidy = Tidy::of(html);
     let text = HtmlToMarkdown::builder()
         .options(Options {
@@ -41,7 +41,9 @@ pub(super) fn markdown(html: &str) -> Result<Markdown, Fault> {
         })
         .build()
         .convert(&tidy.html)
-        .map_err(|error| Fault::new("bad_reply", format!("the page cannot be read: {error}")))?;
+        .map_err(|error| {
+            ToolError::new("bad_reply", format!("the page cannot be read: {error}"))
+        })?;
     Ok(Markdown {
         text,
         title: tidy.title,

@@ -28,7 +28,7 @@ use ask::Ask;
 use policy::{Rules, refused};
 use resolve::Pinned;
 
-use crate::{Fault, WebPolicy};
+use crate::{ToolError, WebPolicy};
 pub use page::Page;
 pub use resolve::{Resolve, SystemResolver};
 pub use search::{Found, Hit};
@@ -53,9 +53,9 @@ impl Web {
         policy: &WebPolicy,
         resolver: Arc<dyn Resolve>,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ToolError> {
         let tls = llm_client::tls::config(&[])
-            .map_err(|error| Fault::new("unavailable", error.to_string()))?;
+            .map_err(|error| ToolError::new("unavailable", error.to_string()))?;
         Ok(Self {
             rules: RwLock::new(Rules::new(policy)?),
             searxng: policy.searxng.as_deref().map(search::server).transpose()?,
@@ -69,7 +69,7 @@ impl Web {
     ///
     /// # Errors
     /// `bad_url`, `refused`, `unreachable`, `timeout`, `too_many_redirects`, `binary`.
-    pub async fn fetch(&self, url: &str) -> Result<Page, Fault> {
+    pub async fn fetch(&self, url: &str) -> Result<Page, ToolError> {
         self.within(self.follow(Ask::get(url)?)).await
     }
 
@@ -83,7 +83,7 @@ impl Web {
         url: &str,
         body: Option<&str>,
         headers: &BTreeMap<String, String>,
-    ) -> Result<Page, Fault> {
+    ) -> Result<Page, ToolError> {
         self.within(self.follow(Ask::new(method, url, body, headers)?))
             .await
     }
@@ -92,10 +92,10 @@ impl Web {
     ///
     /// # Errors
     /// `unavailable` without a server; `bad_arguments`, `unreachable`, `timeout`, `bad_reply`.
-    pub async fn search(&self, query: &str) -> Result<Found, Fault> {
+    pub async fn search(&self, query: &str) -> Result<Found, ToolError> {
         let Some(server) = &self.searxng else {
             return Err(
-                Fault::new("unavailable", "no search server is configured").hint(
+                ToolError::new("unavailable", "no search server is configured").hint(
                     "fetch a page whose address you know, or ask the person to set web.searxng",
                 ),
             );
@@ -113,7 +113,7 @@ impl Web {
     ///
     /// # Errors
     /// `bad_host`.
-    pub fn allow_host(&self, host: &str) -> Result<(), Fault> {
+    pub fn allow_host(&self, host: &str) -> Result<(), ToolError> {
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
         rules.allow(host)
     }
@@ -124,17 +124,20 @@ impl Web {
         rules.listens_on(address);
     }
 
-    async fn within<T>(&self, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    async fn within<T>(
+        &self,
+        work: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
         match future::select(Box::pin(work), self.clock.sleep(PATIENCE)).await {
             Either::Left((done, _)) => done,
-            Either::Right(_) => Err(Fault::new(
+            Either::Right(_) => Err(ToolError::new(
                 "timeout",
                 format!("no complete answer within {} s", PATIENCE.as_secs()),
             )),
         }
     }
 
-    async fn follow(&self, mut ask: Ask) -> Result<Page, Fault> {
+    async fn follow(&self, mut ask: Ask) -> Result<Page, ToolError> {
         for _ in 0..=MAX_REDIRECTS {
             self.rules().check_url(&ask.method, &ask.url)?;
             let addresses = self.addresses(&ask).await?;
@@ -145,14 +148,14 @@ impl Web {
                 None => return page::read(&ask.url, response).await,
             }
         }
-        Err(Fault::new(
+        Err(ToolError::new(
             "too_many_redirects",
             format!("more than {MAX_REDIRECTS} redirects"),
         ))
     }
 
     /// Where the host of a request is.
-    async fn addresses(&self, ask: &Ask) -> Result<Vec<SocketAddr>, Fault> {
+    async fn addresses(&self, ask: &Ask) -> Result<Vec<SocketAddr>, ToolError> {
         let port = ask.url.port_or_known_default().unwrap_or_default();
         let name = match ask.url.host() {
             Some(Host::Ipv4(ip)) => return Ok(vec![(ip, port).into()]),
@@ -174,7 +177,7 @@ impl Web {
 
     /// Sends one request to `addresses` and nowhere else. The client lives as long as the reply: it cannot reuse a
     /// connection, and it has no cookies.
-    async fn send(&self, ask: &Ask, addresses: Vec<SocketAddr>) -> Result<Response, Fault> {
+    async fn send(&self, ask: &Ask, addresses: Vec<SocketAddr>) -> Result<Response, ToolError> {
         let client = Client::builder()
             .no_proxy()
             .redirect(redirect::Policy::none())
@@ -199,12 +202,12 @@ impl Web {
     }
 }
 
-fn unreachable(why: impl Into<String>) -> Fault {
-    Fault::new("unreachable", why)
+fn unreachable(why: impl Into<String>) -> ToolError {
+    ToolError::new("unreachable", why)
 }
 
 /// The last cause says most.
-fn broken(error: reqwest::Error) -> Fault {
+fn broken(error: reqwest::Error) -> ToolError {
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
     while let Some(next) = cause.source() {

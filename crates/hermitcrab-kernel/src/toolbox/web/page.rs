@@ -7,7 +7,7 @@ use url::Url;
 
 use super::charset::decode;
 use super::{broken, markup};
-use crate::Fault;
+use crate::ToolError;
 
 /// Bytes, after decompression.
 const MAX_READ: usize = 2 << 20;
@@ -39,7 +39,7 @@ pub struct Page {
 
 /// A part of a page, and where the next one begins.
 #[derive(Debug, Serialize)]
-pub(crate) struct Piece {
+pub(crate) struct PageChunk {
     #[serde(flatten)]
     page: Page,
     /// The first character of the text; the page's first one is 0.
@@ -53,7 +53,7 @@ pub(crate) struct Piece {
     length: Option<usize>,
 }
 
-impl Piece {
+impl PageChunk {
     /// The start of an answer of which no other piece can be had.
     pub(crate) fn alone(self) -> Page {
         Page {
@@ -68,11 +68,11 @@ impl Page {
     ///
     /// # Errors
     /// `bad_offset`: behind the end.
-    pub(crate) fn piece(&self, offset: usize) -> Result<Piece, Fault> {
+    pub(crate) fn piece(&self, offset: usize) -> Result<PageChunk, ToolError> {
         let length = self.text.chars().count();
         if offset > length {
             let detail = format!("the page has {length} characters");
-            let fault = Fault::new("bad_offset", detail);
+            let fault = ToolError::new("bad_offset", detail);
             return Err(fault.hint("use the offset `next` of the piece before"));
         }
         let mut as_json = 0;
@@ -87,7 +87,7 @@ impl Page {
         let rest = self.text.chars().skip(offset).take(PIECE);
         let text: String = rest.take_while(fits).collect();
         let end = offset + text.chars().count();
-        Ok(Piece {
+        Ok(PageChunk {
             page: Self {
                 text,
                 ..self.clone()
@@ -107,7 +107,7 @@ enum Kind {
 }
 
 /// Reads a reply, at most [`MAX_READ`] bytes of it.
-pub(super) async fn read(url: &Url, response: Response) -> Result<Page, Fault> {
+pub(super) async fn read(url: &Url, response: Response) -> Result<Page, ToolError> {
     let status = response.status().as_u16();
     let named = response.headers().get(CONTENT_TYPE);
     let content_type = named.map(|named| String::from_utf8_lossy(named.as_bytes()).into_owned());
@@ -147,7 +147,7 @@ pub(super) async fn read(url: &Url, response: Response) -> Result<Page, Fault> {
 }
 
 /// The body, and whether it was longer.
-pub(super) async fn bytes(mut response: Response) -> Result<(Vec<u8>, bool), Fault> {
+pub(super) async fn bytes(mut response: Response) -> Result<(Vec<u8>, bool), ToolError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         let room = MAX_READ - bytes.len();
@@ -193,9 +193,9 @@ fn kind(content_type: &str) -> Kind {
     }
 }
 
-fn binary(url: &Url, content_type: Option<&str>) -> Fault {
+fn binary(url: &Url, content_type: Option<&str>) -> ToolError {
     let what = content_type.unwrap_or("of no named type");
-    Fault::new("binary", format!("{url} is no text: {what}"))
+    ToolError::new("binary", format!("{url} is no text: {what}"))
         .hint("only text can be read; open_tab shows the person the page")
 }
 

@@ -6,7 +6,7 @@ use reqwest::Method;
 use url::{Host, Url};
 
 use super::address::special;
-use crate::{Fault, WebPolicy};
+use crate::{ToolError, WebPolicy};
 
 const MAX_URL: usize = 8_000;
 const WEB_PORTS: [u16; 2] = [80, 443];
@@ -20,7 +20,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub fn new(policy: &WebPolicy) -> Result<Self, Fault> {
+    pub fn new(policy: &WebPolicy) -> Result<Self, ToolError> {
         let mut rules = Self {
             hosts: Vec::new(),
             granted: policy.granted.iter().copied().map(canonical).collect(),
@@ -33,9 +33,9 @@ impl Rules {
     }
 
     /// Lets more than GET be sent to `host` or `host:port`.
-    pub fn allow(&mut self, host: &str) -> Result<(), Fault> {
+    pub fn allow(&mut self, host: &str) -> Result<(), ToolError> {
         let bad = || {
-            Fault::new("bad_host", format!("{host:?} is no host"))
+            ToolError::new("bad_host", format!("{host:?} is no host"))
                 .hint("give a host or host:port, without a scheme and a path")
         };
         if host.contains(['/', '\\', '?', '#', '@']) {
@@ -57,7 +57,7 @@ impl Rules {
     }
 
     /// Scheme, user, port, method: all that can be said before the name is resolved.
-    pub fn check_url(&self, method: &Method, url: &Url) -> Result<(), Fault> {
+    pub fn check_url(&self, method: &Method, url: &Url) -> Result<(), ToolError> {
         if url.as_str().len() > MAX_URL {
             return Err(bad_url(format!("it is longer than {MAX_URL} bytes")));
         }
@@ -74,10 +74,11 @@ impl Rules {
             return Err(bad_url("it has no host"));
         };
         if *method != Method::GET && !self.is_allowed(url) {
-            return Err(
-                Fault::new("needs_grant", format!("{method} to {host} is not allowed"))
-                    .hint(format!("ask the person to allow it: --allow-host {host}")),
-            );
+            return Err(ToolError::new(
+                "needs_grant",
+                format!("{method} to {host} is not allowed"),
+            )
+            .hint(format!("ask the person to allow it: --allow-host {host}")));
         }
         let granted = self.granted.iter().any(|one| one.port() == port);
         if !granted && !self.is_open(url, port) {
@@ -88,7 +89,7 @@ impl Rules {
     }
 
     /// Every address that the host of `url` resolved to. One that is refused refuses all: a name must not mix them.
-    pub fn check_addresses(&self, url: &Url, addresses: &[SocketAddr]) -> Result<(), Fault> {
+    pub fn check_addresses(&self, url: &Url, addresses: &[SocketAddr]) -> Result<(), ToolError> {
         let host = url.host_str().unwrap_or_default();
         for &address in addresses {
             let address = canonical(address);
@@ -130,12 +131,12 @@ impl Rules {
     }
 }
 
-pub(super) fn bad_url(why: impl std::fmt::Display) -> Fault {
-    Fault::new("bad_url", format!("the address cannot be used: {why}"))
+pub(super) fn bad_url(why: impl std::fmt::Display) -> ToolError {
+    ToolError::new("bad_url", format!("the address cannot be used: {why}"))
 }
 
-pub(super) fn refused(why: impl Into<String>) -> Fault {
-    Fault::new("refused", why)
+pub(super) fn refused(why: impl Into<String>) -> ToolError {
+    ToolError::new("refused", why)
 }
 
 /// A v4 address that is dressed as v6 is the v4 address.

@@ -7,7 +7,7 @@ use url::Url;
 use super::ask::Ask;
 use super::page;
 use super::policy::bad_url;
-use crate::Fault;
+use crate::ToolError;
 
 const MAX_QUERY: usize = 400;
 const MAX_HITS: usize = 5;
@@ -36,11 +36,11 @@ pub struct Hit {
 
 #[derive(Deserialize)]
 struct Reply {
-    results: Vec<Entry>,
+    results: Vec<SearchRow>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct SearchRow {
     url: String,
     #[serde(default)]
     title: Option<String>,
@@ -49,7 +49,7 @@ struct Entry {
 }
 
 /// The address of a server, as configured.
-pub(super) fn server(address: &str) -> Result<Url, Fault> {
+pub(super) fn server(address: &str) -> Result<Url, ToolError> {
     let mut url = Url::parse(address).map_err(bad_url)?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad_url("web.searxng is neither http nor https"));
@@ -61,10 +61,10 @@ pub(super) fn server(address: &str) -> Result<Url, Fault> {
     Ok(url)
 }
 
-pub(super) fn ask(server: &Url, query: &str) -> Result<Ask, Fault> {
+pub(super) fn ask(server: &Url, query: &str) -> Result<Ask, ToolError> {
     let length = query.chars().count();
     if query.trim().is_empty() || length > MAX_QUERY {
-        return Err(Fault::new(
+        return Err(ToolError::new(
             "bad_arguments",
             format!("a query has 1 to {MAX_QUERY} characters, not {length}"),
         ));
@@ -76,17 +76,17 @@ pub(super) fn ask(server: &Url, query: &str) -> Result<Ask, Fault> {
     Ask::get(url.as_str())
 }
 
-pub(super) async fn read(query: &str, response: Response) -> Result<Found, Fault> {
+pub(super) async fn read(query: &str, response: Response) -> Result<Found, ToolError> {
     let status = response.status();
     if status != StatusCode::OK {
         return Err(
-            Fault::new("bad_reply", format!("the search server answered {status}"))
+            ToolError::new("bad_reply", format!("the search server answered {status}"))
                 .hint("its JSON format has to be switched on, and it must not redirect"),
         );
     }
     let (bytes, _) = page::bytes(response).await?;
     let reply: Reply = serde_json::from_slice(&bytes).map_err(|error| {
-        Fault::new(
+        ToolError::new(
             "bad_reply",
             format!("the search server's answer cannot be read: {error}"),
         )

@@ -7,18 +7,18 @@ use crate::BrainReply;
 
 /// The form of the content.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Form {
+pub(crate) enum AnswerFormat {
     /// One text.
     Text,
     /// Every block.
     Blocks,
 }
 
-pub(super) fn of(answer: &BrainReply, form: Form, taken: &Usage) -> Value {
+pub(super) fn of(answer: &BrainReply, form: AnswerFormat, taken: &Usage) -> Value {
     let reply = &answer.reply;
     let content: Value = match form {
-        Form::Text => reply.text().into(),
-        Form::Blocks => reply.content.iter().filter_map(block).collect(),
+        AnswerFormat::Text => reply.text().into(),
+        AnswerFormat::Blocks => reply.content.iter().filter_map(block).collect(),
     };
     json!({
         "role": "assistant",

@@ -3,7 +3,7 @@
 use llm_client::{Block, BlockKind, MediaSource, Message, Raw, Role, ToolInput};
 use serde_json::{Value, json};
 
-use crate::Fault;
+use crate::ToolError;
 use crate::turn::MAX_INPUT;
 
 /// What pictures and documents may be.
@@ -11,7 +11,7 @@ const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 const DOCUMENTS: [&str; 2] = ["application/pdf", "text/plain"];
 
 /// The messages of a face: one text, or a list.
-pub(super) fn messages(given: &Value) -> Result<Vec<Message>, Fault> {
+pub(super) fn messages(given: &Value) -> Result<Vec<Message>, ToolError> {
     match given {
         Value::String(words) => Ok(vec![Message::new(
             Role::User,
@@ -28,18 +28,18 @@ pub(super) fn messages(given: &Value) -> Result<Vec<Message>, Fault> {
 }
 
 /// Instructions: one text, or a list of text blocks.
-pub(super) fn system(given: &Value) -> Result<Vec<Block>, Fault> {
+pub(super) fn system(given: &Value) -> Result<Vec<Block>, ToolError> {
     match given {
         Value::Null => Ok(Vec::new()),
         given => blocks(given, "system", Role::System),
     }
 }
 
-pub(super) fn wrong(at: &str, expected: &str) -> Fault {
-    Fault::new("bad_arguments", format!("{at} is {expected}"))
+pub(super) fn wrong(at: &str, expected: &str) -> ToolError {
+    ToolError::new("bad_arguments", format!("{at} is {expected}"))
 }
 
-fn message(given: &Value, at: &str) -> Result<Message, Fault> {
+fn message(given: &Value, at: &str) -> Result<Message, ToolError> {
     let role = match given["role"].as_str() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -50,7 +50,7 @@ fn message(given: &Value, at: &str) -> Result<Message, Fault> {
     Ok(Message::new(role, content))
 }
 
-fn blocks(given: &Value, at: &str, role: Role) -> Result<Vec<Block>, Fault> {
+fn blocks(given: &Value, at: &str, role: Role) -> Result<Vec<Block>, ToolError> {
     match given {
         Value::String(words) => Ok(vec![text(words, at)?]),
         Value::Array(items) => {
@@ -63,7 +63,7 @@ fn blocks(given: &Value, at: &str, role: Role) -> Result<Vec<Block>, Fault> {
     }
 }
 
-fn block(given: &Value, at: &str, role: Role) -> Result<Block, Fault> {
+fn block(given: &Value, at: &str, role: Role) -> Result<Block, ToolError> {
     let string = |name: &str| {
         let found = given[name].as_str();
         found.ok_or_else(|| wrong(&format!("{at}.{name}"), "a text"))
@@ -103,14 +103,14 @@ fn block(given: &Value, at: &str, role: Role) -> Result<Block, Fault> {
         (other, _) => {
             let other: String = other.chars().take(40).collect();
             let detail = format!("{at}: no block of type {other:?} can stand here");
-            return Err(Fault::new("bad_arguments", detail));
+            return Err(ToolError::new("bad_arguments", detail));
         }
     };
     Ok(Block::new(kind))
 }
 
 /// What a tool of the face's own answered.
-fn result(given: &Value, at: &str) -> Result<Vec<Block>, Fault> {
+fn result(given: &Value, at: &str) -> Result<Vec<Block>, ToolError> {
     let blocks = blocks(given, at, Role::User)?;
     let plain = |block: &Block| matches!(block.kind, BlockKind::Text { .. } | BlockKind::Image(_));
     if blocks.iter().all(plain) {
@@ -119,17 +119,17 @@ fn result(given: &Value, at: &str) -> Result<Vec<Block>, Fault> {
     Err(wrong(at, "a text or a list of texts and images"))
 }
 
-fn text(words: &str, at: &str) -> Result<Block, Fault> {
+fn text(words: &str, at: &str) -> Result<Block, ToolError> {
     let size = words.chars().count();
     if size > MAX_INPUT {
         let detail = format!("{at} has {size} characters, more than {MAX_INPUT}");
-        return Err(Fault::new("too_large", detail).hint("send less at once"));
+        return Err(ToolError::new("too_large", detail).hint("send less at once"));
     }
     Ok(Block::text(words))
 }
 
 /// Bytes of the face's own. What the provider would have to fetch is refused: it is a way out of the frame.
-fn media(source: &Value, at: &str, types: &[&str]) -> Result<MediaSource, Fault> {
+fn media(source: &Value, at: &str, types: &[&str]) -> Result<MediaSource, ToolError> {
     let part = |name: &str| source[name].as_str();
     let (Some("base64"), Some(media_type), Some(data)) =
         (part("type"), part("media_type"), part("data"))
@@ -151,6 +151,6 @@ fn media(source: &Value, at: &str, types: &[&str]) -> Result<MediaSource, Fault>
     })
 }
 
-fn raw(value: &Value, at: &str) -> Result<Raw, Fault> {
-    Raw::of(value).map_err(|error| Fault::new("bad_arguments", format!("{at}: {error}")))
+fn raw(value: &Value, at: &str) -> Result<Raw, ToolError> {
+    Raw::of(value).map_err(|error| ToolError::new("bad_arguments", format!("{at}: {error}")))
 }

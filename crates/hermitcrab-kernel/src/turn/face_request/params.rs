@@ -6,10 +6,8 @@ use serde_json::Value;
 
 use super::message::{messages, system, wrong};
 use crate::conversation::window;
-use crate::dispatch::MOST_TOOLS;
-use crate::dispatch::clean;
-use crate::kernel::Inner;
-use crate::{BrainRequest, FIXED_LINE, Fault, Tier, near_names, tool, tool_group};
+use crate::dispatch::{MOST_TOOLS, TurnContext, clean};
+use crate::{BrainRequest, FIXED_LINE, Tier, ToolError, near_names, tool, tool_group};
 
 /// The longest parameters, as JSON.
 const MAX_PARAMS: usize = 1 << 20;
@@ -40,17 +38,21 @@ pub(super) struct Params {
 }
 
 impl Params {
-    pub fn read(inner: &Inner, mut given: Value, choice: ToolChoice) -> Result<Self, Fault> {
+    pub fn read(
+        context: TurnContext<'_>,
+        mut given: Value,
+        choice: ToolChoice,
+    ) -> Result<Self, ToolError> {
         if !given.is_object() {
             return Err(wrong("params", "an object"));
         }
         let size = given.to_string().len();
         if size > MAX_PARAMS {
             let detail = format!("the request has {size} bytes, more than {MAX_PARAMS}");
-            return Err(Fault::new("too_large", detail));
+            return Err(ToolError::new("too_large", detail));
         }
         // No key is ever sent to a model.
-        let redactor = &inner.config.redactor;
+        let redactor = &context.config.redactor;
         clean(&mut given, &|text| {
             remove_keys(&redactor.clean_exact(text)).0.into_owned()
         });
@@ -58,16 +60,16 @@ impl Params {
         let said = window::sanitise(messages.clone()).into_messages();
         if said.last().is_none_or(|last| last.role != Role::User) {
             let detail = "messages end with one of the user that is not empty";
-            return Err(Fault::new("bad_arguments", detail));
+            return Err(ToolError::new("bad_arguments", detail));
         }
         if !said.iter().any(window::starts_turn) {
             let detail = "messages hold words of the user, not only results of tools";
-            return Err(Fault::new("bad_arguments", detail));
+            return Err(ToolError::new("bad_arguments", detail));
         }
-        let (tier, model) = model(inner, &given["model"])?;
+        let (tier, model) = model(context, &given["model"])?;
         Ok(Self {
             messages,
-            tools: tools(inner, &given["tools"], choice)?,
+            tools: tools(context, &given["tools"], choice)?,
             system: system(&given["system"])?,
             tier,
             model,
@@ -101,14 +103,14 @@ impl Params {
 }
 
 /// `default`, `fast`, or the id of a model that the person set.
-fn model(inner: &Inner, given: &Value) -> Result<(Tier, Option<String>), Fault> {
+fn model(context: TurnContext<'_>, given: &Value) -> Result<(Tier, Option<String>), ToolError> {
     let id = match given {
         Value::Null => return Ok((Tier::Default, None)),
         Value::String(id) => id.as_str(),
         _ => return Err(wrong("model", "a text")),
     };
-    let info = inner.brain.info();
-    let settings = &inner.config.settings;
+    let info = context.brain.info();
+    let settings = &context.config.settings;
     if id == "default" || id == info.model {
         return Ok((Tier::Default, None));
     }
@@ -122,12 +124,12 @@ fn model(inner: &Inner, given: &Value) -> Result<(Tier, Option<String>), Fault> 
     let known: Vec<_> = ["default", "fast"].into_iter().chain(chain).collect();
     let id: String = id.chars().take(80).collect();
     Err(
-        Fault::new("unknown_model", format!("{id:?} is not in the settings"))
+        ToolError::new("unknown_model", format!("{id:?} is not in the settings"))
             .hint(format!("choose one of {}", known.join(", "))),
     )
 }
 
-fn max_tokens(given: &Value) -> Result<Option<u32>, Fault> {
+fn max_tokens(given: &Value) -> Result<Option<u32>, ToolError> {
     if given.is_null() {
         return Ok(None);
     }
@@ -136,7 +138,11 @@ fn max_tokens(given: &Value) -> Result<Option<u32>, Fault> {
     Ok(Some(most.clamp(1, MAX_REPLY) as u32))
 }
 
-fn tools(inner: &Inner, given: &Value, choice: ToolChoice) -> Result<Option<Vec<ToolSpec>>, Fault> {
+fn tools(
+    context: TurnContext<'_>,
+    given: &Value,
+    choice: ToolChoice,
+) -> Result<Option<Vec<ToolSpec>>, ToolError> {
     let items = match given {
         Value::Null => return Ok(None),
         Value::Array(items) => items,
@@ -144,7 +150,7 @@ fn tools(inner: &Inner, given: &Value, choice: ToolChoice) -> Result<Option<Vec<
     };
     let mut tools: Vec<ToolSpec> = Vec::new();
     for (at, item) in items.iter().enumerate() {
-        for spec in specs(inner, item, &format!("tools[{at}]"), choice)? {
+        for spec in specs(context, item, &format!("tools[{at}]"), choice)? {
             let is_there =
                 |other: &ToolSpec| crate::table::name_of(other) == crate::table::name_of(&spec);
             if !tools.iter().any(is_there) {
@@ -154,26 +160,26 @@ fn tools(inner: &Inner, given: &Value, choice: ToolChoice) -> Result<Option<Vec<
     }
     if tools.len() > MOST_TOOLS {
         let detail = format!("these are {} tools, more than {MOST_TOOLS}", tools.len());
-        return Err(Fault::new("too_many", detail));
+        return Err(ToolError::new("too_many", detail));
     }
     Ok(Some(tools))
 }
 
 /// A tool or group of the kernel's by its name, or a tool of the face's own.
 fn specs(
-    inner: &Inner,
+    context: TurnContext<'_>,
     given: &Value,
     at: &str,
     choice: ToolChoice,
-) -> Result<Vec<ToolSpec>, Fault> {
+) -> Result<Vec<ToolSpec>, ToolError> {
     let name = given.as_str().or_else(|| given["name"].as_str());
     let name = name.ok_or_else(|| wrong(at, "the name of a tool, or an object with a name"))?;
     if let Some(tool) = tool(name) {
-        return Ok(vec![inner.sent(tool)]);
+        return Ok(vec![context.sent(tool)]);
     }
     let group = tool_group(name);
     if given.is_string() && !group.is_empty() {
-        return Ok(group.iter().map(|tool| inner.sent(tool)).collect());
+        return Ok(group.iter().map(|tool| context.sent(tool)).collect());
     }
     let schema = &given["input_schema"];
     let is_name = (1..=64).contains(&name.len())
@@ -189,7 +195,7 @@ fn specs(
         }]);
     }
     let name: String = name.chars().take(64).collect();
-    let fault = Fault::new("unknown_tool", format!("{at}: there is no tool {name:?}"));
+    let fault = ToolError::new("unknown_tool", format!("{at}: there is no tool {name:?}"));
     Err(match near_names(&name).as_slice() {
         [] => fault.hint("block_read(\"capabilities\") lists them"),
         near => fault.hint(format!("did you mean {}?", near.join(", "))),

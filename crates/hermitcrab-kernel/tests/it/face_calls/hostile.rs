@@ -123,7 +123,7 @@ fn bad_fields() -> Vec<(&'static str, Value, &'static str, &'static str)> {
 
 #[tokio::test]
 async fn what_no_provider_would_take_is_a_plain_fault_and_nothing_is_asked() {
-    let (place, brain) = Setting::page().script([]).await;
+    let (place, brain) = Setting::page().script([]);
     for (messages, kind, words) in bad_messages() {
         refused(
             &llm(&place, messages.clone(), Value::Null).await,
@@ -258,7 +258,7 @@ proptest! {
         runtime.block_on(async {
             let steps = || (0..3).map(|_| ScriptStep::text("Yes."));
             let brain = Arc::new(ScriptBrain::new(steps()));
-            let place = Setting::page().open(brain.clone()).await.unwrap();
+            let place = Setting::page().open(brain.clone()).unwrap();
             let answers = [
                 llm(&place, params["messages"].clone(), params.clone()).await,
                 api(&place, params.clone()).await,

@@ -6,7 +6,7 @@ mod tool_loop;
 use std::sync::Arc;
 
 use hermitcrab_kernel::{
-    BrainRequest, Event, EventSink, OfflineBrain, ScriptBrain, ScriptStep, Tier, ToolOutcome,
+    BrainRequest, Event, EventSink, OfflineBrain, ScriptBrain, ScriptStep, Tier, ToolResult,
 };
 use llm_client::{Block, BlockKind, Message, Reply, Role, StopReason, ToolSpec, Usage};
 use pscale_blocks::EditAuthor;
@@ -22,7 +22,7 @@ fn by_face() -> EditAuthor {
     }
 }
 
-async fn llm(place: &Place, messages: Value, opts: Value) -> ToolOutcome {
+async fn llm(place: &Place, messages: Value, opts: Value) -> ToolResult {
     let cancel = CancellationToken::new();
     place
         .kernel
@@ -30,12 +30,12 @@ async fn llm(place: &Place, messages: Value, opts: Value) -> ToolOutcome {
         .await
 }
 
-async fn api(place: &Place, params: Value) -> ToolOutcome {
+async fn api(place: &Place, params: Value) -> ToolResult {
     let cancel = CancellationToken::new();
     place.kernel.call_api(params, place.sink(), cancel).await
 }
 
-async fn tool_loop(place: &Place, params: Value) -> ToolOutcome {
+async fn tool_loop(place: &Place, params: Value) -> ToolResult {
     let (by, cancel) = (by_face(), CancellationToken::new());
     (place
         .kernel
@@ -68,7 +68,7 @@ fn names(request: &BrainRequest) -> Vec<&str> {
 }
 
 #[track_caller]
-fn refused(outcome: &ToolOutcome, kind: &str, words: &str) {
+fn refused(outcome: &ToolResult, kind: &str, words: &str) {
     assert!(outcome.is_error, "{outcome:?}");
     assert_eq!(outcome.content["error"], kind, "{outcome:?}");
     let detail = outcome.content["detail"].as_str().unwrap();
@@ -78,9 +78,8 @@ fn refused(outcome: &ToolOutcome, kind: &str, words: &str) {
 
 #[tokio::test]
 async fn plain_words_get_a_text_and_leave_no_trace_in_the_conversation() {
-    let (place, brain) = Setting::page()
-        .script([costly("A title.", 30, 4), ScriptStep::text("Hello.")])
-        .await;
+    let (place, brain) =
+        Setting::page().script([costly("A title.", 30, 4), ScriptStep::text("Hello.")]);
     let opts = json!({
         "system": "Be short.", "model": "fast", "max_tokens": 1_000_000, "temperature": 2, "top_p": 0.1,
     });
@@ -127,7 +126,7 @@ async fn plain_words_get_a_text_and_leave_no_trace_in_the_conversation() {
 
 #[tokio::test]
 async fn a_text_alone_is_one_message() {
-    let (place, brain) = Setting::page().script([ScriptStep::text("Yes.")]).await;
+    let (place, brain) = Setting::page().script([ScriptStep::text("Yes.")]);
     assert!(
         !llm(&place, json!("Are you there?"), Value::Null)
             .await
@@ -139,7 +138,7 @@ async fn a_text_alone_is_one_message() {
 #[tokio::test]
 async fn models_are_those_of_the_settings() {
     let steps = (0..4).map(|_| ScriptStep::text("Yes."));
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     for model in ["default", "fast", "script", "claude-sonnet-5-5"] {
         let params = json!({ "messages": user("a"), "model": model, "max_tokens": 0,
             "thinking": { "type": "disabled" } });
@@ -174,9 +173,7 @@ async fn one_request_answers_with_its_blocks_and_runs_no_tool() {
         ],
         StopReason::ToolUse,
     );
-    let (place, brain) = Setting::page()
-        .script([reply, ScriptStep::text("Rain.")])
-        .await;
+    let (place, brain) = Setting::page().script([reply, ScriptStep::text("Rain.")]);
     let weather =
         json!({"name": "weather", "description": "Of a town.", "input_schema": {"type": "object"}});
     let params = json!({ "messages": user("a"), "tools": ["block_write", weather] });
@@ -212,14 +209,14 @@ async fn one_request_answers_with_its_blocks_and_runs_no_tool() {
     assert_eq!(sent[1].content.len(), 4);
     assert_eq!(results(&sent[2]).len(), 2);
     // Without tools none are offered.
-    let (place, brain) = Setting::page().script([ScriptStep::text("Yes.")]).await;
+    let (place, brain) = Setting::page().script([ScriptStep::text("Yes.")]);
     api(&place, json!({ "messages": user("a") })).await;
     assert!(brain.asked()[0].tools.is_empty());
 }
 
 #[tokio::test]
 async fn the_window_is_that_of_a_conversation() {
-    let (place, brain) = Setting::page().script([ScriptStep::text("Yes.")]).await;
+    let (place, brain) = Setting::page().script([ScriptStep::text("Yes.")]);
     let long = "word ".repeat(300);
     let messages: Vec<_> = (0..60)
         .map(|n| json!({"role": if n % 2 == 0 { "user" } else { "assistant" }, "content": format!("{n} {long}")}))
@@ -254,7 +251,7 @@ async fn the_budgets_of_the_turn_hold_and_a_turn_begins_anew() {
         costly("the person's", 10, 5),
         costly("two", 10, 5),
     ];
-    let (place, brain) = setting.script(steps).await;
+    let (place, brain) = setting.script(steps);
     assert!(!llm(&place, user("a"), Value::Null).await.is_error);
     let more = user(&"word ".repeat(100));
     refused(
@@ -278,9 +275,7 @@ async fn the_budgets_of_the_turn_hold_and_a_turn_begins_anew() {
 async fn asking_is_one_after_the_other_and_can_be_stopped() {
     let mut setting = Setting::page();
     setting.config.settings.budgets.output_tokens = 10;
-    let (place, brain) = setting
-        .script([costly("one", 5, 10), costly("two", 5, 10)])
-        .await;
+    let (place, brain) = setting.script([costly("one", 5, 10), costly("two", 5, 10)]);
     // Both are sent at once: the second one knows what the first one took.
     let (one, two) = tokio::join!(
         llm(&place, user("a"), Value::Null),
@@ -290,9 +285,7 @@ async fn asking_is_one_after_the_other_and_can_be_stopped() {
     refused(&two, "budget", "output_tokens");
     assert_eq!(brain.asked().len(), 1);
 
-    let (place, brain) = Setting::page()
-        .script([ScriptStep::Hang, ScriptStep::text("Yes.")])
-        .await;
+    let (place, brain) = Setting::page().script([ScriptStep::Hang, ScriptStep::text("Yes.")]);
     let cancel = CancellationToken::new();
     let hangs = (place.kernel).call_llm(user("a"), Value::Null, EventSink::none(), cancel.clone());
     let waits = (place.kernel).call_llm(user("b"), Value::Null, EventSink::none(), cancel.clone());
@@ -308,7 +301,7 @@ async fn asking_is_one_after_the_other_and_can_be_stopped() {
 
 #[tokio::test]
 async fn offline_the_answer_says_that_it_is_a_script() {
-    let place = Setting::page().open(Arc::new(OfflineBrain)).await.unwrap();
+    let place = Setting::page().open(Arc::new(OfflineBrain)).unwrap();
     for words in ["What is a tide?", "list", "BOOT"] {
         let outcome = llm(&place, user(words), json!({"model": "fast"})).await;
         let text = outcome.content["content"].as_str().unwrap();
@@ -329,12 +322,10 @@ async fn no_key_goes_out_or_comes_back() {
     let mut setting = Setting::page();
     setting.config.redactor = llm_client::Redactor::default();
     let learnt = setting.config.redactor.clone();
-    let (place, brain) = setting
-        .script([
-            ScriptStep::text(&format!("It is {KEY}")),
-            ScriptStep::text("It is the-page-key-1."),
-        ])
-        .await;
+    let (place, brain) = setting.script([
+        ScriptStep::text(&format!("It is {KEY}")),
+        ScriptStep::text("It is the-page-key-1."),
+    ]);
     let outcome = llm(&place, user(&format!("My key is {KEY}")), Value::Null).await;
     assert!(
         !outcome.content.to_string().contains("MARKER"),

@@ -5,13 +5,11 @@ use super::*;
 #[tokio::test]
 async fn the_loop_runs_tools_in_the_name_of_the_face_and_ends_with_the_last_reply() {
     let write = json!({"name": "skills", "path": "0.8", "content": "A skill of the face's."});
-    let (place, brain) = Setting::page()
-        .script([
-            call("t1", "block_write", write),
-            call("t2", "block_reed", json!({})),
-            ScriptStep::text("Done."),
-        ])
-        .await;
+    let (place, brain) = Setting::page().script([
+        call("t1", "block_write", write),
+        call("t2", "block_reed", json!({})),
+        ScriptStep::text("Done."),
+    ]);
     let outcome = tool_loop(&place, json!({ "messages": user("Write it") })).await;
     assert_eq!(
         outcome.content["content"],
@@ -40,18 +38,16 @@ async fn the_loop_runs_tools_in_the_name_of_the_face_and_ends_with_the_last_repl
 
 #[tokio::test]
 async fn no_tools_means_none_and_others_than_those_named_are_not_run() {
-    let (place, brain) = Setting::page()
-        .script([
-            call("t1", "block_list", json!({})),
-            ScriptStep::text("No."),
-            call(
-                "t2",
-                "block_write",
-                json!({"name": "skills", "path": "0.8", "content": "x"}),
-            ),
-            ScriptStep::text("No."),
-        ])
-        .await;
+    let (place, brain) = Setting::page().script([
+        call("t1", "block_list", json!({})),
+        ScriptStep::text("No."),
+        call(
+            "t2",
+            "block_write",
+            json!({"name": "skills", "path": "0.8", "content": "x"}),
+        ),
+        ScriptStep::text("No."),
+    ]);
     tool_loop(&place, json!({ "messages": user("a"), "tools": [] })).await;
     assert!(brain.asked()[0].tools.is_empty());
     tool_loop(
@@ -86,7 +82,7 @@ async fn the_loop_has_ten_rounds_and_the_last_one_is_without_tools() {
             )
         })
         .chain([ScriptStep::text("That is all.")]);
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
     assert_eq!(outcome.content["content"][0]["text"], "That is all.");
     let asked = brain.asked();
@@ -107,7 +103,7 @@ async fn the_loop_has_ten_rounds_and_the_last_one_is_without_tools() {
             json!({"name": "skills", "path": format!("0.{n}")}),
         )
     });
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
     assert_eq!(outcome.content["stop_reason"], "tool_use");
     assert_eq!(brain.asked().len(), 10);
@@ -116,7 +112,7 @@ async fn the_loop_has_ten_rounds_and_the_last_one_is_without_tools() {
 #[tokio::test]
 async fn the_same_call_again_and_again_ends_the_loop() {
     let steps = (0..9).map(|n| call(&format!("t{n}"), "block_list", json!({})));
-    let (place, brain) = Setting::page().script(steps).await;
+    let (place, brain) = Setting::page().script(steps);
     let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
     refused(&outcome, "repeated", "too often");
     assert_eq!(brain.asked().len(), 5);

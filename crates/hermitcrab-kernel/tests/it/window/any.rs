@@ -156,7 +156,7 @@ proptest! {
         let mut reply = before.into_iter().next().unwrap();
         distinct_ids(&mut reply, &messages);
         messages.push(reply);
-        close_open(&mut messages, &Fault::new("stopped", "stopped"));
+        close_open(&mut messages, &ToolError::new("stopped", "stopped"));
         prop_assert_eq!(sanitise(messages).dangling_removed, 0);
     }
 }

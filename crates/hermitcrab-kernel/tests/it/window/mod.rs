@@ -9,7 +9,7 @@ use hermitcrab_kernel::window::{
     NOTICE, Window, WindowLimits, close_open, distinct_ids, entries, group_summary, sanitise,
     starts_turn, trim,
 };
-use hermitcrab_kernel::{Author, Fault, Utterance};
+use hermitcrab_kernel::{Author, ToolError, Utterance};
 use jiff::Timestamp;
 use llm_client::{
     Anthropic, Auth, Block, BlockKind, Client, Endpoint, Message, Origin, Raw, Request, Role,
@@ -325,7 +325,7 @@ fn a_reply_gets_distinct_ids_and_keeps_every_other_block_as_it_came() {
 
 #[test]
 fn open_calls_are_closed_after_the_results_that_are_there() {
-    let fault = Fault::new("stopped", "the person stopped the turn");
+    let fault = ToolError::new("stopped", "the person stopped the turn");
     let mut messages = vec![
         Message::user("one"),
         assistant(vec![call("a", "x"), call("b", "x")]),

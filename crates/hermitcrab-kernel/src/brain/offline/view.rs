@@ -5,11 +5,11 @@ use crate::conversation::window::{LEFT_OUT, NOTICE};
 use crate::{BrainRequest, Face};
 
 /// What the script sees of a conversation: what was said last, and what it has done about it so far.
-pub(super) struct Sight<'a> {
+pub(super) struct ConversationView<'a> {
     /// The last words of the person, or `BOOT`.
     pub words: &'a str,
     /// The calls since then, oldest first.
-    pub calls: Vec<Call<'a>>,
+    pub calls: Vec<OfflineToolCall<'a>>,
     /// The face is a terminal.
     pub terminal: bool,
     /// The number of the next call.
@@ -18,14 +18,14 @@ pub(super) struct Sight<'a> {
 }
 
 /// A call of a tool.
-pub(super) struct Call<'a> {
+pub(super) struct OfflineToolCall<'a> {
     pub name: &'a str,
     /// What came back; null if it is no JSON or is missing.
     pub result: Value,
     pub is_error: bool,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> ConversationView<'a> {
     pub fn of(request: &'a BrainRequest) -> Self {
         let blocks: Vec<(Role, &BlockKind)> = request
             .messages
@@ -62,7 +62,7 @@ impl<'a> Sight<'a> {
     }
 
     /// The last call of this tool since the person spoke.
-    pub fn last(&self, name: &str) -> Option<&Call<'a>> {
+    pub fn last(&self, name: &str) -> Option<&OfflineToolCall<'a>> {
         self.calls.iter().rev().find(|call| call.name == name)
     }
 
@@ -85,7 +85,7 @@ fn number(kind: &BlockKind) -> Option<u64> {
     }
 }
 
-fn call<'a>(kind: &'a BlockKind, messages: &'a [Message]) -> Option<Call<'a>> {
+fn call<'a>(kind: &'a BlockKind, messages: &'a [Message]) -> Option<OfflineToolCall<'a>> {
     let BlockKind::ToolUse { id, name, .. } = kind else {
         return None;
     };
@@ -103,7 +103,7 @@ fn call<'a>(kind: &'a BlockKind, messages: &'a [Message]) -> Option<Call<'a>> {
         _ => None,
     });
     let (text, is_error) = found.unwrap_or_default();
-    Some(Call {
+    Some(OfflineToolCall {
         name,
         // A result that is no JSON is a text.
         result: serde_json::from_str(&text).unwrap_or(Value::String(text)),
@@ -111,7 +111,7 @@ fn call<'a>(kind: &'a BlockKind, messages: &'a [Message]) -> Option<Call<'a>> {
     })
 }
 
-impl Call<'_> {
+impl OfflineToolCall<'_> {
     /// What a failed call says, in one line.
     pub fn failure(&self) -> String {
         let part = |name: &str| self.result[name].as_str().unwrap_or_default();

@@ -9,16 +9,16 @@ use super::close::free_id;
 
 /// A conversation that a provider takes.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sane {
+pub struct ValidMessages {
     /// What stays of it.
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<IndexedMessage>,
     /// Instructions that stood between the messages.
     pub system: Vec<Block>,
     /// Assistant messages that were taken out because a call in them has no result.
     pub dangling_removed: usize,
 }
 
-impl Sane {
+impl ValidMessages {
     /// The messages that stay.
     pub fn into_messages(self) -> Vec<Message> {
         self.into_kept().map(|(_, message)| message).collect()
@@ -32,7 +32,7 @@ impl Sane {
 
 /// A message, and its place in the conversation that was given.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct IndexedMessage {
     pub index: usize,
     pub message: Message,
 }
@@ -40,8 +40,8 @@ pub(super) struct Kept {
 /// Takes out what no provider would take, anywhere in a conversation: assistant messages with calls that have no
 /// result, results without their call, empty content, blocks in the wrong role. Two calls with one id get two ids.
 /// Messages of one role after one another stay apart.
-pub fn sanitise(messages: Vec<Message>) -> Sane {
-    let mut sane = Sane::default();
+pub fn sanitise(messages: Vec<Message>) -> ValidMessages {
+    let mut sane = ValidMessages::default();
     for (index, mut message) in messages.into_iter().enumerate() {
         if message.role == Role::System {
             sane.system.append(&mut message.content);
@@ -49,7 +49,7 @@ pub fn sanitise(messages: Vec<Message>) -> Sane {
         }
         clean(&mut message);
         if !message.content.is_empty() {
-            sane.kept.push(Kept { index, message });
+            sane.kept.push(IndexedMessage { index, message });
         }
     }
     sane.system.retain(|block| !is_blank(block));
@@ -83,7 +83,7 @@ fn clean(message: &mut Message) {
 }
 
 /// Pairs calls with results; answers how many assistant messages went.
-fn pair(kept: &mut Vec<Kept>) -> usize {
+fn pair(kept: &mut Vec<IndexedMessage>) -> usize {
     let mut taken = BTreeSet::new();
     let mut gone = 0;
     let runs = runs(kept);
@@ -121,7 +121,7 @@ fn pair(kept: &mut Vec<Kept>) -> usize {
 }
 
 /// Messages of the same role after one another.
-fn runs(kept: &[Kept]) -> Vec<Range<usize>> {
+fn runs(kept: &[IndexedMessage]) -> Vec<Range<usize>> {
     let mut start = 0;
     kept.chunk_by(|a, b| a.message.role == b.message.role)
         .map(|run| {
@@ -133,7 +133,7 @@ fn runs(kept: &[Kept]) -> Vec<Range<usize>> {
 }
 
 /// Takes the results out of these messages.
-fn take_results(messages: &mut [Kept]) -> Vec<Block> {
+fn take_results(messages: &mut [IndexedMessage]) -> Vec<Block> {
     messages
         .iter_mut()
         .flat_map(|kept| {
@@ -195,7 +195,7 @@ fn rename(message: &mut Message, results: &mut [Block], taken: &mut BTreeSet<Str
 }
 
 /// Takes out the thoughts at the end of a run: one that leads to nothing is refused.
-fn last_thoughts(run: &mut [Kept]) {
+fn last_thoughts(run: &mut [IndexedMessage]) {
     for kept in run.iter_mut().rev() {
         let content = &mut kept.message.content;
         while let Some(BlockKind::Thinking { .. } | BlockKind::RedactedThinking) =
@@ -211,7 +211,7 @@ fn last_thoughts(run: &mut [Kept]) {
 
 /// Takes out calls of the provider's own tools without result, and results without call, from a run of the assistant.
 /// A run at the end may hold open ones: the model paused in it.
-fn server_calls(run: &mut [Kept], at_end: bool) {
+fn server_calls(run: &mut [IndexedMessage], at_end: bool) {
     let mut calls = BTreeSet::new();
     let mut results = BTreeSet::new();
     for block in run.iter().flat_map(|kept| &kept.message.content) {

@@ -1,0 +1,86 @@
+use std::collections::BTreeMap;
+
+use llm_client::Clock;
+use pscale_blocks::EditAuthor;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::faces::FaceManager;
+use crate::prompt::Identity;
+use crate::spending::SpendMeter;
+use crate::storage::FileStore;
+use crate::toolbox::{PagesRead, Toolbox};
+use crate::{Brain, EventSink, KernelConfig, ShellError};
+
+/// What a turn borrows of the kernel: the owners, and what answers.
+#[derive(Clone, Copy)]
+pub(crate) struct TurnContext<'a> {
+    pub config: &'a KernelConfig,
+    pub brain: &'a dyn Brain,
+    pub clock: &'a dyn Clock,
+    /// The record as it is on the disk.
+    pub files: &'a FileStore,
+    pub identity: &'a Identity,
+    pub toolbox: &'a Toolbox,
+    pub faces: &'a FaceManager,
+    pub spending: &'a SpendMeter,
+}
+
+/// Who calls a tool, and in what.
+pub(crate) struct ToolCaller<'a> {
+    /// Who, in a word: a model's id, `person`.
+    pub by: String,
+    /// Who, for the log of blocks.
+    pub provenance: EditAuthor,
+    /// In a boot.
+    pub boot: bool,
+    /// What the turn has seen so far.
+    pub facts: &'a mut TurnFacts,
+    pub events: &'a EventSink,
+    pub cancel: &'a CancellationToken,
+}
+
+/// What a turn has seen so far.
+#[derive(Debug, Default)]
+pub(crate) struct TurnFacts {
+    /// No person is at the face that asks.
+    pub unprompted: bool,
+    /// The pages that were read.
+    pub read: PagesRead,
+    /// Shells that became the face.
+    pub mounted: u32,
+    /// Shells that did not.
+    pub failed: u32,
+    /// What was wrong with the last of these.
+    pub errors: Vec<ShellError>,
+    /// How often each call was made, by name and arguments.
+    calls: BTreeMap<String, u32>,
+    /// The tools that were called, in order.
+    pub used: Vec<String>,
+}
+
+impl TurnFacts {
+    pub fn fail(&mut self, errors: Vec<ShellError>) {
+        self.failed += 1;
+        self.errors = errors;
+    }
+
+    /// Notes a call; answers how often this very one was made.
+    pub fn called(&mut self, name: &str, input: &Value) -> u32 {
+        self.used.push(name.to_owned());
+        let times = self.calls.entry(format!("{name} {input}")).or_default();
+        *times += 1;
+        *times
+    }
+}
+
+/// Who edits, in a word.
+pub(crate) fn author(by: &EditAuthor) -> String {
+    match by {
+        EditAuthor::Model { id, .. } => id.clone(),
+        EditAuthor::Person => "person".to_owned(),
+        EditAuthor::Web { url } => url.clone(),
+        EditAuthor::Import { source } => source.clone(),
+        EditAuthor::Kernel => "kernel".to_owned(),
+    }
+}

@@ -1,0 +1,237 @@
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use llm_client::{Clock, Redactor};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::crashes::FaceRecovery;
+use super::host::{Host, Mounted};
+use super::kept::Shells;
+use super::notes::Notes;
+use super::shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo};
+use super::state::{MAX_KEPT, ShellState};
+use crate::storage::FileStore;
+use crate::{KernelError, ToolError, ToolResult};
+
+/// The owner of the shells that are kept, and of what becomes of a face on a page.
+pub struct FaceManager {
+    files: Arc<FileStore>,
+    clock: Arc<dyn Clock>,
+    redactor: Redactor,
+    compiler: Option<Arc<dyn ShellCompiler>>,
+    host: Arc<dyn Host>,
+    shells: Mutex<Shells>,
+    state: Mutex<ShellState>,
+    notes: Mutex<Notes>,
+}
+
+impl FaceManager {
+    /// Reads what is kept; with a line for the person for each file that cannot be read.
+    pub(crate) fn open(
+        files: Arc<FileStore>,
+        clock: Arc<dyn Clock>,
+        redactor: Redactor,
+        compiler: Option<Arc<dyn ShellCompiler>>,
+        host: Arc<dyn Host>,
+    ) -> Result<(Self, Vec<String>), KernelError> {
+        let (state, broken_state) =
+            ShellState::open(&files).map_err(KernelError::file("state.json"))?;
+        let (shells, broken_shells) =
+            Shells::open(&files).map_err(KernelError::file("shells.json"))?;
+        let faces = Self {
+            files,
+            clock,
+            redactor,
+            compiler,
+            host,
+            shells: Mutex::new(shells),
+            state: Mutex::new(state),
+            notes: Mutex::default(),
+        };
+        let notices = broken_state.into_iter().chain(broken_shells);
+        Ok((faces, notices.collect()))
+    }
+
+    /// The shells that are kept, oldest first.
+    pub fn shells(&self) -> Vec<ShellInfo> {
+        self.kept().list().to_vec()
+    }
+
+    /// The source of a kept shell.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn source(&self, rev: u64) -> Result<Option<String>, KernelError> {
+        self.read_source(rev).map_err(KernelError::file("shells"))
+    }
+
+    /// Compiles a kept shell, for a page that comes later.
+    ///
+    /// # Errors
+    /// It is not kept, cannot be read, or does not compile.
+    pub fn compile_kept(&self, rev: u64) -> Result<Shell, Vec<ShellError>> {
+        let failed = |message: String| vec![ShellError::new("load", message)];
+        let source = self.read_source(rev);
+        let source = source.map_err(|error| failed(error.to_string()))?;
+        let source = source.ok_or_else(|| failed(format!("there is no shell {rev}")))?;
+        let compiled = match self.compile(&source) {
+            Some(compiled) => compiled?,
+            None => return Err(failed(NO_COMPILER.to_owned())),
+        };
+        Ok(Shell { rev, compiled })
+    }
+
+    /// A line about the face for the model, such as an uncaught error, a lost heartbeat: `face 3: TypeError: x is not a
+    /// function, line 4`.
+    ///
+    /// It goes to the model with the next call: in a turn under way with the next result of a tool, else in front of the
+    /// person's next words, and is marked as no words of the person's. The five newest lines of at most 500 characters
+    /// are kept, equal ones as one with a count.
+    pub fn note(&self, line: &str) {
+        let line = self.redactor.clean(line);
+        let (line, _) = pscale_blocks::remove_keys(&line);
+        self.notes().add(&line);
+    }
+
+    /// A shell that was the face died on a page: counts it, notes it for the model, and says what is the face from now
+    /// on. It shows nothing: the tool `shell_use` does, and if that fails it is one more death.
+    ///
+    /// A death of kind `timeout` is a hang; a shell that hung is never restored by itself. Whoever shows what this says
+    /// and reports each death comes to [`FaceRecovery::Safe`] after at most two deaths of every kept shell.
+    pub fn on_face_crash(&self, rev: u64, error: &ShellError) -> FaceRecovery {
+        let current = self.state().shell;
+        let mut shells = self.kept();
+        let counted = shells.died(&self.files, rev, error.is_hang());
+        let next = match current {
+            // A new shell took its place meanwhile.
+            Some(current) if current != rev => FaceRecovery::Shell(current),
+            Some(_) => (shells.after(rev)).map_or(FaceRecovery::Safe, FaceRecovery::Shell),
+            // The host's own is shown already, and no late report takes it away.
+            None => FaceRecovery::Safe,
+        };
+        drop(shells);
+        self.note(&next.line(rev, error));
+        let now = next.rev();
+        let noted = self.change_state(|state| state.shell = now);
+        // What cannot be written holds in memory: the next face must not depend on the disk.
+        if counted.and(noted).is_err() {
+            self.state().shell = now;
+        }
+        next
+    }
+
+    /// A shell mounted on a page: one that was kept while no page was open is known to be sound from now on.
+    pub fn on_mounted(&self, rev: u64) {
+        let mut shells = self.kept();
+        let is_new = |shell: &ShellInfo| shell.rev == rev && shell.mounted.is_none();
+        if shells.list().iter().any(is_new) {
+            // Another start can find it out as well.
+            let _ = shells.mark(&self.files, rev, Some(true));
+        }
+    }
+
+    /// What the running shell keeps for itself.
+    pub fn face_state(&self) -> Option<Value> {
+        self.state().face.clone()
+    }
+
+    /// Keeps something for the running shell, at most a MiB of JSON. Null: nothing is kept any longer.
+    pub fn set_face_state(&self, state: Value) -> ToolResult {
+        self.keep(state, |kept, state| kept.face = state)
+    }
+
+    /// What a shell last kept of how it displays the conversation.
+    pub fn saved_display(&self) -> Option<Value> {
+        self.state().display.clone()
+    }
+
+    /// Keeps how a shell displays the conversation, at most a MiB of JSON. Null: nothing is kept any longer. What was
+    /// said stays on record whatever is kept here.
+    pub fn save_display(&self, display: Value) -> ToolResult {
+        self.keep(display, |kept, display| kept.display = display)
+    }
+
+    fn keep(&self, value: Value, put: impl FnOnce(&mut ShellState, Option<Value>)) -> ToolResult {
+        let size = value.to_string().len();
+        if size > MAX_KEPT {
+            let detail = format!("the state has {size} bytes, more than {MAX_KEPT}");
+            return ToolError::new("too_large", detail).into();
+        }
+        let value = (!value.is_null()).then_some(value);
+        match self.change_state(|kept| put(kept, value)) {
+            Ok(()) => ToolResult::of(size),
+            Err(error) => ToolError::from_io(error).into(),
+        }
+    }
+}
+
+pub(crate) const NO_COMPILER: &str = "this kernel has no compiler for shells";
+
+/// None of these locks is held over an await.
+impl FaceManager {
+    pub(crate) fn state(&self) -> MutexGuard<'_, ShellState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Shells> {
+        self.shells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state; it is on the disk, or as before.
+    pub(crate) fn change_state(&self, change: impl FnOnce(&mut ShellState)) -> io::Result<()> {
+        let mut state = self.state();
+        let mut new = state.clone();
+        change(&mut new);
+        new.save(&self.files)?;
+        *state = new;
+        Ok(())
+    }
+
+    /// The source of a kept shell.
+    pub(crate) fn read_source(&self, rev: u64) -> io::Result<Option<String>> {
+        self.kept().source(&self.files, rev)
+    }
+
+    /// Compiles a text; `None` without a compiler.
+    pub(crate) fn compile(&self, text: &str) -> Option<Result<CompiledShell, Vec<ShellError>>> {
+        Some(self.compiler.as_ref()?.compile(text))
+    }
+
+    /// Keeps a new shell; [`Self::mark`] says what became of it.
+    pub(crate) fn add(&self, compiled: &CompiledShell, by: &str) -> io::Result<u64> {
+        self.kept().add(&self.files, compiled, self.clock.now(), by)
+    }
+
+    /// Notes whether a shell mounted, `None` if no page was open, and lets the oldest go.
+    pub(crate) fn mark(&self, rev: u64, mounted: Option<bool>) -> io::Result<()> {
+        self.kept().mark(&self.files, rev, mounted)
+    }
+
+    /// Forgets a shell that was never shown.
+    pub(crate) fn forget(&self, rev: u64) -> io::Result<()> {
+        self.kept().forget(&self.files, rev)
+    }
+
+    /// The shell to restore: the newest one that has not failed, the current one first.
+    pub(crate) fn good(&self) -> Option<u64> {
+        let current = self.state().shell;
+        self.kept().good(current).map(|shell| shell.rev)
+    }
+
+    /// Shows a shell. One that died as soon as it had mounted did not mount.
+    pub(crate) async fn show(&self, shell: Shell, cancel: &CancellationToken) -> Mounted {
+        let rev = shell.rev;
+        let before = self.kept().deaths(rev);
+        let mounted = self.host.show(shell, cancel.clone()).await;
+        if mounted == Mounted::Yes && self.kept().deaths(rev) > before {
+            let message = "it died as soon as it was shown";
+            return Mounted::Failed(ShellError::new("render", message));
+        }
+        mounted
+    }
+}

@@ -1,0 +1,127 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use llm_client::{Clock, SystemClock};
+use pscale_blocks::BlockStore;
+
+use super::Kernel;
+use super::default_blocks::prepare;
+use super::owners::Owners;
+use crate::conversation::{self, ConversationRecord};
+use crate::faces::FaceManager;
+use crate::spending::{self, SpendMeter};
+use crate::storage::{FileStore, RedactingStore};
+use crate::toolbox::Toolbox;
+use crate::{Brain, Host, KernelConfig, KernelError, NoHost, ShellCompiler};
+
+/// The parts of a kernel before it is opened; see [`Kernel::builder`].
+#[must_use]
+pub struct KernelBuilder {
+    config: KernelConfig,
+    store: Arc<dyn BlockStore>,
+    brain: Arc<dyn Brain>,
+    compiler: Option<Arc<dyn ShellCompiler>>,
+    host: Arc<dyn Host>,
+    clock: Arc<dyn Clock>,
+}
+
+impl KernelBuilder {
+    pub(super) fn new(store: Arc<dyn BlockStore>, brain: Arc<dyn Brain>) -> Self {
+        Self {
+            config: KernelConfig::default(),
+            store,
+            brain,
+            compiler: None,
+            host: Arc::new(NoHost),
+            clock: Arc::new(SystemClock::new()),
+        }
+    }
+
+    /// Sets the configuration [default: [`KernelConfig::default`]].
+    pub fn config(self, config: KernelConfig) -> Self {
+        Self { config, ..self }
+    }
+
+    /// Sets the folder for conversation, shells, state and usage [default: in memory].
+    pub fn data(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.config.data = Some(folder.into());
+        self
+    }
+
+    /// Sets the compiler for shells [default: none, `recompile` answers `unavailable`].
+    pub fn compiler(mut self, compiler: Arc<dyn ShellCompiler>) -> Self {
+        self.compiler = Some(compiler);
+        self
+    }
+
+    /// Sets the host that shows shells [default: [`NoHost`]].
+    pub fn host(self, host: Arc<dyn Host>) -> Self {
+        Self { host, ..self }
+    }
+
+    /// Sets the clock [default: [`SystemClock`]].
+    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Opens the kernel: migrates an earlier generation if there is one, installs missing default blocks, chooses the
+    /// keystone, and reads the conversation. Calls no model.
+    ///
+    /// # Errors
+    /// The store or the data directory cannot be read or written, or a setting cannot be used.
+    pub fn open(self) -> Result<Kernel, KernelError> {
+        let Self {
+            config,
+            brain,
+            host,
+            clock,
+            ..
+        } = self;
+        let now = clock.now();
+        let redactor = config.redactor.clone();
+        let store: Arc<dyn BlockStore> = Arc::new(RedactingStore {
+            store: self.store,
+            redactor: redactor.clone(),
+        });
+        let files = FileStore::new(config.data.as_deref(), !config.read_only, redactor.clone());
+        files.sweep();
+        let files = Arc::new(files);
+        let (mut record, torn) = ConversationRecord::open(files.clone())
+            .map_err(KernelError::file(conversation::FILE))?;
+        let mut notices: Vec<String> = torn.into_iter().collect();
+        let prepared = prepare(&config, &*store, now)?;
+        notices.extend(prepared.notices);
+        record
+            .take_over(now, prepared.conversation)
+            .map_err(KernelError::file(conversation::FILE))?;
+        let (faces, broken) = FaceManager::open(
+            files.clone(),
+            clock.clone(),
+            redactor,
+            self.compiler,
+            host.clone(),
+        )?;
+        notices.extend(broken);
+        let provider = brain.info().provider;
+        let (spending, broken) = SpendMeter::open(&config, files.clone(), clock.clone(), &provider)
+            .map_err(KernelError::file(spending::FILE))?;
+        notices.extend(broken);
+        let toolbox = Toolbox::new(&config, store, host, &clock).map_err(KernelError::Setting)?;
+        let owners = Owners {
+            config,
+            brain,
+            clock,
+            files,
+            identity: prepared.identity,
+            notices,
+            record: tokio::sync::Mutex::new(record),
+            toolbox,
+            faces,
+            spending,
+        };
+        Ok(Kernel {
+            owners: Arc::new(owners),
+            unprompted: false,
+        })
+    }
+}

@@ -1,0 +1,91 @@
+use pscale_blocks::EditAuthor;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Kernel, may_block};
+use crate::dispatch::clean;
+use crate::turn::face_request::{self, AnswerFormat};
+use crate::{EventSink, ToolError, ToolResult};
+
+impl Kernel {
+    /// Asks a model in plain words, without tools.
+    ///
+    /// `messages` is a text, or a list of `{role, content}`. `opts` may have `model` (`default`, `fast`, or an id of the
+    /// settings), `system` and `max_tokens`. The answer is `{role, content, model, stop_reason, usage}`, the content as
+    /// one text. What it says comes to `events` as it is said.
+    ///
+    /// Fields that are not known are left out, those of sampling, too. The budgets of the turn and the day hold, the
+    /// window is that of a conversation, and one such request is under way at a time. Faults: `bad_arguments`,
+    /// `too_large`, `unknown_model`, `budget`, `model`, `stopped`.
+    pub async fn call_llm(
+        &self,
+        messages: Value,
+        opts: Value,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> ToolResult {
+        let mut params = match opts {
+            Value::Object(opts) => Value::Object(opts),
+            Value::Null => serde_json::json!({}),
+            _ => return ToolError::new("bad_arguments", "opts is an object").into(),
+        };
+        params["messages"] = messages;
+        params["tools"] = serde_json::json!([]);
+        self.ask_once(params, AnswerFormat::Text, &events, &cancel)
+            .await
+    }
+
+    /// One request as the provider defines it.
+    ///
+    /// `params` has `messages` and may have `model`, `system`, `max_tokens`, `thinking` and `tools`. Whether a model
+    /// thinks is a setting of the person's; `{type: "disabled"}` switches it off where it can be. A tool is the name of
+    /// one of the kernel's, or `{name, description, input_schema}` of the face's own; none are offered if none are named.
+    /// The answer is `{role, content, model, stop_reason, usage}`, the content as a list of blocks; the calls in it are
+    /// not run. All else is as with [`Kernel::call_llm`].
+    pub async fn call_api(
+        &self,
+        params: Value,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> ToolResult {
+        self.ask_once(params, AnswerFormat::Blocks, &events, &cancel)
+            .await
+    }
+
+    /// As [`Kernel::call_api`], and the tools that the model calls are run in the name of `by` until it is done; the last
+    /// reply is the answer, with the tokens of all.
+    ///
+    /// Tools are the kernel's only. Without `tools` the model has those of the conversation, with `[]` none. After as many
+    /// requests as a turn may have it is asked to answer without any.
+    pub async fn call_with_tools(
+        &self,
+        params: Value,
+        by: EditAuthor,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> ToolResult {
+        let context = self.owners.context();
+        let answer = face_request::ask_on(context, params, by, self.unprompted, &events, &cancel);
+        self.redacted(may_block(answer).await)
+    }
+
+    async fn ask_once(
+        &self,
+        params: Value,
+        form: AnswerFormat,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> ToolResult {
+        let context = self.owners.context();
+        let answer = face_request::ask_once(context, params, form, self.unprompted, events, cancel);
+        self.redacted(may_block(answer).await)
+    }
+
+    /// An answer for the face; keys are taken out of it.
+    fn redacted(&self, answer: Result<Value, ToolError>) -> ToolResult {
+        let mut outcome = ToolResult::from(answer.map(ToolResult::of));
+        let redactor = &self.owners.config.redactor;
+        clean(&mut outcome.content, &|text| redactor.clean(&text));
+        outcome
+    }
+}
