@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 const MB: usize = 1_000_000;
 
-/// What the model answers, made of a text.
+/// The model's answer, made of a text.
 type Step = fn(&str) -> ScriptStep;
 
 /// An instance in this folder, of which the next turn is what `step` answers.

@@ -1,4 +1,4 @@
-//! What the kernel takes beside the model: a turn of three tool rounds, and the prompt of a call.
+//! The kernel's own time: a turn of three tool rounds, and the prompt of a call.
 //!
 //! `cargo bench -p hermitcrab-kernel --bench kernel`; the limits of the specification are in docs/benchmarks.md.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]

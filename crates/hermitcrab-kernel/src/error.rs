@@ -4,7 +4,7 @@ use llm_client::{Error, ErrorClass, ErrorKind};
 use pscale_blocks::{BlockError, NameError, PathError, StoreError};
 use serde::Serialize;
 
-/// Why the kernel did not do what was asked.
+/// An error of the kernel.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
@@ -14,16 +14,16 @@ pub enum KernelError {
     /// One of the kernel's own files cannot be read or written.
     #[error("{file}: {source}")]
     File {
-        /// Its name in the data directory.
+        /// The name of the file in the data directory.
         file: &'static str,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
     /// A setting cannot be used.
     #[error("{0}")]
     Setting(ToolError),
-    /// Nobody answered. What was said in complete rounds before is kept.
+    /// There is no answer. Complete rounds before it are kept.
     #[error("{}", .0.plain())]
     Brain(#[from] BrainError),
     /// The person's message is longer than allowed.
@@ -31,9 +31,9 @@ pub enum KernelError {
         "the message has {size} characters, more than {limit}: send a shorter one, or write it to a block"
     )]
     TooLong {
-        /// Characters.
+        /// The length in characters.
         size: usize,
-        /// The most.
+        /// The limit in characters.
         limit: usize,
     },
     /// The person's message has no words.
@@ -47,7 +47,7 @@ impl KernelError {
     }
 }
 
-/// Why there is no answer.
+/// An error of a brain.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrainError {
@@ -56,7 +56,7 @@ pub enum BrainError {
     Model {
         /// The last model that was asked.
         model: String,
-        /// What it, or its server, said.
+        /// The error of the client or the server.
         #[source]
         source: llm_client::Error,
     },
@@ -114,7 +114,7 @@ fn of_model(model: &str, error: &Error) -> String {
         ErrorClass::Timeout => "the provider did not answer in time: ask again".to_owned(),
         ErrorClass::BadResponse => match error.kind() {
             ErrorKind::StreamTruncated { .. } => {
-                "the answer broke off, and nothing of it is kept: ask again".to_owned()
+                "the answer was interrupted, and nothing of it is kept: ask again".to_owned()
             }
             _ => format!("the answer cannot be read: {}", one_line(&error.message())),
         },
@@ -138,21 +138,21 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// Why a tool failed, as the model reads it. A tool never fails in another way.
+/// The error of a tool as the model reads it. A tool never fails in another way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolError {
-    /// The kind, one word for programs: `not_found`, `bad_path`.
+    /// The kind, one word for programs: `not_found`, `bad_path`. The key `error` in JSON.
     #[serde(rename = "error")]
     pub kind: String,
-    /// What happened.
+    /// The cause.
     pub detail: String,
-    /// What to do.
+    /// The advice: what to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl ToolError {
-    /// A fault of this kind.
+    /// An error of this kind.
     pub fn new(kind: &str, detail: impl Into<String>) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -171,7 +171,7 @@ impl ToolError {
         Self::new(kind, error.to_string())
     }
 
-    /// The same with what to do.
+    /// The same error with advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -179,7 +179,7 @@ impl ToolError {
     }
 }
 
-/// What to do about a fault of this kind, where the fault itself does not say it.
+/// The advice for an error of this kind, where the error itself has none.
 pub(crate) fn usual_hint(kind: &str) -> &'static str {
     match kind {
         "bad_arguments" => "call it again with arguments as its schema says",
@@ -192,7 +192,7 @@ pub(crate) fn usual_hint(kind: &str) -> &'static str {
         "too_large" => "split the text over several nodes",
         "too_deep" => "write it further up: 32 levels are the most",
         "full" => "nothing was changed; tell the person that the disk is full",
-        "corrupt" | "io" => "nothing was changed; tell the person, and go on without it",
+        "corrupt" | "io" => "nothing was changed; tell the person, and continue without it",
         "budget" => "answer the person with what you have",
         _ => "go another way, or tell the person",
     }

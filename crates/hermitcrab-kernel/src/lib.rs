@@ -1,7 +1,7 @@
 //! Turn blocks and a conversation window into prompts, and run the tool loop.
 //!
-//! A language model wakes, reads its blocks, writes its own face, and goes on living in blocks that it can edit. A kernel
-//! needs five things, each a trait: a store of blocks, a brain, a compiler for faces, a host that shows them, a clock.
+//! A language model boots, reads its blocks, writes its own face, and continues in blocks that it can edit. A kernel needs
+//! a store of blocks and a brain; a compiler for faces, a host that shows them, and a clock can be set.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -36,12 +36,11 @@
 //! has about 5,000 tokens however much an instance knows, and every part of that prompt is held to a budget by the code that
 //! makes it and by a test.
 //!
-//! The crate reads no environment, home directory, terminal or clock: all that comes in. What a model or a page wrote is
-//! data: a tool's failure is its answer, and no text becomes an instruction of the kernel's.
+//! The crate reads no environment, home directory or terminal; the clock is a value. The text of a model or a page is data:
+//! a tool's failure is its answer, and no text becomes an instruction of the kernel.
 //!
-//! Next: [`Kernel`] for what can be asked of it, [`Brain`] and [`Host`] for what stands around it, [`KernelConfig`] and
-//! [`Settings`] for what a person can set, [`CoreBlock`] for what an instance begins with, [`window`] for what a model gets to
-//! see of a conversation.
+//! Next: [`Kernel`] for its requests, [`Brain`] and [`Host`] for its surroundings, [`KernelConfig`] and [`Settings`] for the
+//! settings of a person, [`CoreBlock`] for the default blocks, [`window`] for the part of a conversation that a model sees.
 
 mod brain;
 mod config;

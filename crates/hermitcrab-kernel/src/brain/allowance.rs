@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use llm_client::{ModelTable, Usd};
 
-/// A request is only sent if a reply of so many tokens can be paid.
+/// The shortest reply in tokens that must be affordable before a request is sent.
 const REPLY: u32 = 1_000;
 
-/// What a brain may spend on a request: it asks before each attempt, with the model of that attempt.
+/// The spending limit of a request; a brain asks it before each attempt, with the model of that attempt.
 ///
 /// The default allows everything.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Caps {
     /// Tokens of the prompt by our own count.
     pub prompt: u64,
     pub each: Vec<Cap>,
-    /// Of the run: without a price nothing says that it is kept.
+    /// The cap of the run; a model without a known price is refused under it.
     pub run: Option<Usd>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Cap {
     pub what: &'static str,
     pub spent: Usd,
     pub most: Usd,
-    /// The setting or flag that it comes from.
+    /// The setting or flag that sets the cap.
     pub name: &'static str,
 }
 

@@ -14,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 use super::{Brain, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
 use crate::{BrainError, Event, EventSink, ModelSpec, Settings, ThinkingMode};
 
-/// The fewest tokens that a model with a budget for thinking has left for its answer.
+/// The minimum number of tokens for an answer after a thinking budget.
 const BESIDE_THINKING: u32 = 1_024;
 
 /// A brain that asks models through a client.
 ///
-/// The client must have no fallback of its own: which model comes next is decided here. The next one of the chain is
+/// The client must have no fallback: the next model is chosen here. The next one of the chain is
 /// asked when a model is not served, or when it is overloaded after the client's retries, and never for anything else.
 /// The model that answered is the one that is asked first from then on.
 pub struct LlmBrain {
@@ -29,7 +29,7 @@ pub struct LlmBrain {
     fast: ModelSpec,
     /// The place in the chain of the model that answered last.
     working: AtomicUsize,
-    /// What was told of the client's spend already.
+    /// The part of the client's spend that was reported already.
     told: Mutex<Spend>,
 }
 
@@ -69,7 +69,7 @@ impl LlmBrain {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was charged and not told yet.
+    /// The charges that were not reported yet.
     fn untold(&self) -> Spend {
         self.client.spent().since(&self.told())
     }
@@ -216,7 +216,7 @@ struct Body {
     tools: Box<RawValue>,
 }
 
-/// Whether the next model is asked after this.
+/// Whether the next model is asked after this error.
 fn moves_on(error: &Error) -> bool {
     matches!(
         error.class(),
@@ -234,7 +234,7 @@ fn no_model(request: &BrainRequest) -> BrainError {
     })
 }
 
-/// What is sent to this model; `has_thinking` says whether its protocol has a field for thinking.
+/// The request for this model; `has_thinking` says whether its protocol has a field for thinking.
 fn asked(request: &BrainRequest, spec: &ModelSpec, has_thinking: bool) -> Request {
     let max_tokens = request.max_tokens.or(spec.max_tokens).unwrap_or(MAX_TOKENS);
     let (thinking, max_tokens) = match spec.thinking {

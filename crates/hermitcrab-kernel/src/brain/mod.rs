@@ -1,4 +1,4 @@
-//! Who thinks: a model, a script for tests, or the offline rules.
+//! The brains that answer: a model, a script for tests, or the offline rules.
 
 mod allowance;
 mod llm;
@@ -24,14 +24,14 @@ pub(crate) const MAX_TOKENS: u32 = 8_192;
 /// Answers one request. Tools, budgets and the conversation are the kernel's.
 #[async_trait]
 pub trait Brain: Send + Sync {
-    /// Who it is.
+    /// The provider and models of this brain.
     fn info(&self) -> BrainInfo;
 
-    /// Answers. Pieces of text go to `events` as they come; when `cancel` fires the request is dropped at once. A brain whose
+    /// Answers a request. Pieces of text go to `events` as they arrive; `cancel` drops the request at once. A brain whose
     /// replies cost money asks [`BrainRequest::allowance`] before each attempt.
     ///
     /// # Errors
-    /// No answer.
+    /// There is no answer.
     async fn complete(
         &self,
         request: BrainRequest,
@@ -44,14 +44,14 @@ pub trait Brain: Send + Sync {
         table::as_sent(tools)
     }
 
-    /// What was charged since this was last asked, by calls with and without an answer, cancelled ones too. None if the
-    /// cost that a reply tells is all there is.
+    /// Takes the charges since the last call of this function, including those of failed and cancelled calls. `None` if the
+    /// replies report the whole cost.
     fn take_spend(&self) -> Option<Spend> {
         None
     }
 }
 
-/// Who answers.
+/// The identity of a brain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BrainInfo {
     /// The provider's name.
@@ -60,7 +60,7 @@ pub struct BrainInfo {
     pub model: String,
     /// The model for small work.
     pub fast: String,
-    /// Set when no model answers: what does, such as `script`.
+    /// The name of what answers in place of a model, such as `script`; `None` if a model answers.
     pub offline: Option<String>,
 }
 
@@ -75,45 +75,45 @@ impl BrainInfo {
     }
 }
 
-/// Which model is to answer.
+/// The size of the model that is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// The first of the chain that answers.
     #[default]
     Default,
-    /// The one for small work.
+    /// The model for small work.
     Fast,
 }
 
-/// What is asked.
+/// A request to a brain.
 #[derive(Debug, Clone, Default)]
 pub struct BrainRequest {
-    /// The instructions; a cache mark stands where the kernel wants one.
+    /// The instructions, with cache marks.
     pub system: Vec<llm_client::Block>,
     /// The tools that may be called.
     pub tools: Vec<ToolSpec>,
-    /// The model must not call any: it is to answer in words.
+    /// The model must not call tools: it is to answer in words.
     pub tools_off: bool,
     /// The conversation, oldest first.
     pub messages: Vec<Message>,
-    /// Which model.
+    /// The size of the model.
     pub tier: Tier,
     /// The model of the chain to begin with, in place of the first one.
     pub model: Option<String>,
-    /// It is not to think, where it can do without.
+    /// Turns thinking off where the model allows that.
     pub thinking_off: bool,
-    /// The longest reply in tokens; unset: what the model's settings say.
+    /// The longest reply in tokens; `None`: as in the model's settings.
     pub max_tokens: Option<u32>,
-    /// What the person sees.
+    /// The kind of face that the person sees.
     pub face: Face,
-    /// Only the models of the chain after this one: the one before refused.
+    /// The model that refused: only models after it in the chain are asked.
     pub after: Option<String>,
-    /// What may be spent; to be asked before each attempt.
+    /// The spending limit; asked before each attempt.
     pub allowance: Allowance,
 }
 
-/// What is answered.
+/// The reply of a brain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrainReply {
     /// The reply.

@@ -17,13 +17,13 @@ pub struct ScriptBrain {
 
 /// One answer of a [`ScriptBrain`].
 pub enum ScriptStep {
-    /// This reply.
+    /// A fixed reply.
     Reply(Box<Reply>),
-    /// This error.
+    /// A fixed error.
     Error(BrainError),
     /// No answer until the request is given up.
     Hang,
-    /// What this makes of the request.
+    /// A reply that is made from the request.
     With(Box<dyn FnOnce(&BrainRequest) -> Reply + Send>),
 }
 
@@ -72,7 +72,7 @@ impl ScriptBrain {
         }
     }
 
-    /// What it was asked so far.
+    /// The requests so far.
     pub fn asked(&self) -> Vec<BrainRequest> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.clone()

@@ -5,51 +5,51 @@ use serde::Serialize;
 
 use crate::Usage;
 
-/// What happens while the kernel works, for the face to show.
+/// An event during the kernel's work, for the face to show.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// More of the answer's text.
     Delta {
-        /// What is added.
+        /// The new text.
         text: String,
     },
     /// A tool begins.
     ToolStart {
         /// The tool.
         name: String,
-        /// Its arguments in a few words.
+        /// A short summary of the arguments.
         summary: String,
     },
     /// A tool is done.
     ToolEnd {
         /// The tool.
         name: String,
-        /// It failed.
+        /// Whether the tool failed.
         is_error: bool,
-        /// How long it took in milliseconds.
+        /// The duration in milliseconds.
         ms: u64,
     },
-    /// Another model answers than before.
+    /// The model that answers has changed.
     ModelChanged {
-        /// The one before.
+        /// The previous model.
         from: String,
-        /// The one from now on.
+        /// The new model.
         to: String,
-        /// Why.
+        /// The reason in one line.
         why: String,
     },
     /// A new shell is the face.
     ShellShown {
-        /// Its revision.
+        /// The revision of the shell.
         rev: u64,
     },
     /// A shell did not become the face.
     ShellFailed {
-        /// Its revision, if it got one.
+        /// The revision of the shell, if it has one.
         rev: Option<u64>,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
     /// A tool changed a block.
@@ -57,16 +57,16 @@ pub enum Event {
         /// The block.
         name: String,
     },
-    /// What the conversation has taken so far.
+    /// The usage so far.
     Usage(Usage),
-    /// One line for the person.
+    /// Sends one line for the person.
     Notice {
         /// The line.
         text: String,
     },
 }
 
-/// Where events go. Cheap to clone.
+/// The receiver of events. Cheap to clone.
 #[derive(Clone)]
 pub struct EventSink(Arc<dyn Fn(Event) + Send + Sync>);
 
@@ -76,17 +76,17 @@ impl EventSink {
         Self(Arc::new(listener))
     }
 
-    /// Nobody listens.
+    /// A sink that drops every event.
     pub fn none() -> Self {
         Self::new(|_| {})
     }
 
-    /// Tells the listener.
+    /// Sends an event to the listener.
     pub fn send(&self, event: Event) {
         (self.0)(event);
     }
 
-    /// One line for the person.
+    /// Sends one line for the person.
     pub fn notice(&self, text: impl Into<String>) {
         self.send(Event::Notice { text: text.into() });
     }

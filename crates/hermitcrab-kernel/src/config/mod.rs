@@ -1,4 +1,4 @@
-//! What a kernel is opened with, and what it tells while it works.
+//! The configuration of a kernel, and the events that it sends.
 
 mod event;
 mod settings;

@@ -1,4 +1,4 @@
-//! What a person can set: models, budgets, the web.
+//! The settings of a person: models, budgets, the web.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,22 +14,22 @@ use url::Url;
 /// The fewest tokens that a model can be given to think.
 const LEAST_THOUGHT: u32 = 1_024;
 
-/// How a kernel is opened.
+/// The configuration with which a kernel is opened.
 #[derive(Debug, Clone)]
 pub struct KernelConfig {
-    /// Where conversation, shells, state and the meter are kept; none: in memory.
+    /// The folder of conversation, shells, state and usage; `None`: in memory.
     pub data: Option<PathBuf>,
-    /// Leaves that folder as it is: what is written stays in memory.
+    /// Writes nothing to that folder: changes stay in memory.
     pub read_only: bool,
-    /// What the person set.
+    /// The settings of the person.
     pub settings: Settings,
-    /// What the face is.
+    /// The kind of face.
     pub face: Face,
     /// Asks the model for a new face even where a good one is kept.
     pub fresh: bool,
     /// Folders that the model may use.
     pub grants: Vec<Grant>,
-    /// What it may do on the web beyond reading public pages. The search server of the settings is used if this names none.
+    /// The permissions on the web beyond public pages. The search server of the settings is used if this names none.
     pub web: WebPolicy,
     /// A cap in dollars for the life of this kernel.
     pub max_usd: Option<Usd>,
@@ -59,20 +59,20 @@ impl Default for KernelConfig {
     }
 }
 
-/// What a person allows of the web beyond reading public pages. By default: nothing.
+/// The permissions on the web beyond public pages. The default grants nothing.
 #[derive(Debug, Clone, Default)]
 pub struct WebPolicy {
     /// Hosts to which more than GET may be sent: `host`, or `host:port`, which opens that port of the host as well.
     pub allow_hosts: Vec<String>,
     /// Addresses that may be reached though they are special or their port is unusual.
     pub granted: Vec<SocketAddr>,
-    /// Where this program itself listens; refused even if granted.
+    /// The addresses on which this program listens; refused even if granted.
     pub own: Vec<SocketAddr>,
-    /// The address of a `SearXNG` server. It is the person's own word and is not checked.
+    /// The address of a `SearXNG` server. The person sets it, so it is not checked.
     pub searxng: Option<String>,
 }
 
-/// What the person sees.
+/// The kind of face that the person sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Face {
@@ -88,13 +88,13 @@ pub enum Face {
 pub struct Grant {
     /// The folder.
     pub dir: PathBuf,
-    /// It may write there.
+    /// The model may write there.
     pub write: bool,
-    /// It may delete there, into a trash folder.
+    /// The model may delete there, into a trash folder.
     pub delete: bool,
 }
 
-/// `hermitcrab.toml`.
+/// The content of `hermitcrab.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
@@ -105,14 +105,14 @@ pub struct Settings {
     pub fast: ModelSpec,
     /// Asks the next model when one refuses.
     pub fallback_on_refusal: bool,
-    /// What may be spent.
+    /// The limits of spending.
     pub budgets: Budgets,
     /// The web.
     pub web: WebSettings,
 }
 
 impl Settings {
-    /// What is known of models, with the prices of these settings at `provider`.
+    /// The model table, with the prices of these settings at `provider`.
     pub fn model_table(&self, provider: &str) -> ModelTable {
         let specs = self.models.iter().chain([&self.fast]);
         let mut rows = BTreeMap::new();
@@ -142,13 +142,13 @@ impl Settings {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelSpec {
-    /// Its id at the provider.
+    /// The id of the model at the provider.
     #[serde(deserialize_with = "model_id")]
     pub id: String,
     /// Whether it thinks.
     #[serde(default)]
     pub thinking: ThinkingMode,
-    /// How hard it tries, in the provider's words.
+    /// The effort, in the provider's words.
     #[serde(default)]
     pub effort: Option<String>,
     /// The longest reply in tokens.
@@ -157,7 +157,7 @@ pub struct ModelSpec {
     /// The version of Anthropic's protocol, where it is not the newest one.
     #[serde(default, deserialize_with = "api_version")]
     pub api_version: Option<AnthropicVersion>,
-    /// What it costs, where the table of models does not know.
+    /// The price, where the model table has none.
     #[serde(default)]
     pub price: Option<DatedPrice>,
 }
@@ -165,32 +165,32 @@ pub struct ModelSpec {
 /// Whether a model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ThinkingMode {
-    /// It always does; nothing is sent but the effort.
+    /// The model always thinks; only the effort is sent.
     Always,
-    /// As much as it finds right.
+    /// The model decides how much it thinks.
     Adaptive,
-    /// At most so many tokens.
+    /// The thinking budget in tokens.
     Budget(u32),
-    /// It does not, or the server's default holds.
+    /// The model does not think, or the server's default applies.
     #[default]
     Off,
 }
 
-/// Dollars for a million tokens, and since when that holds.
+/// A price in US dollars per million tokens, with its date.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatedPrice {
-    /// Of prompts.
+    /// US dollars per million prompt tokens.
     #[serde(deserialize_with = "dollars")]
     pub input: f64,
-    /// Of replies.
+    /// US dollars per million reply tokens.
     #[serde(deserialize_with = "dollars")]
     pub output: f64,
-    /// When it was looked up.
+    /// The day on which the price was looked up.
     pub date: Date,
 }
 
-/// What may be spent.
+/// The limits of spending.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budgets {
@@ -265,15 +265,15 @@ impl Default for Settings {
     }
 }
 
-/// Why a settings file cannot be used.
+/// An error in a settings file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct SettingsError {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     pub column: usize,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
 }
 
@@ -340,7 +340,9 @@ fn model_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Err
     if fits {
         return Ok(id);
     }
-    Err(de::Error::custom(format!("{id:?} is no id of a model")))
+    Err(de::Error::custom(format!(
+        "{id:?} cannot be the id of a model"
+    )))
 }
 
 fn api_version<'de, D: Deserializer<'de>>(
@@ -357,7 +359,7 @@ fn web_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
         return Ok(Some(address));
     }
     Err(de::Error::custom(format!(
-        "{address:?} is no address that begins with http:// or https://"
+        "{address:?} is not an address that begins with http:// or https://"
     )))
 }
 
@@ -385,7 +387,9 @@ fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> 
     if (0.0..=1e6).contains(&usd) {
         return Ok(usd);
     }
-    Err(de::Error::custom(format!("{usd} is no amount of dollars")))
+    Err(de::Error::custom(format!(
+        "{usd} is not an amount of dollars"
+    )))
 }
 
 fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {

@@ -1,9 +1,9 @@
-//! What calls took, as figures.
+//! The figures of spending.
 
 use llm_client::Usd;
 use serde::{Deserialize, Serialize};
 
-/// What calls took.
+/// The sums of tokens and cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// The turn under way, or the last one.
@@ -19,7 +19,7 @@ pub struct Usage {
 /// Tokens and money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UsageTotals {
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
     /// Tokens of prompts, cached ones included.
     pub input: u64,
@@ -30,7 +30,7 @@ pub struct UsageTotals {
     /// Dollars, as far as they are known; as JSON a number.
     #[serde(with = "dollars")]
     pub usd: Usd,
-    /// Calls whose cost nobody knows.
+    /// The number of calls with unknown cost.
     pub unknown: u64,
     /// Calls with attempts that ended without usage: `usd` holds the most that these can have cost.
     #[serde(default)]

@@ -15,13 +15,13 @@ pub enum Author {
     Person,
     /// The model.
     Model,
-    /// The kernel: what it asks of the model in a turn, results of tools, and lines about the face.
+    /// The kernel: its requests to the model in a turn, results of tools, and lines about the face.
     Kernel,
     /// The face of this revision, while the person was not at it.
     Face(u64),
 }
 
-/// The text before and behind the number of a face in what it says.
+/// The text before and after the number of a face in its messages.
 const SAID_BY_FACE: [&str; 2] = ["[From face ", ", not from the person] "];
 
 impl Author {
@@ -100,7 +100,7 @@ impl Utterance {
     }
 
     /// The words that a person reads, without white space around them: those of the person, of a face and of the model, not
-    /// those of the kernel; empty if there are none.
+    /// those of the kernel. Empty without such words.
     pub fn words(&self) -> String {
         if self.by == Author::Kernel {
             return String::new();

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::author::{Author, Utterance};
 
-/// What one side said.
+/// A message as a face displays it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisplayedMessage {
     /// The person is the user.

@@ -1,10 +1,10 @@
-//! A message as it came holds each text twice: as it was read, and in the server's own form. On record it stands once.
+//! The removal of copies: a received message holds each text twice, as it was read and in the server's form.
 
 use llm_client::{Block, BlockKind, Message, Raw, ToolInput};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// A text or a call of Anthropic with nothing beside what is read of it.
+/// A text or a call of Anthropic without any field that is not read.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum Plain {
@@ -24,7 +24,7 @@ enum Plain {
     },
 }
 
-/// A message of an OpenAI-compatible server with nothing beside what is read of it.
+/// A message of an OpenAI-compatible server without any field that is not read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlainMessage {
@@ -60,7 +60,7 @@ struct PlainFunction {
     _arguments: IgnoredAny,
 }
 
-/// Takes the server's form out of what says no more than was read.
+/// Removes the server's form from what holds nothing beyond the read values.
 pub(crate) fn without_copies(message: &mut Message) {
     // Invalid arguments are sent back as the server had them.
     let is_read = |block: &Block| match &block.kind {
@@ -94,7 +94,7 @@ mod tests {
         BlockKind::ToolUse { id, name, input }
     }
 
-    /// Row H30.
+    /// Covers row H30.
     #[test]
     fn what_says_no_more_goes() {
         let text = || BlockKind::Text {

@@ -1,4 +1,4 @@
-//! What was said: its record, the part of it that a model gets to see, and what becomes of the rest.
+//! The conversation: its record, the window that a model sees, and the history of older turns.
 
 mod author;
 mod display;

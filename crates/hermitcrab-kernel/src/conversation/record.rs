@@ -1,4 +1,4 @@
-//! What was said, on record: every message, whatever a shell does.
+//! The record of the conversation: every message, whatever a shell does.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const VERSION: u32 = 2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    /// Something was said.
+    /// A message.
     Message {
         schema_version: u32,
         at: Timestamp,
@@ -27,12 +27,12 @@ enum Line {
         by: Option<Author>,
         message: Message,
     },
-    /// The oldest so many have moved to the block `history`.
+    /// The oldest messages have moved to the block `history`.
     Moved {
         schema_version: u32,
         messages: usize,
     },
-    /// What had not moved was not fit to be sent; this is what is left of it.
+    /// The repaired messages, in place of those that had not moved and could not be sent.
     Repaired {
         schema_version: u32,
         messages: Vec<Message>,
@@ -64,10 +64,10 @@ impl Line {
 #[derive(Debug)]
 pub(crate) struct ConversationRecord {
     files: Arc<FileStore>,
-    /// How many have moved.
+    /// The number of messages that have moved.
     moved: usize,
     said: Vec<Utterance>,
-    /// When each of these was said.
+    /// The times of these messages.
     times: Vec<Timestamp>,
     /// The last turn that moved, as the block `history` has it.
     last_moved: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) struct ConversationRecord {
 }
 
 impl ConversationRecord {
-    /// Reads the record. What cannot be read is kept beside it, with a line about it; a torn last line is cut.
+    /// Reads the record. An unreadable rest is kept in a file next to it, with a line about it; a torn last line is cut.
     pub fn open(files: Arc<FileStore>) -> io::Result<(Self, Option<String>)> {
         let (bytes, mut notice) = files.load(FILE)?;
         let bytes = bytes.unwrap_or_default();
@@ -133,12 +133,12 @@ impl ConversationRecord {
         }
     }
 
-    /// What has not moved, oldest first.
+    /// The messages that have not moved, with their authors, oldest first.
     pub fn said(&self) -> &[Utterance] {
         &self.said
     }
 
-    /// The messages of what has not moved, oldest first.
+    /// The messages that have not moved, oldest first.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
         self.said.iter().map(|said| &said.message)
     }
@@ -148,7 +148,7 @@ impl ConversationRecord {
         self.last_moved.as_deref()
     }
 
-    /// When a message that has not moved was said.
+    /// The time of a message that has not moved.
     pub fn said_at(&self, index: usize) -> Option<Timestamp> {
         self.times.get(index).copied()
     }
@@ -163,7 +163,7 @@ impl ConversationRecord {
         self.moved > 0
     }
 
-    /// How many have moved: the number of the first message that has not.
+    /// The number of messages that have moved, which is the number of the first one that has not.
     pub fn moved(&self) -> usize {
         self.moved
     }
@@ -188,7 +188,7 @@ impl ConversationRecord {
         }])
     }
 
-    /// Takes a form that is fit to be sent; the record keeps what was said, too.
+    /// Replaces the messages that have not moved by valid ones; the record keeps the old ones, too.
     pub fn repair(&mut self, said: Vec<Utterance>) -> io::Result<()> {
         let said = said.into_iter().map(|said| (said.by, said.message));
         let (by, messages) = said.unzip();
@@ -230,7 +230,7 @@ impl ConversationRecord {
         self.write(Vec::new())
     }
 
-    /// Everything that was ever said, oldest first.
+    /// Every message of the record, oldest first.
     pub fn all(files: &FileStore) -> io::Result<Vec<Utterance>> {
         Ok(Self::on_record(files, 0, usize::MAX)?.0)
     }

@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::context::{ToolCaller, TurnContext};
 use crate::{Event, ToolError, ToolResult};
 
-/// After so many equal calls of a tool the model is warned, and after so many it is stopped.
+/// The number of equal calls of a tool at which the model is warned, and at which it is stopped.
 const WARN_AT: u32 = 3;
 pub(crate) const CLOSE_AT: u32 = 5;
 
-/// The longest arguments in bytes: 4 MiB of text and what stands around them.
+/// The longest arguments in bytes: 4 MiB of text and the JSON around it.
 const MAX_INPUT: usize = (4 << 20) + (64 << 10);
 
 /// A call of a tool.
@@ -32,8 +32,8 @@ pub(crate) fn calls(message: &Message) -> Vec<ToolCall<'_>> {
 }
 
 impl ToolCall<'_> {
-    /// The arguments. What is JSON of another kind than an object the check of the arguments names; an object that is
-    /// invalid broke off.
+    /// The arguments as JSON. Any kind but an object is left to the check against the schema. An object that is
+    /// invalid was cut off.
     fn arguments(&self) -> Result<Value, ToolError> {
         let (text, is_cut) = match self.input {
             ToolInput::Json(raw) => (raw.get(), false),
@@ -56,11 +56,11 @@ impl ToolCall<'_> {
     }
 }
 
-/// What the calls of a reply came to.
+/// The results of the calls of a reply.
 pub(crate) struct ToolResults {
     /// In the order of the calls.
     pub blocks: Vec<Block>,
-    /// One was made too often.
+    /// Whether a call was made too often.
     pub repeated: bool,
 }
 
@@ -104,7 +104,7 @@ impl TurnContext<'_> {
         results
     }
 
-    /// Runs a call; answers whether it was made too often.
+    /// Runs a call; the flag says that it was made too often.
     async fn run_call(
         &self,
         call: &ToolCall<'_>,
@@ -161,7 +161,7 @@ impl TurnContext<'_> {
     }
 }
 
-/// Arguments in a few words.
+/// A short summary of arguments.
 fn summary(input: &Value) -> String {
     const MOST: usize = 60;
     let parts = input

@@ -12,7 +12,7 @@ use crate::storage::FileStore;
 use crate::toolbox::{PagesRead, Toolbox};
 use crate::{Brain, EventSink, KernelConfig, ShellError};
 
-/// What a turn borrows of the kernel: the owners, and what answers.
+/// The parts of the kernel that a turn borrows: its owners, and the brain.
 #[derive(Clone, Copy)]
 pub(crate) struct TurnContext<'a> {
     pub config: &'a KernelConfig,
@@ -26,34 +26,34 @@ pub(crate) struct TurnContext<'a> {
     pub spending: &'a SpendMeter,
 }
 
-/// Who calls a tool, and in what.
+/// The caller of a tool, with its turn.
 pub(crate) struct ToolCaller<'a> {
-    /// Who, in a word: a model's id, `person`.
+    /// The caller in a word: a model's id, or `person`.
     pub by: String,
-    /// Who, for the log of blocks.
+    /// The caller for the log of blocks.
     pub provenance: EditAuthor,
-    /// In a boot.
+    /// Whether this is a boot.
     pub boot: bool,
-    /// What the turn has seen so far.
+    /// The facts of the turn so far.
     pub facts: &'a mut TurnFacts,
     pub events: &'a EventSink,
     pub cancel: &'a CancellationToken,
 }
 
-/// What a turn has seen so far.
+/// The facts that a turn has collected.
 #[derive(Debug, Default)]
 pub(crate) struct TurnFacts {
     /// No person is at the face that asks.
     pub unprompted: bool,
     /// The pages that were read.
     pub read: PagesRead,
-    /// Shells that became the face.
+    /// The number of shells that became the face.
     pub mounted: u32,
-    /// Shells that did not.
+    /// The number of shells that did not.
     pub failed: u32,
-    /// What was wrong with the last of these.
+    /// The errors of the last of these.
     pub errors: Vec<ShellError>,
-    /// How often each call was made, by name and arguments.
+    /// The number of calls by name and arguments.
     calls: BTreeMap<String, u32>,
     /// The tools that were called, in order.
     pub used: Vec<String>,
@@ -65,7 +65,7 @@ impl TurnFacts {
         self.errors = errors;
     }
 
-    /// Notes a call; answers how often this very one was made.
+    /// Counts a call and returns the number of equal calls.
     pub fn called(&mut self, name: &str, input: &Value) -> u32 {
         self.used.push(name.to_owned());
         let times = self.calls.entry(format!("{name} {input}")).or_default();
@@ -74,7 +74,7 @@ impl TurnFacts {
     }
 }
 
-/// Who edits, in a word.
+/// The author of an edit in a word.
 pub(crate) fn author(by: &EditAuthor) -> String {
     match by {
         EditAuthor::Model { id, .. } => id.clone(),

@@ -102,8 +102,8 @@ impl TurnContext<'_> {
         Some((name, block))
     }
 
-    /// What the model changes of itself, the person sees at once. A page shows it by [`Event::BlockChanged`], with a
-    /// button that takes it back.
+    /// Shows the person an edit of the model to its own blocks. A page shows it by [`Event::BlockChanged`], with a
+    /// button that reverts it.
     fn tell_of_edit(&self, name: &BlockName, before: &Block, caller: &ToolCaller<'_>) {
         const SHOWN: usize = 5;
         if self.config.face == Face::Page {

@@ -1,4 +1,4 @@
-//! The tools of the model on itself: its face, its tools, what it took, what was said.
+//! The tools of the model on itself: its face, its tools, the conversation.
 
 use llm_client::{BlockKind, Raw, ToolSpec};
 use pscale_blocks::{O200k, TokenCounter as _};
@@ -17,9 +17,9 @@ use crate::{
 pub(crate) const MOST_TOOLS: usize = 24;
 /// Without these a model could not get its other tools back.
 const KEPT_TOOLS: [&str; 3] = ["block_read", "block_list", "set_tools"];
-/// How often the provider may search in one request.
+/// The number of searches of the provider in one request.
 const SEARCHES: u32 = 5;
-/// How many shells may become the face in one turn.
+/// The number of shells that may become the face in one turn.
 const MOUNTS: u32 = 2;
 
 impl TurnContext<'_> {
@@ -152,7 +152,7 @@ impl TurnContext<'_> {
         });
         let mut outcome = ToolResult::from(
             ToolError::new(&error.kind, error.message.clone())
-                .hint("the face before stays; mend the fault and recompile"),
+                .hint("the face before stays; fix the fault and recompile"),
         );
         outcome.content["line"] = json!(error.line);
         outcome.content["column"] = json!(error.column);
@@ -233,7 +233,7 @@ impl TurnContext<'_> {
             let fault = ToolError::new(
                 "unknown_tool",
                 format!(
-                    "{} is no tool and no group; nothing was changed",
+                    "{} is neither a tool nor a group; nothing was changed",
                     unknown.join(", ")
                 ),
             );
@@ -339,15 +339,14 @@ fn compile_failed(errors: Vec<ShellError>, caller: &mut ToolCaller<'_>) -> ToolR
         message: first.clone(),
     });
     let mut outcome = ToolResult::from(
-        ToolError::new("compile", first)
-            .hint("the face before stays; mend the fault and recompile"),
+        ToolError::new("compile", first).hint("the face before stays; fix the fault and recompile"),
     );
     outcome.content["errors"] = json!(errors);
     caller.facts.fail(errors);
     outcome
 }
 
-/// A piece of a message as plain text; none of what is not meant to be read.
+/// A part of a message as plain text; `None` if a person does not read it.
 pub(crate) fn plain(piece: &llm_client::Block) -> Option<String> {
     match &piece.kind {
         BlockKind::Text { text } => Some(text.clone()),

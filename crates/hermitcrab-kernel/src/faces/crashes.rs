@@ -1,4 +1,4 @@
-//! What follows a crash of a face.
+//! The recovery after a crash of a face.
 
 use super::shell::ShellError;
 

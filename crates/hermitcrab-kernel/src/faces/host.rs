@@ -7,16 +7,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::shell::{Shell, ShellError};
 
-/// What stands between the kernel and the person: a page, a terminal, or nothing.
+/// The connection between the kernel and the person: a page, a terminal, or nothing.
 #[async_trait]
 pub trait Host: Send + Sync {
-    /// What it can do.
+    /// The tools that the host can run.
     fn offers(&self) -> HostSkills;
 
-    /// Does one of the things that it offers, after asking the person where that is due.
+    /// Runs one of its tools, after asking the person where that is needed.
     ///
     /// # Errors
-    /// The person says no, or it cannot be done.
+    /// The person declines, or the tool fails.
     async fn ask(&self, call: HostCall) -> Result<Value, HostError>;
 
     /// Makes a shell the face. The one before stays where this one does not mount, and where `cancel` fires before it has.
@@ -32,11 +32,11 @@ pub struct HostSkills(pub BTreeSet<String>);
 pub struct HostCall {
     /// The tool, such as `notify`.
     pub name: String,
-    /// Its arguments, already checked against its schema.
+    /// The arguments, already checked against the schema.
     pub args: Value,
 }
 
-/// Why the host did not do it.
+/// An error of the host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
@@ -46,22 +46,22 @@ pub enum HostError {
     /// The host cannot do this.
     #[error("{0}")]
     Unavailable(String),
-    /// It failed.
+    /// The tool failed.
     #[error("{0}")]
     Failed(String),
 }
 
-/// What became of a shell.
+/// The outcome of showing a shell.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Mounted {
-    /// It is the face now.
+    /// The shell is the face now.
     Yes,
     /// No page is open; it will be shown when one opens.
     NoPage,
-    /// It failed on the page; the one before is the face.
+    /// The shell failed on the page; the previous one is the face.
     Failed(ShellError),
-    /// It is not wanted any longer; the one before is the face.
+    /// The request was cancelled; the previous shell is the face.
     Cancelled,
 }
 

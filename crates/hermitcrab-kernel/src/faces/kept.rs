@@ -11,16 +11,16 @@ use crate::storage::FileStore;
 const FILE: &str = "shells.json";
 const VERSION: u32 = 1;
 const FOLDER: &str = "shells";
-/// How many are kept.
+/// The number of good shells that are kept.
 const KEPT: usize = 10;
 
-/// `shells.json`, and the sources beside it.
+/// The content of `shells.json`; the sources are files next to it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Shells {
     schema_version: u32,
     /// The last revision that was given out.
     last: u64,
-    /// Oldest first.
+    /// The kept shells, oldest first.
     #[serde(rename = "shells")]
     kept: Vec<ShellInfo>,
 }
@@ -29,7 +29,7 @@ fn source_file(rev: u64) -> String {
     format!("{FOLDER}/{rev}.jsx")
 }
 
-/// With so many deaths a shell is never shown by itself.
+/// The number of crashes after which a shell is never restored.
 const DEATHS: u32 = 2;
 
 fn is_sound(shell: &ShellInfo) -> bool {
@@ -41,7 +41,7 @@ fn has_failed(shell: &ShellInfo) -> bool {
 }
 
 impl Shells {
-    /// What is kept. If the list cannot be read it is made anew from the sources, with a line about it.
+    /// Reads the list. If it cannot be read it is made again from the sources, with a line about it.
     pub fn open(files: &FileStore) -> io::Result<(Self, Option<String>)> {
         let (bytes, moved) = files.load(FILE)?;
         let Some(bytes) = bytes else {
@@ -56,13 +56,13 @@ impl Shells {
         let shells = Self::found(files)?;
         shells.save(files)?;
         let notice = format!(
-            "{FILE} cannot be read ({why}): the list of faces was made anew from {} sources, it is kept as {aside}",
+            "{FILE} cannot be read ({why}): the list of faces was made again from {} sources, it is kept as {aside}",
             shells.kept.len()
         );
         Ok((shells, Some(notice)))
     }
 
-    /// The shells whose sources are there: nobody knows by whom they are.
+    /// The shells whose sources are there; their authors are unknown.
     fn found(files: &FileStore) -> io::Result<Self> {
         let names = files.list(FOLDER)?;
         let revs = names.iter().filter_map(|name| name.strip_suffix(".jsx"));
@@ -86,7 +86,7 @@ impl Shells {
         })
     }
 
-    /// Oldest first.
+    /// The kept shells, oldest first.
     pub fn list(&self) -> &[ShellInfo] {
         &self.kept
     }
@@ -104,7 +104,7 @@ impl Shells {
         self.last + 1
     }
 
-    /// Keeps a shell under [`Self::next_rev`]; [`Self::mark`] says what became of it.
+    /// Keeps a shell under [`Self::next_rev`]; [`Self::mark`] notes whether it mounted.
     pub fn add(
         &mut self,
         files: &FileStore,
@@ -143,7 +143,7 @@ impl Shells {
             .try_for_each(|rev| files.remove(&source_file(rev)))
     }
 
-    /// What is more than ten good shells, and more than ten that failed: these never take the place of good ones.
+    /// The revisions beyond ten good shells, and beyond ten failed ones: these never take the place of good ones.
     fn oldest(&self) -> Vec<u64> {
         let of_kind = |failed: bool| {
             let kind = (self.kept.iter()).filter(move |shell| has_failed(shell) == failed);
@@ -180,7 +180,7 @@ impl Shells {
         self.save(files)
     }
 
-    /// How often a shell died.
+    /// The number of crashes of a shell.
     pub fn deaths(&self, rev: u64) -> u32 {
         let shell = self.kept.iter().find(|shell| shell.rev == rev);
         shell.map_or(0, |shell| shell.deaths)

@@ -14,7 +14,7 @@ use super::state::{MAX_KEPT, ShellState};
 use crate::storage::FileStore;
 use crate::{KernelError, ToolError, ToolResult};
 
-/// The owner of the shells that are kept, and of what becomes of a face on a page.
+/// The owner of the kept shells, and of the state and crashes of the face.
 pub struct FaceManager {
     files: Arc<FileStore>,
     clock: Arc<dyn Clock>,
@@ -82,7 +82,7 @@ impl FaceManager {
         Ok(Shell { rev, compiled })
     }
 
-    /// A line about the face for the model, such as an uncaught error, a lost heartbeat: `face 3: TypeError: x is not a
+    /// Keeps a line about the face for the model, such as an uncaught error or a lost heartbeat: `face 3: TypeError: x is not a
     /// function, line 4`.
     ///
     /// It goes to the model with the next call: in a turn under way with the next result of a tool, else in front of the
@@ -94,11 +94,11 @@ impl FaceManager {
         self.notes().add(&line);
     }
 
-    /// A shell that was the face died on a page: counts it, notes it for the model, and says what is the face from now
-    /// on. It shows nothing: the tool `shell_use` does, and if that fails it is one more death.
+    /// Handles the crash of a shell that was the face: counts it, notes it for the model, and returns the face from now
+    /// on. The caller shows that one, by the tool `shell_use`; a failure there is one more crash.
     ///
-    /// A death of kind `timeout` is a hang; a shell that hung is never restored by itself. Whoever shows what this says
-    /// and reports each death comes to [`FaceRecovery::Safe`] after at most two deaths of every kept shell.
+    /// A crash of kind `timeout` is a hang; a shell that hung is never restored. A caller that shows each returned face
+    /// and reports each crash reaches [`FaceRecovery::Safe`] after at most two crashes of every kept shell.
     pub fn on_face_crash(&self, rev: u64, error: &ShellError) -> FaceRecovery {
         let current = self.state().shell;
         let mut shells = self.kept();
@@ -121,7 +121,7 @@ impl FaceManager {
         next
     }
 
-    /// A shell mounted on a page: one that was kept while no page was open is known to be sound from now on.
+    /// Notes that a shell mounted on a page. A shell that was kept while no page was open counts as sound from now on.
     pub fn on_mounted(&self, rev: u64) {
         let mut shells = self.kept();
         let is_new = |shell: &ShellInfo| shell.rev == rev && shell.mounted.is_none();
@@ -131,7 +131,7 @@ impl FaceManager {
         }
     }
 
-    /// What the running shell keeps for itself.
+    /// The state that the running shell keeps.
     pub fn face_state(&self) -> Option<Value> {
         self.state().face.clone()
     }
@@ -141,7 +141,7 @@ impl FaceManager {
         self.keep(state, |kept, state| kept.face = state)
     }
 
-    /// What a shell last kept of how it displays the conversation.
+    /// The display of the conversation that a shell last kept.
     pub fn saved_display(&self) -> Option<Value> {
         self.state().display.clone()
     }
@@ -168,7 +168,7 @@ impl FaceManager {
 
 pub(crate) const NO_COMPILER: &str = "this kernel has no compiler for shells";
 
-/// None of these locks is held over an await.
+/// The part for the kernel. No lock is held over an await.
 impl FaceManager {
     pub(crate) fn state(&self) -> MutexGuard<'_, ShellState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -202,7 +202,7 @@ impl FaceManager {
         Some(self.compiler.as_ref()?.compile(text))
     }
 
-    /// Keeps a new shell; [`Self::mark`] says what became of it.
+    /// Keeps a new shell and returns its revision; [`Self::mark`] notes whether it mounted.
     pub(crate) fn add(&self, compiled: &CompiledShell, by: &str) -> io::Result<u64> {
         self.kept().add(&self.files, compiled, self.clock.now(), by)
     }

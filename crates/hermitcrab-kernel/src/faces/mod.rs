@@ -1,4 +1,4 @@
-//! The face that the model writes: what compiles and shows it, what is kept of it, what becomes of it.
+//! The face that the model writes: compiler and host, kept shells, state, crashes.
 
 mod crashes;
 mod host;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::prompt::FROM_FACE;
 
-/// How many lines wait, and their longest, in characters.
+/// The limits: the number of lines, and the characters of a line.
 const LINES: usize = 5;
 const LONGEST: usize = 500;
 
@@ -52,7 +52,7 @@ impl Notes {
         }
     }
 
-    /// The lines as the model reads them; none if there are none. They are marked: a face may report what it likes.
+    /// The lines as the model reads them; `None` without lines. They are marked, because a face may report any text.
     pub fn text(&self) -> Option<String> {
         let mut text = String::new();
         for Note { line, times } in &self.0 {

@@ -23,32 +23,32 @@ pub struct CompiledShell {
     pub map: Option<String>,
     /// Imports that were taken out.
     pub dropped_imports: Vec<String>,
-    /// What the author should know.
+    /// The warnings for the author.
     pub warnings: Vec<String>,
 }
 
-/// A fault of a shell.
+/// An error of a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellError {
     /// `syntax`, `import`, `undefined_name`, `async_component`, `no_code`, `no_component`, `too_large`, or a phase of
     /// loading: `load`, `render`, `timeout`.
     pub kind: String,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
     /// The line of the text that was given, from 1.
     pub line: Option<u32>,
     /// The column, from 1, in characters.
     pub column: Option<u32>,
-    /// That line.
+    /// The text of that line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_line: Option<String>,
-    /// The text ends in the midst of its code.
+    /// Whether the text ends in the middle of its code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
 
 impl ShellError {
-    /// A fault without a place.
+    /// An error without a position.
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -64,25 +64,25 @@ impl ShellError {
 /// A shell for the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shell {
-    /// Its revision.
+    /// The revision.
     pub rev: u64,
-    /// What is shown.
+    /// The compiled form.
     pub compiled: CompiledShell,
 }
 
-/// A shell that was kept.
+/// The description of a kept shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellInfo {
     /// From 1, one more with each shell that compiled.
     pub rev: u64,
-    /// When it was made.
+    /// The time at which the shell was made.
     pub at: Timestamp,
-    /// Who made it, such as a model's id or `person`.
+    /// The author, such as a model's id or `person`.
     pub by: String,
-    /// Its component.
+    /// The name of the component.
     pub component: String,
-    /// It has mounted on a page; none if no page was open since.
+    /// Whether it mounted on a page; `None` if no page was open since.
     pub mounted: Option<bool>,
-    /// How often it failed or died on a page; a hang counts at least as two. With two it is never shown by itself.
+    /// The number of crashes on a page; a hang counts at least as two. After two it is never restored.
     pub deaths: u32,
 }

@@ -1,4 +1,4 @@
-//! What the kernel knows beside blocks and conversation: the tools, the shell, what a shell keeps.
+//! The state apart from blocks and conversation: active tools, current shell, values that a shell keeps.
 
 use std::io;
 
@@ -12,11 +12,11 @@ const VERSION: u32 = 1;
 /// The most that a shell keeps of one kind, as JSON.
 pub(crate) const MAX_KEPT: usize = 1 << 20;
 
-/// `state.json`.
+/// The content of `state.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ShellState {
     pub schema_version: u32,
-    /// The tools of the next calls, by name; none: those of a conversation.
+    /// The tools of the next calls, by name; `None`: the default ten.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
     /// The revision of the shell that is the face.
@@ -24,10 +24,10 @@ pub(crate) struct ShellState {
     pub shell: Option<u64>,
     /// The last start failed to wake the model: the next one tries again, whatever was said since.
     pub must_wake: bool,
-    /// What a shell keeps for itself.
+    /// The state that a shell keeps.
     #[serde(default)]
     pub face: Option<Value>,
-    /// How a shell displays the conversation.
+    /// The display of the conversation that a shell keeps.
     #[serde(default)]
     pub display: Option<Value>,
 }
@@ -46,7 +46,7 @@ impl Default for ShellState {
 }
 
 impl ShellState {
-    /// What is kept, or nothing if it cannot be read; then with a line about it.
+    /// Reads the state; the default, with a line about it, if it cannot be read.
     pub fn open(files: &FileStore) -> io::Result<(Self, Option<String>)> {
         let (bytes, moved) = files.load(FILE)?;
         let Some(bytes) = bytes else {
@@ -60,7 +60,7 @@ impl ShellState {
         let aside = files.back_up_unreadable(FILE, &bytes)?;
         files.remove(FILE)?;
         let notice = format!(
-            "{FILE} cannot be read ({why}): tools and face state begin anew, it is kept as {aside}"
+            "{FILE} cannot be read ({why}): tools and face state begin again, it is kept as {aside}"
         );
         Ok((Self::default(), Some(notice)))
     }

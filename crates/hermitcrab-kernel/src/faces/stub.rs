@@ -1,6 +1,6 @@
 use super::shell::{CompiledShell, ShellCompiler, ShellError};
 
-/// Stands in where there is no page: it checks that brackets close and finds the component's name, and compiles nothing.
+/// A compiler for tests: it checks brackets and finds the component's name, and compiles nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StubCompiler;
 

@@ -1,4 +1,4 @@
-//! The start: a face that is kept, or a model that wakes.
+//! The boot: a kept face is restored, or the model is called for one.
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -12,39 +12,39 @@ use crate::{
     Event, EventSink, KernelError, Mounted, ShellError, TurnReport, UsageTotals, Utterance,
 };
 
-/// What a start came to.
+/// The result of a boot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BootReport {
-    /// The shell that was kept and is the face again.
+    /// The revision of the restored shell; `None` if no shell was restored.
     pub restored: Option<u64>,
-    /// The shell that is the face.
+    /// The revision of the shell that is the face.
     pub shell: Option<u64>,
-    /// What the person reads first.
+    /// The first text for the person.
     pub greeting: String,
-    /// Requests.
+    /// The number of requests.
     pub rounds: u32,
-    /// What they took.
+    /// The usage of these requests.
     pub usage: UsageTotals,
-    /// Who answers.
+    /// The model that answers.
     pub model: String,
-    /// Set when no model answers: what does.
+    /// The name of what answers in place of a model; `None` if a model answers.
     pub offline: Option<String>,
-    /// Set when there is no face of the model's: a host shows its own.
+    /// The reason for the host's safe face; `None` if the model's face is shown.
     pub safe_face: Option<SafeFace>,
-    /// What there is to say of the start.
+    /// Lines for the person about the start.
     pub notices: Vec<String>,
 }
 
-/// Why a host shows its own face.
+/// The reason for the host's safe face.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SafeFace {
-    /// In one line.
+    /// The reason in one line.
     pub reason: String,
-    /// What was wrong with the last shell.
+    /// The errors of the last shell.
     pub errors: Vec<ShellError>,
 }
 
-/// The first line where the model says nothing beside its face.
+/// The first line if the model only sends a face.
 const GREETING: &str = "The face is up. Say something.";
 const TERMINAL_GREETING: &str = "Say something.";
 
@@ -124,7 +124,7 @@ impl<'a> Boot<'a> {
         Ok(self.booted(report))
     }
 
-    /// Notes whether the model woke, where that is news.
+    /// Notes whether the model answered the boot, if that has changed.
     fn note_wake(&mut self, woke: bool) {
         if self.context.faces.state().must_wake != woke {
             return;

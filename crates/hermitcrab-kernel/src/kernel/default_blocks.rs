@@ -1,4 +1,4 @@
-//! What a store must hold before a model can wake.
+//! The preparation of a store before a boot.
 
 use jiff::Timestamp;
 use llm_client::Message;
@@ -10,10 +10,10 @@ use crate::prompt::keystone::{self, Choice, Persisted, StoreAction};
 use crate::prompt::{CoreBlock, Identity};
 use crate::{KernelConfig, KernelError};
 
-/// What was found, or made.
+/// The prepared parts.
 pub(super) struct Prepared {
     pub identity: Identity,
-    /// What was said in the earlier generation.
+    /// The messages of the earlier generation.
     pub conversation: Vec<Message>,
     pub notices: Vec<String>,
 }
@@ -52,7 +52,7 @@ pub(super) fn prepare(
     })
 }
 
-/// Takes over what an earlier generation left, unless somebody has used the store; answers what was said.
+/// Migrates an earlier generation into an unused store, and returns its messages.
 fn earlier_generation(
     export: &str,
     store: &dyn BlockStore,

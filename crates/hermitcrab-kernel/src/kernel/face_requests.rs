@@ -12,7 +12,7 @@ impl Kernel {
     ///
     /// `messages` is a text, or a list of `{role, content}`. `opts` may have `model` (`default`, `fast`, or an id of the
     /// settings), `system` and `max_tokens`. The answer is `{role, content, model, stop_reason, usage}`, the content as
-    /// one text. What it says comes to `events` as it is said.
+    /// one text. Its text goes to `events` as it arrives.
     ///
     /// Fields that are not known are left out, those of sampling, too. The budgets of the turn and the day hold, the
     /// window is that of a conversation, and one such request is under way at a time. Faults: `bad_arguments`,
@@ -39,7 +39,7 @@ impl Kernel {
     ///
     /// `params` has `messages` and may have `model`, `system`, `max_tokens`, `thinking` and `tools`. Whether a model
     /// thinks is a setting of the person's; `{type: "disabled"}` switches it off where it can be. A tool is the name of
-    /// one of the kernel's, or `{name, description, input_schema}` of the face's own; none are offered if none are named.
+    /// one of the kernel's, or `{name, description, input_schema}` of the face. Without `tools` no tool is offered.
     /// The answer is `{role, content, model, stop_reason, usage}`, the content as a list of blocks; the calls in it are
     /// not run. All else is as with [`Kernel::call_llm`].
     pub async fn call_api(
@@ -81,7 +81,7 @@ impl Kernel {
         self.redacted(may_block(answer).await)
     }
 
-    /// An answer for the face; keys are taken out of it.
+    /// An answer for the face, with keys removed.
     fn redacted(&self, answer: Result<Value, ToolError>) -> ToolResult {
         let mut outcome = ToolResult::from(answer.map(ToolResult::of));
         let redactor = &self.owners.config.redactor;

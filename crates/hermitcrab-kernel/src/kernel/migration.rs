@@ -1,4 +1,4 @@
-//! What an earlier generation left becomes the blocks and the conversation of this one.
+//! The migration of an earlier generation to blocks and a conversation.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::{KernelError, new_memory};
 const STASH_HEAD: &str = "What was made: texts, pictures, programs, lists. An entry begins with its name in a line of its \
     own. What happened is in the block memory.";
 
-/// What becomes of an export, beside the blocks that every instance has.
+/// The migration plan of an export, with the default blocks.
 pub fn plan_migration(export: &Export) -> Plan {
     let blocks: BTreeMap<_, _> = CoreBlock::ALL
         .into_iter()
@@ -36,11 +36,11 @@ pub fn plan_migration(export: &Export) -> Plan {
     })
 }
 
-/// Puts a plan into a store that nobody has used, adds the default blocks, and begins the conversation in the data
+/// Puts a plan into an unused store, adds the default blocks, and begins the conversation in the data
 /// directory `data` with that of the plan. `source` is what the log says of where it comes from.
 ///
 /// # Errors
-/// The store or the directory cannot be written. The same call goes on where this one stopped.
+/// The store or the directory cannot be written. The same call continues where this one stopped.
 pub fn migrate(
     plan: &Plan,
     store: &dyn BlockStore,

@@ -35,7 +35,7 @@ pub use migration::{migrate, plan_migration};
 #[derive(Clone)]
 pub struct Kernel {
     owners: Arc<Owners>,
-    /// Its requests are no person's.
+    /// Whether it works for a face without a person.
     unprompted: bool,
 }
 
@@ -45,10 +45,10 @@ impl Kernel {
         KernelBuilder::new(store, brain)
     }
 
-    /// Wakes the model: a good face that is kept is shown, else the model is asked for one.
+    /// Boots: restores a kept face, or asks the model for one.
     ///
     /// # Errors
-    /// What was said cannot be put on record. A model that does not answer is no error: the report says so.
+    /// The record cannot be written. A model that does not answer is reported, not an error.
     pub async fn boot(
         &self,
         events: EventSink,
@@ -70,7 +70,7 @@ impl Kernel {
         may_block(boot).await
     }
 
-    /// The same kernel for a face that asks while no person is at it: each request beside the conversation counts by
+    /// The same kernel for a face that works while the person is absent: each request outside of the conversation counts by
     /// [`Kernel::count_unprompted`].
     #[must_use]
     pub fn unprompted(&self) -> Self {
@@ -80,18 +80,18 @@ impl Kernel {
         }
     }
 
-    /// Counts a request to a model that a face makes while no person is at it, priced or not.
+    /// Counts a request that a face makes while the person is absent, priced or not.
     ///
     /// # Errors
-    /// `too_often`: the last hour has had `budgets.face_calls_hour` of them.
+    /// `too_often`: the last hour had `budgets.face_calls_hour` such requests.
     pub fn count_unprompted(&self) -> Result<(), ToolError> {
         self.owners.spending.count_face_call()
     }
 
-    /// The person says `input`; answers when the model is done.
+    /// Runs a turn on the words of the person.
     ///
     /// # Errors
-    /// No answer, or it cannot be put on record.
+    /// There is no answer, or the record cannot be written.
     pub async fn turn(
         &self,
         input: String,
@@ -101,10 +101,10 @@ impl Kernel {
         self.say(Author::Person, input, &events, &cancel).await
     }
 
-    /// The face of revision `rev` says `input` while the person is not at it; the model reads that it does ([`Author::says`]).
+    /// Runs a turn on the words of a face while the person is absent; the model reads who says it ([`Author::says`]).
     ///
     /// # Errors
-    /// No answer, or it cannot be put on record.
+    /// There is no answer, or the record cannot be written.
     pub async fn turn_of_face(
         &self,
         rev: u64,
@@ -138,7 +138,7 @@ impl Kernel {
         may_block(turn).await
     }
 
-    /// What the next request would be, part by part.
+    /// The next request, part by part.
     pub async fn prompt(&self, phase: Phase) -> PromptPreview {
         let preview = async {
             let record = self.owners.record.lock().await;
@@ -175,39 +175,39 @@ impl Kernel {
             .await
     }
 
-    /// Compiles a shell of the person's and shows it.
+    /// Compiles a shell of the person and shows it.
     pub async fn recompile(&self, jsx: &str) -> ToolResult {
         let input = serde_json::json!({ "jsx": jsx });
         self.call_for_person("recompile", input).await
     }
 
-    /// Goes back to a kept shell.
+    /// Shows a kept shell again.
     pub async fn use_shell(&self, rev: u64) -> ToolResult {
         let input = serde_json::json!({ "rev": rev });
         self.call_for_person("shell_use", input).await
     }
 
-    /// The time, as everything of this kernel is stamped with it.
+    /// The time by this kernel's clock.
     pub fn now(&self) -> Timestamp {
         self.owners.clock.now()
     }
 
-    /// What was taken so far.
+    /// The usage so far.
     pub fn usage(&self) -> Usage {
         self.owners.spending.usage()
     }
 
-    /// Who answers.
+    /// The identity of the brain.
     pub fn brain(&self) -> BrainInfo {
         self.owners.brain.info()
     }
 
-    /// What there is to say of the start: what was seeded, repaired or set aside.
+    /// Lines for the person about the start: installed blocks, repairs, backups.
     pub fn notices(&self) -> &[String] {
         &self.owners.notices
     }
 
-    /// The tools of the next call, by name.
+    /// The names of the tools of the next call.
     pub fn tools(&self) -> Vec<String> {
         self.owners.context().active_names()
     }
@@ -217,10 +217,10 @@ impl Kernel {
         self.owners.record.try_lock().is_err()
     }
 
-    /// Brings what could not be put on record there, if it can be now. UsageLine it before the last clone goes.
+    /// Writes messages to the record that could not be written before. Call it before the last clone is dropped.
     ///
     /// # Errors
-    /// What was said since is in memory only, and lost when the kernel goes.
+    /// The messages are only in memory, and are lost when the kernel is dropped.
     pub async fn settle(&self) -> Result<(), KernelError> {
         let settle = async {
             let mut record = self.owners.record.lock().await;
@@ -236,7 +236,7 @@ impl Kernel {
         record.messages().cloned().collect()
     }
 
-    /// Everything that was ever said, oldest first, with its authors.
+    /// Every message of the record with its author, oldest first.
     ///
     /// # Errors
     /// The record cannot be read.
@@ -253,7 +253,7 @@ impl Kernel {
         Ok(conversation::said(self.record()?))
     }
 
-    /// The shells that are kept, and what becomes of a face.
+    /// The kept shells, and the state of the face.
     pub fn faces(&self) -> &FaceManager {
         &self.owners.faces
     }

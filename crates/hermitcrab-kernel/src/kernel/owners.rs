@@ -11,7 +11,7 @@ use crate::storage::FileStore;
 use crate::toolbox::Toolbox;
 use crate::{Brain, KernelConfig};
 
-/// What all clones of a kernel share: one of each owner.
+/// The parts that all clones of a kernel share: one of each owner.
 pub(super) struct Owners {
     pub config: KernelConfig,
     pub brain: Arc<dyn Brain>,
@@ -28,7 +28,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// What a turn borrows, next to the locked record.
+    /// The parts that a turn borrows, next to the locked record.
     pub fn context(&self) -> TurnContext<'_> {
         TurnContext {
             config: &self.config,

@@ -1,4 +1,4 @@
-//! What the kernel says to the model in the person's place.
+//! The kernel's own requests to the model, in the place of the person's words.
 
 pub(crate) const ANSWER: &str =
     "[The token limit was reached before your answer began. Answer in a few words.]";
@@ -9,10 +9,10 @@ pub(crate) const GO_ON: &str =
 pub(crate) const SENTENCE: &str = "[Say to the person in one sentence what you did.]";
 pub(crate) const COMPONENT: &str =
     "[No face is running. Answer with one component in a jsx fence.]";
-/// What is wrong follows.
+/// The beginning of a request to fix a shell; its errors follow.
 pub(crate) const MEND: &str = "[Your component did not become the face: ";
 
-/// Whether these are words of the kernel's, and no person's.
+/// Whether these words are a request of the kernel, as records without authors have it.
 pub(crate) fn is_kernel_request(text: &str) -> bool {
     let whole = [
         super::BOOT_MESSAGE,
@@ -25,5 +25,5 @@ pub(crate) fn is_kernel_request(text: &str) -> bool {
     whole.contains(&text) || text.starts_with(MEND)
 }
 
-/// How each line begins for the model.
+/// The beginning of each line about the face for the model.
 pub(crate) const FROM_FACE: &str = "[From the face, not from the person: ";

@@ -1,4 +1,4 @@
-//! Which keystone is read at a boot: the stored one or the embedded one.
+//! The choice of the keystone for a boot: the stored one or the embedded one.
 
 use jiff::civil::Date;
 use pscale_blocks::{Block, BlockError, BlockName, Path, TokenCounter, render_json};
@@ -8,56 +8,56 @@ use super::defaults::{CoreBlock, RELEASED_KEYSTONES};
 /// A stored keystone with more tokens than this, as JSON, is not sent to a model.
 const MOST_TOKENS: usize = 2_000;
 
-/// Where the version stands.
+/// The path of the version.
 const VERSION: &str = "0.5.1";
 
-/// What the store says of its keystone.
+/// The keystone in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persisted<'a> {
-    /// There is none.
+    /// The store has no keystone.
     Missing,
-    /// It cannot be read, for this reason.
+    /// The keystone cannot be read, for this reason.
     Unreadable(&'a str),
-    /// It is this.
+    /// The stored keystone.
     Found(&'a Block),
 }
 
-/// Which keystone is read.
+/// The source of the keystone that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeystoneSource {
-    /// That of the program.
+    /// The embedded keystone.
     Embedded,
-    /// That of the store; it is the program's, or a newer one.
+    /// The stored keystone; it equals the embedded one, or is newer.
     Persisted,
-    /// That of the store, with the program's number and another content.
+    /// The stored keystone, with the embedded one's number and different content.
     Edited,
 }
 
-/// What is to be done with the store.
+/// The change to the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreAction {
-    /// Nothing.
+    /// No change.
     Leave,
     /// The embedded keystone is stored as a new block.
     Create,
     /// The embedded keystone is stored as a new revision.
     Replace {
-        /// The name under which the block before is kept beside it, because somebody had edited it.
+        /// The name under which the previous block is kept, because it had been edited.
         keep_as: Option<BlockName>,
     },
 }
 
-/// A decision.
+/// The decision about the keystone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// Which one is read.
+    /// The source of the keystone.
     pub which: KeystoneSource,
-    /// The one that is read.
+    /// The keystone that is read.
     pub block: Block,
     /// One line for the person.
     pub notice: Option<String>,
-    /// What is to be done with the store.
+    /// The change to the store.
     pub action: StoreAction,
 }
 
@@ -149,7 +149,7 @@ fn teaches(block: &Block, tokens: &dyn TokenCounter) -> Result<(), String> {
     Ok(())
 }
 
-/// The name for a stored keystone that is not as any program wrote it; none for one that is, for nothing of it is lost.
+/// The name for a stored keystone that was edited; `None` for one as a program wrote it, which is not lost.
 fn kept_as(stored: &Block, version: u64) -> Option<BlockName> {
     let hash = hex(&stored.hash());
     let untouched = RELEASED_KEYSTONES.contains(&(version, hash.as_str()));
@@ -173,7 +173,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Who changes the embedded keystone raises its number and leaves the hash of the one before in the list.
+    /// A change of the embedded keystone raises its number and leaves the previous hash in the list.
     #[test]
     fn the_embedded_keystone_is_the_last_of_those_released() {
         let embedded = CoreBlock::Keystone.embedded();

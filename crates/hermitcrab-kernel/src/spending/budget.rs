@@ -1,4 +1,4 @@
-//! What may be spent, checked before anything is sent.
+//! The check of budgets before a request is sent.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn tokens(request: &BrainRequest) -> u64 {
     (system + tools + window::tokens(&request.messages, &O200k)) as u64
 }
 
-/// What may be spent on a request, or why it must not be sent, as a line for the person.
+/// The spending limit of a request, or a line for the person why it must not be sent.
 pub(super) fn allow(
     meter: &SpendMeter,
     info: &BrainInfo,

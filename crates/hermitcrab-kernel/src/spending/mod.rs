@@ -1,4 +1,4 @@
-//! What calls took, and what they may take.
+//! The usage of model calls, and their budgets.
 
 mod budget;
 mod meter;

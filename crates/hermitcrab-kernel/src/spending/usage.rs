@@ -1,4 +1,4 @@
-//! What calls took: one line each on record, and the sums.
+//! The usage on record, one line a call, and its sums.
 
 use std::io;
 
@@ -27,12 +27,12 @@ pub(crate) struct UsageLine {
     cached_read: u64,
     cached_write: u64,
     output: u64,
-    /// Dollars; null when nobody knows.
+    /// The cost in US dollars; null if it is unknown.
     #[serde(with = "dollars::optional_usd")]
     usd: Option<Usd>,
-    /// Who said what it cost.
+    /// The source of the cost.
     cost_from: CostSource,
-    /// What counted the tokens when the provider did not.
+    /// The tokenizer that counted, if the provider did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tokenizer: Option<String>,
     /// Attempts that ended without usage: `usd` holds the most that these can have cost.
@@ -46,9 +46,9 @@ fn is_zero(n: &u64) -> bool {
 }
 
 impl UsageLine {
-    /// What a reply says it took.
+    /// The usage that a reply reports.
     ///
-    /// `None` for the offline rules, which take nothing. A script that stands for a model has no known cost and is counted.
+    /// `None` for the offline rules, which cost nothing. A script in place of a model has an unknown cost and is counted.
     pub fn of(model: &str, reply: &Reply, tokenizer: &str) -> Option<Self> {
         let is_offline = matches!(reply.source, ReplySource::Offline(_));
         if is_offline && reply.cost.from == CostSource::Free {
@@ -67,7 +67,7 @@ impl UsageLine {
         })
     }
 
-    /// A call without an answer, for which the client charged this.
+    /// A call without an answer, with the client's charge.
     pub fn lost(model: &str, spend: Option<Spend>) -> Option<Self> {
         let mut lost = Self::of_nothing(model).charged(spend)?;
         if lost.usd.is_some() {
@@ -92,8 +92,8 @@ impl UsageLine {
         }
     }
 
-    /// The call with what the client charged for it, failed attempts included. None where the client charged nothing:
-    /// it asked nobody, or does not tell.
+    /// The call with the client's charges, failed attempts included. `None` if the client charged nothing
+    /// or does not report it.
     pub fn charged(&self, spend: Option<Spend>) -> Option<Self> {
         let spend = spend.filter(|spend| spend.tokens > 0)?;
         Some(Self {
@@ -136,7 +136,7 @@ pub(crate) struct UsageSums {
 }
 
 impl UsageSums {
-    /// Reads what is on record. Lines that cannot be read are kept beside it, with a line about them.
+    /// Reads the record. Unreadable lines are kept in a file next to it, with a line about them.
     pub fn open(files: &FileStore, now: Timestamp) -> io::Result<(Self, Option<String>)> {
         let mut meter = Self {
             usage: Usage::default(),

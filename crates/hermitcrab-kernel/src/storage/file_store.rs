@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use llm_client::Redactor;
 use tempfile::Builder;
 
-/// Where the kernel keeps what is no block. No key gets there: what looks like one, and the key in use, are taken out of
+/// The store of the kernel's own files. No key gets there: what looks like one, and the key in use, are removed from
 /// everything that is written.
 #[derive(Debug)]
 pub(crate) struct FileStore {
@@ -25,7 +25,7 @@ enum Backing {
     /// Memory, over a folder that is only read, if there is one.
     Memory {
         below: Option<PathBuf>,
-        /// What was written; none where a file was taken away.
+        /// The written files; `None` for a removed one.
         files: Mutex<BTreeMap<String, Option<Vec<u8>>>>,
     },
 }
@@ -43,8 +43,8 @@ impl FileStore {
         Self { place, redactor }
     }
 
-    /// Clears away what was being written when a process ended: once, before anything else is written. What cannot be cleared is
-    /// no reason not to start.
+    /// Removes drafts of a process that ended: once, before anything else is written. A draft that cannot be removed does
+    /// not stop the start.
     pub fn sweep(&self) {
         let Backing::Dir(dir) = &self.place else {
             return;
@@ -59,7 +59,7 @@ impl FileStore {
         }
     }
 
-    /// The bytes of a file; none if there is none.
+    /// The bytes of a file; `None` if it does not exist.
     pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         match &self.place {
             Backing::Dir(dir) => read(&dir.join(name)),
@@ -74,7 +74,7 @@ impl FileStore {
         }
     }
 
-    /// The bytes of a file at a start. What is no file in its place is moved away, with a line about it.
+    /// The bytes of a file at a start. Anything in its place that is not a file is moved away, with a line about it.
     pub fn load(&self, name: &str) -> io::Result<(Option<Vec<u8>>, Option<String>)> {
         match (self.read(name), &self.place) {
             (Err(error), Backing::Dir(dir)) if error.kind() == io::ErrorKind::IsADirectory => {
@@ -91,7 +91,7 @@ impl FileStore {
         }
     }
 
-    /// Keeps `bytes`, which cannot be read, beside the file they were in; answers under which name.
+    /// Keeps unreadable `bytes` in a file next to theirs, and returns its name.
     pub fn back_up_unreadable(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
         let aside = self.free_name(name)?;
         self.replace(&aside, bytes)?;
@@ -194,7 +194,7 @@ impl FileStore {
         }
     }
 
-    /// `bytes` without keys. What is no text is no file of the kernel's, and stays as it is.
+    /// `bytes` without keys. Bytes that are not text stay as they are.
     fn clean<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Owned(self.redactor.clean(text).into_bytes()),
@@ -210,7 +210,7 @@ impl FileStore {
     }
 }
 
-/// How files begin that are not in their place yet.
+/// The prefix of files that are being written.
 const DRAFT: &str = ".kernel-";
 /// The folders in which files are replaced.
 const FOLDERS: [&str; 3] = ["", "shells", "kv"];

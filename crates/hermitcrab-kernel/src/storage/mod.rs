@@ -1,4 +1,4 @@
-//! Where the kernel keeps what is no block, and the store as everybody gets it.
+//! The kernel's own files, and the block store without keys.
 
 mod file_store;
 mod redacting;

@@ -8,7 +8,7 @@ use pscale_blocks::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The store that was given, for everybody: no key in use gets into a block, whoever writes it. Stores themselves take
+/// A block store into which no key in use is written. Stores themselves take
 /// out what looks like a key; of one without a form only the redactor knows.
 pub(crate) struct RedactingStore {
     pub store: Arc<dyn BlockStore>,

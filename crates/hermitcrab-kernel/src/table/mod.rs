@@ -1,4 +1,4 @@
-//! What the model can call, and what it gets for it.
+//! The tools that a model can call, their arguments and their results.
 
 mod args;
 mod outcome;

@@ -4,12 +4,12 @@ use serde_json::Value;
 use crate::ToolError;
 use crate::error::usual_hint;
 
-/// What a tool answered. A failure is data, too.
+/// The answer of a tool. A failure is data, too.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolResult {
     /// The answer, or a [`ToolError`] as JSON.
     pub content: Value,
-    /// It failed.
+    /// Whether the tool failed.
     pub is_error: bool,
     /// A shell is compiled and waits for a page.
     pub pending_face: bool,
@@ -22,7 +22,7 @@ pub struct ToolResult {
 const MAX_RESULT: usize = 12_000;
 
 impl ToolResult {
-    /// What a tool answered.
+    /// The answer of a tool that succeeded.
     pub fn of(content: impl Serialize) -> Self {
         match serde_json::to_value(content) {
             Ok(content) => Self {
@@ -43,7 +43,7 @@ impl ToolResult {
         }
     }
 
-    /// Why it failed, if it did.
+    /// The error, if the tool failed.
     pub fn fault(&self) -> Option<ToolError> {
         let text = |key: &str| self.content[key].as_str().unwrap_or_default();
         let fault = ToolError::new(text("error"), text("detail")).hint(text("hint"));

@@ -15,7 +15,7 @@ const BASE: &str = "base";
 /// Tools that `set_tools` takes by one name.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Group {
-    /// Its name, such as `web`.
+    /// The name, such as `web`.
     #[serde(rename = "group")]
     pub name: String,
     /// In the order in which they are sent.
@@ -25,9 +25,9 @@ pub struct Group {
 /// A tool of the kernel.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Tool {
-    /// Its name, such as `block_read`.
+    /// The name, such as `block_read`.
     pub name: String,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: String,
     /// The JSON schema of its arguments.
     #[serde(rename = "input_schema")]
@@ -111,7 +111,7 @@ pub fn near_names(name: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// How far `asked` is from a known name; none if it is another word. `webFetch` is `web_fetch`.
+/// The distance of `asked` from a known name; `None` for a different word. `webFetch` is `web_fetch`.
 fn strangeness(asked: &[char], known: &str) -> Option<usize> {
     let plain: Vec<char> = known.chars().filter(|c| c.is_alphanumeric()).collect();
     let distance = distance(asked, &plain);
@@ -126,7 +126,7 @@ fn strangeness(asked: &[char], known: &str) -> Option<usize> {
 /// More than any distance between two names.
 const LONG_WAY: usize = 100;
 
-/// How many letters must be changed, put in or taken out to make one text of the other.
+/// The number of letters to change, insert or remove to make one text of the other.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (above, from) in left.iter().enumerate() {

@@ -26,7 +26,7 @@ pub fn run_block_tool(
     store: &dyn BlockStore,
     stamp: &Stamp,
 ) -> ToolResult {
-    let unknown = || ToolError::new("unknown_tool", format!("{name} is no tool on blocks"));
+    let unknown = || ToolError::new("unknown_tool", format!("{name} is not a tool on blocks"));
     let Some(tool) = crate::tool(name) else {
         return unknown().into();
     };
@@ -35,7 +35,7 @@ pub fn run_block_tool(
         .into()
 }
 
-/// Runs a tool on blocks; none if `name` is not one of them.
+/// Runs a tool on blocks; `None` if `name` is not one of them.
 pub(crate) fn run(
     name: &str,
     args: &Args,
@@ -107,7 +107,7 @@ fn view(
     Ok(outcome)
 }
 
-/// An error of a block; what a model needs to go on stands in the hint.
+/// An error of a block; the hint says how a model can continue.
 fn fault(error: BlockError) -> ToolError {
     let hint = match &error {
         BlockError::NewRoot { head, .. } => Some(format!("begin the path with {head}")),
@@ -229,7 +229,7 @@ fn edit(
     Ok(ToolResult::of(answer))
 }
 
-/// What an edit did, as fields of the answer.
+/// The effect of an edit, as fields of the answer.
 fn describe(edited: &Edited, answer: &mut Value) {
     match &edited.applied {
         Some(Applied::Appended(Appended::NeedsSummary {

@@ -23,7 +23,7 @@ const MAX_VALUE: usize = 1 << 20;
 const MAX_ALL: usize = 64 << 20;
 const MAX_KEYS: usize = 10_000;
 
-/// Values by key, in the data directory or in memory. Each has a file of its own that is replaced whole.
+/// Values by key, in the data directory or in memory. Each value has one file, which is replaced whole.
 pub struct Kv {
     files: FileStore,
     state: Mutex<KvState>,
@@ -42,7 +42,7 @@ struct KvState {
 pub struct KvKey {
     /// The key.
     pub key: String,
-    /// What it takes of the store, in bytes.
+    /// The size in the store, in bytes.
     pub bytes: usize,
 }
 
@@ -76,7 +76,7 @@ impl Kv {
         self.state().skipped.clone()
     }
 
-    /// The value of a key; none if it has none.
+    /// The value of a key; `None` without one.
     ///
     /// # Errors
     /// `bad_key`; `corrupt`; `io`.

@@ -1,4 +1,4 @@
-//! What tools work on: blocks, files, the web, the key-value store.
+//! The things that tools work on: blocks, files, the web, the key-value store.
 
 pub(crate) mod blocks;
 mod files;

@@ -1,4 +1,4 @@
-//! The tools that reach out of the kernel: the web, granted folders, the key-value store, and what the host can do.
+//! The tools that reach out of the kernel: the web, granted folders, the key-value store, and the host.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -16,7 +16,7 @@ use super::web::Page;
 use crate::table::Args;
 use crate::{HostCall, HostError, ToolError, ToolResult};
 
-/// The most bytes of a file at once: with what stands around them they are below the longest result.
+/// The most bytes of a file at once: with the JSON around them they are below the longest result.
 const PIECE: usize = 10_000;
 
 /// The pages that a turn has read.
@@ -119,7 +119,7 @@ impl Toolbox {
         !is_own && self.host.offers().0.contains(name)
     }
 
-    /// Works on a thread that may be left behind: a folder of a network may never answer, and the person may stop the turn.
+    /// Works on a thread that may outlive the call: a network folder may never answer, and the person may stop the turn.
     async fn in_folder(&self, name: &str, args: Args) -> Result<ToolResult, ToolError> {
         let (files, name) = (self.files.clone(), name.to_owned());
         let work = spawn_blocking(move || in_folder(&files, &name, &args));

@@ -23,28 +23,28 @@ use crate::{
 
 /// The longest message of the person in characters.
 pub const MAX_INPUT: usize = 60_000;
-/// Attempts to mend a shell that failed, in a turn and in a boot.
+/// The number of attempts to repair a shell, in a turn and in a boot.
 const REPAIRS: u32 = 5;
 const BOOT_REPAIRS: u32 = 3;
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TurnReport {
-    /// What the model says to the person.
+    /// The text of the model for the person.
     pub text: String,
-    /// Requests, pauses not counted.
+    /// The number of requests, without pauses.
     pub rounds: u32,
     /// The tools that were called, in order.
     pub tools: Vec<String>,
-    /// What it took.
+    /// The usage of the turn.
     pub usage: UsageTotals,
     /// The model that answered last.
     pub model: String,
-    /// Set when no model answers: what does.
+    /// The name of what answers in place of a model; `None` if a model answers.
     pub offline: Option<String>,
-    /// Why the turn was closed before the model was done, in one line.
+    /// The reason in one line, if the turn was closed before the model was done.
     pub stopped: Option<String>,
-    /// Set when no shell could be mended: what was wrong with the last one. A host shows its own face then.
+    /// The errors of the last shell, if no attempt could repair it; then the host shows its safe face.
     pub safe_face: Option<Vec<ShellError>>,
 }
 
@@ -99,14 +99,14 @@ pub(crate) struct Turn<'a> {
     told: Notes,
     /// Messages of this turn that are on record.
     stored: usize,
-    /// What the model has said to the person.
+    /// The text of the model for the person so far.
     text: String,
     model: String,
     rounds: u32,
     pauses: u32,
     limits: WindowLimits,
     tools_off: bool,
-    /// A cut reply was asked to go on.
+    /// A cut reply was asked to continue.
     continued: bool,
     /// The next words follow the last ones directly.
     goes_on: bool,
@@ -114,13 +114,13 @@ pub(crate) struct Turn<'a> {
     closing: bool,
     /// The window was made smaller.
     shrunk: bool,
-    /// The model after which the chain goes on: it refused.
+    /// The model that refused: the chain continues after it.
     after: Option<String>,
     stopped: Option<String>,
     safe_face: Option<Vec<ShellError>>,
 }
 
-/// What follows a reply.
+/// The next step after a reply.
 enum NextStep {
     Ask,
     Done,
@@ -161,7 +161,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Says `first` and goes on until the model is done or a limit is reached.
+    /// Begins with `first` and continues until the model is done or a limit is reached.
     pub async fn run(mut self, first: Vec<Utterance>) -> Result<TurnReport, KernelError> {
         self.pending = first;
         loop {
@@ -244,7 +244,7 @@ impl<'a> Turn<'a> {
         Ok(self.answered(answer).await)
     }
 
-    /// What the model gets to see. Turns that it no longer sees move to the block `history`.
+    /// The messages that the model sees. Turns that it no longer sees move to the block `history`.
     fn window(&mut self) -> Vec<Message> {
         let pending = self.pending.iter().map(|said| &said.message);
         let all: Vec<_> = (self.record.messages().chain(pending)).cloned().collect();
@@ -285,7 +285,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Ends the turn at a limit: open calls get an answer, and what was said goes on record.
+    /// Ends the turn at a limit: open calls get an answer, and the messages are recorded.
     fn stop(&mut self, line: String) -> NextStep {
         let fault = ToolError::new("stopped", line.as_str());
         self.close_open(&fault);
@@ -322,7 +322,7 @@ impl<'a> Turn<'a> {
         text.map(Block::text)
     }
 
-    /// Drops what is not on record. What was to be told with it is told with the next message.
+    /// Drops the messages that are not on record. Their lines about the face wait for the next message.
     fn forget(&mut self) {
         self.pending.clear();
         let mut told = std::mem::take(&mut self.told);
@@ -331,7 +331,7 @@ impl<'a> Turn<'a> {
         *waiting = told;
     }
 
-    /// Puts what was said on record. If that cannot be written it stays in memory, and the person is told.
+    /// Records the messages. If the record cannot be written they stay in memory, with a notice for the person.
     fn store(&mut self) {
         let now = self.context.clock.now();
         let pending = std::mem::take(&mut self.pending);

@@ -1,4 +1,4 @@
-//! What a reply asks for: every way in which it may end.
+//! The handling of a reply: every way in which it may end.
 
 use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::dispatch::calls;
 use crate::prompt::{Phase, kernel_words as asks};
 use crate::{Author, BrainReply, Utterance};
 
-/// How often a reply may pause in a turn.
+/// The number of pauses of replies in a turn.
 const PAUSES: u32 = 5;
 
 impl Turn<'_> {
@@ -54,7 +54,7 @@ impl Turn<'_> {
         }
     }
 
-    /// What the model says beside its tools belongs to its answer. What goes on where it stopped is one text with it.
+    /// Adds text to the answer. A continuation follows the text before it directly.
     pub(super) fn append_text(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
@@ -107,7 +107,7 @@ impl Turn<'_> {
         NextStep::Done
     }
 
-    /// The provider ended the reply; what came of it is kept.
+    /// The provider ended the reply; the received part is kept.
     pub(super) fn filtered(&mut self, message: Message) -> NextStep {
         self.rounds += 1;
         push_said(&mut self.pending, message);
@@ -216,7 +216,7 @@ impl Turn<'_> {
     }
 }
 
-/// A reply goes on record if it says something: thoughts alone are no message.
+/// Records a reply that says something: thoughts alone are not a message.
 fn push_said(pending: &mut Vec<Utterance>, message: Message) {
     let says = |block: &Block| match &block.kind {
         BlockKind::Text { text } => !text.trim().is_empty(),

@@ -1,4 +1,4 @@
-//! What is sent: instructions, tools, and the part of the conversation that is shown.
+//! The next request: instructions, tools, and the window of the conversation.
 
 use llm_client::{Message, ToolSpec};
 use pscale_blocks::{Block, O200k, TokenCounter as _};
@@ -10,12 +10,12 @@ use crate::dispatch::TurnContext;
 use crate::prompt::{BOOT_MESSAGE, CoreBlock, Part, Phase, PromptBlocks, SystemPrompt};
 use crate::{BrainRequest, Tier, table};
 
-/// What a request would be.
+/// A request before it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PromptPreview {
-    /// Of which request.
+    /// The kind of the request.
     pub phase: Phase,
-    /// Nobody chose other tools than those of the start.
+    /// Whether the tools are the default ones.
     pub default_tools: bool,
     /// The instructions that the provider may cache.
     pub cached: String,
@@ -34,33 +34,33 @@ pub struct PromptPreview {
 /// Tokens of the parts of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PromptTokens {
-    /// Who counts.
+    /// The tokenizer.
     pub tokenizer: String,
     /// The provider in whose form the tools are counted, such as `anthropic`.
     pub form: String,
-    /// Both instructions.
+    /// The tokens of both instructions.
     pub system: usize,
-    /// The tools.
+    /// The tokens of the tools.
     pub tools: usize,
     /// The conversation that is shown.
     pub messages: usize,
-    /// All of it.
+    /// The tokens of the whole request.
     pub total: usize,
 }
 
 /// A limit of the specification, and what a request has of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PromptLimit {
-    /// What is limited.
+    /// The limited part: `system`, `tools` or `all`.
     pub what: &'static str,
-    /// Tokens.
+    /// The size in tokens.
     pub tokens: usize,
-    /// The most.
+    /// The limit in tokens.
     pub most: usize,
 }
 
 impl PromptPreview {
-    /// What is limited in a request of this phase. The tools are, as long as nobody chose others.
+    /// The limits of a request of this phase. The tools have one as long as they are the default ones.
     pub fn limits(&self) -> Vec<PromptLimit> {
         let limit = |what, tokens, most| PromptLimit { what, tokens, most };
         let tokens = &self.tokens;
@@ -78,7 +78,7 @@ impl PromptPreview {
     }
 }
 
-/// Stands for what the person will say.
+/// The placeholder for the next words of the person.
 const NEXT_WORDS: &str = "[the next message]";
 const BOOT_TOOLS: usize = 500;
 const CALL_TOOLS: usize = 540;
@@ -107,7 +107,7 @@ fn tools_of(context: TurnContext<'_>, phase: Phase) -> Vec<ToolSpec> {
     }
 }
 
-/// The instructions as the blocks stand now; keystone and constitution as they stood at the start.
+/// The instructions from the current blocks; keystone and constitution are those of the start.
 fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
     let load = |core: CoreBlock| -> Option<Block> {
         context

@@ -1,4 +1,4 @@
-//! Every message on record has an author, and nobody guesses it from the words.
+//! Every message on record has an author, which is not guessed from the words.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The table of bad input, as far as it is the kernel's. In every row the turn goes on and ends.
+//! The table of bad input, as far as it is the kernel's. In every row the turn continues and ends.
 
 use hermitcrab_kernel::{BrainError, KernelError, ScriptStep};
 use llm_client::{Block, BlockKind, Role, StopReason, ToolInput};

@@ -1,4 +1,4 @@
-//! How a start goes: rows 5 to 7 of the acceptance list, and the steps of section 5.
+//! The boot: rows 5 to 7 of the acceptance list, and the steps of section 5.
 
 use std::fs;
 use std::sync::Arc;

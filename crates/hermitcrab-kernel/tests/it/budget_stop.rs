@@ -1,4 +1,4 @@
-//! What may be spent: each budget stops before the request, and the meter is the sum of what is on record.
+//! The budgets: each one stops before the request, and the meter is the sum of the record.
 
 use std::collections::VecDeque;
 use std::fs;

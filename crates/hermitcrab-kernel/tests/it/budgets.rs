@@ -124,7 +124,7 @@ fn a_prompt_keeps_to_its_budget_when_every_text_is_long() {
 }
 
 proptest! {
-    /// Whatever stands in the blocks, the prompt is within its limit, and the same blocks give the same bytes.
+    /// With any blocks the prompt is within its limit, and the same blocks give the same bytes.
     #[test]
     fn a_prompt_keeps_to_its_budget_with_any_blocks(
         edits in vec((0_usize..6, vec(0_u8..10, 0..5), "\\PC{1,40}|[a-z ]{1,300}|(.|\n){1,80}"), 0..30),

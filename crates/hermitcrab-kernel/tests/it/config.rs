@@ -85,7 +85,7 @@ fn what_cannot_hold_is_refused_with_its_place() {
             "[fast]\nid = \"m\"\nprice = { input = -1, output = 1, date = \"2026-11-22\" }\n",
             3,
             19,
-            "-1 is no amount",
+            "-1 is not an amount",
         ),
         (
             "[fast]\nid = \"m\"\nprice = { input = nan, output = 1, date = \"2026-11-22\" }\n",

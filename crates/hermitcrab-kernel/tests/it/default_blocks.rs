@@ -69,7 +69,7 @@ const TABLE: [Row; 6] = [
     },
 ];
 
-/// What each node of the capabilities explains: tools with their signatures, and props.
+/// The explanations of each node of the capabilities: tools with their signatures, and props.
 const EXPLAINED: &[(&str, &[&str])] = &[
     ("0.1.1", &["callLLM", "call_llm"]),
     ("0.1.2", &["callAPI"]),

@@ -170,7 +170,7 @@ async fn the_safe_face_is_followed_by_nothing_else() {
     );
 }
 
-/// A page on which a face dies while the kernel still hears that it has mounted.
+/// A page on which a face crashes while the kernel is still told that it has mounted.
 struct Fragile(std::sync::OnceLock<hermitcrab_kernel::Kernel>);
 
 #[async_trait::async_trait]
@@ -256,14 +256,14 @@ async fn the_model_hears_of_the_death_with_its_next_result() {
     assert!(results(said.last().unwrap()).is_empty());
 }
 
-/// What happens to the face that is shown.
+/// The fate of the face that is shown.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Crash,
     Hang,
-    /// It dies while it is being shown.
+    /// A crash while the face is being shown.
     NoMount,
-    /// Another page tells late of a face that was shown before.
+    /// A late report of an earlier face, from another page.
     Late(u64, bool),
 }
 
@@ -277,7 +277,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 proptest! {
-    /// Whoever shows what the kernel says, and tells of each death, comes to the safe face: no face is shown after its
+    /// A page that shows what the kernel says, and reports each crash, reaches the safe face: no face is shown after its
     /// second death, whatever comes in between.
     #[test]
     fn any_deaths_end_in_the_safe_face(

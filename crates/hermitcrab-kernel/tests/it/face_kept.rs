@@ -1,4 +1,4 @@
-//! What a face keeps, which folders are its page's, and what it hears of blocks.
+//! The values that a face keeps, the folders of its page, and the events about blocks.
 
 use hermitcrab_kernel::{Event, HostSkills};
 use pscale_blocks::EditAuthor;

@@ -1,4 +1,4 @@
-//! What a face reports reaches the model with its next message, and never as words of the person's.
+//! Reports of a face reach the model with its next message, and never as words of the person.
 
 use hermitcrab_kernel::{BrainError, ScriptStep};
 use llm_client::{BlockKind, Message, Role};

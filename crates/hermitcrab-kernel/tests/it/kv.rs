@@ -66,9 +66,9 @@ fn any_text_is_a_key() {
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 1);
     let too_long = "x".repeat(201);
     for key in ["", "a\0b", &too_long] {
-        assert_eq!(kv.get(key).unwrap_err().error, "bad_key");
-        assert_eq!(kv.put(key, &json!(1)).unwrap_err().error, "bad_key");
-        assert_eq!(kv.delete(key).unwrap_err().error, "bad_key");
+        assert_eq!(kv.get(key).unwrap_err().kind, "bad_key");
+        assert_eq!(kv.put(key, &json!(1)).unwrap_err().kind, "bad_key");
+        assert_eq!(kv.delete(key).unwrap_err().kind, "bad_key");
     }
 }
 
@@ -79,7 +79,7 @@ fn a_value_has_at_most_a_mebibyte() {
     let fits = "x".repeat((1 << 20) - 2);
     kv.put("a", &json!(fits)).unwrap();
     let more = format!("{fits}x");
-    assert_eq!(kv.put("a", &json!(more)).unwrap_err().error, "too_large");
+    assert_eq!(kv.put("a", &json!(more)).unwrap_err().kind, "too_large");
     assert_eq!(kv.get("a").unwrap(), Some(json!(fits)));
 }
 
@@ -92,13 +92,13 @@ fn all_have_at_most_64_mebibytes() {
         put += 1;
     }
     assert_eq!(put, 63, "the keys count as well");
-    assert_eq!(kv.put("more", &value).unwrap_err().error, "full");
+    assert_eq!(kv.put("more", &value).unwrap_err().kind, "full");
     kv.put("small", &json!(1)).unwrap();
     // What replaces a value takes its room; what is deleted gives it back.
     kv.put("k00", &value).unwrap();
     assert!(kv.delete("k00").unwrap());
     kv.put("more", &value).unwrap();
-    assert_eq!(kv.put("k00", &value).unwrap_err().error, "full");
+    assert_eq!(kv.put("k00", &value).unwrap_err().kind, "full");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn damaged_files_are_left_alone_and_named() {
     assert!(cut.exists() && folder.join("0000.json").exists());
     // Damaged after the store was opened: told when it is read, and put right by a new value.
     fs::write(late, "no").unwrap();
-    assert_eq!(kv.get("late").unwrap_err().error, "corrupt");
+    assert_eq!(kv.get("late").unwrap_err().kind, "corrupt");
     kv.put("late", &json!(2)).unwrap();
     assert_eq!(kv.get("late").unwrap(), Some(json!(2)));
     kv.put("cut", &json!(3)).unwrap();

@@ -285,7 +285,7 @@ async fn a_reply_of_blanks_and_one_of_line_ends_harm_no_later_turn() {
     assert_eq!(place.say("Three").await.text, "Well.");
 }
 
-/// Row H30.
+/// Covers row H30.
 #[tokio::test]
 async fn arguments_that_are_too_long_are_not_run() {
     const MOST: usize = (4 << 20) + (64 << 10);

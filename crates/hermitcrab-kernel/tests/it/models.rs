@@ -1,4 +1,4 @@
-//! Which model is asked, when the next one is, and how: acceptance row 21.
+//! The choice of the model, and of the next one: acceptance row 21.
 
 use std::sync::{Arc, Mutex};
 
@@ -225,7 +225,7 @@ async fn a_broken_stream_is_an_error_and_no_reply() {
     let error = rig.ask(request()).await.unwrap_err();
     assert_eq!(
         error.plain(),
-        "the answer broke off, and nothing of it is kept: ask again"
+        "the answer was interrupted, and nothing of it is kept: ask again"
     );
 }
 

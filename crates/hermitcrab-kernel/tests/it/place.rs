@@ -21,7 +21,7 @@ pub const SHELL: &str = "function App() { return <p>hello</p>; }";
 /// A shell with a fault in its second line.
 pub const BROKEN: &str = "function App() {\n  return (<p>hello</p>];\n}";
 
-/// What becomes of a shell that fails on the page.
+/// The outcome of a shell that fails on the page.
 pub fn crash() -> Mounted {
     Mounted::Failed(ShellError {
         kind: "render".to_owned(),
@@ -68,7 +68,7 @@ pub struct Place {
     pub events: Arc<Mutex<Vec<Event>>>,
 }
 
-/// How a [`Place`] is made.
+/// The parts of a [`Place`] before it is made.
 pub struct Setting {
     pub config: KernelConfig,
     pub store: Arc<dyn BlockStore>,
@@ -104,7 +104,7 @@ impl Setting {
         self
     }
 
-    /// With the blocks and the kernel's files that another kernel left behind.
+    /// With the blocks and the kernel's files that another kernel left.
     pub fn after(mut self, place: &Place, dir: &Path) -> Self {
         self.store = place.store.clone();
         self.clock = place.clock.clone();
@@ -187,11 +187,11 @@ impl Place {
     }
 }
 
-/// A page that shows what it is told to, and remembers it.
+/// A page that shows each shell, and remembers it.
 #[derive(Default)]
 pub struct FakePage {
     pub shown: Mutex<Vec<Shell>>,
-    /// What becomes of the next shells; then they mount.
+    /// The outcomes of the next shells; then they mount.
     pub mounts: Mutex<VecDeque<Mounted>>,
     pub skills: Mutex<HostSkills>,
     pub asked: Mutex<Vec<HostCall>>,

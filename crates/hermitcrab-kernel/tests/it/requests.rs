@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::place::{BROKEN, Place, SHELL, Setting, call};
 
-/// What is wrong with a request.
+/// The problem of a request.
 fn fault(request: &BrainRequest) -> Option<String> {
     let messages = &request.messages;
     if messages.first()?.role != Role::User {
@@ -94,7 +94,7 @@ fn answers(message: &Message) -> Vec<String> {
     ids.collect()
 }
 
-/// What is wrong with the record: a call whose result is not in the next message.
+/// The problem of the record: a call whose result is not in the next message.
 fn unpaired(said: &[Message]) -> Option<String> {
     (0..said.len()).find_map(|at| {
         let called = ids(&said[at]);

@@ -1,4 +1,4 @@
-//! A stored face comes back, or the one before it, or the safe face: and nobody is asked.
+//! A stored face comes back, or the one before it, or the safe face: and no model is asked.
 
 use std::fs;
 use std::path::Path;

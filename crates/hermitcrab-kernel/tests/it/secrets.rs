@@ -1,4 +1,4 @@
-//! No key is on record, shown to a model, or told to anybody; and what the web wishes is told from what the person does.
+//! No key is on record, shown to a model, or sent out; and requests of the web are kept apart from those of the person.
 
 use std::fs;
 use std::path::Path;

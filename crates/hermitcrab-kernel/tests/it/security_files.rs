@@ -71,18 +71,18 @@ impl World {
             .collect()
     }
 
-    /// What each call but `delete` says to a path that none of them may touch.
+    /// The error of each call but `delete` for a path that none of them may touch.
     fn touching(&self, path: &str) -> [String; 4] {
         [
-            self.text(path).unwrap_err().error,
-            self.files.list("r1", path).unwrap_err().error,
-            self.files.write("r1", path, "x").unwrap_err().error,
-            self.files.mkdir("r1", path).unwrap_err().error,
+            self.text(path).unwrap_err().kind,
+            self.files.list("r1", path).unwrap_err().kind,
+            self.files.write("r1", path, "x").unwrap_err().kind,
+            self.files.mkdir("r1", path).unwrap_err().kind,
         ]
     }
 
     fn deleting(&self, path: &str) -> String {
-        self.files.delete("r1", path).unwrap_err().error
+        self.files.delete("r1", path).unwrap_err().kind
     }
 }
 
@@ -91,7 +91,7 @@ fn without_a_grant_nothing_is_open() {
     let world = World::new();
     assert!(world.files.roots().is_empty());
     for root in ["r1", "r0", "r", "", "r-1", "/", "r99999999999999999999"] {
-        assert_eq!(world.files.list(root, "").unwrap_err().error, "bad_root");
+        assert_eq!(world.files.list(root, "").unwrap_err().kind, "bad_root");
     }
 }
 
@@ -117,14 +117,14 @@ fn files_are_read_written_and_listed() {
         ("", "bad_path"),
     ] {
         assert_eq!(
-            world.files.write("r1", path, "x").unwrap_err().error,
+            world.files.write("r1", path, "x").unwrap_err().kind,
             kind,
             "{path}"
         );
-        assert_eq!(world.text(path).unwrap_err().error, kind, "{path}");
+        assert_eq!(world.text(path).unwrap_err().kind, kind, "{path}");
     }
     assert_eq!(
-        world.files.list("r1", "notes/a.txt").unwrap_err().error,
+        world.files.list("r1", "notes/a.txt").unwrap_err().kind,
         "wrong_kind"
     );
 }
@@ -189,10 +189,10 @@ fn secrets_and_the_data_directory_are_refused() {
         write: false,
         delete: false,
     };
-    assert_eq!(world.files.grant(&grant).unwrap_err().error, "refused");
+    assert_eq!(world.files.grant(&grant).unwrap_err().kind, "refused");
     let dir = world.path("none");
     let grant = Grant { dir, ..grant };
-    assert_eq!(world.files.grant(&grant).unwrap_err().error, "not_found");
+    assert_eq!(world.files.grant(&grant).unwrap_err().kind, "not_found");
 }
 
 /// A folder above the data directory cannot be moved away with it.
@@ -207,7 +207,7 @@ fn the_data_directory_is_not_moved_with_its_parent() {
     };
     world.files.grant(&grant).unwrap();
     assert_eq!(
-        world.files.delete("r1", "open").unwrap_err().error,
+        world.files.delete("r1", "open").unwrap_err().kind,
         "refused"
     );
     assert!(world.path("open/Data/kv/x.json").exists());
@@ -256,9 +256,9 @@ fn pipes_and_sockets_are_not_opened() {
     let world = World::new().open(true, false);
     let socket = world.path("open/socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    assert_eq!(world.text("socket").unwrap_err().error, "wrong_kind");
+    assert_eq!(world.text("socket").unwrap_err().kind, "wrong_kind");
     assert_eq!(
-        world.files.write("r1", "socket", "x").unwrap_err().error,
+        world.files.write("r1", "socket", "x").unwrap_err().kind,
         "wrong_kind"
     );
     let listing = world.files.list("r1", "").unwrap();
@@ -277,7 +277,7 @@ fn pipes_and_sockets_are_not_opened() {
     };
     assert_eq!(world.files.grant(&grant).unwrap(), "r2");
     let fault = world.files.read("r2", "zero", 0, ALL).unwrap_err();
-    assert_eq!(fault.error, "wrong_kind");
+    assert_eq!(fault.kind, "wrong_kind");
 }
 
 #[test]
@@ -285,12 +285,12 @@ fn device_names_of_windows_are_not_made() {
     let world = World::new().open(true, false);
     for name in ["NUL", "nul.txt", "con", "notes/COM1.log", "a.", "a:b"] {
         assert_eq!(
-            world.files.write("r1", name, "x").unwrap_err().error,
+            world.files.write("r1", name, "x").unwrap_err().kind,
             "bad_path",
             "{name}"
         );
         assert_eq!(
-            world.files.mkdir("r1", name).unwrap_err().error,
+            world.files.mkdir("r1", name).unwrap_err().kind,
             "bad_path",
             "{name}"
         );
@@ -301,21 +301,18 @@ fn device_names_of_windows_are_not_made() {
 fn rights_are_what_was_granted() {
     let world = World::new().open(false, false);
     assert_eq!(
-        world.files.write("r1", "x", "").unwrap_err().error,
+        world.files.write("r1", "x", "").unwrap_err().kind,
         "read_only"
     );
-    assert_eq!(world.files.mkdir("r1", "x").unwrap_err().error, "read_only");
+    assert_eq!(world.files.mkdir("r1", "x").unwrap_err().kind, "read_only");
     assert_eq!(
-        world.files.delete("r1", "notes").unwrap_err().error,
+        world.files.delete("r1", "notes").unwrap_err().kind,
         "no_delete"
     );
     // The same folder again: the same name, the new rights.
     let world = world.open(true, false);
     world.files.write("r1", "x", "").unwrap();
-    assert_eq!(
-        world.files.delete("r1", "x").unwrap_err().error,
-        "no_delete"
-    );
+    assert_eq!(world.files.delete("r1", "x").unwrap_err().kind, "no_delete");
     assert_eq!(world.files.roots().len(), 1);
     assert!(world.path("open/x").exists());
 }
@@ -338,17 +335,17 @@ fn deleting_moves_to_the_trash_and_replaces_nothing_there() {
         "open/notes/a.txt"
     );
     for path in [".hermitcrab-trash", &notes, ".hermitcrab-trash/new"] {
-        assert_eq!(world.files.delete("r1", path).unwrap_err().error, "refused");
+        assert_eq!(world.files.delete("r1", path).unwrap_err().kind, "refused");
         assert_eq!(
-            world.files.write("r1", path, "x").unwrap_err().error,
+            world.files.write("r1", path, "x").unwrap_err().kind,
             "refused"
         );
     }
     assert_eq!(
-        world.files.delete("r1", "none").unwrap_err().error,
+        world.files.delete("r1", "none").unwrap_err().kind,
         "not_found"
     );
-    assert_eq!(world.files.delete("r1", ".").unwrap_err().error, "bad_path");
+    assert_eq!(world.files.delete("r1", ".").unwrap_err().kind, "bad_path");
 }
 
 #[test]
@@ -368,7 +365,7 @@ fn long_files_are_read_in_pieces_of_whole_characters() {
     }
     for offset in [2, 9_999] {
         let fault = world.files.read("r1", "t", offset, ALL).unwrap_err();
-        assert_eq!(fault.error, "bad_offset", "{offset}");
+        assert_eq!(fault.kind, "bad_offset", "{offset}");
     }
     assert_eq!(
         world
@@ -387,7 +384,7 @@ fn sizes_and_kinds_have_limits() {
     world.files.write("r1", "big", &most).unwrap();
     let more = format!("{most}x");
     assert_eq!(
-        world.files.write("r1", "big", &more).unwrap_err().error,
+        world.files.write("r1", "big", &more).unwrap_err().kind,
         "too_large"
     );
     let piece = world.files.read("r1", "big", 0, usize::MAX).unwrap();
@@ -398,7 +395,7 @@ fn sizes_and_kinds_have_limits() {
         ("cut", b"\xe2\x82"),
     ] {
         fs::write(world.path("open").join(name), bytes).unwrap();
-        assert_eq!(world.text(name).unwrap_err().error, "binary", "{name}");
+        assert_eq!(world.text(name).unwrap_err().kind, "binary", "{name}");
     }
     let many = world.path("open/many");
     fs::create_dir(&many).unwrap();

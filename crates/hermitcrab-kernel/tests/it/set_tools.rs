@@ -1,4 +1,4 @@
-//! Which tools the model has: row 24 of the acceptance list.
+//! The tools of the model: row 24 of the acceptance list.
 
 use std::collections::BTreeSet;
 

@@ -133,7 +133,7 @@ async fn a_refusal_is_shown_and_the_next_model_is_asked_only_if_that_is_set() {
     assert_eq!(brain.asked()[1].after.as_deref(), Some("script"));
 }
 
-/// Row H54.
+/// Covers row H54.
 #[tokio::test]
 async fn a_content_filter_is_named() {
     let filtered = |content| ScriptStep::reply(content, StopReason::ContentFilter);

@@ -1,4 +1,4 @@
-//! What a text for a model names: tools, props, groups, places.
+//! The names in a text for a model: tools, props, groups, places.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use hermitcrab_kernel::{Tool, tool, tool_group, tool_groups};
 use regex::Regex;
 use serde_json::Value;
 
-/// A text and where it stands.
+/// A text and its place.
 pub struct Place {
     /// The block, or `tool`, or `prompt`.
     pub of: String,
@@ -24,7 +24,7 @@ impl Place {
         }
     }
 
-    /// The pattern of a face is code of its own.
+    /// The pattern of a face is separate code.
     fn is_code(&self) -> bool {
         self.of == "constitution" && self.at == "0.6.3"
     }
@@ -113,7 +113,7 @@ const OTHERS: &[&str] = &[
     "too_large",
 ];
 
-/// Whether `text` has `name` as a word of its own.
+/// Whether `text` has `name` as a whole word.
 pub fn names(text: &str, name: &str) -> bool {
     pattern(&format!(r"\b{}\b", regex::escape(name))).is_match(text)
 }
@@ -176,7 +176,7 @@ fn known(name: &str) -> bool {
         || argument()
 }
 
-/// What is wrong with the first mention of `tool` in `text` that gives its arguments; none if it is the tool's signature.
+/// The problem of the first mention of `tool` in `text` that gives its arguments; `None` if it is the tool's signature.
 ///
 /// A signature is written `name(a, b?: int, c?: "x" or "y")`. A type that is left out is string.
 pub fn signature_fault(text: &str, tool: &Tool) -> Option<String> {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::place::{Setting, call, results};
 
-/// How a store fails.
+/// The way in which a store fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fails {
     Panic,

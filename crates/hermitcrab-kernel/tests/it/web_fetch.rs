@@ -6,7 +6,7 @@ use test_support::{Answer, FaultServer};
 
 use crate::place::{Setting, results};
 
-/// What a model that makes these calls of `web_fetch` in one turn is answered, and how many requests the server got.
+/// The answers to these calls of `web_fetch` in one turn, and the number of requests at the server.
 async fn fetched(page: &str, offsets: &[Option<usize>]) -> (Vec<(Value, bool)>, usize) {
     let server = FaultServer::replies([Answer::whole(200, "text/plain", page.to_owned())]);
     let url = server.url("/page");
@@ -40,7 +40,7 @@ async fn fetched(page: &str, offsets: &[Option<usize>]) -> (Vec<(Value, bool)>, 
     (answers.collect(), server.requests().len())
 }
 
-/// Row H19.
+/// Covers row H19.
 #[tokio::test]
 async fn a_long_page_is_fetched_once_and_read_in_pieces() {
     let page: String = (0..29_999_u32)

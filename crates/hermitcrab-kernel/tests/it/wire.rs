@@ -1,4 +1,4 @@
-//! Where the cache marks stand in what is sent: acceptance row 22.
+//! The places of the cache marks in a request: acceptance row 22.
 
 use hermitcrab_kernel::BrainRequest;
 use llm_client::{Block, CacheMark, Raw, ToolSpec};

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::view::ConversationView;
 use super::{Move, SHELL};
 
-/// How often it tries to make its shell compile.
+/// The number of attempts to compile the script's shell.
 const TRIES: usize = 2;
 
 /// Orients itself, writes a face where there is a page, and greets.

@@ -21,7 +21,7 @@ const GROUND: &str = "const GROUND = ";
 /// More summaries than any block asks for at once.
 const SUMMARIES: usize = 8;
 
-/// What the person says, taken apart.
+/// A command of the person.
 enum Command<'a> {
     List,
     Read {
@@ -110,7 +110,7 @@ fn is_colour(text: &str) -> bool {
     })
 }
 
-/// Calls a tool and says what came of it.
+/// Calls a tool and reports its result.
 fn once(
     view: &ConversationView<'_>,
     tool: &'static str,

@@ -15,21 +15,21 @@ use crate::{BrainError, Event, EventSink};
 
 use view::{CALL_ID, ConversationView};
 
-/// The name under which the script stands in reports, journals and headers.
+/// The name of the script in reports, journals and headers.
 const LABEL: &str = "offline";
 /// The face that the script writes.
 const SHELL: &str = include_str!("shell.jsx");
 
-/// Answers by fixed rules, without a network. It keeps nothing: what it has done it reads from the conversation, so it
-/// goes on after a restart.
+/// Answers by fixed rules, without a network. It has no state: it reads its own steps from the conversation, so that it
+/// continues after a restart.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OfflineBrain;
 
-/// What the script does next.
+/// The next step of the script.
 enum Move {
     /// Says this, and the turn is over.
     Say(String),
-    /// Calls tools, perhaps with a word beside them.
+    /// Calls tools, with an optional text.
     Call(String, Vec<(&'static str, Value)>),
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 use crate::conversation::window::{LEFT_OUT, NOTICE};
 use crate::{BrainRequest, Face};
 
-/// What the script sees of a conversation: what was said last, and what it has done about it so far.
+/// The script's view of a conversation: the last words of the person, and the calls since then.
 pub(super) struct ConversationView<'a> {
     /// The last words of the person, or `BOOT`.
     pub words: &'a str,
@@ -20,7 +20,7 @@ pub(super) struct ConversationView<'a> {
 /// A call of a tool.
 pub(super) struct OfflineToolCall<'a> {
     pub name: &'a str,
-    /// What came back; null if it is no JSON or is missing.
+    /// The result as JSON; a text if it is not JSON, null if it is missing.
     pub result: Value,
     pub is_error: bool,
 }
@@ -74,7 +74,7 @@ impl<'a> ConversationView<'a> {
     }
 }
 
-/// What the ids of the script's calls begin with.
+/// The prefix of the ids of the script's calls.
 pub(super) const CALL_ID: &str = "offline_";
 
 /// The number of a call of the script.
@@ -112,7 +112,7 @@ fn call<'a>(kind: &'a BlockKind, messages: &'a [Message]) -> Option<OfflineToolC
 }
 
 impl OfflineToolCall<'_> {
-    /// What a failed call says, in one line.
+    /// The error of a failed call in one line.
     pub fn failure(&self) -> String {
         let part = |name: &str| self.result[name].as_str().unwrap_or_default();
         let mut text = match self.result["error"].as_str() {

@@ -1,4 +1,4 @@
-//! What block `history` keeps of turns that are no longer shown.
+//! The entries of block `history` for turns that are no longer shown.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

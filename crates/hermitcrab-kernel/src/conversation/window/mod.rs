@@ -1,4 +1,4 @@
-//! Which part of the conversation a model gets to see.
+//! The part of the conversation that a model sees.
 
 mod close;
 mod history;
@@ -24,12 +24,12 @@ pub const NOTICE: &str = "[Earlier messages moved to memory. Use block_read(\"me
 /// The text in its place where the words before are nowhere that the model could read them.
 pub const LEFT_OUT: &str = "[Earlier messages are left out.]";
 
-/// How much a window may hold.
+/// The limits of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowLimits {
-    /// Messages.
+    /// The number of messages.
     pub messages: usize,
-    /// Tokens of their content.
+    /// The number of tokens in their content.
     pub tokens: usize,
 }
 
@@ -42,18 +42,18 @@ impl Default for WindowLimits {
     }
 }
 
-/// What a model gets to see of a conversation.
+/// The part of a conversation that a model sees.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Window {
     /// The messages to send: user and assistant in turn, the user first, every call of a tool with its result.
     pub messages: Vec<Message>,
-    /// Instructions that stood between the messages, oldest first. They belong to the system blocks.
+    /// Instructions from between the messages, oldest first. They belong to the system blocks.
     pub system: Vec<Block>,
     /// The messages of the turns that are left out, oldest first, as they are in the conversation.
     pub dropped: Vec<Message>,
-    /// How many messages of the conversation lie before the window.
+    /// The number of messages before the window.
     pub kept_from: usize,
-    /// Something is left out, and the first message says so.
+    /// Whether messages are left out; then the first message says so.
     pub notice: bool,
     /// Assistant messages that were taken out because a call in them has no result.
     pub dangling_removed: usize,
@@ -124,7 +124,7 @@ pub fn trim(
     window
 }
 
-/// The turns, each as a range. What stands before the first one belongs to none.
+/// The turns, each as a range. Messages before the first one belong to no turn.
 fn turns(kept: &[IndexedMessage], current: Option<usize>) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = (0..kept.len())
         .filter(|at| starts_turn(&kept[*at].message))
@@ -149,7 +149,7 @@ pub fn starts_turn(message: &Message) -> bool {
     message.role == Role::User && !message.content.iter().any(is_result)
 }
 
-/// Shortens the results of a turn, the oldest first, until it has at most so many tokens.
+/// Shortens the results of a turn, the oldest first, until it has at most `tokens` tokens.
 fn shorten(turn: &mut [IndexedMessage], tokens: usize, counter: &dyn TokenCounter) {
     let sizes = turn.iter().map(|kept| size::of(&kept.message, counter));
     let mut total: usize = sizes.sum();

@@ -1,4 +1,4 @@
-//! Makes a conversation one that a provider takes, whatever became of it.
+//! Makes any conversation valid for a provider.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,9 +10,9 @@ use super::close::free_id;
 /// A conversation that a provider takes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ValidMessages {
-    /// What stays of it.
+    /// The messages that stay.
     pub(super) kept: Vec<IndexedMessage>,
-    /// Instructions that stood between the messages.
+    /// Instructions from between the messages.
     pub system: Vec<Block>,
     /// Assistant messages that were taken out because a call in them has no result.
     pub dangling_removed: usize,
@@ -144,7 +144,7 @@ fn take_results(messages: &mut [IndexedMessage]) -> Vec<Block> {
         .collect()
 }
 
-/// The results of the calls of `message`, out of `results` and in the order of the calls; none if one is missing.
+/// The results of the calls of `message`, out of `results` and in the order of the calls; `None` if one is missing.
 fn answered(message: &Message, results: &mut Vec<Block>) -> Option<Vec<Block>> {
     let mut places = Vec::new();
     for block in &message.content {

@@ -1,9 +1,9 @@
-//! How many tokens a message has, and how a result of a tool is made shorter.
+//! The size of a message in tokens, and the shortening of tool results.
 
 use llm_client::{Block, BlockKind, Message, ToolInput};
 use pscale_blocks::TokenCounter;
 
-/// What a message has beside its content.
+/// The tokens of a message in addition to its content.
 const MESSAGE: usize = 4;
 /// A picture, or a document that is not text: what a large one has at most models.
 const MEDIA: usize = 1_600;

@@ -1,6 +1,6 @@
 //! The blocks with which an instance begins.
 //!
-//! They are files beside this one, in the normal form of the block format, and parts of the program. Every node keeps to a
+//! The blocks are files next to this one, in the normal form of the block format, and parts of the program. Every node keeps to a
 //! number of tokens (o200k), so that the prompts made of them keep to theirs. `tests/it/default_blocks.rs` holds the list of
 //! nodes and checks each text: its length, the tools and props it names, and the places it refers to.
 
@@ -11,17 +11,17 @@ use pscale_blocks::{Block, BlockName};
 /// One of the six blocks that every instance has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CoreBlock {
-    /// How a block is read.
+    /// The rules of reading a block.
     Keystone,
-    /// Who reads: drives, purpose, name, and what a face must keep to.
+    /// The identity: drives, purpose, name, and the rules for a face.
     Constitution,
-    /// What can be done, tool by tool and prop by prop.
+    /// The tools and props, one by one.
     Capabilities,
-    /// What happened.
+    /// The memories.
     Memory,
-    /// How things are done well; read when a task needs it.
+    /// The instructions for tasks; read when a task needs them.
     Skills,
-    /// How to reach others.
+    /// The ways to reach others.
     Network,
 }
 
@@ -65,7 +65,7 @@ const SOURCES: [Source; 6] = [
 /// stored keystone with one of these hashes was never edited.
 pub(crate) const RELEASED_KEYSTONES: &[(u64, &str)] = &[(1, SOURCES[0].2)];
 
-/// What stands in the memory's head as long as the instance has no name.
+/// The place of the name in the memory's head before the instance has one.
 const UNNAMED: &str = "unnamed instance";
 
 /// The longest name in characters: the head is sent with every call.
@@ -93,7 +93,7 @@ impl CoreBlock {
         Self::Network,
     ];
 
-    /// Its name in the store.
+    /// The block's name in the store.
     pub fn name(self) -> &'static BlockName {
         &BLOCKS[self as usize].0
     }

@@ -24,7 +24,7 @@ const MAX_ENTRIES: usize = 1_000;
 /// A folder with more entries is listed in part, in the order of the disk.
 const MAX_SEEN: usize = 50_000;
 
-/// The folders that are open: `r1`, `r2` and so on. Without a grant there are none.
+/// The folders that are open: `r1`, `r2` and so on. Without a grant no folder is open.
 pub struct Files {
     roots: RwLock<Vec<Arc<Root>>>,
     data: Option<PathBuf>,
@@ -36,20 +36,20 @@ pub struct Files {
 /// An open folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GrantedFolder {
-    /// What tools call it.
+    /// The name for tools, such as `r1`.
     pub root: String,
-    /// Where it is on this machine.
+    /// The path on this machine.
     pub dir: String,
-    /// It may be written to.
+    /// Whether tools may write there.
     pub write: bool,
-    /// Things in it may be moved to its trash.
+    /// Whether tools may move files there to the trash.
     pub delete: bool,
 }
 
-/// What a folder holds.
+/// The entries of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listing {
-    /// By name; at most 1,000.
+    /// At most 1,000 entries, by name.
     pub entries: Vec<Entry>,
     /// There are more.
     pub more: bool,
@@ -58,7 +58,7 @@ pub struct Listing {
 /// One entry of a folder. What is protected is not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// Its name.
+    /// The name of the entry.
     pub name: String,
     /// `file`, `folder`, `link` or `other`.
     pub kind: &'static str,
@@ -67,14 +67,14 @@ pub struct Entry {
     pub bytes: Option<u64>,
 }
 
-/// A piece of a file.
+/// A chunk of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChunk {
     /// The text from the offset on.
     pub text: String,
     /// Bytes of the whole file.
     pub bytes: u64,
-    /// The offset at which the next piece begins; none at the end.
+    /// The offset of the next chunk; `None` at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
@@ -118,7 +118,7 @@ impl Files {
         open.collect()
     }
 
-    /// What the folder at `path` holds; an empty path is the root.
+    /// The entries of the folder at `path`; an empty path is the root.
     ///
     /// # Errors
     /// `bad_root`, `bad_path`, `refused`, `not_found`, `wrong_kind`, `io`.
@@ -239,7 +239,7 @@ impl Files {
                 Ok(_) => {
                     return Err(io::Error::new(
                         ErrorKind::InvalidInput,
-                        "it is no regular file",
+                        "it is not a regular file",
                     ));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -331,7 +331,7 @@ impl Files {
         })
     }
 
-    /// A new file beside the one that it will replace.
+    /// A new file next to the one that it will replace.
     fn part(&self, dir: &Dir) -> io::Result<(String, cap_std::fs::File)> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -382,7 +382,7 @@ fn writable(root: &Root, path: &str) -> Result<Names, ToolError> {
     Ok(names)
 }
 
-/// What is in the trash belongs to the person.
+/// Refuses paths in the trash, which belongs to the person.
 fn not_trash(path: &str, names: &[String]) -> Result<(), ToolError> {
     match names.first() {
         Some(first) if path::folded(first) == TRASH => Err(refused(path, "it is in the trash")),
@@ -396,5 +396,5 @@ fn bad_offset(path: &str, why: impl std::fmt::Display) -> ToolError {
 }
 
 fn binary(path: &str) -> ToolError {
-    ToolError::new("binary", format!("{path}: it is no text in UTF-8"))
+    ToolError::new("binary", format!("{path}: it is not text in UTF-8"))
 }

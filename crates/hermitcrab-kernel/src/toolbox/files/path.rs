@@ -2,7 +2,7 @@
 
 use crate::ToolError;
 
-/// What deleted things are moved to, in the root they were in.
+/// The trash folder of a root.
 pub(super) const TRASH: &str = ".hermitcrab-trash";
 
 const MAX_PATH: usize = 1_000;
@@ -37,7 +37,7 @@ const PROTECTED_ENDS: [&str; 9] = [
 ];
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// The names on the way from a root; none is the root itself.
+/// The names on the way from a root; no name is the root itself.
 pub(super) fn read(path: &str) -> Result<Vec<String>, ToolError> {
     let bad = |why: &str| {
         ToolError::new("bad_path", format!("{path:?}: {why}"))

@@ -23,7 +23,7 @@ pub(super) struct Root {
     data: Option<Vec<String>>,
 }
 
-/// Where something is, or could be: the names really meant.
+/// A resolved path: the names after links are followed.
 pub(super) type Names = Vec<String>;
 
 impl Root {
@@ -48,7 +48,7 @@ impl Root {
         })
     }
 
-    /// What `asked` really means, links followed. What does not exist is meant as it is written.
+    /// Resolves `asked`, links followed. A part that does not exist stays as it is written.
     pub fn real(&self, shown: &str, asked: &[String]) -> Result<Names, ToolError> {
         self.check(shown, asked)?;
         for known in (0..=asked.len()).rev() {
@@ -125,7 +125,7 @@ impl Root {
 
 /// Opens a file for reading, if it is one: no link is followed, and no pipe or device is waited for.
 pub(super) fn open_file(dir: &Dir, name: &str) -> io::Result<(File, Metadata)> {
-    let no_file = || io::Error::new(ErrorKind::InvalidInput, "it is no regular file");
+    let no_file = || io::Error::new(ErrorKind::InvalidInput, "it is not a regular file");
     if !dir.symlink_metadata(name)?.is_file() {
         return Err(no_file());
     }

@@ -1,4 +1,4 @@
-//! Which addresses belong to nobody's public web.
+//! The addresses that are not on the public web.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -49,7 +49,7 @@ const NAT64: Ipv6Net = v6(0x64, 0xff9b, 0, 96);
 const SIX_TO_FOUR: Ipv6Net = v6(0x2002, 0, 0, 16);
 const TEREDO: Ipv6Net = v6(0x2001, 0, 0, 32);
 
-/// What is special about an address, or about one inside it; none for the public web.
+/// The special use of an address, or of one inside it; `None` for the public web.
 pub(super) fn special(ip: IpAddr) -> Option<&'static str> {
     match ip {
         IpAddr::V4(ip) => special_v4(ip),

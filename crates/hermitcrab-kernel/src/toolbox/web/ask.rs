@@ -25,7 +25,7 @@ const METHODS: [Method; 7] = [
 ];
 const WANTED: &str = "text/html, text/markdown, text/plain, application/json, */*;q=0.1";
 
-/// They say who asks, where the message ends, or which method is meant in truth.
+/// The headers that the caller cannot set: they name the sender, the message's length or the method.
 const KEPT_HEADERS: [&str; 18] = [
     "accept-encoding",
     "authorization",
@@ -86,7 +86,7 @@ impl Ask {
         })
     }
 
-    /// The request that a redirect asks for; none if the reply is none.
+    /// The request that a redirect asks for; `None` if the reply is not a redirect.
     pub fn redirected(
         &self,
         status: StatusCode,
@@ -99,7 +99,7 @@ impl Ask {
         let url = std::str::from_utf8(location.as_bytes())
             .ok()
             .and_then(|location| self.url.join(location).ok())
-            .ok_or_else(|| bad_url("it redirects to what is no address"))?;
+            .ok_or_else(|| bad_url("it redirects to something that is not an address"))?;
         if self.url.scheme() == "https" && url.scheme() == "http" {
             return Err(refused(format!(
                 "{} redirects from https to http",
@@ -143,7 +143,7 @@ fn read_headers(list: &BTreeMap<String, String>) -> Result<HeaderMap, ToolError>
     for (name, value) in list {
         // Parsing refuses line ends and control characters in both.
         let name = HeaderName::try_from(name.as_str())
-            .map_err(|_| bad(format!("{name:?} is no header's name")))?;
+            .map_err(|_| bad(format!("{name:?} is not the name of a header")))?;
         let kept = KEPT_HEADERS.contains(&name.as_str())
             || ["proxy-", "sec-"]
                 .iter()
@@ -186,7 +186,7 @@ mod tests {
     fn https_is_not_left_for_http() {
         let from = ask("GET", "https://a.test/x", None);
         for to in ["http://a.test/x", "HTTP://b.test/"] {
-            assert_eq!(redirected(&from, 302, to).unwrap_err().error, "refused");
+            assert_eq!(redirected(&from, 302, to).unwrap_err().kind, "refused");
         }
         for (to, there) in [
             ("//b.test/", "https://b.test/"),
@@ -227,7 +227,7 @@ mod tests {
         }
         assert!(from.redirected(StatusCode::FOUND, None).unwrap().is_none());
         assert_eq!(
-            redirected(&from, 302, "http://[").unwrap_err().error,
+            redirected(&from, 302, "http://[").unwrap_err().kind,
             "bad_url"
         );
     }

@@ -2,10 +2,10 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far a page is searched for a `<meta>` that names its encoding, in bytes.
+/// The bytes of a page that are searched for a `<meta>` with its encoding.
 const PRESCAN: usize = 1024;
 
-/// By the byte order mark, else as `content_type` says, else, in HTML, as a `<meta>` says; else UTF-8 if it is that, and
+/// Decodes by the byte order mark, else as `content_type` says, else, in HTML, as a `<meta>` says; else UTF-8 if it is that, and
 /// windows-1252 if not. What the encoding does not have shows replacement characters.
 ///
 /// Bytes that were `cut` off may end within a character.
@@ -26,7 +26,7 @@ fn guess(bytes: &[u8], cut: bool) -> &'static Encoding {
     }
 }
 
-/// The encoding that stands behind `charset=`.
+/// The encoding after `charset=`.
 fn label(text: &[u8]) -> Option<&'static Encoding> {
     const CHARSET: &[u8] = b"charset";
     let at = position(text, CHARSET)?;
@@ -67,7 +67,7 @@ fn meta(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// Where `wanted`, in lower case, first stands.
+/// The first position of `wanted`, in lower case.
 fn position(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len())
         .position(|window| window.eq_ignore_ascii_case(wanted))

@@ -88,7 +88,7 @@ impl Web {
             .await
     }
 
-    /// What a search server finds.
+    /// The results of a search server.
     ///
     /// # Errors
     /// `unavailable` without a server; `bad_arguments`, `unreachable`, `timeout`, `bad_reply`.
@@ -154,7 +154,7 @@ impl Web {
         ))
     }
 
-    /// Where the host of a request is.
+    /// The addresses of a request's host.
     async fn addresses(&self, ask: &Ask) -> Result<Vec<SocketAddr>, ToolError> {
         let port = ask.url.port_or_known_default().unwrap_or_default();
         let name = match ask.url.host() {

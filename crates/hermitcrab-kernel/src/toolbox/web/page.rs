@@ -1,4 +1,4 @@
-//! What came back, as text.
+//! A reply as text.
 
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -21,11 +21,11 @@ const PIECE_AS_JSON: usize = 14_000;
 /// A page of the web. Its text is someone else's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Page {
-    /// Where it is, after all redirects.
+    /// The address after all redirects.
     pub url: String,
     /// The HTTP status.
     pub status: u16,
-    /// Its title, if it is HTML that has one.
+    /// The title, if the page is HTML with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The media type, as the server names it.
@@ -33,7 +33,7 @@ pub struct Page {
     pub content_type: Option<String>,
     /// HTML as Markdown, other text as it is.
     pub text: String,
-    /// There is more than is kept.
+    /// Whether the page is longer than the kept text.
     pub truncated: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct PageChunk {
     /// The first character of the text; the page's first one is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<usize>,
-    /// The offset of the next piece; none at the end.
+    /// The offset of the next chunk; `None` at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<usize>,
     /// Characters of the whole page, if this is a part of it.
@@ -67,7 +67,7 @@ impl Page {
     /// The piece that begins with this character.
     ///
     /// # Errors
-    /// `bad_offset`: behind the end.
+    /// `bad_offset`: after the end.
     pub(crate) fn piece(&self, offset: usize) -> Result<PageChunk, ToolError> {
         let length = self.text.chars().count();
         if offset > length {
@@ -195,7 +195,7 @@ fn kind(content_type: &str) -> Kind {
 
 fn binary(url: &Url, content_type: Option<&str>) -> ToolError {
     let what = content_type.unwrap_or("of no named type");
-    ToolError::new("binary", format!("{url} is no text: {what}"))
+    ToolError::new("binary", format!("{url} is not text: {what}"))
         .hint("only text can be read; open_tab shows the person the page")
 }
 

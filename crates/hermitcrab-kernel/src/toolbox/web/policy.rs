@@ -1,4 +1,4 @@
-//! What may be asked of the web.
+//! The rules for requests to the web.
 
 use std::net::SocketAddr;
 
@@ -35,7 +35,7 @@ impl Rules {
     /// Lets more than GET be sent to `host` or `host:port`.
     pub fn allow(&mut self, host: &str) -> Result<(), ToolError> {
         let bad = || {
-            ToolError::new("bad_host", format!("{host:?} is no host"))
+            ToolError::new("bad_host", format!("{host:?} is not a host"))
                 .hint("give a host or host:port, without a scheme and a path")
         };
         if host.contains(['/', '\\', '?', '#', '@']) {

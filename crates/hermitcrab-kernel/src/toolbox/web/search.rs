@@ -14,10 +14,10 @@ const MAX_HITS: usize = 5;
 const MAX_TITLE: usize = 200;
 const MAX_SNIPPET: usize = 500;
 
-/// What a search found. Its texts are someone else's.
+/// The result of a search. Its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// What was asked.
+    /// The query.
     pub query: String,
     /// At most five, best first.
     pub results: Vec<Hit>,
@@ -26,11 +26,11 @@ pub struct Found {
 /// A page that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hit {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Where it is.
+    /// The address.
     pub url: String,
-    /// A piece of it.
+    /// An excerpt.
     pub text: String,
 }
 

@@ -6,13 +6,13 @@
 
 /// Deeper elements lose their tags and keep their text.
 const MAX_DEPTH: usize = 32;
-/// Start tags.
+/// The limit of start tags.
 const MAX_TAGS: usize = 20_000;
 /// Bytes of text.
 const MAX_TEXT: usize = 200_000;
 /// Bytes of an attribute.
 const MAX_VALUE: usize = 2_000;
-/// Characters.
+/// The limit of the title in characters.
 const MAX_TITLE: usize = 300;
 
 /// Elements of which nothing is kept.
@@ -20,7 +20,7 @@ const SKIPPED: [&str; 17] = [
     "audio", "canvas", "datalist", "iframe", "math", "noembed", "noframes", "object", "script",
     "select", "style", "svg", "template", "textarea", "title", "video", "xmp",
 ];
-/// Elements whose tags are dropped without a trace. Any that stands in no list becomes a block.
+/// Elements whose tags are dropped without a trace. An element in no list becomes a block.
 const INLINE: [&str; 53] = [
     "abbr", "acronym", "area", "base", "bdi", "bdo", "big", "body", "button", "cite", "col",
     "colgroup", "data", "del", "dfn", "embed", "font", "head", "html", "input", "ins", "kbd",
@@ -60,7 +60,7 @@ const VOID: [&str; 3] = ["br", "hr", "img"];
 /// An end tag inside a cell closes nothing outside of it.
 const CELLS: [&str; 3] = ["table", "td", "th"];
 
-/// What is kept of a page.
+/// The kept part of a page.
 #[derive(Default)]
 pub(super) struct Tidy {
     pub html: String,
@@ -197,7 +197,7 @@ impl Tidy {
     }
 }
 
-/// What a start tag ends, and what it does not reach beyond.
+/// The elements that a start tag ends, and those beyond which it has no effect.
 fn ends(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
     match name {
         "a" => (&["a"], &CELLS),
@@ -220,13 +220,13 @@ fn kept(name: &str) -> Option<&'static str> {
 struct Tag<'a> {
     name: String,
     attributes: Vec<(&'static str, &'a str)>,
-    /// It ends with a slash.
+    /// Whether the tag ends with a slash.
     empty: bool,
     rest: &'a str,
 }
 
 impl<'a> Tag<'a> {
-    /// Reads a tag from its name on; none if the page ends before it does.
+    /// Reads a tag from its name on; `None` if the page ends before it does.
     fn read(named: &'a str) -> Option<Self> {
         let (name, mut rest) = split(named, |c| c.is_ascii_whitespace() || c == '/' || c == '>')?;
         let mut tag = Self {
@@ -287,7 +287,7 @@ fn split(text: &str, ends: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     text.find(ends).map(|at| text.split_at(at))
 }
 
-/// What follows the first `end`; nothing if there is none.
+/// The text after the first `end`; empty without one.
 fn after<'a>(text: &'a str, end: &str) -> &'a str {
     text.split_once(end).map_or("", |(_, rest)| rest)
 }

@@ -1,4 +1,4 @@
-//! A reply as a face reads it: JSON as the Messages API has it, whoever answered.
+//! A reply as a face reads it: JSON as the Messages API has it, for every provider.
 
 use llm_client::{Block, BlockKind, StopReason, ToolInput, Usage};
 use serde_json::{Value, json};
@@ -8,9 +8,9 @@ use crate::BrainReply;
 /// The form of the content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AnswerFormat {
-    /// One text.
+    /// The content as one text.
     Text,
-    /// Every block.
+    /// The content as a list of blocks.
     Blocks,
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::ToolError;
 use crate::turn::MAX_INPUT;
 
-/// What pictures and documents may be.
+/// The media types of pictures and documents.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const DOCUMENTS: [&str; 2] = ["application/pdf", "text/plain"];
 
@@ -109,7 +109,7 @@ fn block(given: &Value, at: &str, role: Role) -> Result<Block, ToolError> {
     Ok(Block::new(kind))
 }
 
-/// What a tool of the face's own answered.
+/// The result of a tool of the face.
 fn result(given: &Value, at: &str) -> Result<Vec<Block>, ToolError> {
     let blocks = blocks(given, at, Role::User)?;
     let plain = |block: &Block| matches!(block.kind, BlockKind::Text { .. } | BlockKind::Image(_));

@@ -1,4 +1,4 @@
-//! A face asks the model beside the conversation: nothing of it goes on record, all of it is counted.
+//! Requests of a face outside of the conversation: they are not on record, and all are counted.
 
 mod answer;
 mod message;

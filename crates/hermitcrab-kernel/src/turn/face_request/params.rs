@@ -1,4 +1,4 @@
-//! What a face asks, checked: nothing of it is sent as it came.
+//! The parameters of a face's request, checked.
 
 use llm_client::{Block, Message, Role, ToolSpec};
 use pscale_blocks::remove_keys;
@@ -14,7 +14,7 @@ const MAX_PARAMS: usize = 1 << 20;
 /// The longest reply in tokens that a face may ask for.
 const MAX_REPLY: u64 = 8_192;
 
-/// Which tools a request may name.
+/// The tools that a request may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolChoice {
     /// The kernel's, and those of the face: it runs them itself.
@@ -26,9 +26,9 @@ pub(super) enum ToolChoice {
 /// A request of a face.
 #[derive(Debug, Clone)]
 pub(super) struct Params {
-    /// The last one is of the user.
+    /// The conversation; the last message is of the user.
     pub messages: Vec<Message>,
-    /// None: it did not say.
+    /// The tools that the face named; `None` if it named no list.
     pub tools: Option<Vec<ToolSpec>>,
     system: Vec<Block>,
     tier: Tier,

@@ -1,4 +1,4 @@
-//! What a face asks of the model beside the conversation: hostile parameters, windows, tools, budgets.
+//! Requests of a face outside of the conversation: hostile parameters, windows, tools, budgets.
 
 mod hostile;
 mod tool_loop;

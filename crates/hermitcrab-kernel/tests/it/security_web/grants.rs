@@ -1,4 +1,4 @@
-//! What the person has to allow, and the search server that the person names.
+//! The grants of the person, and the search server that the person names.
 
 use super::*;
 
@@ -10,13 +10,13 @@ async fn more_than_get_needs_a_grant() {
     let none = BTreeMap::new();
     for method in ["POST", "put", "PATCH", "DELETE", "HEAD", "OPTIONS"] {
         let fault = web.request(method, &url, None, &none).await.unwrap_err();
-        assert_eq!(fault.error, "needs_grant", "{method}");
+        assert_eq!(fault.kind, "needs_grant", "{method}");
     }
     assert_eq!(server.accepted(), 0);
     // A grant of the host is one for the ports of the web; this server's has to be named.
     web.allow_host("127.0.0.1").unwrap();
     let fault = web.request("POST", &url, None, &none).await.unwrap_err();
-    assert_eq!(fault.error, "needs_grant");
+    assert_eq!(fault.kind, "needs_grant");
     web.allow_host(&server.address().to_string()).unwrap();
     let headers = [("Content-Type", "application/json"), ("X-Mine", "1")];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -37,7 +37,7 @@ async fn more_than_get_needs_a_grant() {
     }
 }
 
-/// A person who allows a host does not open what is behind a special address.
+/// A person who allows a host does not open a special address.
 #[tokio::test]
 async fn an_allowed_host_is_still_checked() {
     let policy = WebPolicy {
@@ -63,7 +63,7 @@ async fn a_redirect_takes_a_post_to_no_other_host() {
     let secret = [("X-Token".to_owned(), "mine".to_owned())].into();
     let url = server.url("/");
     let fault = web.request("POST", &url, Some("b"), &secret).await;
-    assert_eq!(fault.unwrap_err().error, "needs_grant");
+    assert_eq!(fault.unwrap_err().kind, "needs_grant");
     assert_eq!(other.accepted(), 0);
     // As a GET it may go there, without body and the headers that were meant for the first.
     let page = web.request("POST", &url, Some("b"), &secret).await.unwrap();
@@ -101,7 +101,7 @@ async fn headers_that_are_not_the_models_are_refused() {
     ] {
         let headers = [(name.to_owned(), value.to_owned())].into();
         let fault = web.request("GET", &server.url("/"), None, &headers).await;
-        assert_eq!(fault.unwrap_err().error, kind, "{name}: {value}");
+        assert_eq!(fault.unwrap_err().kind, kind, "{name}: {value}");
     }
     let none = BTreeMap::new();
     for (method, body) in [
@@ -111,7 +111,7 @@ async fn headers_that_are_not_the_models_are_refused() {
         ("GET", Some("b")),
     ] {
         let fault = web.request(method, &server.url("/"), body, &none).await;
-        assert_eq!(fault.unwrap_err().error, "bad_arguments", "{method}");
+        assert_eq!(fault.unwrap_err().kind, "bad_arguments", "{method}");
     }
     assert_eq!(server.accepted(), 0);
 }
@@ -150,7 +150,7 @@ async fn hosts_of_a_grant_are_hosts() {
         "a.test:x",
     ] {
         assert_eq!(
-            web.allow_host(host).unwrap_err().error,
+            web.allow_host(host).unwrap_err().kind,
             "bad_host",
             "{host:?}"
         );
@@ -169,7 +169,7 @@ async fn hosts_of_a_grant_are_hosts() {
 #[tokio::test]
 async fn without_a_server_search_is_unavailable() {
     let fault = closed().search("anything").await.unwrap_err();
-    assert_eq!(fault.error, "unavailable");
+    assert_eq!(fault.kind, "unavailable");
     assert!(fault.hint.is_some());
 }
 
@@ -207,14 +207,14 @@ async fn search_asks_the_persons_server() {
         ("T", 500)
     );
     for _ in 0..2 {
-        assert_eq!(web.search("x").await.unwrap_err().error, "bad_reply");
+        assert_eq!(web.search("x").await.unwrap_err().kind, "bad_reply");
     }
     for query in ["", "  ", &"x".repeat(401)] {
-        assert_eq!(web.search(query).await.unwrap_err().error, "bad_arguments");
+        assert_eq!(web.search(query).await.unwrap_err().kind, "bad_arguments");
     }
 }
 
-/// What a test reads is what the model reads.
+/// A test reads the text that the model reads.
 #[test]
 fn a_page_without_title_has_none() {
     let page = Page {

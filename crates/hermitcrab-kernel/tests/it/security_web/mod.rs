@@ -125,7 +125,7 @@ fn redirect(status: u16, to: &str) -> Answer {
 async fn kind(web: &Web, url: &str) -> String {
     match web.fetch(url).await {
         Ok(page) => format!("read {}", page.text),
-        Err(fault) => fault.error,
+        Err(fault) => fault.kind,
     }
 }
 
@@ -324,7 +324,7 @@ async fn a_slow_drip_ends_after_ten_seconds() {
         clock.advance(Duration::from_secs(1));
     };
     let (read, ()) = tokio::join!(web.fetch(&url), time);
-    assert_eq!(read.unwrap_err().error, "timeout");
+    assert_eq!(read.unwrap_err().kind, "timeout");
     server.wait_closed(1).await;
 }
 
@@ -349,7 +349,7 @@ async fn a_resolver_that_never_answers_ends_after_ten_seconds() {
         .run(web.fetch("http://example.org/"))
         .await
         .unwrap_err();
-    assert_eq!(fault.error, "timeout");
+    assert_eq!(fault.kind, "timeout");
     assert_eq!(clock.log(), [Duration::from_secs(10)]);
 }
 

@@ -1,4 +1,4 @@
-//! What a model gets to see of a conversation: acceptance rows 14 and 19.
+//! The window of a conversation: acceptance rows 14 and 19.
 
 mod any;
 
