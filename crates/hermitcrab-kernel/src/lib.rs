@@ -39,6 +39,9 @@
 //! The crate reads no environment, home directory or terminal; the clock is a value. The text of a model or a page is data:
 //! a tool's failure is its answer, and no text becomes an instruction of the kernel.
 //!
+//! Without the features `web` and `files` the crate does not depend on an HTTP client or on a sandbox for files, and their
+//! tools answer `unavailable`.
+//!
 //! Next: [`Kernel`] for its requests, [`Brain`] and [`Host`] for its surroundings, [`KernelConfig`] and [`Settings`] for the
 //! settings of a person, [`CoreBlock`] for the default blocks, [`window`] for the part of a conversation that a model sees.
 
@@ -84,8 +87,9 @@ pub use table::{
     Group, Tool, ToolResult, boot_tools, conversation_tools, near_names, tool, tool_group,
     tool_groups,
 };
-pub use toolbox::{
-    Entry, FileChunk, Files, Found, GrantedFolder, Hit, Kv, KvKey, Listing, Page, Resolve,
-    SystemResolver, Web, run_block_tool,
-};
+#[cfg(feature = "files")]
+pub use toolbox::{Entry, FileChunk, Files, GrantedFolder, Listing};
+#[cfg(feature = "web")]
+pub use toolbox::{Found, Hit, Page, Resolve, SystemResolver, Web};
+pub use toolbox::{Kv, KvKey, run_block_tool};
 pub use turn::{MAX_INPUT, PromptLimit, PromptPreview, PromptTokens, TurnReport};

@@ -71,6 +71,7 @@ impl Args {
     }
 
     /// A list or an object as it was given.
+    #[cfg(feature = "web")]
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }

@@ -36,6 +36,7 @@ impl ToolResult {
     }
 
     /// A part of something long, which is not cut once more.
+    #[cfg(feature = "web")]
     pub(crate) fn piece(content: impl Serialize) -> Self {
         Self {
             is_piece: true,

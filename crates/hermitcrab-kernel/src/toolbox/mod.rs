@@ -1,10 +1,16 @@
 //! The things that tools work on: blocks, files, the web, the key-value store.
 
 pub(crate) mod blocks;
+#[cfg(feature = "files")]
+mod file_tools;
+#[cfg(feature = "files")]
 mod files;
 mod kv;
+mod run;
+#[cfg(feature = "web")]
 mod web;
-mod web_and_files;
+#[cfg(feature = "web")]
+mod web_tools;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -12,21 +18,25 @@ use std::sync::{Arc, OnceLock};
 use llm_client::{Clock, Redactor};
 use pscale_blocks::BlockStore;
 
-use crate::{Host, KernelConfig, ToolError, WebPolicy};
+use crate::{Host, KernelConfig, ToolError};
 
 pub use blocks::run_block_tool;
+#[cfg(feature = "files")]
 pub use files::{Entry, FileChunk, Files, GrantedFolder, Listing};
 pub use kv::{Kv, KvKey};
+pub(crate) use run::PagesRead;
+#[cfg(feature = "web")]
 pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web};
-pub(crate) use web_and_files::PagesRead;
 
-/// The owner of what tools work on: the block store, the web, granted folders, the key-value store, and the host.
+/// The owner of the things that tools work on: the block store, the web, granted folders, the key-value store, the host.
 pub(crate) struct Toolbox {
     pub store: Arc<dyn BlockStore>,
     host: Arc<dyn Host>,
+    #[cfg(feature = "web")]
     web: Web,
+    #[cfg(feature = "files")]
     files: Arc<Files>,
-    /// Opened at its first use: it reads everything that it holds.
+    /// Opened at its first use, because it reads everything in the store.
     kv: OnceLock<Kv>,
     /// The folder of the key-value store; `None`: in memory.
     data: Option<PathBuf>,
@@ -35,25 +45,28 @@ pub(crate) struct Toolbox {
 
 impl Toolbox {
     /// Opens the folders and the web as the person allows them.
+    #[cfg_attr(
+        not(any(feature = "files", feature = "web")),
+        expect(unused_variables, reason = "only files and web need the clock")
+    )]
     pub fn new(
         config: &KernelConfig,
         store: Arc<dyn BlockStore>,
         host: Arc<dyn Host>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Self, ToolError> {
-        let files = Files::new(config.data.as_deref(), clock.clone());
-        for grant in &config.grants {
-            files.grant(grant)?;
+        #[cfg(not(feature = "files"))]
+        if !config.grants.is_empty() {
+            let detail = "this kernel is built without the feature files: no folder can be granted";
+            return Err(ToolError::new("unavailable", detail));
         }
-        let policy = WebPolicy {
-            searxng: (config.web.searxng.clone()).or_else(|| config.settings.web.searxng.clone()),
-            ..config.web.clone()
-        };
         Ok(Self {
             store,
             host,
-            web: Web::new(&policy, Arc::new(SystemResolver), clock.clone())?,
-            files: Arc::new(files),
+            #[cfg(feature = "web")]
+            web: web_tools::open(config, clock.clone())?,
+            #[cfg(feature = "files")]
+            files: Arc::new(file_tools::open(config, clock.clone())?),
             kv: OnceLock::new(),
             data: config.data.clone().filter(|_| !config.read_only),
             redactor: config.redactor.clone(),
