@@ -48,23 +48,19 @@
 //! Next: [`compile_shell`] for what a model may write, [`WebHost`] and [`FaceServer`] for how it is shown, [`Keys`] for what the
 //! page may give the program, [`Runtime`] for what runs a shell.
 
-mod desk;
+mod app;
 mod error;
-mod hub;
 pub mod jsx;
-mod keys;
-mod log;
 mod message;
-mod methods;
 mod page;
-mod rate;
 mod runtime;
 mod server;
+mod session;
 mod token;
 
+pub use app::{Keys, NoKeys};
 pub use error::FaceError;
-pub use hub::{HostLimits, WebHost};
 pub use jsx::{OxcCompiler, compile_shell, source_place};
-pub use keys::{Keys, NoKeys};
 pub use runtime::{Npm, Runtime, RuntimeError};
 pub use server::{FaceConfig, FaceServer, Patience};
+pub use session::{HostLimits, WebHost};

@@ -7,8 +7,8 @@ use oxc::ast::ast::{Expression, UnaryOperator};
 use oxc::semantic::{NodeId, Reference, Semantic};
 use oxc::span::{GetSpan as _, Span};
 
+use super::compile_error::{Fault, Kind};
 use super::component::Choice;
-use super::fault::{Fault, Kind};
 use super::module::{Module, refusal};
 use super::names;
 

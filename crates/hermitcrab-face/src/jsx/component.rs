@@ -8,7 +8,7 @@ use oxc::ast::ast::{
 use oxc::ast::builder::AstBuilder;
 use oxc::span::{GetSpan as _, SPAN, Span};
 
-use super::fault::{Fault, Kind};
+use super::compile_error::{Fault, Kind};
 use super::module::Exported;
 
 /// Names that are preferred, best first.

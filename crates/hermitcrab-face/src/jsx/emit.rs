@@ -15,8 +15,8 @@ use oxc::span::{SPAN, SourceType, Span};
 use oxc::transformer::{JsxOptions, JsxRuntime, TransformOptions, Transformer};
 use oxc_sourcemap::ConcatSourceMapBuilder;
 
+use super::compile_error::{Fault, Kind};
 use super::component::wraps;
-use super::fault::{Fault, Kind};
 
 /// What a shell is called in its source map.
 const FILE: &str = "shell.jsx";

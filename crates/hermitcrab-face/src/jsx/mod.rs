@@ -3,11 +3,11 @@
 //! The order: `find` the code in the reply, parse it, take imports and exports out (`module`), choose the `component`,
 //! `check` what the code uses, `emit` a script.
 
+mod big_stack;
 mod check;
+mod compile_error;
 mod component;
-mod deep;
 mod emit;
-mod fault;
 mod find;
 mod module;
 mod names;
@@ -16,7 +16,7 @@ mod read;
 
 use hermitcrab_kernel::{CompiledShell, ShellCompiler, ShellError};
 
-use fault::{Fault, Kind};
+use compile_error::{Fault, Kind};
 pub use place::source_place;
 
 /// The longest text that is compiled, in bytes.
@@ -43,8 +43,8 @@ pub fn compile_shell(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
     if text.len() > MAX_BYTES {
         let message = format!("{} bytes; a face has at most {MAX_BYTES}", text.len());
         let fault = Fault::placeless(Kind::TooLarge, message);
-        return Err(fault::told(vec![fault], text, 0, false));
+        return Err(compile_error::told(vec![fault], text, 0, false));
     }
-    deep::with_room(text.len(), || read::reply(text))
-        .unwrap_or_else(|fault| Err(fault::told(vec![fault], text, 0, false)))
+    big_stack::with_room(text.len(), || read::reply(text))
+        .unwrap_or_else(|fault| Err(compile_error::told(vec![fault], text, 0, false)))
 }

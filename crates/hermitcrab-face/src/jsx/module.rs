@@ -8,7 +8,7 @@ use oxc::ast::ast::{
     ImportDeclaration, ImportDeclarationSpecifier, Program, Statement, TSModuleReference,
 };
 
-use super::fault::{Fault, Kind};
+use super::compile_error::{Fault, Kind};
 
 /// What stood around the statements of a module.
 #[derive(Debug, Default)]

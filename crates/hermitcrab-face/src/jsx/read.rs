@@ -7,9 +7,9 @@ use oxc::parser::{ParseOptions, Parser};
 use oxc::semantic::SemanticBuilder;
 use oxc::span::{GetSpan as _, SourceType};
 
-use super::fault::{Fault, Kind, told};
+use super::compile_error::{Fault, Kind, told};
 use super::find::{self, Region};
-use super::{check, component, deep, emit, module};
+use super::{big_stack, check, component, emit, module};
 
 /// How many beginnings of code are tried in a reply without fences.
 const OPENINGS: usize = 4;
@@ -190,7 +190,7 @@ fn parse<'a>(source: &'a str, allocator: &'a Allocator) -> Result<Program<'a>, V
         preserve_parens: false,
         ..ParseOptions::default()
     };
-    deep::shallow(source).map_err(|fault| vec![fault])?;
+    big_stack::shallow(source).map_err(|fault| vec![fault])?;
     let parsed = Parser::new(allocator, source, SourceType::tsx())
         .with_options(options)
         .parse();

@@ -1,7 +1,7 @@
 import { Drafts } from './drafts.js';
 import { announce, button, element } from './element.js';
-import { offer } from './senses.js';
-import { inPanel } from './sheet.js';
+import { offer } from './browser_apis.js';
+import { inPanel } from './panel.js';
 
 const encode = encodeURIComponent;
 

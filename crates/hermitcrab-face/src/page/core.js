@@ -12,7 +12,7 @@ export class CoreEdits {
 
   /**
    * @param {import('./link.js').Link} link
-   * @param {import('./strips.js').Strips} strips
+   * @param {import('./notices.js').Strips} strips
    */
   constructor(link, strips) {
     this.#link = link;

@@ -1,5 +1,5 @@
 import { button, element, when } from './element.js';
-import { inPanel } from './sheet.js';
+import { inPanel } from './panel.js';
 
 /** The panel of the faces that were kept, and of what they may do in this visit. */
 export class Faces {
@@ -11,8 +11,8 @@ export class Faces {
 
   /**
    * @param {import('./link.js').Link} link
-   * @param {import('./permits.js').Permits} permits
-   * @param {import('./stage.js').Stage} stage
+   * @param {import('./permissions.js').Permits} permits
+   * @param {import('./frames.js').Stage} stage
    */
   constructor(link, permits, stage) {
     this.#link = link;

@@ -1,4 +1,4 @@
-import { modal } from './cover.js';
+import { modal } from './focus_guard.js';
 import { button, element } from './element.js';
 
 /** Asks for a key where one is wanted, or goes on without. The key goes to the program and is kept in no place here. */
@@ -12,8 +12,8 @@ export class Key {
 
   /**
    * @param {import('./link.js').Link} link
-   * @param {import('./strips.js').Strips} strips
-   * @param {import('./stage.js').Stage} stage
+   * @param {import('./notices.js').Strips} strips
+   * @param {import('./frames.js').Stage} stage
    */
   constructor(link, strips, stage) {
     this.#link = link;

@@ -1,6 +1,6 @@
 import { difference } from './difference.js';
 import { announce, author, button, element, when } from './element.js';
-import { inPanel } from './sheet.js';
+import { inPanel } from './panel.js';
 
 const LIMIT = 200;
 

@@ -6,12 +6,12 @@ import { Faces } from './faces.js';
 import { Key } from './key.js';
 import { Link } from './link.js';
 import { Log } from './log.js';
-import { Permits } from './permits.js';
-import { Sheet } from './sheet.js';
+import { Permits } from './permissions.js';
+import { Sheet } from './panel.js';
 import { Skills } from './skills.js';
-import { Stage } from './stage.js';
-import { Strips } from './strips.js';
-import { Wake } from './wake.js';
+import { Stage } from './frames.js';
+import { Strips } from './notices.js';
+import { Wake } from './splash.js';
 
 /** The token of the address, once. It is to stay in no history and in no screenshot. */
 function takeToken() {

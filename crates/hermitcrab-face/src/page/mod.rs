@@ -29,7 +29,7 @@ pub(crate) const INDEX: &str = include_str!("index.html");
 /// What it loads.
 pub(crate) const ASSETS: &[Asset] = scripts![
     "bar.js",
-    "cover.js",
+    "focus_guard.js",
     "blocks.js",
     "core.js",
     "difference.js",
@@ -43,13 +43,13 @@ pub(crate) const ASSETS: &[Asset] = scripts![
     "log.js",
     "main.js",
     "methods.js",
-    "permits.js",
-    "senses.js",
-    "sheet.js",
+    "permissions.js",
+    "browser_apis.js",
+    "panel.js",
     "skills.js",
-    "stage.js",
-    "strips.js",
-    "wake.js",
+    "frames.js",
+    "notices.js",
+    "splash.js",
 ];
 
 /// The document of every frame.
@@ -58,7 +58,7 @@ pub(crate) const FRAME: &str = include_str!("frame.html");
 /// The first script of a frame: one closure, so that nothing of it is global.
 pub(crate) const BRIDGE: &str = concat!(
     "(() => {\n'use strict';\n",
-    include_str!("disarm.js"),
+    include_str!("hardening.js"),
     include_str!("report.js"),
     include_str!("calls.js"),
     include_str!("bridge.js"),

@@ -1,7 +1,7 @@
 import { Folders } from './folders.js';
 import { Bucket } from './frame.js';
 import { Refused } from './link.js';
-import { fileName, listen, locate, notify, offer, speak } from './senses.js';
+import { fileName, listen, locate, notify, offer, speak } from './browser_apis.js';
 
 /** A skill that the person does not allow each time is used so often at once, and once in so many seconds after that. */
 const AT_ONCE = 5;
@@ -97,8 +97,8 @@ export class Skills {
   #calls = new Map();
 
   /**
-   * @param {import('./permits.js').Permits} permits
-   * @param {import('./strips.js').Strips} strips
+   * @param {import('./permissions.js').Permits} permits
+   * @param {import('./notices.js').Strips} strips
    */
   constructor(permits, strips) {
     this.#permits = permits;

@@ -17,8 +17,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{MAX_BODY, Place, Refusal};
-use crate::log;
-use crate::methods::kind;
+use crate::app::log;
+use crate::app::methods::kind;
 
 type Answer = Result<Json<Value>, Refusal>;
 

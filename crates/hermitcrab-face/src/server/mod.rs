@@ -3,7 +3,7 @@
 mod api;
 mod connections;
 mod files;
-mod gate;
+mod guard;
 mod socket;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,14 +23,14 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
-use crate::hub::{Death, WebHost};
-use crate::keys::Keys;
+use crate::app::Desk;
+use crate::app::Keys;
 use crate::page::SAFE_SHELL;
+use crate::session::{Death, WebHost};
 use crate::token::Token;
 use crate::{FaceError, OxcCompiler, Runtime};
 pub use connections::Patience;
-use gate::Gate;
+use guard::Gate;
 
 /// The longest body of a request in bytes, but for an import.
 const MAX_BODY: usize = 4 << 20;
@@ -230,7 +230,7 @@ fn routes(place: Place) -> Router {
         }))
         .layer(middleware::from_fn_with_state(
             place.gate.clone(),
-            gate::known,
+            guard::known,
         ));
     let gate = place.gate.clone();
     Router::new()
@@ -246,7 +246,7 @@ fn routes(place: Place) -> Router {
         .nest("/api", api)
         .fallback(nothing)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(gate, gate::pass))
+        .layer(middleware::from_fn_with_state(gate, guard::pass))
         .with_state(place)
 }
 

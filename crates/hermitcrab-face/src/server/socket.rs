@@ -19,11 +19,11 @@ use tokio::time::{Instant, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Place, Refusal};
-use crate::desk::Desk;
-use crate::hub::Arrived;
+use crate::app::Desk;
+use crate::app::methods::{Call, Caller};
 use crate::message::{FromPage, ToPage};
-use crate::methods::{Call, Caller};
-use crate::rate::Rate;
+use crate::session::Arrived;
+use crate::token::Rate;
 
 /// The longest call in bytes; what stands around its arguments comes to less than a KiB.
 const MAX_CALL: usize = (1 << 20) + 1_024;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use hermitcrab_face::compile_shell;
 
 /// The parts of the frame's first script.
-const BRIDGE: [&str; 4] = ["disarm.js", "report.js", "calls.js", "bridge.js"];
+const BRIDGE: [&str; 4] = ["hardening.js", "report.js", "calls.js", "bridge.js"];
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/page")
@@ -112,7 +112,7 @@ fn the_page_and_its_scripts_load_what_is_there() {
 fn scripts_make_no_markup_of_texts_and_no_code() {
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if !is_script(&name) || name == "disarm.js" {
+        if !is_script(&name) || name == "hardening.js" {
             continue;
         }
         let script = read(&name);

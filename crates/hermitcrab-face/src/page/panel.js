@@ -1,4 +1,4 @@
-import { typing } from './cover.js';
+import { typing } from './focus_guard.js';
 import { button, element } from './element.js';
 
 /**

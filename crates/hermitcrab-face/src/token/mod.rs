@@ -1,8 +1,14 @@
+//! A secret of the page, and the rates at which it may be used.
+
+mod rate;
+
 use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
+
+pub(crate) use rate::Rate;
 
 /// 128 random bits that nobody can guess, as 22 letters fit for an address.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-import { modal } from './cover.js';
+import { modal } from './focus_guard.js';
 import { button, element } from './element.js';
 
 /** A click that was meant for something else does not answer a question: so long nothing may be pressed before. */

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::fault::{Fault, Kind};
+use super::compile_error::{Fault, Kind};
 
 /// The deepest nesting of brackets that is compiled; a face has some dozens.
 const DEEPEST: usize = 256;

@@ -1,5 +1,9 @@
 //! Where requests of pages meet the kernel: turns, boots, deaths of faces, and what all pages are told of them.
 
+mod keys;
+pub(crate) mod log;
+pub(crate) mod methods;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -12,11 +16,12 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::hub::{Death, Shown, WebHost};
-use crate::keys::Keys;
 use crate::message::{Status, ToPage};
-use crate::rate::Rate;
 use crate::runtime::Runtime;
+use crate::session::{Death, Shown, WebHost};
+use crate::token::Rate;
+
+pub use keys::{Keys, NoKeys};
 
 /// What every request may need.
 pub(crate) struct Desk {

@@ -8,8 +8,7 @@ use pscale_blocks::{BlockName, EditAuthor};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
-use crate::log;
+use super::{Desk, log};
 
 /// Who calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
