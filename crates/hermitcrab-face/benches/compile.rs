@@ -1,4 +1,4 @@
-//! What it takes to compile a face of 300 and of 2,000 lines, and to find that one has a fault.
+//! The time to compile a face of 300 and of 2,000 lines, and to find an error in one.
 //!
 //! `cargo bench -p hermitcrab-face --bench compile`; the limits of the specification are in docs/benchmarks.md.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
@@ -8,7 +8,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use hermitcrab_face::{compile_shell, source_place};
 
-/// A component as models write them; `#` stands for its number.
+/// A component as models write them; `#` is the place of its number.
 const PART: &str = r#"
 // Panel #: a list with a form below it.
 interface Panel#Props { title: string; rows: { id: number; text: string; done?: boolean }[] }

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 
 use hermitcrab_kernel::ShellError;
 
-/// Why there is no server.
+/// An error of the face server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaceError {
@@ -12,7 +12,7 @@ pub enum FaceError {
     Bind {
         /// The address.
         addr: SocketAddr,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },

@@ -38,15 +38,15 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A shell is a stranger's program. It runs in a frame of an origin of its own, which may load one script and
-//! reach nothing else; all that it can do is to ask the page around it, by the props of its contract. The page does what
+//! **The one decision.** A shell is an untrusted program. It runs in a frame with a separate origin, which may load one script and
+//! reach nothing else. It can only ask the page around it, by the props of its contract. The page does what
 //! the person allows, the server does what the kernel allows, and both check everything again. So a shell can be wrong in any
 //! way, and the person still has the bar, the face before, and a face that always works.
 //!
 //! The crate reads no environment and no home directory. Time is tokio's, for limits only; no result depends on it.
 //!
-//! Next: [`compile_shell`] for what a model may write, [`WebHost`] and [`FaceServer`] for how it is shown, [`Keys`] for what the
-//! page may give the program, [`Runtime`] for what runs a shell.
+//! Next: [`compile_shell`] for the JSX that a model may write, [`WebHost`] and [`FaceServer`] for showing it, [`Keys`] for the
+//! keys that a page may give, [`Runtime`] for the runtime of a shell.
 
 mod app;
 mod error;

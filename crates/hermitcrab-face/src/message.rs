@@ -1,4 +1,4 @@
-//! What a page and the server say to each other over the socket: JSON texts with a `type`.
+//! The messages between a page and the server over the socket: JSON texts with a `type`.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use hermitcrab_kernel::{ShellError, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a page says. All of it is a claim: the shell in the page may lie.
+/// A message of a page. All of it is a claim: the shell in the page may lie.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum FromPage {
@@ -69,7 +69,7 @@ pub(crate) enum FromPage {
     },
 }
 
-/// What the server says.
+/// A message of the server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum ToPage {
@@ -86,9 +86,9 @@ pub(crate) enum ToPage {
     Show {
         frame: String,
         rev: u64,
-        /// It is the program's own face.
+        /// Whether this is the safe face.
         safe: bool,
-        /// Why that one is shown.
+        /// The reason why the safe face is shown.
         reason: Option<String>,
         errors: Vec<ShellError>,
         props: Value,
@@ -107,7 +107,7 @@ pub(crate) enum ToPage {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<Value>,
     },
-    /// Something happened.
+    /// An event for the page.
     Event {
         event: &'static str,
         data: Value,
@@ -143,14 +143,14 @@ impl ToPage {
     }
 }
 
-/// Who answers and what runs the shells, for the bar and for a shell's props.
+/// The model and the runtime, for the bar and for a shell's props.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Status {
     pub model: String,
     #[serde(rename = "fastModel")]
     pub fast: String,
     pub offline: Option<String>,
-    /// What the next frame runs on.
+    /// The runtime of the next frame.
     pub runtime: &'static str,
     /// The provider whose key is missing.
     pub key_wanted: Option<String>,

@@ -17,9 +17,12 @@ const COMMENTS: &[&str] = &[
     "bins/xtask",
     "crates/popper-harness",
     "crates/zer0gravity-engine/src",
+    "crates/hermitcrab-face",
+    "crates/hermitcrab-kernel",
 ];
 
 /// The folders whose error texts and messages are read.
+const MESSAGES: &[&str] = &["crates/hermitcrab-face/src"];
 const MESSAGES: &[&str] = &["crates/popper-harness/src"];
 
 /// The pages that are not read yet: this list only shrinks.

@@ -1,10 +1,10 @@
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-/// How the page gives the program a key, or goes on without one.
+/// The way in which the page gives the program a key, or continues without one.
 #[async_trait]
 pub trait Keys: Send + Sync {
-    /// The provider whose key is missing; none if nothing is to be asked.
+    /// The provider whose key is missing; `None` if no key is needed.
     fn wanted(&self) -> Option<String>;
 
     /// Takes a key.
@@ -13,11 +13,11 @@ pub trait Keys: Send + Sync {
     /// It cannot be used, in one line for the person.
     async fn set(&self, key: SecretString) -> Result<(), String>;
 
-    /// Goes on without a model.
+    /// Continues without a model.
     async fn offline(&self);
 }
 
-/// No key is wanted.
+/// A program that needs no key.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoKeys;
 

@@ -1,4 +1,4 @@
-//! What was done to blocks, newest first, with the text of the node before and afterwards.
+//! The edits of blocks, newest first, with the text of the node before and afterwards.
 
 use hermitcrab_kernel::ToolError;
 use jiff::Timestamp;
@@ -6,9 +6,9 @@ use pscale_blocks::{BlockName, BlockStore, EditAuthor, LoggedOp, Op, Path, Steps
 use serde::Serialize;
 
 /// The most rows.
-pub(crate) const MOST: usize = 200;
+pub(crate) const MAX_ROWS: usize = 200;
 
-/// One edit.
+/// A row of the log: one edit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Row {
     name: BlockName,
@@ -17,12 +17,12 @@ pub(crate) struct Row {
     by: EditAuthor,
     op: &'static str,
     path: Option<Path>,
-    /// The node's text before; none if there was none, or if the whole block changed.
+    /// The node's text before; `None` if it had no text, or if the whole block changed.
     before: Option<String>,
     after: Option<String>,
-    /// How many steps of undo take it back; none if none does.
+    /// The number of undo steps that revert the edit; `None` if undo cannot.
     undo: Option<usize>,
-    /// How many steps of redo make it again; none if none does.
+    /// The number of redo steps that repeat the edit; `None` if redo cannot.
     redo: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn rows(
     name: Option<&BlockName>,
     limit: usize,
 ) -> Result<Vec<Row>, ToolError> {
-    let limit = limit.min(MOST);
+    let limit = limit.min(MAX_ROWS);
     let mut rows = Vec::new();
     match name {
         Some(name) => of_block(store, name, limit, &mut rows)?,

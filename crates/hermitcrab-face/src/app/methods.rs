@@ -8,9 +8,9 @@ use pscale_blocks::{BlockName, EditAuthor};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Desk, log};
+use super::{App, log};
 
-/// Who calls.
+/// The caller of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// The host page's own bar.
@@ -28,7 +28,7 @@ impl Caller {
 
 /// A call, as a page sent it.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct ShellCall {
     pub page: u64,
     pub id: u64,
     pub caller: Caller,
@@ -75,7 +75,7 @@ const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
     ("redo", "block_redo", &["name", "count"]),
 ];
 
-/// What a method gets.
+/// The arguments of a method.
 struct Args(Vec<Value>);
 
 impl Args {
@@ -126,9 +126,9 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-impl Desk {
+impl App {
     /// Does what is called. The answer, or `{error, detail, hint}`.
-    pub async fn call(self: &Arc<Self>, call: Call) -> Result<Value, Value> {
+    pub async fn call(self: &Arc<Self>, call: ShellCall) -> Result<Value, Value> {
         let gone = call.gone.clone();
         if gone.is_cancelled() {
             return Err(json!(left()));
@@ -156,10 +156,10 @@ impl Desk {
 
     async fn dispatch(
         self: &Arc<Self>,
-        call: Call,
+        call: ShellCall,
         cancel: CancellationToken,
     ) -> Result<ToolResult, ToolError> {
-        let Call {
+        let ShellCall {
             page,
             id,
             caller,
@@ -185,7 +185,7 @@ impl Desk {
             let outcome = (kernel.call_tool(tool, input, by, events, cancel)).await;
             if makes_face && !is_own && !outcome.is_error {
                 let text = "The face wrote a new one of itself. Previous face goes back.";
-                self.tell("notice", json!({ "text": text }));
+                self.broadcast("notice", json!({ "text": text }));
             }
             return Ok(outcome);
         }
@@ -279,12 +279,12 @@ impl Desk {
         let name = name.as_str().filter(|name| !name.is_empty());
         let name = name.map(BlockName::new).transpose();
         let name = name.map_err(|error| ToolError::new("bad_name", error.to_string()))?;
-        let limit = limit.as_u64().map_or(log::MOST, |limit| limit as usize);
+        let limit = limit.as_u64().map_or(log::MAX_ROWS, |limit| limit as usize);
         let rows = log::rows(&*self.kernel.store(), name.as_ref(), limit)?;
         Ok(json!(rows))
     }
 
-    /// Who edits. What a shell does, its author answers for: nobody can tell a person's click from the shell's own doing.
+    /// The author of an edit. The author of a shell is responsible for its calls: a click of a person cannot be told from the shell's own action.
     fn author(&self, caller: Caller) -> EditAuthor {
         let Caller::Shell(rev @ 1..) = caller else {
             return EditAuthor::Person;

@@ -1,4 +1,4 @@
-//! Where requests of pages meet the kernel: turns, boots, deaths of faces, and what all pages are told of them.
+//! The application: turns, boots and crashes of faces between the pages and the kernel, and the events for all pages.
 
 mod keys;
 pub(crate) mod log;
@@ -18,28 +18,28 @@ use tokio_util::task::TaskTracker;
 
 use crate::message::{Status, ToPage};
 use crate::runtime::Runtime;
-use crate::session::{Death, Shown, WebHost};
+use crate::session::{FaceCrash, FaceView, WebHost};
 use crate::token::Rate;
 
 pub use keys::{Keys, NoKeys};
 
-/// What every request may need.
-pub(crate) struct Desk {
+/// The state that all requests share.
+pub(crate) struct App {
     pub kernel: Kernel,
     pub host: WebHost,
     pub keys: Arc<dyn Keys>,
-    /// What the next frame runs on.
+    /// The runtime of the next frame.
     runtime: RwLock<Arc<Runtime>>,
     /// No better runtime will come.
     pub runtime_known: CancellationToken,
     pub version: String,
     /// The program's own face, compiled.
     pub safe: Shell,
-    /// What there is to say of the start, for pages that come later, too.
+    /// Lines for the person about the start, also for later pages.
     notices: Mutex<Vec<String>>,
     /// A turn or a boot is under way.
     busy: AtomicBool,
-    /// What was begun since the person last said stop hangs on it, and it on the end.
+    /// The parent of everything that began since the last stop; a child of `end`.
     stop: Mutex<CancellationToken>,
     /// The server ends.
     pub end: CancellationToken,
@@ -47,29 +47,29 @@ pub(crate) struct Desk {
     faces: Mutex<Rate>,
     /// Messages of the person's.
     messages: Mutex<Rate>,
-    /// What faces say while no person is at them.
+    /// Messages of faces while the person is absent.
     sayings: Mutex<Rate>,
-    /// Calls under way, which go on without their pages.
+    /// Calls under way, which continue without their pages.
     pub calls: TaskTracker,
-    /// A key came, or the person goes on without.
+    /// Signals that a key was given, or that the person continues without one.
     decided: Notify,
 }
 
 /// A turn is under way; when this goes it is not any longer.
 struct Busy<'a> {
-    desk: &'a Desk,
+    app: &'a App,
     cancel: CancellationToken,
 }
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        self.desk.busy.store(false, Ordering::SeqCst);
-        self.desk.tell_status();
-        self.desk.tell("busy", json!({ "busy": false }));
+        self.app.busy.store(false, Ordering::SeqCst);
+        self.app.tell_status();
+        self.app.broadcast("busy", json!({ "busy": false }));
     }
 }
 
-impl Desk {
+impl App {
     pub fn new(
         kernel: Kernel,
         host: WebHost,
@@ -110,11 +110,11 @@ impl Desk {
             let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
             notices.push(line.to_owned());
         }
-        self.tell("notice", json!({ "text": line }));
+        self.broadcast("notice", json!({ "text": line }));
     }
 
     /// To all pages.
-    pub fn tell(&self, event: &'static str, data: Value) {
+    pub fn broadcast(&self, event: &'static str, data: Value) {
         self.host.broadcast(&ToPage::event(event, data));
     }
 
@@ -146,7 +146,7 @@ impl Desk {
         }
     }
 
-    /// Who answers may have changed.
+    /// Sends the status, as the model may have changed.
     pub fn tell_status(&self) {
         let status = self.status();
         self.host.set_props(json!({
@@ -155,12 +155,12 @@ impl Desk {
             "fastModel": status.fast,
             "offline": status.offline,
         }));
-        self.tell("status", json!(status));
+        self.broadcast("status", json!(status));
     }
 
-    /// Where the kernel's events go: to all pages; what is said, to the call that waits for it, and in a turn to all.
+    /// The receiver of the kernel's events: all pages. Text goes to the call that waits for it, and in a turn to all pages.
     pub fn sink(self: &Arc<Self>, caller: Option<(u64, u64)>, turn: bool) -> EventSink {
-        let desk = self.clone();
+        let app = self.clone();
         EventSink::new(move |event| {
             let (name, data) = match event {
                 Event::Delta { text } => {
@@ -171,7 +171,7 @@ impl Desk {
                             data: data.clone(),
                             call: Some(call),
                         };
-                        desk.host.send(page, delta);
+                        app.host.send(page, delta);
                     }
                     if !turn {
                         return;
@@ -187,7 +187,7 @@ impl Desk {
                     json!({"name": name, "phase": "end", "is_error": is_error, "ms": ms}),
                 ),
                 Event::ModelChanged { from, to, why } => {
-                    desk.tell_status();
+                    app.tell_status();
                     let text = format!("{to} answers in place of {from}: {why}");
                     ("notice", json!({ "text": text }))
                 }
@@ -201,7 +201,7 @@ impl Desk {
                 Event::Notice { text } => ("notice", json!({ "text": text })),
                 _ => return,
             };
-            desk.tell(name, data);
+            app.broadcast(name, data);
         })
     }
 
@@ -248,8 +248,8 @@ impl Desk {
             return None;
         }
         let cancel = self.until_stopped();
-        self.tell("busy", json!({ "busy": true }));
-        Some(Busy { desk: self, cancel })
+        self.broadcast("busy", json!({ "busy": true }));
+        Some(Busy { app: self, cancel })
     }
 
     /// The person says something, or the face of a revision, whose token then ends it. None: a turn is under way.
@@ -264,7 +264,7 @@ impl Desk {
         // What the kernel will refuse is no message.
         if text.chars().count() <= MAX_INPUT {
             let said = json!({"role": "user", "by": by, "text": by.says(text.clone())});
-            self.tell("message", said);
+            self.broadcast("message", said);
         }
         let events = self.sink(Some(caller), true);
         let turn = match by_face {
@@ -273,9 +273,9 @@ impl Desk {
         };
         match &turn {
             Ok(report) => {
-                self.tell("message", json!({"role": "assistant", "text": report.text}));
+                self.broadcast("message", json!({"role": "assistant", "text": report.text}));
                 if let Some(line) = &report.stopped {
-                    self.tell("notice", json!({ "text": line }));
+                    self.broadcast("notice", json!({ "text": line }));
                 }
                 if let Some(errors) = &report.safe_face {
                     self.show_safe("the face could not be mended", errors.clone())
@@ -284,7 +284,7 @@ impl Desk {
             }
             // Who asked is told.
             Err(KernelError::TooLong { .. } | KernelError::Empty) => {}
-            Err(error) => self.tell("notice", json!({"text": error.to_string()})),
+            Err(error) => self.broadcast("notice", json!({"text": error.to_string()})),
         }
         Some(turn)
     }
@@ -316,29 +316,29 @@ impl Desk {
             self.show_safe(&reason, errors).await;
             return;
         }
-        self.tell(
+        self.broadcast(
             "message",
             json!({"role": "assistant", "text": report.greeting}),
         );
     }
 
     pub async fn show_safe(&self, reason: &str, errors: Vec<ShellError>) {
-        let shown = Shown::from(self.safe.clone()).because(reason.to_owned(), errors);
+        let shown = FaceView::from(self.safe.clone()).with_reason(reason.to_owned(), errors);
         self.host.mount_safe(shown).await;
-        self.tell("shells", json!({"rev": 0, "shown": true}));
+        self.broadcast("shells", json!({"rev": 0, "shown": true}));
     }
 
     /// Finds a face in the place of one that died. It ends: each shell may die twice, and the last is the program's own.
-    pub async fn bury(&self, death: Death) {
-        let Death { rev, mut error } = death;
+    pub async fn handle_crash(&self, death: FaceCrash) {
+        let FaceCrash { rev, mut error } = death;
         if rev == 0 {
-            self.tell(
+            self.broadcast(
                 "notice",
                 json!({"text": format!("the safe face failed: {}", error.message)}),
             );
             return;
         }
-        self.tell("died", json!({"rev": rev, "error": error}));
+        self.broadcast("died", json!({"rev": rev, "error": error}));
         let mut dead = rev;
         loop {
             let next = self.kernel.faces().on_face_crash(dead, &error);
@@ -353,7 +353,7 @@ impl Desk {
             };
             let shown = self.kernel.use_shell(next).await;
             if !shown.is_error {
-                self.tell("shells", json!({"rev": next, "shown": true}));
+                self.broadcast("shells", json!({"rev": next, "shown": true}));
                 return;
             }
             dead = next;
@@ -361,7 +361,7 @@ impl Desk {
         }
     }
 
-    /// A key came, or the person goes on without.
+    /// Signals that a key was given, or that the person continues without one.
     pub fn decide(&self) {
         self.tell_status();
         self.decided.notify_one();
@@ -377,7 +377,7 @@ impl Desk {
         }
     }
 
-    /// Waits until somebody can answer.
+    /// Waits until a model or the offline script can answer.
     pub async fn wait_for_key(&self) {
         while self.keys.wanted().is_some() {
             self.decided.notified().await;

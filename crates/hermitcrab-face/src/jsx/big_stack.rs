@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::compile_error::{Fault, Kind};
+use super::compile_error::{CompileError, Kind};
 
 /// The deepest nesting of brackets that is compiled; a face has some dozens.
 const DEEPEST: usize = 256;
@@ -13,7 +13,7 @@ const ANGLES: usize = 1024;
 /// The stack of the thread that compiles, in bytes, for what [`shallow`] lets nest.
 const STACK: usize = 32 << 20;
 
-/// What is added for each byte of the text. The compiler calls itself for each operator, tag or statement of a chain:
+/// The stack for each byte of the text. The compiler calls itself for each operator, tag or statement of a chain:
 /// without optimisation that takes up to 2,900 bytes for `<></>`, 1,240 for `a=>`, 400 for `!`, so at most 560 for a byte.
 /// Pages that are not touched cost nothing.
 const STACK_A_BYTE: usize = 768;
@@ -25,8 +25,8 @@ const STACK_A_BYTE: usize = 768;
 pub(super) fn with_room<T: Send>(
     length: usize,
     work: impl FnOnce() -> T + Send,
-) -> Result<T, Fault> {
-    let failed = |message: &str| Fault::placeless(Kind::Syntax, message);
+) -> Result<T, CompileError> {
+    let failed = |message: &str| CompileError::without_position(Kind::Syntax, message);
     thread::scope(|scope| {
         let worker = thread::Builder::new()
             .name("compile_shell".to_owned())
@@ -43,7 +43,7 @@ pub(super) fn with_room<T: Send>(
 ///
 /// Strings and comments count: the parser takes time that grows with the square of the depth, and what text is of a
 /// string only the parser knows.
-pub(super) fn shallow(source: &str) -> Result<(), Fault> {
+pub(super) fn shallow(source: &str) -> Result<(), CompileError> {
     let (mut brackets, mut angles) = (0_usize, 0_usize);
     let mut before = 0;
     for (at, byte) in source.bytes().enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn shallow(source: &str) -> Result<(), Fault> {
             continue;
         };
         let message = format!("{what}; make the code flatter");
-        return Err(Fault::new(Kind::Syntax, at as u32, message));
+        return Err(CompileError::new(Kind::Syntax, at as u32, message));
     }
     Ok(())
 }

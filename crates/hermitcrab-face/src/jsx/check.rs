@@ -1,4 +1,4 @@
-//! What a shell may not do: import, use names that nobody defines, be a component that waits.
+//! The check of a shell: no imports, no undefined names, no async component.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use oxc::ast::ast::{Expression, UnaryOperator};
 use oxc::semantic::{NodeId, Reference, Semantic};
 use oxc::span::{GetSpan as _, Span};
 
-use super::compile_error::{Fault, Kind};
+use super::compile_error::{CompileError, Kind};
 use super::component::Choice;
 use super::module::{Module, refusal};
 use super::names;
 
-/// What the check found.
+/// The findings of the check.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
-    pub faults: Vec<Fault>,
+    pub faults: Vec<CompileError>,
     pub warnings: Vec<String>,
-    /// Bare names of React that are used, and what each stands for.
+    /// Bare names of React that are used, each with its full name.
     pub names: Vec<(String, String)>,
     /// Functions that use `props` and have no parameter of that name yet.
     pub lack_props: Vec<Span>,
@@ -164,7 +164,8 @@ impl Checked {
     }
 
     fn fault(&mut self, kind: Kind, place: Span, message: impl Into<String>) {
-        self.faults.push(Fault::new(kind, place.start, message));
+        self.faults
+            .push(CompileError::new(kind, place.start, message));
     }
 
     fn warn(&mut self, name: &str) {
@@ -187,7 +188,7 @@ fn is_outside(semantic: &Semantic<'_>, node: NodeId) -> bool {
     })
 }
 
-/// `typeof name` is no use of the name.
+/// `typeof name` does not use the name.
 fn is_asked_for(semantic: &Semantic<'_>, node: NodeId) -> bool {
     matches!(
         semantic.nodes().parent_kind(node),

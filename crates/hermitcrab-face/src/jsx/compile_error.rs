@@ -1,15 +1,15 @@
-//! What is wrong with a shell, and where: byte offsets become lines and columns.
+//! The errors of a shell with their positions: byte offsets become lines and columns.
 
 use hermitcrab_kernel::ShellError;
 use oxc::diagnostics::{LabeledSpan, OxcDiagnostic};
 
-/// The most faults that are told at once.
-const MOST: usize = 30;
+/// The largest number of errors that are reported at once.
+const MAX_ERRORS: usize = 30;
 
-/// The longest source line that is told, in characters; of a longer one, this many around the fault.
+/// The longest reported source line in characters; of a longer one, this many around the error.
 const LINE: usize = 240;
 
-/// What kind of fault, as it is called in a `ShellError`.
+/// The kind of an error, as a `ShellError` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Syntax,
@@ -37,14 +37,14 @@ impl Kind {
 
 /// One fault of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct CompileError {
     pub kind: Kind,
-    /// Where it begins, in bytes of the source. None: it has no place.
+    /// The start in bytes of the source; `None` without a position.
     pub at: Option<u32>,
     pub message: String,
 }
 
-impl Fault {
+impl CompileError {
     pub fn new(kind: Kind, at: u32, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -53,7 +53,7 @@ impl Fault {
         }
     }
 
-    pub fn placeless(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn without_position(kind: Kind, message: impl Into<String>) -> Self {
         Self {
             kind,
             at: None,
@@ -88,7 +88,7 @@ impl Fault {
     }
 }
 
-/// A sentence as a fragment: no capital in front, no full stop behind.
+/// A sentence as a fragment: no capital at the start, no full stop at the end.
 fn fragment(sentence: &str) -> String {
     let sentence = sentence.trim().trim_end_matches('.');
     let mut letters = sentence.chars();
@@ -101,15 +101,15 @@ fn fragment(sentence: &str) -> String {
 }
 
 /// The faults of a part of `text` that begins at byte `start`, in their order, for the one who wrote the text.
-pub(super) fn told(
-    mut faults: Vec<Fault>,
+pub(super) fn to_shell_errors(
+    mut faults: Vec<CompileError>,
     text: &str,
     start: usize,
     truncated: bool,
 ) -> Vec<ShellError> {
     faults.sort_by_key(|fault| fault.at);
     faults.dedup();
-    faults.truncate(MOST);
+    faults.truncate(MAX_ERRORS);
     let lines = Lines::of(text);
     faults
         .into_iter()
@@ -127,7 +127,7 @@ pub(super) fn told(
         .collect()
 }
 
-struct Place {
+struct SourcePosition {
     line: u32,
     column: u32,
     text: String,
@@ -148,9 +148,9 @@ impl<'t> Lines<'t> {
         Self { text, starts }
     }
 
-    /// Line and column of a byte, from 1. What lies behind the last letter of the text is told as the place behind it:
-    /// an empty line at the end helps nobody.
-    fn place(&self, at: usize) -> Place {
+    /// The line and column of a byte, from 1. Anything after the last letter of the text gets the position after it:
+    /// an empty line at the end does not help.
+    fn place(&self, at: usize) -> SourcePosition {
         let mut at = at.min(self.text.trim_end().len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
@@ -165,7 +165,7 @@ impl<'t> Lines<'t> {
         } else {
             0
         };
-        Place {
+        SourcePosition {
             line: line as u32,
             column: before as u32 + 1,
             text: whole.chars().skip(skipped).take(LINE).collect(),

@@ -1,4 +1,4 @@
-//! Which of the things that a shell declares is its component.
+//! The choice of the component among the declarations of a shell.
 
 use oxc::allocator::{Allocator, TakeIn as _};
 use oxc::ast::ast::{
@@ -8,13 +8,13 @@ use oxc::ast::ast::{
 use oxc::ast::builder::AstBuilder;
 use oxc::span::{GetSpan as _, SPAN, Span};
 
-use super::compile_error::{Fault, Kind};
+use super::compile_error::{CompileError, Kind};
 use super::module::Exported;
 
 /// Names that are preferred, best first.
 const PREFERRED: [&str; 5] = ["App", "Shell", "Face", "Main", "Root"];
 
-/// What a component is called that has no name.
+/// The name of a component without one.
 const NAMELESS: &str = "default";
 
 /// The component of a shell, and what else could be one.
@@ -25,7 +25,7 @@ pub(super) struct Choice {
     pub whole: bool,
     /// Every function and class with an upper-case name, and the chosen one.
     pub components: Vec<Component>,
-    /// What the author should know.
+    /// The warnings for the author.
     pub warnings: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn choose<'a>(
     program: &mut Program<'a>,
     default: Option<Exported<'a>>,
     allocator: &'a Allocator,
-) -> Result<Choice, Fault> {
+) -> Result<Choice, CompileError> {
     let ast = AstBuilder::new(allocator);
     let warnings = without_mounting(program, allocator);
     let mut components = declared(&program.body);
@@ -83,10 +83,10 @@ pub(super) fn choose<'a>(
         }
         Exported::Expression(value) => {
             let Some(made) = made(&value) else {
-                return Err(Fault::new(
+                return Err(CompileError::new(
                     Kind::NoComponent,
                     value.span().start,
-                    "what is exported by default is no function and no class",
+                    "the default export is neither a function nor a class",
                 ));
             };
             let name = made.name.clone();
@@ -104,9 +104,9 @@ pub(super) fn choose<'a>(
     })
 }
 
-fn nothing(program: &Program<'_>) -> Fault {
+fn nothing(program: &Program<'_>) -> CompileError {
     let start = program.body.first().map_or(0, |first| first.span().start);
-    Fault::new(
+    CompileError::new(
         Kind::NoComponent,
         start,
         "no component: declare a function or class with an upper-case name, or export one by default",
@@ -131,7 +131,7 @@ fn is_upper(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-/// What a `return` outside of every function gives.
+/// The value of a `return` outside of every function.
 enum Returned<'a> {
     /// The component.
     Component(Exported<'a>),
@@ -139,7 +139,7 @@ enum Returned<'a> {
     Element,
 }
 
-/// What the program returns. The statement is taken out if it returns a component.
+/// The value that the program returns. The statement is removed if it returns a component.
 fn take_returned<'a>(program: &mut Program<'a>, components: &[Component]) -> Option<Returned<'a>> {
     let is_return = |statement: &Statement<'_>| matches!(statement, Statement::ReturnStatement(_));
     let at = program.body.iter().rposition(is_return)?;
@@ -183,7 +183,7 @@ fn bare(element: &JSXElement<'_>) -> Option<String> {
     (hands_on && element.children.is_empty()).then(|| name.to_string())
 }
 
-/// What is declared by an upper-case name, and functions by any name.
+/// The declarations with an upper-case name, and functions with any name.
 fn declared(statements: &[Statement<'_>]) -> Vec<Component> {
     let mut components: Vec<Component> = Vec::new();
     for statement in statements {
@@ -293,7 +293,7 @@ fn odd(is_async: bool, is_generator: bool) -> Option<&'static str> {
     }
 }
 
-/// Takes out what mounts the face, as pages of one's own end with: here the host mounts it.
+/// Removes the statement that mounts the face, as a complete page ends with it: here the host mounts it.
 fn without_mounting<'a>(program: &mut Program<'a>, allocator: &'a Allocator) -> Vec<String> {
     let mut warnings = Vec::new();
     for statement in program.body.take_in(&allocator) {

@@ -15,18 +15,18 @@ use oxc::span::{SPAN, SourceType, Span};
 use oxc::transformer::{JsxOptions, JsxRuntime, TransformOptions, Transformer};
 use oxc_sourcemap::ConcatSourceMapBuilder;
 
-use super::compile_error::{Fault, Kind};
+use super::compile_error::{CompileError, Kind};
 use super::component::wraps;
 
-/// What a shell is called in its source map.
+/// The name of a shell in its source map.
 const FILE: &str = "shell.jsx";
 
-/// How a script begins.
+/// The beginning of a script.
 const CALL: &str = "globalThis.__hermitcrab(function (React, ReactDOM) {";
 
 /// A script and its source map.
 #[derive(Debug)]
-pub(super) struct Script {
+pub(super) struct EmittedScript {
     pub text: String,
     pub map: Option<String>,
 }
@@ -100,7 +100,7 @@ pub(super) fn emit<'a>(
     names: &[(String, String)],
     whole: bool,
     allocator: &'a Allocator,
-) -> Result<Script, Vec<Fault>> {
+) -> Result<EmittedScript, Vec<CompileError>> {
     let options = TransformOptions {
         jsx: JsxOptions {
             runtime: JsxRuntime::Classic,
@@ -119,7 +119,7 @@ pub(super) fn emit<'a>(
     let refused: Vec<_> = transformed
         .diagnostics
         .errors()
-        .map(Fault::syntax)
+        .map(CompileError::syntax)
         .collect();
     if !refused.is_empty() {
         return Err(refused);
@@ -152,11 +152,11 @@ pub(super) fn emit<'a>(
             .into_sourcemap()
             .to_json_string()
     });
-    Ok(Script { text, map })
+    Ok(EmittedScript { text, map })
 }
 
-/// Makes sure that the script is what a page will take it for: one call, nothing beside it.
-fn is_one_call(script: &str) -> Result<(), Vec<Fault>> {
+/// Checks that the script is one call and nothing else, as a page expects.
+fn is_one_call(script: &str) -> Result<(), Vec<CompileError>> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, script, SourceType::script()).parse();
     let faults: Vec<_> = parsed.diagnostics.errors().collect();
@@ -166,7 +166,7 @@ fn is_one_call(script: &str) -> Result<(), Vec<Fault>> {
     let why = faults
         .first()
         .map_or("more than one statement", |fault| &fault.message);
-    Err(vec![Fault::new(
+    Err(vec![CompileError::new(
         Kind::Syntax,
         0,
         format!("the code does not stay inside of one function: {why}"),

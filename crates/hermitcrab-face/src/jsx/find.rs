@@ -1,13 +1,13 @@
-//! Where in a reply its code is.
+//! The places of code in a reply.
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Region {
-    /// Its first byte.
+    /// The first byte.
     pub start: usize,
-    /// The byte behind it.
+    /// The byte after the last one.
     pub end: usize,
-    /// It is a fence that nothing closes.
+    /// Whether the fence is not closed.
     pub truncated: bool,
 }
 
@@ -79,7 +79,7 @@ fn is_code(tag: &str) -> bool {
     TAGS.contains(&tag.as_str())
 }
 
-/// Where code can begin in a text without fences, best first: lines that begin like code, else the first declaration of
+/// The possible starts of code in a text without fences, best first: lines that begin like code, else the first declaration of
 /// an upper-case name.
 pub(super) fn openings(text: &str) -> Vec<usize> {
     let mut at = 0;

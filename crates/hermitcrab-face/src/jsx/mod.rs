@@ -16,7 +16,7 @@ mod read;
 
 use hermitcrab_kernel::{CompiledShell, ShellCompiler, ShellError};
 
-use compile_error::{Fault, Kind};
+use compile_error::{CompileError, Kind};
 pub use place::source_place;
 
 /// The longest text that is compiled, in bytes.
@@ -42,9 +42,9 @@ impl ShellCompiler for OxcCompiler {
 pub fn compile_shell(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
     if text.len() > MAX_BYTES {
         let message = format!("{} bytes; a face has at most {MAX_BYTES}", text.len());
-        let fault = Fault::placeless(Kind::TooLarge, message);
-        return Err(compile_error::told(vec![fault], text, 0, false));
+        let fault = CompileError::without_position(Kind::TooLarge, message);
+        return Err(compile_error::to_shell_errors(vec![fault], text, 0, false));
     }
     big_stack::with_room(text.len(), || read::reply(text))
-        .unwrap_or_else(|fault| Err(compile_error::told(vec![fault], text, 0, false)))
+        .unwrap_or_else(|fault| Err(compile_error::to_shell_errors(vec![fault], text, 0, false)))
 }

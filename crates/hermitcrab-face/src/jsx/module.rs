@@ -8,21 +8,21 @@ use oxc::ast::ast::{
     ImportDeclaration, ImportDeclarationSpecifier, Program, Statement, TSModuleReference,
 };
 
-use super::compile_error::{Fault, Kind};
+use super::compile_error::{CompileError, Kind};
 
-/// What stood around the statements of a module.
+/// The imports and exports of a module.
 #[derive(Debug, Default)]
 pub(super) struct Module<'a> {
-    /// What it exports by default.
+    /// The default export.
     pub default: Option<Exported<'a>>,
-    /// Names that it imports from React, and what each stands for.
+    /// Names that it imports from React, each with its full name.
     pub names: Vec<(String, String)>,
     /// The modules that these were imported from, as they were written.
     pub dropped: Vec<String>,
     /// Names that it imports from elsewhere, which is a fault already.
     pub foreign: HashSet<String>,
     /// Imports that cannot be had.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<CompileError>,
 }
 
 /// A default export.
@@ -182,18 +182,18 @@ impl<'a> Module<'a> {
 
     fn refuse(&mut self, at: u32, module: &str) {
         self.faults
-            .push(Fault::new(Kind::Import, at, refusal(module)));
+            .push(CompileError::new(Kind::Import, at, refusal(module)));
     }
 }
 
-/// Why a module cannot be imported.
+/// The reason why a module cannot be imported.
 pub(super) fn refusal(module: &str) -> String {
     format!(
         "{module:?} cannot be imported; React and ReactDOM are in scope, everything else comes by props"
     )
 }
 
-/// The global that stands for a module.
+/// The global in place of a module.
 fn global(module: &str) -> Option<&'static str> {
     match module {
         "react" => Some("React"),

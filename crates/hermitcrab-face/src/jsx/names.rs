@@ -9,7 +9,7 @@ const GLOBALS: &str = include_str!("names.txt");
 
 static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| GLOBALS.lines().collect());
 
-/// What `React` has that is used by its bare name.
+/// The members of `React` that are used by their bare names.
 const REACT: [&str; 31] = [
     "Children",
     "Component",
@@ -44,10 +44,10 @@ const REACT: [&str; 31] = [
     "useTransition",
 ];
 
-/// What `ReactDOM` has that is used by its bare name.
+/// The members of `ReactDOM` that are used by their bare names.
 const REACT_DOM: [&str; 3] = ["createPortal", "createRoot", "flushSync"];
 
-/// What the sandbox of a face takes away, and what to use in its place.
+/// The names that the sandbox of a face removes, each with its replacement.
 const REFUSED: [(&str, &str); 19] = [
     ("EventSource", "the props"),
     ("Function", "a plain function"),
@@ -109,7 +109,7 @@ pub(super) fn is_known(name: &str) -> bool {
     KNOWN.contains(name)
 }
 
-/// What a bare name of React stands for, such as `React.useState`.
+/// The full name for a bare name of React, such as `React.useState`.
 pub(super) fn of_react(name: &str) -> Option<String> {
     if REACT.contains(&name) {
         Some(format!("React.{name}"))
@@ -120,7 +120,7 @@ pub(super) fn of_react(name: &str) -> Option<String> {
     }
 }
 
-/// What to say to the author of code that uses a known name; none if there is nothing to say.
+/// The advice for code that uses a known name; `None` without one.
 pub(super) fn warning(name: &str) -> Option<String> {
     if let Some((_, instead)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
         return Some(format!(
@@ -138,7 +138,7 @@ pub(super) fn warning(name: &str) -> Option<String> {
     None
 }
 
-/// Why a name may be missing, and what to do.
+/// The reason why a name may be missing, with advice.
 pub(super) fn advice(name: &str) -> String {
     match name {
         "props" => "give the function a parameter props, or use this.props in a class".to_owned(),

@@ -2,7 +2,7 @@
 
 use oxc_sourcemap::SourceMap;
 
-/// Where a place of a script is in the source it was made of: line and column, from 1.
+/// The position in the source for a position in the script made from it: line and column, from 1.
 ///
 /// A browser counts the columns of a script in UTF-16 units; those of the source are characters. None: the map is
 /// broken, or the line is none of the source's.

@@ -7,28 +7,28 @@ use oxc::parser::{ParseOptions, Parser};
 use oxc::semantic::SemanticBuilder;
 use oxc::span::{GetSpan as _, SourceType};
 
-use super::compile_error::{Fault, Kind, told};
+use super::compile_error::{CompileError, Kind, to_shell_errors};
 use super::find::{self, Region};
 use super::{big_stack, check, component, emit, module};
 
-/// How many beginnings of code are tried in a reply without fences.
+/// The number of code starts that are tried in a reply without fences.
 const OPENINGS: usize = 4;
 
-/// How many lines of prose can stand below code without a fence.
+/// The number of lines of prose after code without a fence.
 const LINES_BELOW: usize = 24;
 
-/// Why a part of a reply gives no shell.
+/// The reason why a part of a reply gives no shell.
 enum Refused {
-    /// It is no code.
-    Syntax(Vec<Fault>),
-    /// It is code without a component.
-    Faceless(Fault),
-    /// It has a component, with faults.
-    Faulty(Vec<Fault>),
+    /// The part is not code.
+    Syntax(Vec<CompileError>),
+    /// The part is code without a component.
+    Faceless(CompileError),
+    /// The part has a component, with errors.
+    Faulty(Vec<CompileError>),
 }
 
 impl Refused {
-    fn faults(self) -> Vec<Fault> {
+    fn faults(self) -> Vec<CompileError> {
         match self {
             Self::Syntax(faults) | Self::Faulty(faults) => faults,
             Self::Faceless(fault) => vec![fault],
@@ -42,8 +42,8 @@ impl Refused {
 /// The faults of the part that is most likely meant to be the shell.
 pub(super) fn reply(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
     if text.trim().is_empty() {
-        let fault = Fault::placeless(Kind::NoCode, "the text is empty");
-        return Err(told(vec![fault], text, 0, false));
+        let fault = CompileError::without_position(Kind::NoCode, "the text is empty");
+        return Err(to_shell_errors(vec![fault], text, 0, false));
     }
     let whole = match compile(text) {
         Ok(shell) => return Ok(shell),
@@ -53,7 +53,7 @@ pub(super) fn reply(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
     if !fences.is_empty() {
         // A text of a program may have lines that look like fences.
         if let Refused::Faulty(faults) = whole {
-            return Err(told(faults, text, 0, false));
+            return Err(to_shell_errors(faults, text, 0, false));
         }
         return fenced(text, &fences);
     }
@@ -88,7 +88,7 @@ fn fenced(text: &str, fences: &[Region]) -> Result<CompiledShell, Vec<ShellError
         last.get_or_insert((fence, refused));
     }
     Err(last.map_or_else(Vec::new, |(fence, refused)| {
-        told(refused.faults(), text, fence.start, fence.truncated)
+        to_shell_errors(refused.faults(), text, fence.start, fence.truncated)
     }))
 }
 
@@ -112,19 +112,21 @@ fn unfenced(text: &str, whole: Refused) -> Result<CompiledShell, Vec<ShellError>
         }
     }
     match (whole, tried) {
-        (_, Some((start, Refused::Faulty(faults)))) => Err(told(faults, text, start, false)),
-        (Refused::Faulty(faults), _) => Err(told(faults, text, 0, false)),
-        (Refused::Syntax(faults), _) if find::is_code_like(text) && find::opens_code(text) => {
-            Err(told(faults, text, 0, false))
+        (_, Some((start, Refused::Faulty(faults)))) => {
+            Err(to_shell_errors(faults, text, start, false))
         }
-        (_, Some((start, refused))) => Err(told(refused.faults(), text, start, false)),
+        (Refused::Faulty(faults), _) => Err(to_shell_errors(faults, text, 0, false)),
+        (Refused::Syntax(faults), _) if find::is_code_like(text) && find::opens_code(text) => {
+            Err(to_shell_errors(faults, text, 0, false))
+        }
+        (_, Some((start, refused))) => Err(to_shell_errors(refused.faults(), text, start, false)),
         (Refused::Faceless(fault), None) if text.contains(['<', '(', '{', '=']) => {
-            Err(told(vec![fault], text, 0, false))
+            Err(to_shell_errors(vec![fault], text, 0, false))
         }
         _ => {
             let message = "no code: write the component in a fence of jsx, or bare";
-            Err(told(
-                vec![Fault::new(Kind::NoCode, 0, message)],
+            Err(to_shell_errors(
+                vec![CompileError::new(Kind::NoCode, 0, message)],
                 text,
                 0,
                 false,
@@ -133,7 +135,7 @@ fn unfenced(text: &str, whole: Refused) -> Result<CompiledShell, Vec<ShellError>
     }
 }
 
-/// Where the code that begins at `start` ends: before the lines of prose below it.
+/// The end of the code that begins at `start`: before the lines of prose after it.
 fn end_of_code(text: &str, start: usize) -> usize {
     let mut end = text.len();
     for _ in 0..LINES_BELOW {
@@ -184,7 +186,7 @@ fn last_statement(program: &Program<'_>) -> Option<usize> {
     kept.map(|statement| statement.span().end as usize)
 }
 
-fn parse<'a>(source: &'a str, allocator: &'a Allocator) -> Result<Program<'a>, Vec<Fault>> {
+fn parse<'a>(source: &'a str, allocator: &'a Allocator) -> Result<Program<'a>, Vec<CompileError>> {
     let options = ParseOptions {
         allow_return_outside_function: true,
         preserve_parens: false,
@@ -194,12 +196,20 @@ fn parse<'a>(source: &'a str, allocator: &'a Allocator) -> Result<Program<'a>, V
     let parsed = Parser::new(allocator, source, SourceType::tsx())
         .with_options(options)
         .parse();
-    let faults: Vec<_> = parsed.diagnostics.errors().map(Fault::syntax).collect();
+    let faults: Vec<_> = parsed
+        .diagnostics
+        .errors()
+        .map(CompileError::syntax)
+        .collect();
     if !faults.is_empty() {
         return Err(faults);
     }
     if parsed.panicked {
-        return Err(vec![Fault::new(Kind::Syntax, 0, "the code cannot be read")]);
+        return Err(vec![CompileError::new(
+            Kind::Syntax,
+            0,
+            "the code cannot be read",
+        )]);
     }
     Ok(parsed.program)
 }
@@ -216,7 +226,11 @@ fn compile(source: &str) -> Result<CompiledShell, Refused> {
         .with_enum_eval(true)
         .with_build_nodes(true)
         .build(&program);
-    let mut faults: Vec<_> = built.diagnostics.errors().map(Fault::syntax).collect();
+    let mut faults: Vec<_> = built
+        .diagnostics
+        .errors()
+        .map(CompileError::syntax)
+        .collect();
     let checked = check::check(&built.semantic, &module, &choice);
     faults.append(&mut module.faults);
     faults.extend(checked.faults);

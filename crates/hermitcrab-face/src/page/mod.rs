@@ -1,13 +1,13 @@
-//! What a browser gets: the page of the host, the frame around a shell, and the face that always works.
+//! The files for a browser: the host page, the frame around a shell, and the safe face.
 
 /// A file of the page, below `/assets/`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asset {
-    /// Its name.
+    /// The file name.
     pub name: &'static str,
-    /// Its media type.
+    /// The media type.
     pub mime: &'static str,
-    /// Its text.
+    /// The content.
     pub body: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// The page at `/`.
 pub(crate) const INDEX: &str = include_str!("index.html");
 
-/// What it loads.
+/// The scripts and styles that the page loads.
 pub(crate) const ASSETS: &[Asset] = scripts![
     "bar.js",
     "focus_guard.js",
@@ -68,7 +68,7 @@ pub(crate) const BRIDGE: &str = concat!(
 /// The face that needs no model, as JSX.
 pub(crate) const SAFE_SHELL: &str = include_str!("safe.jsx");
 
-/// What a frame may use of the browser: nothing. Those that every frame has by default are in it as well.
+/// The permissions policy of a frame: nothing is allowed, including the defaults of every frame.
 pub(crate) const PERMISSIONS: &str = "\
     accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(), bluetooth=(), \
     browsing-topics=(), camera=(), clipboard-read=(), clipboard-write=(), compute-pressure=(), \

@@ -1,7 +1,7 @@
 import { announce, button, element } from './element.js';
 
 /** More lines of their own than these would leave no room for the face: the oldest go. */
-const MOST = 4;
+const MAX_NOTICES = 4;
 
 /** Lines between the bar and the face: what went wrong, what is being done, what the program wants to say. */
 export class Strips {
@@ -26,7 +26,7 @@ export class Strips {
     const name = key ?? `line ${text}`;
     this.hide(name);
     const own = Array.from(this.#shown.keys()).filter((shown) => shown.startsWith('line '));
-    if (key === null && own.length >= MOST) this.hide(own[0]);
+    if (key === null && own.length >= MAX_NOTICES) this.hide(own[0]);
     const buttons = Object.entries(actions).map(([label, act]) => button(label, () => {
       this.hide(name);
       act();

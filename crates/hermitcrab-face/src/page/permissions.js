@@ -2,11 +2,11 @@ import { modal } from './focus_guard.js';
 import { button, element } from './element.js';
 
 /** A click that was meant for something else does not answer a question: so long nothing may be pressed before. */
-const SETTLE = 1_000;
-const PATIENCE = 55_000;
+const CLICK_GUARD_MS = 1_000;
+const PROMPT_TIMEOUT_MS = 55_000;
 const MAX_WAITING = 4;
 /** So often is a wish refused before nobody is asked for it any longer. */
-const NOES = 2;
+const MAX_DENIALS = 2;
 
 /**
  * @typedef {object} Wish
@@ -77,7 +77,7 @@ export class Permits {
     if (wish.signal?.aborted) return false;
     const noes = (this.#noes.get(refusal) ?? 0) + 1;
     this.#noes.set(refusal, noes);
-    if (noes >= NOES) this.#off.add(refusal);
+    if (noes >= MAX_DENIALS) this.#off.add(refusal);
     return false;
   }
 
@@ -105,12 +105,12 @@ export class Permits {
         settling = setTimeout(() => {
           allow.disabled = false;
           visit.disabled = false;
-        }, SETTLE);
+        }, CLICK_GUARD_MS);
       };
       settle();
       // A row of clicks that goes on does not hit a button that wakes up under it.
       dialog.addEventListener('pointerdown', () => allow.disabled && settle(), true);
-      const patience = setTimeout(() => dialog.close('no'), PATIENCE);
+      const patience = setTimeout(() => dialog.close('no'), PROMPT_TIMEOUT_MS);
       signal?.addEventListener('abort', () => dialog.close('no'));
     });
   }

@@ -19,7 +19,7 @@ pub(super) const SCRIPT: &str = concat!(
     "})(globalThis);\n",
 );
 
-/// Its head lists them, for whoever reads the script and for whoever reads the manual.
+/// The head of the script lists them, for readers of the script and of the manual.
 pub(super) fn gaps() -> impl Iterator<Item = &'static str> {
     HEAD.lines()
         .filter_map(|line| line.strip_prefix("// gap: "))

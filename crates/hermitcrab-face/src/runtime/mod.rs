@@ -1,4 +1,4 @@
-//! What runs a shell in the frame: React, or a small part of it of our own.
+//! The runtime of a shell in the frame: React, or the built-in subset of it.
 
 mod builtin;
 mod react;
@@ -23,7 +23,7 @@ impl Runtime {
         }
     }
 
-    /// What React does and the built-in runtime does not, one line each.
+    /// The features of React that the built-in runtime does not have, one line each.
     pub fn gaps() -> impl Iterator<Item = &'static str> {
         builtin::gaps()
     }
@@ -38,7 +38,7 @@ impl Runtime {
     /// React, installed by the person's own npm unless an earlier start did so.
     ///
     /// What is kept is checked each time and installed again if it is not what it should be. `tell` gets one line
-    /// before npm begins. A caller that drops the future ends npm, and nothing half stays behind.
+    /// before npm begins. A caller that drops the future ends npm, and no partial file stays.
     ///
     /// # Errors
     /// npm is missing, fails or takes too long; it brought something else; the data directory cannot be written.
@@ -61,7 +61,7 @@ impl Runtime {
             .map(Self::of_react)
     }
 
-    /// What the bar and `/health` call it: `React 18.3.1` or `built-in subset`.
+    /// The name in the bar and in `/health`: `React 18.3.1` or `built-in subset`.
     pub fn name(&self) -> &'static str {
         self.name
     }

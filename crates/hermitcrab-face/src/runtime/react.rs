@@ -51,29 +51,29 @@ const SAID: u64 = 1000;
 pub struct Npm {
     /// The program, by path or by its name on the search path.
     pub program: PathBuf,
-    /// How long it may take.
+    /// The time limit of npm.
     pub limit: Duration,
     /// Variables of the environment that it does not get, such as keys.
     pub hidden: Vec<String>,
 }
 
-/// Why React is not there.
+/// The reason why React is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
     /// npm cannot be started.
-    #[error("{} cannot be started: install Node.js, or go on with --runtime builtin", program.display())]
+    #[error("{} cannot be started: install Node.js, or use --runtime builtin", program.display())]
     Start {
-        /// What was to run.
+        /// The command.
         program: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
     /// npm ended with an error.
     #[error("npm could not install React ({status}): {said}")]
     Failed {
-        /// How it ended.
+        /// The exit status.
         status: ExitStatus,
         /// The end of what it said.
         said: String,
@@ -87,9 +87,9 @@ pub enum RuntimeError {
     /// A script is not the one that was expected.
     #[error("{} has sha256 {found}, expected {expected}", path.display())]
     Other {
-        /// Where it lies.
+        /// The path of the file.
         path: PathBuf,
-        /// Of what lies there.
+        /// The hash of the file.
         found: String,
         /// Of the script of React 18.3.1.
         expected: &'static str,
@@ -97,9 +97,9 @@ pub enum RuntimeError {
     /// A file or folder cannot be read or written.
     #[error("{} cannot be read or written", path.display())]
     File {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -110,7 +110,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> RuntimeError {
     move |source| RuntimeError::File { path, source }
 }
 
-/// Where the two scripts are kept.
+/// The paths of the two scripts.
 pub(super) fn folder(data: &Path) -> PathBuf {
     data.join("runtime").join(format!("react-{VERSION}"))
 }
@@ -156,7 +156,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Lets npm work in a folder beside `folder` and moves the scripts there when all are right.
+/// Lets npm work in a folder next to `folder`, and moves the scripts there if all are right.
 pub(super) async fn install(
     folder: &Path,
     npm: &Npm,
@@ -193,7 +193,7 @@ pub(super) async fn install(
     Ok(all)
 }
 
-/// Best effort: what cannot be removed is in nobody's way.
+/// Removes the folder as far as possible: a rest does no harm.
 fn remove_leftovers(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(WORK) {

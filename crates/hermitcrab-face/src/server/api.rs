@@ -1,4 +1,4 @@
-//! What the host page asks for over HTTP: sessions, blocks, the log, the key.
+//! The HTTP interface of the host page: sessions, blocks, the log, the key.
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, StringRejection};
@@ -16,11 +16,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{MAX_BODY, Place, Refusal};
+use super::{MAX_BODY, Refusal, RouteState};
 use crate::app::log;
 use crate::app::methods::kind;
 
-type Answer = Result<Json<Value>, Refusal>;
+type ApiAnswer = Result<Json<Value>, Refusal>;
 
 /// A fault as an answer. What the block is missing is 404, what the request has wrong 400.
 impl From<ToolError> for Refusal {
@@ -53,7 +53,7 @@ impl From<BundleError> for Refusal {
     }
 }
 
-/// Its own words may repeat the body, and in that may stand a token or a key.
+/// The text of the error may repeat the body, which may contain a token or a key.
 impl From<JsonRejection> for Refusal {
     fn from(error: JsonRejection) -> Self {
         if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
@@ -65,7 +65,7 @@ impl From<JsonRejection> for Refusal {
 }
 
 /// A tool's outcome as an answer.
-fn told(outcome: ToolResult) -> Answer {
+fn to_answer(outcome: ToolResult) -> ApiAnswer {
     let Some(fault) = outcome.fault() else {
         return Ok(Json(outcome.content));
     };
@@ -74,18 +74,18 @@ fn told(outcome: ToolResult) -> Answer {
     Err(refusal)
 }
 
-impl Place {
+impl RouteState {
     /// Runs a tool for the person; all pages hear what it changes.
-    async fn tool(&self, name: &str, input: Value) -> Answer {
-        let events: EventSink = self.desk.sink(None, false);
-        let cancel = self.desk.until_stopped();
-        let kernel = &self.desk.kernel;
-        told((kernel.call_tool(name, input, EditAuthor::Person, events, cancel)).await)
+    async fn tool(&self, name: &str, input: Value) -> ApiAnswer {
+        let events: EventSink = self.app.sink(None, false);
+        let cancel = self.app.until_stopped();
+        let kernel = &self.app.kernel;
+        to_answer((kernel.call_tool(name, input, EditAuthor::Person, events, cancel)).await)
     }
 
     fn stamp(&self) -> Stamp {
         Stamp {
-            at: self.desk.kernel.now(),
+            at: self.app.kernel.now(),
             by: EditAuthor::Person,
             note: None,
         }
@@ -94,26 +94,26 @@ impl Place {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Session {
-    /// From the printed address; none on a reload.
+    /// The token of the printed address; `None` on a reload.
     token: Option<String>,
 }
 
-/// `POST /session`
+/// Answers the request `POST /session`.
 pub(super) async fn session(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     headers: HeaderMap,
     body: Result<Json<Session>, JsonRejection>,
 ) -> Result<Response, Refusal> {
     let Json(Session { token }) = body?;
-    let Some((token, cookie)) = place.gate.open(token.as_deref(), &headers) else {
+    let Some((token, cookie)) = place.guard.open(token.as_deref(), &headers) else {
         let why = "this address is not valid: it was used before, or the server was started again; open the one that it printed last, or use the browser that the session was opened in";
         return Err(Refusal::new(StatusCode::FORBIDDEN, "session", why));
     };
     Ok(([(SET_COOKIE, cookie)], Json(json!({ "token": token }))).into_response())
 }
 
-/// `GET /api/blocks`
-pub(super) async fn blocks(State(place): State<Place>) -> Answer {
+/// Answers the request `GET /api/blocks`.
+pub(super) async fn blocks(State(place): State<RouteState>) -> ApiAnswer {
     place.tool("block_list", json!({})).await
 }
 
@@ -123,14 +123,14 @@ pub(super) struct View {
     view: Option<String>,
 }
 
-/// `GET /api/blocks/<name>`: the block and its revision, or the view of a node with the revision beside it.
+/// Answers `GET /api/blocks/<name>`: the block, or the view of a node, with the revision.
 pub(super) async fn block(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     Path(name): Path<String>,
     Query(View { path, view }): Query<View>,
-) -> Answer {
+) -> ApiAnswer {
     let name = block_name(&name)?;
-    let found = place.desk.kernel.store().load(&name)?;
+    let found = place.app.kernel.store().load(&name)?;
     let Some(path) = path else {
         return Ok(Json(json!({
             "name": name,
@@ -177,11 +177,11 @@ fn put(body: &RawValue) -> Result<Op, Refusal> {
 
 /// `PUT /api/blocks/<name>` with `If-Match: <rev>`
 pub(super) async fn put_block(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Result<Json<Box<RawValue>>, JsonRejection>,
-) -> Answer {
+) -> ApiAnswer {
     let name = block_name(&name)?;
     let given = headers.get(IF_MATCH).and_then(|rev| rev.to_str().ok());
     let Some(rev) = given.and_then(|rev| rev.trim_matches('"').parse().ok()) else {
@@ -194,56 +194,58 @@ pub(super) async fn put_block(
     };
     let Json(body) = body?;
     let op = put(&body)?;
-    let store = place.desk.kernel.store();
+    let store = place.app.kernel.store();
     let edited = store.edit(&name, Some(rev), &op, &place.stamp())?;
-    place.desk.tell("block_changed", json!({ "name": name }));
+    place
+        .app
+        .broadcast("block_changed", json!({ "name": name }));
     Ok(Json(json!({"name": name, "rev": edited.rev})))
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Which {
+pub(super) struct LogQuery {
     name: Option<String>,
     limit: Option<usize>,
 }
 
-/// `GET /api/log`
+/// Answers the request `GET /api/log`.
 pub(super) async fn log(
-    State(place): State<Place>,
-    Query(Which { name, limit }): Query<Which>,
-) -> Answer {
+    State(place): State<RouteState>,
+    Query(LogQuery { name, limit }): Query<LogQuery>,
+) -> ApiAnswer {
     let name = name.filter(|name| !name.is_empty());
     let name = name.map(|name| block_name(&name)).transpose()?;
-    let store = place.desk.kernel.store();
-    let rows = log::rows(&*store, name.as_ref(), limit.unwrap_or(log::MOST))?;
+    let store = place.app.kernel.store();
+    let rows = log::rows(&*store, name.as_ref(), limit.unwrap_or(log::MAX_ROWS))?;
     Ok(Json(json!(rows)))
 }
 
-/// `POST /api/undo`
+/// Answers the request `POST /api/undo`.
 pub(super) async fn undo(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     body: Result<Json<Value>, JsonRejection>,
-) -> Answer {
+) -> ApiAnswer {
     let Json(input) = body?;
     place.tool("block_undo", input).await
 }
 
-/// `POST /api/redo`
+/// Answers the request `POST /api/redo`.
 pub(super) async fn redo(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     body: Result<Json<Value>, JsonRejection>,
-) -> Answer {
+) -> ApiAnswer {
     let Json(input) = body?;
     place.tool("block_redo", input).await
 }
 
 /// `GET /api/export`: all blocks as one file. No key is in it.
-pub(super) async fn export(State(place): State<Place>) -> Result<Response, Refusal> {
-    let store = place.desk.kernel.store();
+pub(super) async fn export(State(place): State<RouteState>) -> Result<Response, Refusal> {
+    let store = place.app.kernel.store();
     let stored = store.load(CoreBlock::Keystone.name()).ok();
     let version = stored.and_then(|found| keystone::keystone_version(&found.block));
     let version = version.map(|number| number.to_string());
     let how = Export {
-        at: place.desk.kernel.now(),
+        at: place.app.kernel.now(),
         keystone_version: version.as_deref(),
         with_log: false,
     };
@@ -260,36 +262,38 @@ pub(super) async fn export(State(place): State<Place>) -> Result<Response, Refus
 
 /// `POST /api/import`: blocks whose names are taken come under another one.
 pub(super) async fn import(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     body: Result<String, StringRejection>,
-) -> Answer {
+) -> ApiAnswer {
     let bundle = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Refusal::too_large(None, MAX_BUNDLE),
         status => Refusal::new(status, "bad_arguments", "the body cannot be read as text"),
     })?;
     let parcel = ImportBatch::read(&bundle, None, false)?;
-    let store = place.desk.kernel.store();
-    let at = place.desk.kernel.now();
+    let store = place.app.kernel.store();
+    let at = place.app.kernel.now();
     let imported = parcel.import(&*store, OnConflict::Rename, "the page", at)?;
-    place.desk.tell("block_changed", json!({ "name": null }));
+    place
+        .app
+        .broadcast("block_changed", json!({ "name": null }));
     Ok(Json(json!(imported)))
 }
 
 #[derive(Deserialize)]
 pub(super) struct Key {
     key: Option<String>,
-    /// None is given: the program goes on without a model.
+    /// Whether the program continues without a model.
     #[serde(default)]
     offline: bool,
 }
 
 /// `POST /api/key`: it is taken, and never given back.
 pub(super) async fn key(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     body: Result<Json<Key>, JsonRejection>,
-) -> Answer {
+) -> ApiAnswer {
     let Json(Key { key, offline }) = body?;
-    let keys = &place.desk.keys;
+    let keys = &place.app.keys;
     let done = match key {
         Some(key) => keys.set(SecretString::from(key)).await,
         None if offline => {
@@ -301,6 +305,6 @@ pub(super) async fn key(
     if let Err(why) = done {
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "key", &why));
     }
-    place.desk.decide();
+    place.app.decide();
     Ok(Json(json!({ "ok": true })))
 }

@@ -1,4 +1,4 @@
-//! Connections: so many at once, and each must soon say what it wants.
+//! The limits of connections: their number, and the time until a request.
 
 use std::io;
 use std::pin::pin;
@@ -23,12 +23,12 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How many there may be at once; a further one is closed. A page that has its socket is not counted any longer.
-const MOST: usize = 256;
-/// How long to wait where the system has no room for a connection.
+/// The number of connections at once; a further one is closed. A page that has its socket is no longer counted.
+const MAX_CONNECTIONS: usize = 256;
+/// The pause when the system has no room for a connection.
 const NO_ROOM: Duration = Duration::from_millis(100);
 
-/// How long a client may take.
+/// The time limits for a client.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// For the head of a request, also of the next one on an open connection: 5 s.
@@ -60,7 +60,7 @@ pub(super) async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(patience.head);
-    let room = Arc::new(Semaphore::new(MOST));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let open = TaskTracker::new();
     loop {
         let accepted = tokio::select! {

@@ -1,4 +1,4 @@
-//! What the browser loads: the host page, the frame, the scripts in it.
+//! The files for the browser: the host page, the frame, the scripts in it.
 
 use axum::extract::{Path, State};
 use axum::http::header::{
@@ -7,13 +7,13 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
-use super::{Place, Refusal, nothing};
+use super::{Refusal, RouteState, nothing};
 use crate::page;
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 
-/// The origin as the browser calls it. The gate has looked at it.
+/// The origin as the browser calls it. The guard has looked at it.
 fn origin(headers: &HeaderMap) -> String {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     format!("http://{}", host.unwrap_or_default())
@@ -24,7 +24,7 @@ fn policy(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
-/// `GET /`
+/// Answers the request `GET /`.
 pub(super) async fn page(headers: HeaderMap) -> Response {
     let csp = policy(&page::host_csp(&origin(&headers)));
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
@@ -32,7 +32,7 @@ pub(super) async fn page(headers: HeaderMap) -> Response {
     (headers, page::INDEX).into_response()
 }
 
-/// `GET /assets/<file>`
+/// Answers the request `GET /assets/<file>`.
 pub(super) async fn asset(Path(file): Path<String>) -> Response {
     match page::ASSETS.iter().find(|asset| asset.name == file) {
         Some(asset) => ([(CONTENT_TYPE, asset.mime)], asset.body).into_response(),
@@ -40,13 +40,13 @@ pub(super) async fn asset(Path(file): Path<String>) -> Response {
     }
 }
 
-/// `GET /face/<frame>/`
+/// Answers the request `GET /face/<frame>/`.
 pub(super) async fn frame(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     Path(frame): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    if place.desk.host.frame(&frame).is_none() {
+    if place.app.host.frame(&frame).is_none() {
         return Err(nothing().await);
     }
     let text = |value| HeaderValue::from_static(value);
@@ -73,37 +73,37 @@ fn script(body: String) -> Response {
     (headers, body).into_response()
 }
 
-/// `GET /face/<frame>/bridge.js`
+/// Answers the request `GET /face/<frame>/bridge.js`.
 pub(super) async fn bridge(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     Path(frame): Path<String>,
 ) -> Result<Response, Refusal> {
     of_frame(&place, &frame, page::BRIDGE).await
 }
 
-/// `GET /face/<frame>/react.js`
+/// Answers the request `GET /face/<frame>/react.js`.
 pub(super) async fn react(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     Path(frame): Path<String>,
 ) -> Result<Response, Refusal> {
-    of_frame(&place, &frame, place.desk.runtime().script()).await
+    of_frame(&place, &frame, place.app.runtime().script()).await
 }
 
 /// A script that every frame loads. Without a frame it is not there: no other site can find the program by it.
-async fn of_frame(place: &Place, frame: &str, body: &str) -> Result<Response, Refusal> {
-    match place.desk.host.frame(frame) {
+async fn of_frame(place: &RouteState, frame: &str, body: &str) -> Result<Response, Refusal> {
+    match place.app.host.frame(frame) {
         Some(_) => Ok(script(body.to_owned())),
         None => Err(nothing().await),
     }
 }
 
-/// `GET /face/<frame>/shell/<rev>.js`
+/// Answers the request `GET /face/<frame>/shell/<rev>.js`.
 pub(super) async fn shell(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     Path((frame, file)): Path<(String, String)>,
 ) -> Result<Response, Refusal> {
     let rev = file.strip_suffix(".js").and_then(|rev| rev.parse().ok());
-    match place.desk.host.frame(&frame) {
+    match place.app.host.frame(&frame) {
         Some(shown) if rev == Some(shown.rev) => Ok(script(shown.script.clone())),
         _ => Err(nothing().await),
     }

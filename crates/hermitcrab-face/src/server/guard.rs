@@ -1,4 +1,4 @@
-//! Who may come in: the right host, the right origin, the right tokens; and what every answer says.
+//! The check of requests (host, origin, tokens), and the headers of every answer.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,24 +21,24 @@ pub(super) const TOKEN_HEADER: &str = "x-hermitcrab-token";
 
 /// The doorkeeper of one server.
 #[derive(Debug)]
-pub(crate) struct Gate {
-    /// How a browser may call this server: `127.0.0.1:PORT` and `localhost:PORT`.
+pub(crate) struct RequestGuard {
+    /// The accepted hosts: `127.0.0.1:PORT` and `localhost:PORT`.
     hosts: [String; 2],
     cookie_name: String,
-    /// Opens the first session, once. It stands in the address that is printed.
+    /// The token in the printed address, which opens the first session once.
     once: Mutex<Option<Token>>,
-    /// What the browser keeps: no script sees it.
+    /// The token in the cookie: no script sees it.
     cookie: Token,
-    /// What the page keeps in its memory: no other page's request carries it.
+    /// The token in the page's memory: no other page's request carries it.
     header: Token,
 }
 
-impl Gate {
+impl RequestGuard {
     pub fn new(addr: SocketAddr) -> Result<(Self, Token), FaceError> {
         let token = || Token::new().ok_or(FaceError::NoRandom);
         let once = token()?;
         let port = addr.port();
-        let gate = Self {
+        let guard = Self {
             hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
             // Cookies do not know ports: each server has its own.
             cookie_name: format!("hermitcrab_{port}"),
@@ -46,7 +46,7 @@ impl Gate {
             cookie: token()?,
             header: token()?,
         };
-        Ok((gate, once))
+        Ok((guard, once))
     }
 
     /// Opens a session: with the token of the printed address, or with the cookie of an earlier one. Answers the header
@@ -81,7 +81,7 @@ impl Gate {
         self.header.is(token)
     }
 
-    /// Both tokens.
+    /// Whether a request has both tokens.
     fn knows(&self, headers: &HeaderMap) -> bool {
         let token = headers
             .get(TOKEN_HEADER)
@@ -112,7 +112,7 @@ fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 /// For every request: the host is ours, and what changes something comes from our own page as JSON.
 pub(super) async fn pass(
-    State(gate): State<Arc<Gate>>,
+    State(guard): State<Arc<RequestGuard>>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -122,10 +122,10 @@ pub(super) async fn pass(
     };
     DefaultBodyLimit::max(limit).apply(&mut request);
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    let mut response = if !gate.is_ours(request.uri(), request.headers()) {
+    let mut response = if !guard.is_ours(request.uri(), request.headers()) {
         let why = "this server answers to 127.0.0.1 and localhost only";
         Refusal::new(StatusCode::FORBIDDEN, "host", why).into_response()
-    } else if changes && !gate.is_from_here(request.headers()) {
+    } else if changes && !guard.is_from_here(request.headers()) {
         let why = "only this server's own page may ask for that";
         Refusal::new(StatusCode::FORBIDDEN, "origin", why).into_response()
     } else if changes && !is_json(request.headers()) {
@@ -156,8 +156,12 @@ pub(super) async fn pass(
 }
 
 /// For `/api`: the page brings both tokens.
-pub(super) async fn known(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
-    if gate.knows(request.headers()) {
+pub(super) async fn known(
+    State(guard): State<Arc<RequestGuard>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if guard.knows(request.headers()) {
         next.run(request).await
     } else {
         let why = "no session: open the address that `hermitcrab serve` printed";

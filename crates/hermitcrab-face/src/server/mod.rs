@@ -23,34 +23,34 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::Desk;
+use crate::app::App;
 use crate::app::Keys;
 use crate::page::SAFE_SHELL;
-use crate::session::{Death, WebHost};
+use crate::session::{FaceCrash, WebHost};
 use crate::token::Token;
 use crate::{FaceError, OxcCompiler, Runtime};
 pub use connections::Patience;
-use guard::Gate;
+use guard::RequestGuard;
 
 /// The longest body of a request in bytes, but for an import.
 const MAX_BODY: usize = 4 << 20;
-/// How long the end may take: for requests that are under way, and then for turns.
+/// The time limits of the end: for open requests, and then for turns.
 const LAST: Duration = Duration::from_secs(5);
 
-/// How a server is opened.
+/// The configuration of a server.
 #[derive(Debug, Clone)]
 pub struct FaceConfig {
-    /// The port on 127.0.0.1; none: any free one.
+    /// The port on 127.0.0.1; `None`: any free one.
     pub port: Option<u16>,
-    /// What runs the shells, until a better one is found.
+    /// The runtime of shells, until a better one is found.
     pub runtime: Runtime,
-    /// How long the first face waits for a better one.
+    /// The time that the first face waits for a better runtime.
     pub runtime_wait: Duration,
     /// Shows the program's own face and leaves the model asleep.
     pub safe: bool,
     /// The program's version, for shells.
     pub version: String,
-    /// How long clients may take.
+    /// The time limits for clients.
     pub patience: Patience,
 }
 
@@ -73,18 +73,18 @@ pub struct FaceServer {
     listener: TcpListener,
     addr: SocketAddr,
     once: Token,
-    place: Place,
-    deaths: mpsc::UnboundedReceiver<Death>,
+    place: RouteState,
+    deaths: mpsc::UnboundedReceiver<FaceCrash>,
     safe: bool,
     runtime_wait: Duration,
     patience: Patience,
 }
 
-/// What every route may use.
+/// The state of every route.
 #[derive(Clone)]
-pub(crate) struct Place {
-    desk: Arc<Desk>,
-    gate: Arc<Gate>,
+pub(crate) struct RouteState {
+    app: Arc<App>,
+    guard: Arc<RequestGuard>,
 }
 
 impl FaceServer {
@@ -106,16 +106,16 @@ impl FaceServer {
         let bound = TcpListener::bind(addr).await;
         let listener = bound.map_err(|source| FaceError::Bind { addr, source })?;
         let addr = listener.local_addr().map_err(FaceError::Serve)?;
-        let (gate, once) = Gate::new(addr)?;
+        let (guard, once) = RequestGuard::new(addr)?;
         let deaths = host.deaths().ok_or(FaceError::HostInUse)?;
-        let desk = Desk::new(kernel, host, keys, config.runtime, config.version, safe);
+        let app = App::new(kernel, host, keys, config.runtime, config.version, safe);
         Ok(Self {
             listener,
             addr,
             once,
-            place: Place {
-                desk: Arc::new(desk),
-                gate: Arc::new(gate),
+            place: RouteState {
+                app: Arc::new(app),
+                guard: Arc::new(guard),
             },
             deaths,
             safe: config.safe,
@@ -124,12 +124,12 @@ impl FaceServer {
         })
     }
 
-    /// Where it listens.
+    /// The address on which the server listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The address for the person's browser. What stands behind its `#` opens one session.
+    /// The address for the person's browser. The token after its `#` opens one session.
     pub fn url(&self) -> String {
         format!("http://{}/#{}", self.addr, self.once.as_str())
     }
@@ -152,14 +152,14 @@ impl FaceServer {
             patience,
             ..
         } = self;
-        let desk = place.desk.clone();
-        desk.tell_status();
-        (desk.calls).spawn(may_block(live(desk.clone(), deaths, safe, runtime_wait)));
-        let end = desk.end.clone();
+        let app = place.app.clone();
+        app.tell_status();
+        (app.calls).spawn(may_block(live(app.clone(), deaths, safe, runtime_wait)));
+        let end = app.end.clone();
         let serve = connections::serve(listener, routes(place), patience, end.clone());
         let mut serve = pin!(serve);
         let search = async {
-            desk.found_runtime(better.await);
+            app.found_runtime(better.await);
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -171,51 +171,51 @@ impl FaceServer {
         // A client may have sent half a request.
         let _ = timeout(LAST, serve).await;
         // What does not end by now is lost with the process.
-        let _ = timeout(LAST, desk.finish()).await;
+        let _ = timeout(LAST, app.finish()).await;
     }
 }
 
-/// Boots when somebody looks, and buries the faces that die, until the server ends.
+/// Boots when the first page is visible, and handles crashes of faces, until the server ends.
 async fn live(
-    desk: Arc<Desk>,
-    mut deaths: mpsc::UnboundedReceiver<Death>,
+    app: Arc<App>,
+    mut deaths: mpsc::UnboundedReceiver<FaceCrash>,
     safe: bool,
     runtime_wait: Duration,
 ) {
     let boot = async {
         let ready = async {
-            desk.host.first_page().await;
-            let _ = timeout(runtime_wait, desk.runtime_known.cancelled()).await;
+            app.host.first_page().await;
+            let _ = timeout(runtime_wait, app.runtime_known.cancelled()).await;
             if !safe {
-                desk.wait_for_key().await;
+                app.wait_for_key().await;
             }
         };
         tokio::select! {
-            () = desk.end.cancelled() => {}
+            () = app.end.cancelled() => {}
             () = ready => {
                 if safe {
-                    desk.show_safe("the program was started with --safe", Vec::new())
+                    app.show_safe("the program was started with --safe", Vec::new())
                         .await;
                 } else {
-                    desk.boot().await;
+                    app.boot().await;
                 }
             }
         }
     };
-    let bury = async {
+    let crashes = async {
         loop {
             let death = tokio::select! {
-                () = desk.end.cancelled() => break,
+                () = app.end.cancelled() => break,
                 death = deaths.recv() => death,
             };
             let Some(death) = death else { break };
-            desk.bury(death).await;
+            app.handle_crash(death).await;
         }
     };
-    tokio::join!(boot, bury);
+    tokio::join!(boot, crashes);
 }
 
-fn routes(place: Place) -> Router {
+fn routes(place: RouteState) -> Router {
     let api = Router::new()
         .route("/blocks", get(api::blocks))
         .route("/blocks/{name}", get(api::block).put(api::put_block))
@@ -229,10 +229,10 @@ fn routes(place: Place) -> Router {
             may_block(next.run(request))
         }))
         .layer(middleware::from_fn_with_state(
-            place.gate.clone(),
+            place.guard.clone(),
             guard::known,
         ));
-    let gate = place.gate.clone();
+    let guard = place.guard.clone();
     Router::new()
         .route("/", get(files::page))
         .route("/assets/{file}", get(files::asset))
@@ -246,18 +246,18 @@ fn routes(place: Place) -> Router {
         .nest("/api", api)
         .fallback(nothing)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(gate, guard::pass))
+        .layer(middleware::from_fn_with_state(guard, guard::pass))
         .with_state(place)
 }
 
-async fn health(axum::extract::State(place): axum::extract::State<Place>) -> Json<Value> {
-    let desk = &place.desk;
+async fn health(axum::extract::State(place): axum::extract::State<RouteState>) -> Json<Value> {
+    let app = &place.app;
     Json(json!({
         "ok": true,
-        "version": desk.version,
-        "runtime": desk.runtime().name(),
-        "offline": desk.kernel.brain().offline,
-        "pages": desk.host.pages(),
+        "version": app.version,
+        "runtime": app.runtime().name(),
+        "offline": app.kernel.brain().offline,
+        "pages": app.host.pages(),
     }))
 }
 

@@ -18,37 +18,37 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{Place, Refusal};
-use crate::app::Desk;
-use crate::app::methods::{Call, Caller};
+use super::{Refusal, RouteState};
+use crate::app::App;
+use crate::app::methods::{Caller, ShellCall};
 use crate::message::{FromPage, ToPage};
-use crate::session::Arrived;
+use crate::session::PageConnection;
 use crate::token::Rate;
 
-/// The longest call in bytes; what stands around its arguments comes to less than a KiB.
+/// The longest call in bytes; the JSON around its arguments has less than a KiB.
 const MAX_CALL: usize = (1 << 20) + 1_024;
 /// The longest message: with a MiB of a file in it, escaped. Who sends more is cut off.
 const MAX_MESSAGE: usize = 8 << 20;
-/// How long a page may take for its first message.
+/// The time limit for the first message of a page.
 const HELLO: Duration = Duration::from_secs(2);
-/// How often a page is asked whether it is still there.
+/// The interval of pings to a page.
 const PING: Duration = Duration::from_mins(1);
-/// How many of these may go unanswered.
+/// The number of pings that may stay unanswered.
 const SILENT: u32 = 10;
 /// Calls of a page that are under way.
 const IN_FLIGHT: usize = 16;
 
-/// `GET /ws`
+/// Answers the request `GET /ws`.
 pub(super) async fn open(
-    State(place): State<Place>,
+    State(place): State<RouteState>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let refuse = |error, why| Refusal::new(StatusCode::FORBIDDEN, error, why).into_response();
-    if !place.gate.is_from_here(&headers) {
+    if !place.guard.is_from_here(&headers) {
         return refuse("origin", "only this server's own page may open the socket");
     }
-    if !place.gate.has_cookie(&headers) {
+    if !place.guard.has_cookie(&headers) {
         return refuse("session", "no session: open the address that was printed");
     }
     let Ok(upgrade) = upgrade else {
@@ -61,7 +61,7 @@ pub(super) async fn open(
         .on_upgrade(move |socket| may_block(serve(socket, place)))
 }
 
-async fn serve(mut socket: WebSocket, place: Place) {
+async fn serve(mut socket: WebSocket, place: RouteState) {
     let hello = timeout(HELLO, socket.recv()).await;
     let Ok(Some(Ok(Message::Text(text)))) = hello else {
         return;
@@ -74,37 +74,37 @@ async fn serve(mut socket: WebSocket, place: Place) {
     else {
         return;
     };
-    if !place.gate.is_header(&token) {
+    if !place.guard.is_header(&token) {
         return;
     }
-    let desk = place.desk.clone();
-    let arrived = desk
+    let app = place.app.clone();
+    let arrived = app
         .host
-        .arrive(HostSkills(skills), visible, |page| ToPage::Welcome {
+        .connect(HostSkills(skills), visible, |page| ToPage::Welcome {
             page,
-            version: desk.version.clone(),
-            status: desk.status(),
-            usage: Box::new(desk.kernel.usage()),
-            notices: desk.notices(),
+            version: app.version.clone(),
+            status: app.status(),
+            usage: Box::new(app.kernel.usage()),
+            notices: app.notices(),
         });
-    let Arrived { page, out, gone } = arrived;
+    let PageConnection { page, out, gone } = arrived;
     tokio::select! {
         () = talk(socket, &place, page, out) => {}
         () = gone.cancelled() => {}
-        () = desk.end.cancelled() => {}
+        () = app.end.cancelled() => {}
     }
-    desk.host.leave(page);
+    app.host.leave(page);
 }
 
 /// Until the page goes. It may be stuck in a write to a page that does not read.
-async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiver<ToPage>) {
+async fn talk(socket: WebSocket, place: &RouteState, page: u64, mut out: mpsc::Receiver<ToPage>) {
     let (mut to, mut from) = socket.split();
     let mut ping = interval_at(Instant::now() + PING, PING);
     let mut silent = 0;
     let mut rate = Rate::of_calls();
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
     let (calls, queue) = mpsc::unbounded_channel();
-    place.desk.calls.spawn(work_off(place.desk.clone(), queue));
+    place.app.calls.spawn(work_off(place.app.clone(), queue));
     loop {
         tokio::select! {
             message = out.recv() => {
@@ -133,9 +133,9 @@ async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiv
 }
 
 /// A call, and its place among those that a shell may have under way.
-type Queued = (Call, Option<OwnedSemaphorePermit>);
+type Queued = (ShellCall, Option<OwnedSemaphorePermit>);
 
-/// What there is to say of a message that is none.
+/// The error for a text that is not a message.
 #[derive(Deserialize)]
 struct Numbered {
     #[serde(rename = "type")]
@@ -144,19 +144,19 @@ struct Numbered {
 }
 
 /// Runs the calls of a page, each begun after those before it: two edits that a shell does not wait for are made in its order.
-/// A turn goes on when its page is closed.
-async fn work_off(desk: Arc<Desk>, mut queue: mpsc::UnboundedReceiver<Queued>) {
+/// Runs a call; a turn continues when its page is closed.
+async fn work_off(app: Arc<App>, mut queue: mpsc::UnboundedReceiver<Queued>) {
     let run = |(call, permit): Queued| {
-        let desk = desk.clone();
+        let app = app.clone();
         async move {
             let (page, id) = (call.page, call.id);
-            let answer = AssertUnwindSafe(desk.call(call)).catch_unwind().await;
+            let answer = AssertUnwindSafe(app.call(call)).catch_unwind().await;
             let answer = answer.unwrap_or_else(|_| {
                 let fault = ToolError::new("bug", "the call stopped with a fault of the program");
                 Err(json!(fault))
             });
             drop(permit);
-            desk.host.send(page, ToPage::reply(id, answer));
+            app.host.send(page, ToPage::reply(id, answer));
         }
     };
     let mut running = FuturesUnordered::new();
@@ -176,15 +176,15 @@ async fn work_off(desk: Arc<Desk>, mut queue: mpsc::UnboundedReceiver<Queued>) {
 }
 
 fn heard(
-    place: &Place,
+    place: &RouteState,
     page: u64,
     text: &str,
     rate: &mut Rate,
     in_flight: &Arc<Semaphore>,
     calls: &mpsc::UnboundedSender<Queued>,
 ) {
-    let desk = &place.desk;
-    let refuse = |id, fault: ToolError| desk.host.send(page, ToPage::reply(id, Err(json!(fault))));
+    let app = &place.app;
+    let refuse = |id, fault: ToolError| app.host.send(page, ToPage::reply(id, Err(json!(fault))));
     let message = match serde_json::from_str(text) {
         Ok(FromPage::Call { id, .. }) if text.len() > MAX_CALL => {
             return refuse(id, ToolError::new("too_large", "a call has at most 1 MiB"));
@@ -195,7 +195,7 @@ fn heard(
             if let Ok(Numbered { kind, id }) = serde_json::from_str(text)
                 && kind == "call"
             {
-                let detail = "this is no call: arguments are a list, at most 100 levels deep";
+                let detail = "this is not a call: arguments are a list, at most 100 levels deep";
                 refuse(id, ToolError::new("bad_arguments", detail));
             }
             return;
@@ -212,7 +212,7 @@ fn heard(
             let refuse = |fault: ToolError| refuse(id, fault);
             let (caller, gone) = match frame {
                 None => (Caller::Bar, CancellationToken::new()),
-                Some(frame) => match desk.host.caller(page, &frame) {
+                Some(frame) => match app.host.caller(page, &frame) {
                     Some((rev, gone)) => (Caller::Shell(rev), gone),
                     None => return refuse(ToolError::new("no_frame", "no face is in this frame")),
                 },
@@ -234,10 +234,10 @@ fn heard(
             };
             // A stop does not wait for what it stops.
             if method == "stop" {
-                let answer = json!({ "stopped": desk.stop() });
-                return desk.host.send(page, ToPage::reply(id, Ok(answer)));
+                let answer = json!({ "stopped": app.stop() });
+                return app.host.send(page, ToPage::reply(id, Ok(answer)));
             }
-            let call = Call {
+            let call = ShellCall {
                 page,
                 id,
                 caller,
@@ -250,10 +250,10 @@ fn heard(
             let _ = calls.send((call, permit));
         }
         FromPage::Log { frame, level, text } => {
-            if let Some(rev) = desk.host.frame_rev(page, &frame)
+            if let Some(rev) = app.host.frame_rev(page, &frame)
                 && level == "error"
             {
-                desk.kernel.faces().note(&format!("Face {rev}: {text}"));
+                app.kernel.faces().note(&format!("Face {rev}: {text}"));
             }
         }
         FromPage::Mounted { frame, rev } => {
@@ -261,11 +261,11 @@ fn heard(
                 frame: frame.clone(),
                 rev,
             };
-            desk.host.told(page, mounted);
-            if desk.host.caller(page, &frame).is_some() {
-                desk.kernel.faces().on_mounted(rev);
+            app.host.on_message(page, mounted);
+            if app.host.caller(page, &frame).is_some() {
+                app.kernel.faces().on_mounted(rev);
             }
         }
-        message => desk.host.told(page, message),
+        message => app.host.on_message(page, message),
     }
 }

@@ -2,20 +2,20 @@ use hermitcrab_kernel::{Shell, ShellError};
 
 use crate::jsx::source_place;
 
-/// What is shown, or is to be.
+/// A shell as a frame shows it.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct FaceView {
     /// 0 is the program's own face.
     pub rev: u64,
     pub script: String,
     map: Option<String>,
     source: String,
-    /// Why the program's own face is shown.
+    /// The reason why the safe face is shown.
     pub reason: Option<String>,
     pub errors: Vec<ShellError>,
 }
 
-impl From<Shell> for Shown {
+impl From<Shell> for FaceView {
     fn from(shell: Shell) -> Self {
         let Shell { rev, compiled } = shell;
         Self {
@@ -29,19 +29,19 @@ impl From<Shell> for Shown {
     }
 }
 
-impl Shown {
+impl FaceView {
     pub fn is_safe(&self) -> bool {
         self.rev == 0
     }
 
     /// The program's own face, and why it is shown.
-    pub fn because(mut self, reason: String, errors: Vec<ShellError>) -> Self {
+    pub fn with_reason(mut self, reason: String, errors: Vec<ShellError>) -> Self {
         self.reason = Some(reason);
         self.errors = errors;
         self
     }
 
-    /// What a page says of a failure, with its place in the source instead of the script.
+    /// The failure that a page reports, with its position in the source instead of the script.
     pub fn error(
         &self,
         kind: &str,

@@ -13,12 +13,12 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use face::Shown;
-use state::State;
+pub(crate) use face::FaceView;
+use state::SessionState;
 
 use crate::message::{FromPage, ToPage};
 
-/// How long the host waits.
+/// The time limits of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostLimits {
     /// For a frame to run, which a slow server or another shell can hold up.
@@ -42,32 +42,32 @@ impl Default for HostLimits {
 /// The browser pages as the kernel's [`Host`]. Cheap to clone; clones are one.
 #[derive(Debug, Clone)]
 pub struct WebHost {
-    hub: Arc<Hub>,
+    hub: Arc<FaceSession>,
 }
 
 #[derive(Debug)]
-struct Hub {
+struct FaceSession {
     limits: HostLimits,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// One shell is tried at a time.
     showing: tokio::sync::Mutex<()>,
-    deaths: mpsc::UnboundedSender<Death>,
-    reported: Mutex<Option<mpsc::UnboundedReceiver<Death>>>,
+    deaths: mpsc::UnboundedSender<FaceCrash>,
+    reported: Mutex<Option<mpsc::UnboundedReceiver<FaceCrash>>>,
     arrivals: Notify,
 }
 
 /// The face died after it had mounted.
 #[derive(Debug)]
-pub(crate) struct Death {
+pub(crate) struct FaceCrash {
     pub rev: u64,
     pub error: ShellError,
 }
 
 /// A page's end of the conversation.
 #[derive(Debug)]
-pub(crate) struct Arrived {
+pub(crate) struct PageConnection {
     pub page: u64,
-    /// What to send.
+    /// The messages for the page.
     pub out: mpsc::Receiver<ToPage>,
     /// The page was too slow and is cut off.
     pub gone: CancellationToken,
@@ -84,7 +84,7 @@ impl WebHost {
     pub fn new(limits: HostLimits) -> Self {
         let (deaths, reported) = mpsc::unbounded_channel();
         Self {
-            hub: Arc::new(Hub {
+            hub: Arc::new(FaceSession {
                 limits,
                 state: Mutex::default(),
                 showing: tokio::sync::Mutex::default(),
@@ -96,7 +96,7 @@ impl WebHost {
     }
 
     /// Never held over an await.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionState> {
         self.hub
             .state
             .lock()
@@ -104,7 +104,7 @@ impl WebHost {
     }
 
     /// The deaths from now on, once.
-    pub(crate) fn deaths(&self) -> Option<mpsc::UnboundedReceiver<Death>> {
+    pub(crate) fn deaths(&self) -> Option<mpsc::UnboundedReceiver<FaceCrash>> {
         let mut reported = self
             .hub
             .reported
@@ -114,14 +114,14 @@ impl WebHost {
     }
 
     /// A page is there: it gets `welcome`, then the face.
-    pub(crate) fn arrive(
+    pub(crate) fn connect(
         &self,
         skills: HostSkills,
         visible: bool,
         welcome: impl FnOnce(u64) -> ToPage,
-    ) -> Arrived {
+    ) -> PageConnection {
         let mut state = self.state();
-        let arrived = state.arrive(skills.0, visible, welcome);
+        let arrived = state.connect(skills.0, visible, welcome);
         let shown = state.show_to(arrived.page);
         drop(state);
         if let Some(frame) = shown {
@@ -162,7 +162,7 @@ impl WebHost {
         self.state().send(page, message);
     }
 
-    /// The revision of the shell in a page's frame; none if the page has no such frame.
+    /// The revision of the shell in a page's frame; `None` if the page has no such frame.
     pub(crate) fn frame_rev(&self, page: u64, frame: &str) -> Option<u64> {
         let state = self.state();
         let frame = state.frames.get(frame).filter(|own| own.page == page)?;
@@ -176,17 +176,17 @@ impl WebHost {
         Some((frame.shown.rev, frame.gone.token().clone()))
     }
 
-    /// What a frame shows, for its files.
-    pub(crate) fn frame(&self, frame: &str) -> Option<Arc<Shown>> {
+    /// The view that a frame shows, for its files.
+    pub(crate) fn frame(&self, frame: &str) -> Option<Arc<FaceView>> {
         let state = self.state();
         Some(state.frames.get(frame)?.shown.clone())
     }
 
-    /// What a page says of its frames, of itself, or in answer to a host call. Of calls and logs the server takes care.
-    pub(crate) fn told(&self, page: u64, message: FromPage) {
+    /// Handles a message of a page about its frames, about itself, or in answer to a host call. The server handles calls and logs.
+    pub(crate) fn on_message(&self, page: u64, message: FromPage) {
         let mut state = self.state();
         match message {
-            FromPage::Visible { visible } => state.sees(page, visible),
+            FromPage::Visible { visible } => state.set_visible(page, visible),
             FromPage::Ready { frame } => state.ready(page, &frame),
             FromPage::Mounted { frame, rev } => state.mounted(page, &frame, rev),
             FromPage::Failed {
@@ -248,7 +248,7 @@ impl WebHost {
     }
 
     /// Waits until `deadline` has passed, which can move while frames begin to run; without one there is nothing to wait for.
-    async fn late(&self, deadline: impl Fn(&State) -> Option<Instant>) {
+    async fn late(&self, deadline: impl Fn(&SessionState) -> Option<Instant>) {
         loop {
             let next = deadline(&self.state());
             let Some(left) = next.map(|at| at.saturating_duration_since(Instant::now())) else {
@@ -269,7 +269,7 @@ impl WebHost {
     }
 
     /// Shows something on every page; the face before stays where it fails, and where `cancel` fires before it has mounted.
-    pub(crate) async fn mount(&self, shown: Arc<Shown>, cancel: CancellationToken) -> Mounted {
+    pub(crate) async fn mount(&self, shown: Arc<FaceView>, cancel: CancellationToken) -> Mounted {
         let _one = self.hub.showing.lock().await;
         if cancel.is_cancelled() {
             return Mounted::Cancelled;
@@ -295,7 +295,7 @@ impl WebHost {
                 None => {}
             }
             // Its frame does not even run: the face before holds the browser's process up.
-            if std::mem::take(&mut again) && self.state().is_held_up(&shown) {
+            if std::mem::take(&mut again) && self.state().is_stalled(&shown) {
                 self.clear_for(&shown);
                 continue;
             }
@@ -307,8 +307,8 @@ impl WebHost {
         }
     }
 
-    /// The face before has hung: it goes, and the one that is tried gets a process of its own.
-    fn clear_for(&self, shown: &Arc<Shown>) {
+    /// Removes the previous face, which has hung, so that the one that is tried gets a separate process.
+    fn clear_for(&self, shown: &Arc<FaceView>) {
         let mut state = self.state();
         let hung = state.face.take();
         state.clear_for(shown);
@@ -321,12 +321,12 @@ impl WebHost {
                 None,
             );
             let rev = hung.rev;
-            let _ = self.hub.deaths.send(Death { rev, error });
+            let _ = self.hub.deaths.send(FaceCrash { rev, error });
         }
     }
 
     /// Shows the program's own face. If even that fails, the page says so by itself.
-    pub(crate) async fn mount_safe(&self, shown: Shown) {
+    pub(crate) async fn mount_safe(&self, shown: FaceView) {
         let shown = Arc::new(shown);
         let never = CancellationToken::new();
         if let Mounted::Failed(_) = self.mount(shown.clone(), never).await {
@@ -341,19 +341,19 @@ impl WebHost {
         Some(self.state().face.as_ref()?.rev)
     }
 
-    /// What every shell gets beside its functions.
+    /// The values that every shell gets in addition to its functions.
     pub(crate) fn set_props(&self, props: Value) {
         self.state().props = props;
     }
 }
 
-/// Somebody waits for the browser; when this goes nobody does any longer, answered, too late or stopped.
-struct Question<'a> {
+/// A request to the browser; dropped when it is answered, too late or stopped.
+struct PendingRequest<'a> {
     host: &'a WebHost,
     id: u64,
 }
 
-impl Drop for Question<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         self.host.state().forget(self.id);
     }
@@ -368,7 +368,7 @@ impl Host for WebHost {
     async fn ask(&self, call: HostCall) -> Result<Value, HostError> {
         let gone = || HostError::Unavailable(format!("{} needs an open page", call.name));
         let (id, answer) = self.state().ask(&call).ok_or_else(gone)?;
-        let _question = Question { host: self, id };
+        let _question = PendingRequest { host: self, id };
         match tokio::time::timeout(self.hub.limits.ask, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(HostError::Unavailable("the page was closed".to_owned())),

@@ -1,4 +1,4 @@
-//! Which pages there are, which frames are in them, and what is being waited for.
+//! The open pages, their frames, and the pending answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,28 +9,28 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Arrived, Death, HostLimits, Shown};
+use super::{FaceCrash, FaceView, HostLimits, PageConnection};
 use crate::message::ToPage;
 use crate::token::Token;
 
-/// Messages that a page may be behind: a slower one is cut off, and comes again.
+/// The number of unsent messages of a page: a slower page is closed, and connects again.
 const BEHIND: usize = 1_024;
 
 /// The tools for a folder that was opened in the browser.
 const FOLDER: [&str; 5] = ["fs_list", "fs_read", "fs_write", "fs_mkdir", "fs_delete"];
 
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct SessionState {
     pub pages: BTreeMap<u64, Page>,
     /// By their ids.
     pub frames: BTreeMap<String, Frame>,
-    /// What all pages show.
-    pub face: Option<Arc<Shown>>,
-    /// What is being tried.
-    pub trial: Option<Trial>,
-    /// What every shell gets beside its functions.
+    /// The face that all pages show.
+    pub face: Option<Arc<FaceView>>,
+    /// The shell that is being mounted for the first time.
+    pub trial: Option<MountAttempt>,
+    /// The values that every shell gets in addition to its functions.
     pub props: Value,
-    asked: BTreeMap<u64, Asked>,
+    asked: BTreeMap<u64, PendingAnswer>,
     /// Pages, looks and questions are numbered by one count.
     last: u64,
 }
@@ -41,7 +41,7 @@ pub(super) struct Page {
     /// Ends its socket, also one that is stuck in a write.
     _gone: DropGuard,
     skills: BTreeSet<String>,
-    /// When it last came into view; none if it is not in view.
+    /// The time at which the page came into view; `None` if it is hidden.
     seen: Option<u64>,
 }
 
@@ -56,10 +56,10 @@ impl Page {
 #[derive(Debug)]
 pub(super) struct Frame {
     pub page: u64,
-    pub shown: Arc<Shown>,
-    /// When the page was told to make it.
+    pub shown: Arc<FaceView>,
+    /// The time at which the page was asked for the frame.
     given: Instant,
-    /// When the page said that it runs and waits for its shell.
+    /// The time at which the frame ran and waited for its shell.
     ready: Option<Instant>,
     pub mounted: bool,
     /// Fires when the frame goes: what its shell has asked for is not wanted any longer.
@@ -67,7 +67,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// When its first render is late.
+    /// The deadline of the first render.
     pub fn mount_by(&self, limits: &HostLimits) -> Instant {
         self.ready
             .map_or(self.given + limits.load, |at| at + limits.mount)
@@ -75,36 +75,36 @@ impl Frame {
 }
 
 #[derive(Debug)]
-pub(super) struct Trial {
-    shown: Arc<Shown>,
+pub(super) struct MountAttempt {
+    shown: Arc<FaceView>,
     /// Fires when it is not wanted any longer.
     cancel: CancellationToken,
     /// The first page that answers decides.
     verdict: oneshot::Sender<Mounted>,
 }
 
-/// What the browser answers.
-pub(super) type Answer = Result<Value, HostError>;
+/// The answer of the browser.
+pub(super) type HostAnswer = Result<Value, HostError>;
 
-/// Somebody waits for the browser.
+/// A request that waits for the browser.
 #[derive(Debug)]
-struct Asked {
+struct PendingAnswer {
     page: u64,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<HostAnswer>,
 }
 
-impl State {
+impl SessionState {
     fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    pub fn arrive(
+    pub fn connect(
         &mut self,
         skills: BTreeSet<String>,
         visible: bool,
         welcome: impl FnOnce(u64) -> ToPage,
-    ) -> Arrived {
+    ) -> PageConnection {
         let page = self.next();
         let (out, messages) = mpsc::channel(BEHIND);
         let _ = out.try_send(welcome(page));
@@ -116,7 +116,7 @@ impl State {
             seen: visible.then_some(page),
         };
         self.pages.insert(page, own);
-        Arrived {
+        PageConnection {
             page,
             out: messages,
             gone,
@@ -143,7 +143,7 @@ impl State {
         }
     }
 
-    pub fn sees(&mut self, page: u64, visible: bool) {
+    pub fn set_visible(&mut self, page: u64, visible: bool) {
         let now = self.next();
         if let Some(page) = self.pages.get_mut(&page) {
             page.seen = visible.then_some(now);
@@ -167,7 +167,7 @@ impl State {
     }
 
     /// Gives a page a frame for a face; answers the frame's id.
-    pub fn show(&mut self, page: u64, shown: &Arc<Shown>) -> Option<String> {
+    pub fn show(&mut self, page: u64, shown: &Arc<FaceView>) -> Option<String> {
         let frame = Token::new()?.as_str().to_owned();
         let own = Frame {
             page,
@@ -193,7 +193,7 @@ impl State {
     /// Begins to try a face on all pages; without a page it is the face.
     pub fn begin(
         &mut self,
-        shown: &Arc<Shown>,
+        shown: &Arc<FaceView>,
         cancel: CancellationToken,
     ) -> Option<oneshot::Receiver<Mounted>> {
         if self.pages.is_empty() {
@@ -201,7 +201,7 @@ impl State {
             return None;
         }
         let (verdict, told) = oneshot::channel();
-        self.trial = Some(Trial {
+        self.trial = Some(MountAttempt {
             shown: shown.clone(),
             cancel,
             verdict,
@@ -212,7 +212,7 @@ impl State {
 
     /// Ends the trial, if there is one. What all pages show is settled with it, before anybody else can look.
     fn decide(&mut self, mounted: Mounted) {
-        let Some(Trial {
+        let Some(MountAttempt {
             shown,
             cancel,
             verdict,
@@ -234,31 +234,31 @@ impl State {
     }
 
     /// Ends the trial of a face that is not wanted any longer.
-    pub fn call_off(&mut self, shown: &Arc<Shown>) {
+    pub fn call_off(&mut self, shown: &Arc<FaceView>) {
         if self.tries(shown) {
             self.decide(Mounted::Cancelled);
         }
     }
 
-    fn tries(&self, shown: &Arc<Shown>) -> bool {
+    fn tries(&self, shown: &Arc<FaceView>) -> bool {
         (self.trial.as_ref()).is_some_and(|trial| Arc::ptr_eq(&trial.shown, shown))
     }
 
     /// Gives every page a frame for a face.
-    fn show_all(&mut self, shown: &Arc<Shown>) -> Vec<String> {
+    fn show_all(&mut self, shown: &Arc<FaceView>) -> Vec<String> {
         let pages: Vec<u64> = self.pages.keys().copied().collect();
         let shown = pages.into_iter().filter_map(|page| self.show(page, shown));
         shown.collect()
     }
 
     /// Whether a face is tried of which no frame runs.
-    pub fn is_held_up(&self, shown: &Arc<Shown>) -> bool {
+    pub fn is_stalled(&self, shown: &Arc<FaceView>) -> bool {
         let mut tried = (self.frames.values()).filter(|frame| Arc::ptr_eq(&frame.shown, shown));
         self.tries(shown) && tried.all(|frame| frame.ready.is_none())
     }
 
-    /// When a face that is tried is late: frames that run decide it; while none does, those that do not run yet.
-    pub fn mount_by(&self, shown: &Arc<Shown>, limits: &HostLimits) -> Option<Instant> {
+    /// The deadline of a face that is tried: running frames decide; without one, those that do not run yet.
+    pub fn mount_by(&self, shown: &Arc<FaceView>, limits: &HostLimits) -> Option<Instant> {
         let of_it = |frame: &&Frame| Arc::ptr_eq(&frame.shown, shown);
         let frames = || self.frames.values().filter(of_it);
         let running = (frames().filter(|frame| frame.ready.is_some()))
@@ -274,13 +274,13 @@ impl State {
     }
 
     /// Takes all frames away, and tries a face once more.
-    pub fn clear_for(&mut self, shown: &Arc<Shown>) {
+    pub fn clear_for(&mut self, shown: &Arc<FaceView>) {
         self.clear();
         self.show_all(shown);
     }
 
-    /// A face that is still being tried has hung, and with it the one before: that one begins anew. Answers its frames.
-    pub fn give_up(&mut self, hung: &Arc<Shown>, error: ShellError) -> Vec<String> {
+    /// Ends the attempt of a face that hung together with the previous one, which begins again. Returns its frames.
+    pub fn give_up(&mut self, hung: &Arc<FaceView>, error: ShellError) -> Vec<String> {
         if !self.tries(hung) {
             return Vec::new();
         }
@@ -318,8 +318,8 @@ impl State {
         }
     }
 
-    /// A frame failed. In a trial that nobody has decided yet this is the verdict; a face that all show has died.
-    pub fn failed(&mut self, id: &str, error: ShellError) -> Option<Death> {
+    /// Notes that a frame failed. An undecided attempt fails with it; a face that all pages show has crashed.
+    pub fn failed(&mut self, id: &str, error: ShellError) -> Option<FaceCrash> {
         let Frame { shown, .. } = self.frames.remove(id)?;
         if self.tries(&shown) {
             self.decide(Mounted::Failed(error));
@@ -332,11 +332,11 @@ impl State {
             self.face = Some(died);
         }
         let rev = shown.rev;
-        Some(Death { rev, error })
+        Some(FaceCrash { rev, error })
     }
 
     /// Takes the frames away that were made for a trial.
-    fn discard(&mut self, shown: &Arc<Shown>) {
+    fn discard(&mut self, shown: &Arc<FaceView>) {
         let of_trial = |frame: &Frame| Arc::ptr_eq(&frame.shown, shown);
         let gone: Vec<(String, u64)> = (self.frames.iter())
             .filter(|(_, frame)| of_trial(frame))
@@ -358,12 +358,12 @@ impl State {
     }
 
     /// Asks the page that came into view last, of those that can do it.
-    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, oneshot::Receiver<Answer>)> {
+    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, oneshot::Receiver<HostAnswer>)> {
         let can = (self.pages.iter()).filter(|(_, page)| page.can(&call.name));
         let page = *can.max_by_key(|(_, page)| page.seen)?.0;
         let id = self.next();
         let (answer, answered) = oneshot::channel();
-        self.asked.insert(id, Asked { page, answer });
+        self.asked.insert(id, PendingAnswer { page, answer });
         let message = ToPage::HostCall {
             id,
             name: call.name.clone(),
@@ -374,7 +374,7 @@ impl State {
     }
 
     /// An answer counts from the page that was asked only.
-    pub fn answer(&mut self, page: u64, id: u64, answer: Answer) {
+    pub fn answer(&mut self, page: u64, id: u64, answer: HostAnswer) {
         if self.asked.get(&id).is_some_and(|asked| asked.page == page)
             && let Some(asked) = self.asked.remove(&id)
         {
@@ -382,7 +382,7 @@ impl State {
         }
     }
 
-    /// Nobody waits for an answer any longer: the page that still asks the person for it is told.
+    /// Drops a pending answer, and notifies the page that still asks the person for it.
     pub fn forget(&mut self, id: u64) {
         if let Some(asked) = self.asked.remove(&id) {
             let message = ToPage::event("unanswered", json!({ "id": id }));

@@ -10,12 +10,12 @@ use subtle::ConstantTimeEq as _;
 
 pub(crate) use rate::Rate;
 
-/// 128 random bits that nobody can guess, as 22 letters fit for an address.
+/// A secret of 128 random bits, as 22 letters that fit into an address.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token(String);
 
 impl Token {
-    /// None if the system has no random numbers.
+    /// Makes a token; `None` if the system has no random numbers.
     #[expect(
         clippy::disallowed_methods,
         reason = "a secret: no seed and no caller may know it before"

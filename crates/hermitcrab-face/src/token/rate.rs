@@ -1,6 +1,6 @@
 use tokio::time::Instant;
 
-/// How often something may happen.
+/// The limit of a rate.
 #[derive(Debug)]
 pub(crate) struct Rate {
     left: f64,

@@ -6,7 +6,7 @@ use hermitcrab_face::compile_shell;
 use hermitcrab_kernel::{CompiledShell, ShellError};
 use proptest::prelude::*;
 
-/// What the compiler says, if it holds to its promises.
+/// The result of the compiler, if it keeps its promises.
 fn sound(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
     let answer = compile_shell(text);
     match &answer {

@@ -16,7 +16,7 @@ fn every_case() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// How the answer to a case differs from what is expected.
+/// The difference between the answer to a case and the expected one.
 fn differs(case: &Value) -> Option<String> {
     let expected = &case["expected"];
     let text = match expected["built"].as_bool() {

@@ -29,7 +29,7 @@ fn imports(script: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// What follows `attribute="` up to the next quote, each time.
+/// The values of `attribute="` up to the next quote.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     let start = format!(" {attribute}=\"");
     let parts = page.split(&*start).skip(1);

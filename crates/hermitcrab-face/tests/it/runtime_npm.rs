@@ -154,7 +154,7 @@ fn hanging() -> (Place, PathBuf) {
     (place, pipe)
 }
 
-/// Waits until npm has begun. The clock of a paused runtime stands still until then.
+/// Waits until npm has begun. The clock of a paused runtime does not move until then.
 async fn begun(pipe: PathBuf) -> BufReader<fs::File> {
     let open = move || {
         let mut reader = BufReader::new(fs::File::open(pipe).unwrap());
@@ -197,7 +197,7 @@ async fn a_caller_that_goes_away_ends_npm_and_leaves_nothing() {
     assert_eq!(names(&place.kept()), [""; 0]);
 }
 
-/// Where npm and a registry are: `cargo test -p hermitcrab-face -- --ignored real_react`.
+/// Needs npm and a registry: `cargo test -p hermitcrab-face -- --ignored real_react`.
 #[tokio::test]
 #[ignore = "asks the registry that this machine's npm is set to"]
 async fn real_react_is_installed_once() {

@@ -1,4 +1,4 @@
-//! Row 12 and S2: shells that throw or hang. The bar works meanwhile, the face before returns, the model is told.
+//! Row 12 and S2: shells that throw or hang. The bar works meanwhile, the previous face returns, the model receives a line.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const GOOD: &str = "function Good() {
   return <button id='good' onClick={() => setN(n + 1)}>good {n}</button>;
 }";
 
-/// Shells that fail before they mount, by the phase that is told of.
+/// Shells that fail before they mount, by the reported phase.
 const NEVER_MOUNT: [(&str, &str, &str); 5] = [
     (
         "load",
@@ -114,7 +114,7 @@ fn a_shell_that_does_not_mount_leaves_the_face_before_it() {
     });
 }
 
-/// Shells that are sound until `#go` is clicked, and the phase that is told of then.
+/// Shells that are sound until `#go` is clicked, and the phase that is then reported.
 const DIE_LATER: [(&str, &str, &str); 3] = [
     ("throws", "if (on) throw new Error('boom');", "render"),
     (

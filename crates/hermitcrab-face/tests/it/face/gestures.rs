@@ -1,4 +1,4 @@
-//! What a face does while no person is at it, and before it is one.
+//! The actions of a face while the person is absent, and before it is mounted.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ pub struct Home {
     served: JoinHandle<()>,
 }
 
-/// What a [`Home`] is made of.
+/// The parts of a [`Home`].
 pub struct Plan {
     pub config: KernelConfig,
     pub store: Arc<dyn BlockStore>,
@@ -91,7 +91,7 @@ impl Plan {
 }
 
 impl Home {
-    /// Whose first face is `jsx`.
+    /// A home with `jsx` as its first face.
     pub async fn with_face(jsx: &str) -> Self {
         Self::with_script([face(jsx), ScriptStep::text("up")]).await
     }

@@ -1,4 +1,4 @@
-//! S1: what hostile shells try, and that nothing comes of it.
+//! S1: the attempts of hostile shells, all without effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ fn attempts(family: &str, runner: &str, listener: &Listener, own: &str) -> Strin
     )
 }
 
-/// What was tried and gained in the page or frame that the browser is in.
+/// The attempts and gains in the page or frame that the browser is in.
 async fn outcome(browser: &Browser) -> (BTreeSet<String>, BTreeMap<String, String>) {
     let told = browser.wait_until("document.body.dataset.gains").await;
     let tried = browser.eval("document.body.dataset.tried").await;
@@ -55,7 +55,7 @@ async fn fence(browser: &Browser) {
         .await;
 }
 
-/// Runs a family in the frame, where it must gain nothing and reach nobody, then in a plain page, where it must.
+/// Runs a family in the frame, where it must gain nothing and reach no server, then in a plain page, where it must.
 async fn battery(browser: &Browser, family: &str, succeeds: &[&str]) {
     let listener = Listener::open().await;
     let home = Home::with_face("function App() { return <p>first</p>; }").await;

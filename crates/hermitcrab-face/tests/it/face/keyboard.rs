@@ -1,4 +1,4 @@
-//! What the person types into the page reaches no face, however hard it tries.
+//! Keys that the person types into the page reach no face, however hard it tries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,7 +8,7 @@ use hermitcrab_kernel::OfflineBrain;
 use super::home::{FACE, Plan};
 use test_support::browser::{self, Browser};
 
-/// Takes a picture and keeps it if that is wanted.
+/// Takes a picture and keeps it on request.
 async fn take(browser: &Browser, name: &str) {
     let picture = browser.screenshot().await;
     assert_eq!(&picture[..8], b"\x89PNG\r\n\x1a\n");

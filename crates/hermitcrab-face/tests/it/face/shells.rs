@@ -1,4 +1,4 @@
-//! Every fixture shell on both runtimes. What React does stands in the snapshots; the built-in runtime is held to them.
+//! Every fixture shell on both runtimes. The snapshots hold the result of React; the built-in runtime must match them.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a person meets: questions before a skill, the wish for a key, a reload, a second page.
+//! The visit of a person: questions before a skill, a missing key, a reload, a second page.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

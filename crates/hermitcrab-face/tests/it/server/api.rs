@@ -1,4 +1,4 @@
-//! What the host page asks for over HTTP, and who is told of it.
+//! The HTTP interface of the host page, and its events.
 
 use std::sync::{Arc, Mutex};
 
@@ -220,7 +220,7 @@ async fn edits_are_of_the_person_or_of_the_shells_author() {
     stand.end().await;
 }
 
-/// What a test sees of the keys.
+/// The keys as a test sees them.
 #[derive(Default)]
 struct KeyRing {
     given: Mutex<Vec<String>>,

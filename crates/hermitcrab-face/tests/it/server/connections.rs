@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::http::PATIENCE;
 use super::stand::{Setting, Stand};
 
-/// Where only one limit is to act.
+/// The limits of a test in which only one limit acts.
 const NEVER: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_millis(100);
 
@@ -34,7 +34,7 @@ async fn connected(stand: &Stand, said: &str) -> TcpStream {
     stream
 }
 
-/// What the server says until it closes.
+/// The text of the server until it closes.
 async fn answered(stream: &mut TcpStream) -> String {
     let mut said = Vec::new();
     // A connection that is closed before all was read may be reset.

@@ -156,7 +156,7 @@ async fn a_face_may_die_while_the_persons_next_one_is_tried() {
     stand.end().await;
 }
 
-/// A frame that is given to a page that opens is no trial: if the face does not mount there it has died.
+/// A frame for a page that opens is not an attempt: if the face does not mount there it has crashed.
 #[tokio::test]
 async fn a_face_that_does_not_mount_on_a_later_page_has_died() {
     let brain = Arc::new(ScriptBrain::new([face("1")]));

@@ -1,4 +1,4 @@
-//! What ends: a page that does not read, a server that is told to.
+//! The ends: of a page that does not read, and of a server on request.
 
 use std::sync::Arc;
 

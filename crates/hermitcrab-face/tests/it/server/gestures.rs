@@ -1,4 +1,4 @@
-//! What a face may ask of a model while no person is at it.
+//! The requests of a face to a model while the person is absent.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a face asked for ends with its frame.
+//! A request of a face ends with its frame.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ async fn a_face_that_has_not_mounted_asks_for_nothing() {
     stand.end().await;
 }
 
-/// It asks for its successor and fails before that one has mounted: the good face comes back, and nothing is kept.
+/// A face asks for its successor and fails before that one has mounted: the good face comes back, and nothing is kept.
 #[tokio::test]
 async fn a_face_that_dies_takes_its_successor_with_it() {
     for how in ["render", "timeout"] {
@@ -78,7 +78,7 @@ async fn a_face_that_dies_takes_its_successor_with_it() {
     }
 }
 
-/// It asks for its successor and then holds the browser's process up: the successor's frame does not even run.
+/// A face asks for its successor and then blocks the browser's process: the successor's frame does not even run.
 #[tokio::test]
 async fn a_face_that_hangs_takes_its_successor_with_it() {
     let setting = Setting::default().impatient();

@@ -13,7 +13,7 @@ use super::http::PATIENCE;
 
 pub struct Page {
     pub socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    /// Messages that nobody has waited for yet, oldest first.
+    /// Messages that no test has waited for yet, oldest first.
     unread: VecDeque<Value>,
     /// Reports each shell as mounted.
     pub mounts: bool,
@@ -48,7 +48,7 @@ impl Page {
         sent.unwrap();
     }
 
-    /// The next message off the wire; none if the server closed.
+    /// The next message off the wire; `None` if the server closed.
     async fn receive(&mut self) -> Option<Value> {
         loop {
             let message = timeout(PATIENCE, self.socket.next()).await;
@@ -104,7 +104,7 @@ impl Page {
         }
     }
 
-    /// What was read and not waited for.
+    /// The messages that were read and not waited for.
     pub fn unread(&self) -> &VecDeque<Value> {
         &self.unread
     }
@@ -213,7 +213,7 @@ impl Page {
         self.reply(id).await
     }
 
-    /// What has come by now and was not waited for: everything that the server sent before it answered this.
+    /// The messages that arrived and were not waited for: everything that the server sent before it answered this.
     pub async fn rest(&mut self) -> Vec<Value> {
         self.bar("usage", json!([])).await.unwrap();
         self.unread.drain(..).collect()

@@ -1,4 +1,4 @@
-//! What every answer says of itself, and the policies of the two kinds of pages.
+//! The headers of every answer, and the policies of the two kinds of pages.
 
 use pscale_blocks::EditAuthor;
 use serde_json::json;

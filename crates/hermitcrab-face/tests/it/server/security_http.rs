@@ -8,7 +8,7 @@ use super::stand::{Stand, face};
 
 const WRONG: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 
-/// What a test expects of requests.
+/// The expectations of a test about requests.
 struct Refused {
     stand: Stand,
     secrets: Vec<String>,
@@ -54,7 +54,7 @@ impl Refused {
         }
     }
 
-    /// Nothing was changed.
+    /// Checks that no block was changed.
     async fn end(self) {
         let log = self.stand.get("/api/log").await.json();
         let by_kernel = |row: &Value| row["by"] == "kernel";

@@ -116,7 +116,7 @@ async fn h15_stop_health_and_other_blocks_do_not_wait_for_a_disk_that_hangs() {
     stand.end().await;
 }
 
-/// What a shell does without waiting for each step is done in its order, on any number of threads.
+/// The steps of a shell that does not wait for each of them are done in order, on any number of threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h15_edits_of_a_page_are_made_in_its_order() {
     let stand = on(&Arc::default(), vec![face("1")]).await;

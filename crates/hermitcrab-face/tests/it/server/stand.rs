@@ -1,4 +1,4 @@
-//! A server on a free port with a kernel behind it.
+//! A server on a free port with a kernel.
 
 use std::future::ready;
 use std::net::SocketAddr;
@@ -74,7 +74,7 @@ impl Brain for GatedBrain {
     }
 }
 
-/// How a [`Stand`] is made.
+/// The parts of a [`Stand`] before it is made.
 pub struct Setting {
     pub kernel: KernelConfig,
     pub store: Arc<dyn BlockStore>,
@@ -159,10 +159,10 @@ pub struct Stand {
     session: OnceCell<Session>,
 }
 
-/// What a browser got from `POST /session`.
+/// The answer of `POST /session` to a browser.
 #[derive(Debug, Clone)]
 pub struct Session {
-    /// `name=value`
+    /// The cookie as `name=value`.
     pub cookie: String,
     pub token: String,
 }
