@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, WebHost};
-use hermitcrab_kernel::{Kernel, OfflineBrain, StubCompiler};
+use hermitcrab_kernel::{Kernel, OfflineBrain};
 use pscale_blocks::{Block, BlockName, BlockStore as _, DirStore, EditAuthor, Path, Stamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -90,7 +90,6 @@ fn api_10k(bench: &mut Criterion) {
     let cancel = CancellationToken::new();
     let (addr, once, server) = runtime.block_on(async {
         let kernel = Kernel::builder(store, Arc::new(OfflineBrain))
-            .compiler(Arc::new(StubCompiler))
             .host(Arc::new(host.clone()))
             .open();
         let config = FaceConfig {

@@ -71,7 +71,7 @@ pub use conversation::{Author, DisplayedMessage, Utterance, window};
 pub use error::{BrainError, KernelError, ToolError};
 pub use faces::{
     CompiledShell, FaceManager, FaceRecovery, Host, HostCall, HostError, HostSkills, Mounted,
-    NoHost, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler,
+    NoHost, Shell, ShellCompiler, ShellError, ShellInfo,
 };
 pub use kernel::{
     BootReport, Kernel, KernelBuilder, SafeFace, install_default_blocks, keystone_of, may_block,

@@ -7,7 +7,6 @@ mod manager;
 mod notes;
 mod shell;
 mod state;
-mod stub;
 
 pub use crashes::FaceRecovery;
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
@@ -15,4 +14,3 @@ pub use manager::FaceManager;
 pub(crate) use manager::NO_COMPILER;
 pub(crate) use notes::Notes;
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo};
-pub use stub::StubCompiler;

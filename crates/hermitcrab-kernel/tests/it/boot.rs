@@ -235,7 +235,7 @@ async fn without_a_page_a_boot_ends_when_the_shell_compiles() {
     let brain = Arc::new(hermitcrab_kernel::ScriptBrain::new([face("a")]));
     let kernel = hermitcrab_kernel::Kernel::builder(setting.store, brain.clone())
         .config(setting.config)
-        .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+        .compiler(Arc::new(crate::stub::StubCompiler))
         .host(host)
         .clock(Arc::new(setting.clock))
         .open();

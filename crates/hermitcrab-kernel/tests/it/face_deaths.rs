@@ -210,7 +210,7 @@ async fn a_face_that_dies_as_soon_as_it_is_shown_did_not_mount() {
         Arc::new(pscale_blocks::MemStore::new()),
         Arc::new(hermitcrab_kernel::OfflineBrain),
     )
-    .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+    .compiler(Arc::new(crate::stub::StubCompiler))
     .host(host.clone())
     .clock(Arc::new(test_support::FakeClock::new()))
     .open();

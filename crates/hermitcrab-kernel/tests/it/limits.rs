@@ -188,7 +188,7 @@ async fn stop_while_the_page_is_asked_ends_the_tool() {
     ]));
     let kernel = Kernel::builder(setting.store, brain)
         .config(setting.config)
-        .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+        .compiler(Arc::new(crate::stub::StubCompiler))
         .host(Arc::new(Asks(cancel.clone())))
         .clock(Arc::new(setting.clock))
         .open();

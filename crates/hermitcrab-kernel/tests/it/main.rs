@@ -33,6 +33,7 @@ mod security_files;
 mod security_web;
 mod set_tools;
 mod stop_reasons;
+mod stub;
 mod texts;
 mod tool_faults;
 mod web_fetch;

@@ -1,14 +1,15 @@
 //! The script that answers where no model does, driven by results of tools made by hand.
 
 use hermitcrab_kernel::{
-    Brain as _, BrainError, BrainRequest, EventSink, Face, OfflineBrain, ShellCompiler as _,
-    StubCompiler, Tier,
+    Brain as _, BrainError, BrainRequest, EventSink, Face, OfflineBrain, ShellCompiler as _, Tier,
 };
 use llm_client::{
     Block, BlockKind, Message, Reply, ReplySource, Role, StopReason, ToolInput, ToolSpec,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::stub::StubCompiler;
 
 const TOOLS: [&str; 10] = [
     "block_read",

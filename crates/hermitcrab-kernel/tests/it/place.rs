@@ -7,14 +7,16 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use hermitcrab_kernel::{
     BootReport, Brain, Event, EventSink, Face, Host, HostCall, HostError, HostSkills, Kernel,
-    KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, ShellError, StubCompiler,
-    ToolResult, TurnReport,
+    KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, ShellError, ToolResult,
+    TurnReport,
 };
 use llm_client::{BlockKind, Message};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, MemStore, Path as BlockPath};
 use serde_json::Value;
 use test_support::FakeClock;
 use tokio_util::sync::CancellationToken;
+
+use crate::stub::StubCompiler;
 
 /// A shell that compiles.
 pub const SHELL: &str = "function App() { return <p>hello</p>; }";

@@ -142,7 +142,7 @@ async fn a_key_that_a_host_answers_is_hidden() {
     ]));
     let kernel = Kernel::builder(setting.store, brain.clone())
         .config(setting.config)
-        .compiler(Arc::new(hermitcrab_kernel::StubCompiler))
+        .compiler(Arc::new(crate::stub::StubCompiler))
         .host(Arc::new(Clipboard))
         .clock(Arc::new(setting.clock))
         .open();

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, Patience, WebHost};
+use hermitcrab_face::{
+    FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, Patience, WebHost,
+};
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Kernel, KernelConfig,
-    ScriptBrain, ScriptStep, StubCompiler,
+    ScriptBrain, ScriptStep,
 };
 use pscale_blocks::{BlockStore, MemStore};
 use serde_json::{Value, json};
@@ -119,7 +121,7 @@ impl Setting {
         let host = WebHost::new(self.limits);
         let kernel = Kernel::builder(self.store, brain)
             .config(self.kernel)
-            .compiler(Arc::new(StubCompiler))
+            .compiler(Arc::new(OxcCompiler))
             .host(Arc::new(host.clone()))
             .clock(Arc::new(FakeClock::new()))
             .open();
