@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
+use super::request::{Brain, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
 use crate::{BrainError, Event, EventSink, ModelSpec, Settings, ThinkingMode};
 
 /// The minimum number of tokens for an answer after a thinking budget.

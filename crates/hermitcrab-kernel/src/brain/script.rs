@@ -6,7 +6,7 @@ use llm_client::{Block, BlockKind, Raw, Reply, ReplySource, StopReason, ToolInpu
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainInfo, BrainReply, BrainRequest};
+use super::request::{Brain, BrainInfo, BrainReply, BrainRequest};
 use crate::{BrainError, Event, EventSink};
 
 /// A brain that answers from a list, for tests. It keeps what it was asked.

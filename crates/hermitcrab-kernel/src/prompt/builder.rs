@@ -1,7 +1,7 @@
 use pscale_blocks::{DetailLevel, TokenCounter, aperture, render_json, render_outline};
 
 use super::defaults::CoreBlock;
-use super::{Part, PromptBlocks, SystemPrompt};
+use super::system::{Part, PromptBlocks, SystemPrompt};
 
 /// The prompt while it is being made: parts, one after another, each under its limit.
 pub(super) struct PromptBuilder<'a> {

@@ -15,7 +15,7 @@ pub(crate) const MEND: &str = "[Your component did not become the face: ";
 /// Whether these words are a request of the kernel, as records without authors have it.
 pub(crate) fn is_kernel_request(text: &str) -> bool {
     let whole = [
-        super::BOOT_MESSAGE,
+        super::system::BOOT_MESSAGE,
         ANSWER,
         SMALLER,
         GO_ON,

@@ -10,7 +10,8 @@ use llm_client::{Block, Cost, Reply, ReplySource, StopReason};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainInfo, BrainReply, BrainRequest, ScriptStep};
+use super::request::{Brain, BrainInfo, BrainReply, BrainRequest};
+use super::script::ScriptStep;
 use crate::{BrainError, Event, EventSink};
 
 use view::{CALL_ID, ConversationView};
