@@ -2,8 +2,9 @@ use std::fmt;
 use std::mem;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -11,6 +12,9 @@ use signal_hook::low_level;
 use tokio::sync::Notify;
 
 use crate::{Error, Exit};
+
+/// A signal this soon after the first one is the same request: a supervisor may send two at once.
+const SAME_REQUEST: Duration = Duration::from_millis(200);
 
 /// A request to stop, by Ctrl-C, SIGTERM or SIGHUP; cheap to clone and to ask.
 ///
@@ -25,6 +29,10 @@ struct Shared {
     ends: AtomicBool,
     /// The signal that raised the flag.
     signal: AtomicI32,
+    /// The moment of that signal.
+    raised_at: Mutex<Option<Instant>>,
+    /// The time after SIGTERM or SIGHUP at which the process ends in any case.
+    grace: OnceLock<Duration>,
     actions: Mutex<Vec<Action>>,
     notify: Notify,
 }
@@ -32,7 +40,8 @@ struct Shared {
 type Action = Box<dyn FnOnce() + Send>;
 
 impl Interrupt {
-    /// Waits for these signals from now on, in a thread: the first one raises the flag, and one more ends the process with 130.
+    /// Waits for these signals from now on, in a thread: the first one raises the flag, and one more ends the process with 130,
+    /// unless it comes within 200 ms.
     ///
     /// # Errors
     /// [`Error::Interrupt`] where the system refuses the handler.
@@ -51,19 +60,49 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a person's second signal is told from a supervisor's by the time between them"
+    )]
     fn receive(&self, signal: i32) {
-        if signal != SIGINT {
-            self.0.ends.store(true, Ordering::SeqCst);
+        if signal != SIGINT && !self.0.ends.swap(true, Ordering::SeqCst) {
+            self.begin_grace();
         }
+        let mut raised_at = lock(&self.0.raised_at);
         if self.0.raised.swap(true, Ordering::SeqCst) {
-            low_level::exit(Exit::Interrupted.code().into());
+            if raised_at.is_none_or(|at| at.elapsed() >= SAME_REQUEST) {
+                end();
+            }
+            return;
         }
+        *raised_at = Some(Instant::now());
+        drop(raised_at);
         self.0.signal.store(signal, Ordering::SeqCst);
         self.0.notify.notify_waiters();
         // Outside of the lock: an action may ask for another one.
         let actions = mem::take(&mut *self.actions());
         for act in actions {
             act();
+        }
+    }
+
+    /// Ends the process with 130 when SIGTERM or SIGHUP came and `grace` is over: an output that is not read could hold it
+    /// for ever.
+    pub fn end_after(&self, grace: Duration) {
+        // Only the first call counts.
+        let _ = self.0.grace.set(grace);
+    }
+
+    fn begin_grace(&self) {
+        if let Some(grace) = self.0.grace.get().copied() {
+            thread::spawn(move || {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "the process is to end by the clock, whatever else hangs"
+                )]
+                thread::sleep(grace);
+                end();
+            });
         }
     }
 
@@ -111,12 +150,17 @@ impl Interrupt {
     }
 
     fn actions(&self) -> MutexGuard<'_, Vec<Action>> {
-        // An action that panicked has left the list as it was.
-        self.0
-            .actions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.actions)
     }
+}
+
+/// The lock; whatever panicked with it has left the value as it was.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn end() -> ! {
+    low_level::exit(Exit::Interrupted.code().into());
 }
 
 /// Makes a file over the limit of its size (`ulimit -f`) an error of the write: SIGXFSZ would end the process without a word.
@@ -156,6 +200,15 @@ mod tests {
         seen.then(move || done.send(()).unwrap());
         told.recv().unwrap();
         assert!(interrupt.actions().is_empty());
+    }
+
+    #[test]
+    fn two_signals_at_once_are_one_request() {
+        let interrupt = Interrupt::default();
+        // The second one would end the process of all tests here.
+        interrupt.receive(SIGTERM);
+        interrupt.receive(SIGTERM);
+        assert_eq!(interrupt.signal(), Some("SIGTERM"));
     }
 
     #[test]
