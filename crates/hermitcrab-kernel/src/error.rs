@@ -12,7 +12,7 @@ pub enum KernelError {
     #[error("the blocks: {0}")]
     Store(#[from] StoreError),
     /// One of the kernel's own files cannot be read or written.
-    #[error("{file}: {source}")]
+    #[error("{file} cannot be read or written")]
     File {
         /// The name of the file in the data directory.
         file: &'static str,
@@ -235,5 +235,17 @@ impl From<PathError> for ToolError {
 impl From<NameError> for ToolError {
     fn from(error: NameError) -> Self {
         Self::new(error.kind(), error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_error_leaves_the_cause_to_its_source() {
+        let error = KernelError::file("shells.json")(io::Error::other("no room"));
+        assert_eq!(error.to_string(), "shells.json cannot be read or written");
+        assert!(std::error::Error::source(&error).is_some());
     }
 }

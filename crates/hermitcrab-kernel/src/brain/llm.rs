@@ -109,12 +109,16 @@ impl LlmBrain {
         events: &EventSink,
     ) -> Result<BrainReply, BrainError> {
         let mut models = self.models(request).into_iter().peekable();
+        let mut changed = None;
         while let Some(spec) = models.next() {
             let mut begun = false;
             let mut asked = asked(request, spec, self.client.capabilities(&spec.id).thinking);
             let wanted = asked.max_tokens.unwrap_or(MAX_TOKENS);
             let allowed = request.allowance.reply(&spec.id, wanted, self.untold().usd);
             let longest = allowed.map_err(BrainError::Budget)?;
+            if let Some(changed) = changed.take() {
+                events.send(changed);
+            }
             if longest < wanted && matches!(asked.thinking, Thinking::Budget(_)) {
                 // Thoughts and answer share the tokens: with fewer there may be no answer.
                 asked.thinking = Thinking::Off;
@@ -140,11 +144,13 @@ impl LlmBrain {
             };
             match models.peek() {
                 // What was shown cannot be taken back, so another model must not begin again.
-                Some(next) if !begun && moves_on(&error) => events.send(Event::ModelChanged {
-                    from: spec.id.clone(),
-                    to: next.id.clone(),
-                    why: BrainError::model(&spec.id, error).plain(),
-                }),
+                Some(next) if !begun && moves_on(&error) => {
+                    changed = Some(Event::ModelChanged {
+                        from: spec.id.clone(),
+                        to: next.id.clone(),
+                        why: BrainError::model(&spec.id, error).plain(),
+                    });
+                }
                 _ => return Err(BrainError::model(&spec.id, error)),
             }
         }

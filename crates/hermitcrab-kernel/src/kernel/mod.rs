@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{self, ConversationRecord};
 use crate::dispatch::{ToolCaller, TurnFacts, author};
+use crate::spending;
 use crate::turn::{self, check_input};
 use crate::{
     Author, Brain, BrainInfo, DisplayedMessage, EventSink, FaceManager, KernelError, Phase,
@@ -224,10 +225,12 @@ impl Kernel {
     pub async fn settle(&self) -> Result<(), KernelError> {
         let settle = async {
             let mut record = self.owners.record.lock().await;
-            record.settle()
+            let settled = record.settle();
+            settled.map_err(KernelError::file(conversation::FILE))?;
+            let settled = self.owners.spending.settle();
+            settled.map_err(KernelError::file(spending::FILE))
         };
-        let settled = may_block(settle).await;
-        settled.map_err(KernelError::file(conversation::FILE))
+        may_block(settle).await
     }
 
     /// The conversation that is still in view, oldest first.

@@ -78,8 +78,18 @@ impl SpendMeter {
         self.record(charged.unwrap_or(call), events);
     }
 
-    /// Counts a call without an answer, if anything was charged for it.
-    pub fn record_failed_call(&self, brain: &dyn Brain, model: &str, events: &EventSink) {
+    /// Counts a call of `model`, or of the one that the error names, without an answer, if anything was charged for it.
+    pub fn record_failed_call(
+        &self,
+        brain: &dyn Brain,
+        model: &str,
+        error: &BrainError,
+        events: &EventSink,
+    ) {
+        let model = match error {
+            BrainError::Model { model, .. } => model,
+            _ => model,
+        };
         if let Some(call) = UsageLine::lost(model, brain.take_spend()) {
             self.record(call, events);
         }
@@ -92,6 +102,11 @@ impl SpendMeter {
             events.notice(format!("{FILE} cannot be written: {error}"));
         }
         events.send(Event::Usage(self.usage()));
+    }
+
+    /// Writes the lines that could not be written to the record, if it can be written now.
+    pub fn settle(&self) -> io::Result<()> {
+        self.sums().settle(&self.files)
     }
 
     /// Counts a request that a face makes while no person is at it.
@@ -163,7 +178,7 @@ impl SpendMeter {
                 Ok(answer)
             }
             Err(error) => {
-                self.record_failed_call(brain, &model, events);
+                self.record_failed_call(brain, &model, &error, events);
                 Err(match error {
                     BrainError::Cancelled => stopped(),
                     BrainError::Budget(line) => ToolError::new("budget", line),

@@ -133,6 +133,8 @@ impl UsageTotals {
 pub(crate) struct UsageSums {
     usage: Usage,
     day: Option<Date>,
+    /// Lines that could not be written; the next write begins with them.
+    unwritten: Vec<u8>,
 }
 
 impl UsageSums {
@@ -141,6 +143,7 @@ impl UsageSums {
         let mut meter = Self {
             usage: Usage::default(),
             day: Some(day(now)),
+            unwritten: Vec::new(),
         };
         let (bytes, mut notice) = files.load(FILE)?;
         let bytes = bytes.unwrap_or_default();
@@ -197,9 +200,19 @@ impl UsageSums {
         ] {
             sum.add(call);
         }
-        let mut line = serde_json::to_vec(call)?;
-        line.push(b'\n');
-        files.append(FILE, &line)
+        serde_json::to_writer(&mut self.unwritten, call)?;
+        self.unwritten.push(b'\n');
+        self.settle(files)
+    }
+
+    /// Brings the lines that could not be written to the record, if it can be written now.
+    pub fn settle(&mut self, files: &FileStore) -> io::Result<()> {
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        files.append(FILE, &self.unwritten)?;
+        self.unwritten.clear();
+        Ok(())
     }
 }
 

@@ -231,10 +231,15 @@ impl<'a> Turn<'a> {
         let answer = match answer.await {
             Ok(answer) => answer,
             Err(error) => {
-                (context.spending).record_failed_call(context.brain, &self.model, self.events);
+                let spending = &context.spending;
+                spending.record_failed_call(context.brain, &self.model, &error, self.events);
                 return match error {
                     BrainError::Cancelled => Ok(self.stop("stopped".to_owned())),
                     BrainError::Budget(line) => Ok(self.stop(line)),
+                    error if self.has_paused_words() => Ok(self.stop(format!(
+                        "the provider paused, and the answer cannot be continued: {}",
+                        error.plain()
+                    ))),
                     error => Err(error.into()),
                 };
             }
@@ -242,6 +247,15 @@ impl<'a> Turn<'a> {
         (context.spending).record_reply(context.brain, &answer, self.events);
         self.model.clone_from(&answer.model);
         Ok(self.answered(answer).await)
+    }
+
+    /// Whether the last words are an answer in which the provider paused: it is paid for, and whole as far as it goes.
+    fn has_paused_words(&self) -> bool {
+        let last = self.pending.last().map(|said| &said.message);
+        last.is_some_and(|last| {
+            last.role == Role::Assistant
+                && (last.content.last()).is_some_and(|block| block.as_text().is_some())
+        })
     }
 
     /// The messages that the model sees. Turns that it no longer sees move to the block `history`.

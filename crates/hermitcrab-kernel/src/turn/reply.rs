@@ -18,6 +18,7 @@ impl Turn<'_> {
         let reply = answer.reply;
         let mut message = reply.to_message();
         without_copies(&mut message);
+        window::cut_names(&mut message);
         window::distinct_ids(&mut message, self.record.messages());
         let calls = calls(&message);
         let searched = |block: &Block| matches!(block.kind, BlockKind::ServerToolResult { .. });

@@ -6,6 +6,23 @@ use llm_client::{Block, BlockKind, Message, Role};
 
 use crate::ToolError;
 
+/// The longest name of a tool that is kept, in characters. No tool of the kernel has a longer one.
+const NAME_CHARS: usize = 64;
+
+/// Cuts the names of the tools that `reply` calls: a longer one belongs to no tool and would fill the window.
+pub fn cut_names(reply: &mut Message) {
+    for block in &mut reply.content {
+        if let BlockKind::ToolUse { name, .. } = &mut block.kind
+            && let Some((end, _)) = name.char_indices().nth(NAME_CHARS)
+        {
+            name.truncate(end);
+            // The JSON that came holds the long name.
+            block.raw = None;
+            reply.raw = None;
+        }
+    }
+}
+
 /// Gives every call of a tool in `reply` an id that no call in `before` has, and none twice.
 pub fn distinct_ids<'a>(reply: &mut Message, before: impl IntoIterator<Item = &'a Message>) {
     let earlier = (before.into_iter()).flat_map(|message| &message.content);

@@ -15,7 +15,7 @@ const FIRST_WORDS: usize = 48;
 const AFTER_DATE: &str = " | ";
 
 /// The entries for turns that were said at `at`, one for each: the day, then each author and the words, up to 600 characters
-/// of a turn, and the tools that were called. What the kernel says is left out. A turn in which nothing was said or called has
+/// of a turn, and up to 600 of the names of the tools that were called. What the kernel says is left out. A turn in which nothing was said or called has
 /// no entry.
 pub fn entries(dropped: &[Utterance], at: Timestamp) -> Vec<String> {
     dropped
@@ -55,7 +55,10 @@ fn entry(turn: &[Utterance], at: Timestamp) -> Option<String> {
         }
     }
     if !tools.is_empty() {
-        lines.push(format!("tools: {}", tools.join(", ")));
+        let tools = tools.join(", ");
+        // A record of an earlier version may hold names of any length.
+        let tools: String = tools.chars().take(WORDS).collect();
+        lines.push(format!("tools: {tools}"));
     }
     let day = at.to_zoned(TimeZone::UTC).date();
     (!lines.is_empty()).then(|| format!("{day}{AFTER_DATE}{}", lines.join("\n")))

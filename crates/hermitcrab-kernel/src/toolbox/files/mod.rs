@@ -355,10 +355,10 @@ fn id(at: usize) -> String {
 fn split(path: &str, mut names: Names) -> Result<(String, Names), ToolError> {
     match names.pop() {
         Some(name) => Ok((name, names)),
-        None => Err(ToolError::new(
-            "bad_path",
-            format!("{path:?} is the root itself"),
-        )),
+        None => Err(
+            ToolError::new("bad_path", format!("{path:?} is the root itself"))
+                .hint("name a file or folder in it, such as notes/today.md"),
+        ),
     }
 }
 

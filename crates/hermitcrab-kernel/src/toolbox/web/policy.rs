@@ -11,6 +11,16 @@ use crate::{ToolError, WebPolicy};
 const MAX_URL: usize = 8_000;
 const WEB_PORTS: [u16; 2] = [80, 443];
 
+impl WebPolicy {
+    /// Checks that every entry of `allow_hosts` is a host, or a host with a port.
+    ///
+    /// # Errors
+    /// `bad_host`: the first one that is not.
+    pub fn check_hosts(&self) -> Result<(), ToolError> {
+        Rules::new(self).map(drop)
+    }
+}
+
 /// A [`WebPolicy`], read.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
@@ -38,7 +48,7 @@ impl Rules {
             ToolError::new("bad_host", format!("{host:?} is not a host"))
                 .hint("give a host or host:port, without a scheme and a path")
         };
-        if host.contains(['/', '\\', '?', '#', '@']) {
+        if host.contains(['/', '\\', '?', '#', '@', '*']) {
             return Err(bad());
         }
         let url = Url::parse(&format!("http://{host}")).map_err(|_| bad())?;

@@ -80,6 +80,7 @@ pub(crate) async fn ask_on(
         answer::add(&mut taken, &answer.reply.usage);
         let reply = &answer.reply;
         let mut message = reply.to_message();
+        window::cut_names(&mut message);
         window::distinct_ids(&mut message, &messages);
         let has_calls = !calls(&message).is_empty();
         let pauses = reply.stop == StopReason::PauseTurn;
