@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session, printable};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -63,11 +63,47 @@ pub fn give<A: Answer>(
 }
 
 fn print(content: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
-    let document = Document {
-        schema_version: 1,
-        content,
-    };
-    serde_json::to_writer_pretty(&mut session.results, &document)?;
-    writeln!(session.results)?;
+    print_json(
+        &Document {
+            schema_version: 1,
+            content,
+        },
+        session,
+    )
+}
+
+/// Prints a JSON document; a terminal gets it without characters that steer it.
+pub fn print_json(document: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(document)?;
+    if session.results.is_terminal() {
+        text = printable_json(&text);
+    }
+    writeln!(session.results, "{text}")?;
     Ok(())
+}
+
+/// The same JSON, in which every character that steers a terminal is an escape. Line ends stay.
+pub fn printable_json(json: &str) -> String {
+    let mut buffer = [0; 4];
+    json.chars()
+        .fold(String::with_capacity(json.len()), |mut out, char| {
+            let text = &*char.encode_utf8(&mut buffer);
+            if char == '\n' || printable(text) == text {
+                out.push(char);
+            } else {
+                out.push_str(&format!("\\u{:04x}", u32::from(char)));
+            }
+            out
+        })
+}
+
+/// The text with its line ends and tabs, and without other characters that steer a terminal.
+pub fn readable(text: &str) -> String {
+    let line = |line: &str| {
+        line.split('\t')
+            .map(printable)
+            .collect::<Vec<_>>()
+            .join("\t")
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }

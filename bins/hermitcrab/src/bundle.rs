@@ -12,7 +12,7 @@ use pscale_blocks::{
 };
 use serde::Serialize;
 
-use crate::answer::{Answer, give};
+use crate::answer::{Answer, give, printable_json};
 use crate::cli;
 use crate::clock::now;
 use crate::data_dir::DataDir;
@@ -112,7 +112,11 @@ fn send(
     let (outgoing, file) = match (outgoing, output) {
         (Err(error), _) => return give::<Exported>(json, Err(error), session),
         (Ok(outgoing), None) => {
-            session.results.write_all(outgoing.text.as_bytes())?;
+            let mut text = outgoing.text;
+            if session.results.is_terminal() {
+                text = printable_json(&text);
+            }
+            session.results.write_all(text.as_bytes())?;
             return Ok(Exit::Done);
         }
         (Ok(outgoing), Some(file)) => (outgoing, file),

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Model, Session, block_on, printable};
 use serde::Serialize;
 
+use crate::answer::print_json;
 use crate::cli::Doctor;
 use crate::data_dir::DataDir;
 use crate::error::{Error, with_sources};
@@ -27,8 +28,7 @@ pub fn execute(args: &Doctor, data: &DataDir, session: &mut Session) -> Result<E
     let fails = checks.iter().any(|check| check.holds == Some(false));
     if args.json {
         let document = serde_json::json!({"schema_version": 1, "checks": checks});
-        serde_json::to_writer_pretty(&mut session.results, &document)?;
-        writeln!(session.results)?;
+        print_json(&document, session)?;
     } else {
         for check in &checks {
             let mark = match check.holds {

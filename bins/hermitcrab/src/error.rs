@@ -24,6 +24,8 @@ pub enum Error {
         name(path)
     )]
     IntoData { path: PathBuf },
+    #[error("{} is there already: name another file", name(path))]
+    FileExists { path: PathBuf },
     #[error("{}", name(path))]
     NoBlock {
         path: PathBuf,
@@ -94,6 +96,8 @@ pub enum Error {
     },
     #[error("--grant: {} is no folder", name(path))]
     NoFolder { path: PathBuf },
+    #[error("--allow-host: {0}")]
+    AllowHost(ToolError),
     #[error("no face {rev} is kept; `hermitcrab shells` lists them")]
     NoShell { rev: u64 },
     /// What a tool told.
@@ -174,6 +178,8 @@ impl Error {
             | Self::KeyOfNobody
             | Self::KeyOfOwnServer
             | Self::IntoData { .. }
+            | Self::FileExists { .. }
+            | Self::AllowHost(_)
             | Self::UnusualPath { .. }
             | Self::WholeBlock { .. }
             | Self::MissingText

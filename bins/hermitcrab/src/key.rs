@@ -15,6 +15,7 @@ use crate::answer::{Answer, give};
 use crate::cli::{self, KeyCommand};
 use crate::data_dir::DataDir;
 use crate::error::Error;
+use crate::plain_file;
 
 /// The file, one `NAME='key'` a line as in a `.env`. It is no part of any export.
 pub const FILE: &str = "keys.env";
@@ -36,11 +37,15 @@ pub fn execute(args: &cli::Key, data: &DataDir, session: &mut Session) -> Result
 
 /// Adds the keys of the file, if there is one, to those that the program knows.
 pub fn read(data: &DataDir, session: &mut Session) -> Result<(), Failure> {
-    let file = data.path().join(FILE);
-    if file.is_file() {
-        session.read_key_file(&file)?;
+    let path = data.path().join(FILE);
+    match plain_file::is_there(&path) {
+        Ok(true) if path.is_file() => session.read_key_file(&path),
+        Err(source) if source.kind() == io::ErrorKind::Other => {
+            Err(Error::Read { path, source }.failure())
+        }
+        // What is wrong with the folder, the blocks say.
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// What became of the file of keys.
@@ -174,14 +179,11 @@ struct KeyFile(PathBuf);
 impl KeyFile {
     /// The keys by their variables. What is no line of this program is left out.
     fn read(&self) -> Result<BTreeMap<String, SecretString>, Error> {
-        let text = match fs::read_to_string(&self.0) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            read => read.map_err(|source| Error::Read {
-                path: self.0.clone(),
-                source,
-            })?,
-        };
-        Ok(EnvFile::parse(&text).variables)
+        let text = plain_file::read_text(&self.0).map_err(|source| Error::Read {
+            path: self.0.clone(),
+            source,
+        })?;
+        Ok(text.map_or_else(BTreeMap::new, |text| EnvFile::parse(&text).variables))
     }
 
     /// Puts the file in its place in one step, with mode 0600.

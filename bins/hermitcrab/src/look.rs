@@ -8,6 +8,7 @@ use hermitcrab_face::compile_shell;
 use hermitcrab_kernel::{Face, Phase, Running, UsageTotals};
 use serde_json::json;
 
+use crate::answer::{print_json, printable_json, readable};
 use crate::cli::{Compile, Cost, Prompt, PromptPhase, Shells, ShellsCommand};
 use crate::data_dir::DataDir;
 use crate::error::Error;
@@ -35,8 +36,7 @@ pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Ex
         .any(|limit| limit.tokens > limit.most);
     let out = &mut session.results;
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &preview)?;
-        writeln!(out)?;
+        print_json(&preview, session)?;
     } else if args.tokens {
         writeln!(out, "{:<14} {:>6} {:>6}", "part", "tokens", "limit")?;
         for part in &preview.parts {
@@ -62,10 +62,12 @@ pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Ex
         writeln!(
             out,
             "{}\n{}\n{}",
-            preview.cached, preview.memory, preview.tools
+            readable(&preview.cached),
+            readable(&preview.memory),
+            printable_json(&preview.tools)
         )?;
         for message in &preview.messages {
-            writeln!(out, "{}", serde_json::to_string(message)?)?;
+            writeln!(out, "{}", printable_json(&serde_json::to_string(message)?))?;
         }
     }
     Ok(if args.tokens && over {
@@ -112,11 +114,10 @@ fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Fa
     if shells.is_empty() && !args.json {
         session.notice("no faces yet");
     }
-    let out = &mut session.results;
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &json!({"schema_version": 1, "shells": shells}))?;
-        writeln!(out)?;
+        print_json(&json!({"schema_version": 1, "shells": shells}), session)?;
     }
+    let out = &mut session.results;
     for shell in shells.iter().filter(|_| !args.json) {
         let state = match shell.mounted {
             Some(true) => "shown",
@@ -137,8 +138,7 @@ pub fn cost(args: &Cost, data: &DataDir, session: &mut Session) -> Result<Exit, 
     let usage = opened::for_looking(data)?.usage();
     if args.json {
         let document = json!({"schema_version": 1, "day": usage.day, "total": usage.total});
-        serde_json::to_writer_pretty(&mut session.results, &document)?;
-        writeln!(session.results)?;
+        print_json(&document, session)?;
         return Ok(Exit::Done);
     }
     writeln!(session.results, "day    {}", taken(&usage.day))?;

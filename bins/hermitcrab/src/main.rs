@@ -21,6 +21,7 @@ mod look;
 mod mcp;
 mod migrate;
 mod opened;
+mod plain_file;
 mod serve;
 
 use std::process::ExitCode;

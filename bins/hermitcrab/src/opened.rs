@@ -20,6 +20,7 @@ use crate::cli::{Chat, KernelFlags, Serve};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::key;
+use crate::plain_file;
 use crate::serve::{PageKeys, SwitchBrain};
 
 /// Whom the program asks when nothing else is said.
@@ -73,13 +74,16 @@ fn config(
     redactor: Redactor,
     data: &DataDir,
 ) -> Result<KernelConfig, Failure> {
+    let web = WebPolicy {
+        allow_hosts: flags.allow_hosts.clone(),
+        ..WebPolicy::default()
+    };
+    web.check_hosts()
+        .map_err(|fault| Failure::usage(Error::AllowHost(fault)))?;
     Ok(KernelConfig {
         data: Some(data.path().to_owned()),
         grants: grants(&flags.grants)?,
-        web: WebPolicy {
-            allow_hosts: flags.allow_hosts.clone(),
-            ..WebPolicy::default()
-        },
+        web,
         max_usd: (asking.flags.max_usd).filter(|_| sends_bills(&asking.flags)),
         settings: asking.settings,
         redactor,
@@ -179,11 +183,9 @@ fn open(
 /// `hermitcrab.toml` of the data directory, else what the program has.
 pub fn settings(data: &DataDir) -> Result<Settings, Error> {
     let path = data.path().join("hermitcrab.toml");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(Settings::default());
-        }
+    let text = match plain_file::read_text(&path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(Settings::default()),
         Err(source) => return Err(Error::Read { path, source }),
     };
     Settings::parse(&text).map_err(|source| Error::Settings { path, source })
@@ -329,9 +331,5 @@ fn grants(flags: &[String]) -> Result<Vec<Grant>, Failure> {
 /// `g0.json`, which an empty store takes over.
 fn earlier_generation(data: &DataDir) -> Result<Option<String>, Failure> {
     let path = data.earlier();
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Read { path, source }.failure()),
-    }
+    plain_file::read_text(&path).map_err(|source| Error::Read { path, source }.failure())
 }

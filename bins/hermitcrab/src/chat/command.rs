@@ -8,10 +8,10 @@ use bin_support::{Failure, Session, printable, write_file};
 use hermitcrab_kernel::{Author, Kernel, Phase};
 use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
-use super::screen::readable;
-use crate::answer::{Answer, give};
+use crate::answer::{Answer, give, readable};
 use crate::block;
 use crate::cli::{self, Address, Expect, Step};
+use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::look::taken;
 
@@ -34,11 +34,18 @@ const LOGGED: usize = 20;
 /// What follows a command.
 pub enum After {
     Stay,
+    /// The command did not do what was asked, which the exit code of a pipe says.
+    Failed,
     Leave,
 }
 
 /// Runs what follows the slash.
-pub async fn run(command: &str, kernel: &Kernel, session: &mut Session) -> Result<After, Failure> {
+pub async fn run(
+    command: &str,
+    kernel: &Kernel,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<After, Failure> {
     let words: Vec<_> = command.split_whitespace().collect();
     let store = kernel.store();
     match words.as_slice() {
@@ -62,7 +69,12 @@ pub async fn run(command: &str, kernel: &Kernel, session: &mut Session) -> Resul
         ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,
         ["cost"] => cost(kernel, session)?,
         ["prompt"] => prompt(kernel, session).await?,
-        ["save", file] => save(kernel, Path::new(file), session)?,
+        ["save", file] => {
+            if let Err(error) = save(kernel, Path::new(file), data, session) {
+                session.report(&error);
+                return Ok(After::Failed);
+            }
+        }
         _ => session.notice("this is no command; /help lists them"),
     }
     session.results.flush()?;
@@ -136,7 +148,12 @@ fn cost(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
 
 async fn prompt(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
     let preview = kernel.prompt(Phase::Call).await;
-    writeln!(session.results, "{}\n{}", preview.cached, preview.memory)?;
+    writeln!(
+        session.results,
+        "{}\n{}",
+        readable(&preview.cached),
+        readable(&preview.memory)
+    )?;
     let tokens = preview.tokens;
     writeln!(
         session.results,
@@ -146,18 +163,17 @@ async fn prompt(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(), Failure> {
-    if file.exists() {
-        session.notice(&printable(&format!(
-            "{} is there already: name another file",
-            file.display()
-        )));
-        return Ok(());
+/// Writes the conversation to a new file outside of the data directory.
+fn save(kernel: &Kernel, file: &Path, data: &DataDir, session: &Session) -> Result<(), Error> {
+    let path = file.to_owned();
+    if data.holds(file) {
+        return Err(Error::IntoData { path });
     }
-    let said = kernel
-        .said()
-        .map_err(|error| Error::from(error).failure())?;
-    let written = write_file(file, |out| {
+    if file.exists() {
+        return Err(Error::FileExists { path });
+    }
+    let said = kernel.said()?;
+    write_file(file, |out| {
         for said in &said {
             let who = match said.by {
                 Author::Person => "you".to_owned(),
@@ -167,10 +183,7 @@ fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(), Failu
             writeln!(out, "{who}: {}\n", readable(&said.text))?;
         }
         Ok(())
-    });
-    match written {
-        Ok(()) => session.say(&printable(&format!("saved to {}", file.display()))),
-        Err(error) => session.report(&error),
-    }
+    })?;
+    session.say(&printable(&format!("saved to {}", file.display())));
     Ok(())
 }

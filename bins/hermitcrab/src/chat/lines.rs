@@ -1,7 +1,7 @@
 //! Where the person's lines come from.
 
 use std::borrow::Cow;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -85,9 +85,10 @@ impl Source {
             return Self::Pipe;
         }
         let mut editor = Reedline::create();
-        private(&path);
         // Lines that cannot be remembered are no reason not to talk.
-        if let Ok(history) = FileBackedHistory::with_file(REMEMBERED, path) {
+        if is_private(&path)
+            && let Ok(history) = FileBackedHistory::with_file(REMEMBERED, path)
+        {
             editor = editor.with_history(Box::new(history));
         }
         Self::Terminal(Box::new(editor))
@@ -101,13 +102,17 @@ impl Source {
     }
 }
 
-/// Makes the file of remembered lines for this user alone, if it is not there yet.
-fn private(path: &Path) {
+/// Makes the file of remembered lines for this user alone, if it is not there yet. A link leads to another file, and a pipe
+/// would be waited for: neither is one.
+fn is_private(path: &Path) -> bool {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return false;
+    }
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(path);
+    options.open(path).is_ok()
 }
 
 /// One line is one turn: of a line that is too long the rest is passed over, and one that is no text fails alone.

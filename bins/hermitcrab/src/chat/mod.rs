@@ -5,6 +5,7 @@ mod lines;
 mod screen;
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, printable};
 use hermitcrab_kernel::{BootReport, Kernel, KernelError, TurnReport};
@@ -18,9 +19,13 @@ use crate::opened;
 use lines::{Line, Lines};
 use screen::Screen;
 
+/// How long a turn may take to stop after SIGTERM or SIGHUP.
+const GRACE: Duration = Duration::from_secs(3);
+
 /// Wakes the model and talks with it until the person leaves.
 pub fn execute(args: &Chat, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let interrupt = Interrupt::on_signals()?;
+    interrupt.end_after(GRACE);
     block_on_threads(talk(args, data, session, &interrupt))?
 }
 
@@ -50,10 +55,10 @@ async fn converse(
     let mut lines = Lines::open(at_terminal, data);
     let screen = Screen::new(at_terminal, session.is_quiet());
 
-    let cancel = CancellationToken::new();
+    let mut cancel = cancelled_by(interrupt);
     introduce(kernel, data, &screen, session)?;
     let boot = kernel.boot(screen.sink_of_boot(verbose), cancel.clone());
-    let report = stoppable(boot, &cancel, interrupt).await;
+    let report = boot.await;
     let report = report.map_err(|error| Error::from(error).failure())?;
     greet(kernel, &report, &screen, session)?;
 
@@ -66,6 +71,9 @@ async fn converse(
         if at_terminal {
             // There Ctrl-C has stopped what was before; a pipe has been stopped as a whole.
             interrupt.lower();
+        }
+        if cancel.is_cancelled() {
+            cancel = cancelled_by(interrupt);
         }
         let line = tokio::select! {
             biased;
@@ -86,13 +94,14 @@ async fn converse(
             continue;
         }
         if let Some(command) = line.trim().strip_prefix('/') {
-            match command::run(command, kernel, session).await? {
+            match command::run(command, kernel, data, session).await? {
                 command::After::Stay => {}
+                command::After::Failed => exit = Exit::SomeFailed,
                 command::After::Leave => return Ok(exit),
             }
             continue;
         }
-        match turn(kernel, line, &screen, session, interrupt).await? {
+        match turn(kernel, line, &screen, session, &cancel).await? {
             Turned::Well => stopped = false,
             Turned::Badly => {
                 stopped = false;
@@ -143,7 +152,7 @@ fn greet(
     if let Some(face) = &report.safe_face {
         session.notice(&printable(&face.reason));
     } else {
-        screen.answer(&report.greeting, session)?;
+        screen.answer(&report.greeting, None, session)?;
         screen.gap(session);
     }
     let who = match &report.offline {
@@ -166,11 +175,10 @@ async fn turn(
     line: String,
     screen: &Screen,
     session: &mut Session,
-    interrupt: &Interrupt,
+    cancel: &CancellationToken,
 ) -> Result<Turned, Failure> {
-    let cancel = CancellationToken::new();
     let work = kernel.turn(line, screen.sink(), cancel.clone());
-    match stoppable(work, &cancel, interrupt).await {
+    match work.await {
         Ok(report) => {
             answered(&report, screen, session)?;
             Ok(if cancel.is_cancelled() {
@@ -191,10 +199,7 @@ async fn turn(
 }
 
 fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Result<(), Failure> {
-    screen.answer(&report.text, session)?;
-    if let Some(line) = &report.stopped {
-        session.notice(&printable(line));
-    }
+    screen.answer(&report.text, report.stopped.as_deref(), session)?;
     let taken = report.usage;
     let cost = match taken.unknown {
         0 => taken.usd.to_string(),
@@ -215,16 +220,11 @@ fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Resu
     Ok(())
 }
 
-/// Runs `work`; a signal stops it, and its result says how it ended.
-async fn stoppable<T>(
-    work: impl Future<Output = T>,
-    cancel: &CancellationToken,
-    interrupt: &Interrupt,
-) -> T {
-    let mut work = std::pin::pin!(work);
-    tokio::select! {
-        done = &mut work => return done,
-        () = interrupt.raised() => cancel.cancel(),
-    }
-    work.await
+/// A token that the next signal cancels. The thread that waits for signals does it: the tools of a turn may keep every other
+/// thread busy.
+fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
+    let cancel = CancellationToken::new();
+    let token = cancel.clone();
+    interrupt.then(move || token.cancel());
+    cancel
 }

@@ -1,11 +1,13 @@
 //! What the person sees of a turn: the words as they come, and the tools beside them.
 
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bin_support::{Failure, Session, printable};
 use hermitcrab_kernel::{Event, EventSink};
+
+use crate::answer::readable;
 
 /// Dimmed text at a terminal.
 const DIM: &str = "\u{1b}[2m";
@@ -16,8 +18,44 @@ pub struct Screen {
     at_terminal: bool,
     /// What goes on beside the conversation is not shown.
     quiet: bool,
-    /// Words were shown and no line end since.
-    open: Arc<AtomicBool>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// The part of a turn that the person has seen already.
+#[derive(Default)]
+pub struct Seen {
+    /// Whether words were shown, and no line end after them.
+    open: bool,
+    /// The words of the model, without white space.
+    words: String,
+    /// The notices of the turn.
+    notices: Vec<String>,
+}
+
+impl Seen {
+    /// The part of an answer that was not shown yet.
+    fn rest<'a>(&self, answer: &'a str) -> &'a str {
+        let words = without_space(answer);
+        if self.words.contains(&words) {
+            return "";
+        }
+        if !words.starts_with(&self.words) {
+            return answer;
+        }
+        let letters = answer
+            .char_indices()
+            .filter(|(_, char)| !char.is_whitespace());
+        let next = letters.map(|(at, _)| at).nth(self.words.chars().count());
+        next.map_or("", |at| &answer[at..])
+    }
+}
+
+fn without_space(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Screen {
@@ -25,7 +63,7 @@ impl Screen {
         Self {
             at_terminal,
             quiet,
-            open: Arc::default(),
+            seen: Arc::default(),
         }
     }
 
@@ -40,34 +78,44 @@ impl Screen {
     }
 
     fn sink_with(&self, progress: bool) -> EventSink {
-        let (at_terminal, open) = (self.at_terminal, self.open.clone());
+        let (at_terminal, seen) = (self.at_terminal, self.seen.clone());
         EventSink::new(move |event| {
             if !progress && is_progress(&event) {
                 return;
             }
             // A terminal that went away is found out about by the answer that follows.
-            let _ = show(&event, at_terminal, &open);
+            let _ = show(&event, at_terminal, &mut lock(&seen));
         })
     }
 
-    /// Shows an answer, as far as it was not shown when it came.
-    pub fn answer(&self, text: &str, session: &mut Session) -> Result<(), Failure> {
-        if self.open.swap(false, Ordering::SeqCst) {
-            writeln!(session.results)?;
-        } else if !text.trim().is_empty() {
-            writeln!(session.results, "{}", readable(text.trim()))?;
+    /// Shows an answer, and why the turn was `stopped`, as far as they were not shown as they came.
+    pub fn answer(
+        &self,
+        text: &str,
+        stopped: Option<&str>,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let seen = self.end(session)?;
+        let told = |line: &str| seen.notices.iter().any(|notice| notice == line);
+        let rest = seen.rest(text.trim());
+        if !rest.is_empty() && !(self.at_terminal && told(rest)) {
+            writeln!(session.results, "{}", readable(rest))?;
+            session.results.flush()?;
         }
-        session.results.flush()?;
+        if let Some(line) = stopped.filter(|line| !told(line)) {
+            session.notice(&printable(line));
+        }
         Ok(())
     }
 
-    /// Ends a line of words that will not go on.
-    pub fn end(&self, session: &mut Session) -> Result<(), Failure> {
-        if self.open.swap(false, Ordering::SeqCst) {
+    /// Ends a turn and the line of words that is open; returns what was shown of it.
+    pub fn end(&self, session: &mut Session) -> Result<Seen, Failure> {
+        let seen = mem::take(&mut *lock(&self.seen));
+        if seen.open {
             writeln!(session.results)?;
             session.results.flush()?;
         }
-        Ok(())
+        Ok(seen)
     }
 
     /// Sets a paragraph apart. In a pipe the streams do that.
@@ -96,9 +144,9 @@ fn is_progress(event: &Event) -> bool {
     )
 }
 
-fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
-    let aside = |line: String| {
-        if open.swap(false, Ordering::SeqCst) {
+fn show(event: &Event, at_terminal: bool, seen: &mut Seen) -> io::Result<()> {
+    let mut aside = |line: String| {
+        if mem::take(&mut seen.open) {
             writeln!(io::stdout())?;
         }
         let line = printable(&line);
@@ -110,11 +158,11 @@ fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
     };
     match event {
         Event::Delta { text } if at_terminal => {
+            seen.words.push_str(&without_space(text));
+            seen.open = true;
             let mut out = io::stdout().lock();
             out.write_all(readable(text).as_bytes())?;
-            out.flush()?;
-            open.store(true, Ordering::SeqCst);
-            Ok(())
+            out.flush()
         }
         Event::ToolStart { name, summary } => {
             aside(format!("  {name} {summary}").trim_end().to_owned())
@@ -131,13 +179,11 @@ fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
         Event::ShellFailed { message, .. } => {
             aside(format!("  the face did not compile: {message}"))
         }
-        Event::Notice { text } => aside(text.clone()),
+        Event::Notice { text } => {
+            aside(text.clone())?;
+            seen.notices.push(text.clone());
+            Ok(())
+        }
         _ => Ok(()),
     }
-}
-
-/// `text` with its line ends, and no other control character: a model must not move the cursor.
-pub fn readable(text: &str) -> String {
-    let lines = text.split('\n').map(printable);
-    lines.collect::<Vec<_>>().join("\n")
 }

@@ -273,7 +273,8 @@ fn h2_a_next_model_without_a_price_is_not_asked_under_a_cap() {
     let ran = talk.say_with("first\n", &["--max-usd", "1"]);
     assert_ne!(ran.code, Some(0), "{}", ran.stderr);
     let words = ["the price of nobody-knows-it is not known", "--max-usd"];
-    ran.tells(&words);
+    let ran = ran.tells(&words);
+    assert!(!ran.stderr.contains("answers now"), "{}", ran.stderr);
     assert!(!asked_models(&talk).contains(&"nobody-knows-it".to_owned()));
 }
 

@@ -13,6 +13,8 @@ mod env_file;
 mod examples;
 mod faults;
 mod guide;
+#[cfg(unix)]
+mod hostile;
 mod key;
 mod kill;
 mod local;
