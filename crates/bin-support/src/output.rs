@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use durable::Draft;
+use durable::{Disk, StagedFile};
 
 use crate::{Error, Failure};
 
@@ -20,7 +20,7 @@ pub struct OutputFile {
 
 #[derive(Debug)]
 enum Sink {
-    Draft(Draft),
+    Staged(StagedFile),
     /// A device or a pipe.
     Device(File),
 }
@@ -37,7 +37,7 @@ impl OutputFile {
             Ok(found) if !found.is_file() => {
                 (File::options().write(true).open(&place)).map(Sink::Device)
             }
-            _ => Draft::begin(&place).map(Sink::Draft),
+            _ => Disk::default().stage(&place).map(Sink::Staged),
         };
         Ok(Self {
             sink: opened.map_err(|source| failed(path, source))?,
@@ -70,14 +70,14 @@ impl OutputFile {
     ) -> Result<(), Error> {
         let Self { path, sink } = self;
         let file = match &sink {
-            Sink::Draft(draft) => draft.file(),
+            Sink::Staged(staged) => staged.file(),
             Sink::Device(file) => file,
         };
         let mut writer = BufWriter::new(file);
         let written = fill(&mut writer).and_then(|()| writer.flush());
         drop(writer);
         let kept = written.and_then(|()| match sink {
-            Sink::Draft(draft) => draft.keep(),
+            Sink::Staged(staged) => staged.keep(),
             Sink::Device(_) => Ok(()),
         });
         kept.map_err(|source| failed(&path, source))

@@ -1,21 +1,45 @@
-//! Files that are replaced as a whole or not at all, and are on the disk when that is done.
+//! Files that survive a crash: replaced as a whole or not at all, or appended to line by line, under a lock.
 //!
 //! ```
-//! use std::io::Write as _;
+//! use durable::{Disk, lines};
 //!
 //! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("state.json");
-//! durable::replace(&path, b"{}\n")?;
+//! # let folder = folder.path();
+//! // The prefix of unfinished files tells whose they are. Private files are readable by their owner alone.
+//! let disk = Disk::private(".example-");
+//! let _lock = disk.lock(&folder.join("lock"))?;
+//! disk.sweep(folder);
 //!
-//! // A draft shows early whether a file can be written, and is removed if it is dropped.
-//! let draft = durable::Draft::begin(&path)?;
-//! draft.file().write_all(b"[1]\n")?;
-//! assert_eq!(std::fs::read(&path)?, b"{}\n");
-//! draft.keep()?;
-//! assert_eq!(std::fs::read(&path)?, b"[1]\n");
+//! // After a crash `state.json` is the old file or the new one.
+//! disk.replace(&folder.join("state.json"), b"{}\n")?;
+//!
+//! // After a crash a journal holds whole lines and at most one part, which the next opening cuts off.
+//! let path = folder.join("journal.jsonl");
+//! std::fs::write(&path, "one\ntw")?;
+//! let (mut journal, tail) = disk.open_append(&path)?;
+//! assert_eq!(tail.torn, b"tw");
+//! journal.append_synced(b"two\n")?;
+//!
+//! let lines: Vec<_> = lines(std::fs::read(&path)?.as_slice()).collect::<Result<_, _>>()?;
+//! assert_eq!((lines[1].number, lines[1].offset, lines[1].text()), (2, 4, &b"two"[..]));
 //! # Ok::<(), std::io::Error>(())
 //! ```
+//!
+//! **The one decision.** How files are written belongs to their owner, not to the single call: a [`Disk`] says it once.
+//! Errors are those of the system, without paths: the owner knows the path and has the words for its users.
+//!
+//! Next: [`Disk`], [`StagedFile`], [`AppendFile`], [`Lock`].
 
-mod draft;
+mod append;
+mod disk;
+mod lines;
+mod lock;
+mod replace;
 
-pub use draft::{Draft, replace};
+pub use append::{AppendFile, Replaced, Tail, whole_lines};
+pub use disk::Disk;
+#[cfg(feature = "faults")]
+pub use disk::{Step, Watch};
+pub use lines::{Line, lines};
+pub use lock::{Lock, LockError};
+pub use replace::{StagedFile, replace};

@@ -1,0 +1,245 @@
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+#[cfg(feature = "faults")]
+use std::sync::Arc;
+
+/// The step on the disk that comes next. With a [`Watch`], bytes are written in two halves, so that it can stop between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Bytes are written at the end of a file.
+    Append,
+    /// Bytes are written to a new file.
+    Write,
+    /// A file or a folder is brought to the disk.
+    Sync,
+    /// A file gets its name.
+    Rename,
+    /// A file loses its end.
+    Cut,
+}
+
+/// A callback before each step, for tests that stop a program at any of them. Its error is the step's error.
+#[cfg(feature = "faults")]
+pub type Watch = Arc<dyn Fn(Step, &Path) -> io::Result<()> + Send + Sync>;
+
+/// The way the files of one owner are written.
+#[derive(Clone)]
+pub struct Disk {
+    pub(crate) prefix: &'static str,
+    pub(crate) is_private: bool,
+    syncs: bool,
+    #[cfg(feature = "faults")]
+    watch: Option<Watch>,
+}
+
+impl Default for Disk {
+    fn default() -> Self {
+        Self::new(".orrery-")
+    }
+}
+
+impl fmt::Debug for Disk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Disk");
+        shown.field("prefix", &self.prefix);
+        shown.field("is_private", &self.is_private);
+        shown.field("syncs", &self.syncs).finish_non_exhaustive()
+    }
+}
+
+impl Disk {
+    /// A disk whose unfinished files have names with this prefix.
+    ///
+    /// A new file has the mode of any new file. A file that is replaced keeps its mode, and a link to it is followed.
+    pub const fn new(prefix: &'static str) -> Self {
+        Self {
+            prefix,
+            is_private: false,
+            syncs: true,
+            #[cfg(feature = "faults")]
+            watch: None,
+        }
+    }
+
+    /// As [`Disk::new`], with files that their owner alone can read: mode 0600 on Unix. A link is replaced or refused, and
+    /// never followed.
+    pub const fn private(prefix: &'static str) -> Self {
+        Self {
+            prefix,
+            is_private: true,
+            syncs: true,
+            #[cfg(feature = "faults")]
+            watch: None,
+        }
+    }
+
+    /// The same without waiting for the disk: quicker, and a power cut may lose what was reported. For tests.
+    #[must_use]
+    pub fn without_sync(self) -> Self {
+        Self {
+            syncs: false,
+            ..self
+        }
+    }
+
+    /// The same with a callback before each step.
+    #[cfg(feature = "faults")]
+    #[must_use]
+    pub fn watched(self, watch: Watch) -> Self {
+        let watch = Some(watch);
+        Self { watch, ..self }
+    }
+
+    /// Moves a file, and brings both of its names to the disk.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step(Step::Rename, to)?;
+        fs::rename(from, to)?;
+        self.sync_folder(to)?;
+        self.sync_folder(from)
+    }
+
+    /// Cuts a file after its first `length` bytes.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn cut(&self, path: &Path, length: u64) -> io::Result<()> {
+        let file = OpenOptions::new().write(true).open(path)?;
+        self.step(Step::Cut, path)?;
+        if file.metadata()?.len() > length {
+            file.set_len(length)?;
+        }
+        self.sync(&file, path, File::sync_all)
+    }
+
+    /// Brings the name of a file to the disk.
+    ///
+    /// # Errors
+    /// The disk refuses. No error: a folder that may be written to and not read, and a system without such a sync.
+    pub fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        // Only Unix opens a folder as a file.
+        if cfg!(not(unix)) {
+            return Ok(());
+        }
+        let folder = folder(path);
+        self.step(Step::Sync, folder)?;
+        if !self.syncs {
+            return Ok(());
+        }
+        match File::open(folder).and_then(|folder| folder.sync_all()) {
+            Err(error) if !is_about_folders(error.kind()) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the files that a process left unfinished in `folder`. Called by the holder of the lock, once an opening.
+    ///
+    /// What cannot be removed stays: no one reads it.
+    pub fn sweep(&self, folder: &Path) {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let is_unfinished = |name: &[u8]| name.starts_with(self.prefix.as_bytes());
+        for entry in entries.filter(|entry| is_unfinished(entry.file_name().as_encoded_bytes())) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+
+    /// Opens a file, unless it is a pipe or a device, which could be waited for without end, a folder, or a link that is not followed.
+    pub(crate) fn open(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        if !self.is_plain(path) {
+            return Err(io::Error::other("it is not a plain file"));
+        }
+        #[cfg(unix)]
+        if self.is_private {
+            std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+        }
+        options.open(path)
+    }
+
+    /// Whether a plain file or nothing is at `path`.
+    pub(crate) fn is_plain(&self, path: &Path) -> bool {
+        let found = if self.is_private {
+            fs::symlink_metadata(path)
+        } else {
+            fs::metadata(path)
+        };
+        found.map_or(true, |found| found.is_file())
+    }
+
+    pub(crate) fn write(
+        &self,
+        step: Step,
+        mut file: &File,
+        path: &Path,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let half = if self.is_watched() {
+            bytes.len() / 2
+        } else {
+            0
+        };
+        let (first, rest) = bytes.split_at(half);
+        if half > 0 {
+            self.step(step, path)?;
+            file.write_all(first)?;
+        }
+        self.step(step, path)?;
+        file.write_all(rest)
+    }
+
+    pub(crate) fn sync(
+        &self,
+        file: &File,
+        path: &Path,
+        how: fn(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.step(Step::Sync, path)?;
+        if self.syncs { how(file) } else { Ok(()) }
+    }
+
+    #[cfg(feature = "faults")]
+    fn is_watched(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    #[cfg(feature = "faults")]
+    pub(crate) fn step(&self, step: Step, path: &Path) -> io::Result<()> {
+        (self.watch.as_ref()).map_or(Ok(()), |watch| watch(step, path))
+    }
+
+    #[cfg(not(feature = "faults"))]
+    #[expect(clippy::unused_self, reason = "the same call with and without a watch")]
+    fn is_watched(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(feature = "faults"))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "the same call with and without a watch"
+    )]
+    pub(crate) fn step(&self, _: Step, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Errors of a folder that cannot be opened or synced. They say nothing of the file in it.
+fn is_about_folders(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
+    )
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) => Path::new("."),
+        None => path,
+    }
+}

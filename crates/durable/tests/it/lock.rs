@@ -1,0 +1,39 @@
+use std::fs;
+use std::io;
+
+use durable::{Disk, LockError};
+
+#[test]
+fn one_holder_at_a_time_whose_number_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lock");
+    let disk = Disk::private(".test-");
+    disk.check_lock(&path).unwrap();
+    assert!(!path.exists());
+    let mut lock = disk.lock(&path).unwrap();
+    assert!(matches!(
+        disk.lock(&path),
+        Err(LockError::Held { pid: None })
+    ));
+    lock.write("12345").unwrap();
+    lock.write("678\n").unwrap();
+    for held in [disk.lock(&path).map(drop), disk.check_lock(&path)] {
+        let error = held.unwrap_err();
+        assert_eq!(error.to_string(), "it is locked by pid 678");
+        assert_eq!(io::Error::from(error).kind(), io::ErrorKind::WouldBlock);
+    }
+    drop(lock);
+    disk.check_lock(&path).unwrap();
+    let again = disk.lock(&path).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "678\n");
+    drop(again);
+}
+
+#[test]
+fn a_folder_is_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = Disk::default().lock(folder.path());
+    assert!(matches!(taken, Err(LockError::NotPlain)));
+    let taken = Disk::default().lock(&folder.path().join("no/lock"));
+    assert!(matches!(taken, Err(LockError::Io(error)) if error.kind() == io::ErrorKind::NotFound));
+}
