@@ -16,7 +16,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     ("bin-support", &["durable", "llm-client"]),
     ("test-support", &["llm-client"]),
     // Layer 1: they know nothing of models, networks or async.
-    ("pscale-blocks", &[]),
+    ("pscale-blocks", &["durable"]),
     ("popper-harness", &[]),
     // Layer 2: the engines. None knows another.
     (

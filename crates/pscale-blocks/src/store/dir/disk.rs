@@ -1,8 +1,12 @@
-use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, DirBuilder};
+use std::io;
 use std::path::Path;
+#[cfg(feature = "testing")]
+use std::sync::Arc;
 
+use durable::Replaced;
+#[cfg(feature = "testing")]
+pub use durable::Step;
 use jiff::Timestamp;
 
 use crate::StoreError;
@@ -10,159 +14,80 @@ use crate::StoreError;
 /// Files that are not finished. What is left of them is swept away at the next opening.
 pub(super) const DRAFT: &str = ".pscale-";
 
-/// What is done to the disk next. Bytes are written in two halves for a [`Watch`], so that it can stop between them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Bytes are written at the end of a log.
-    Append,
-    /// Bytes are written to a new file.
-    Write,
-    /// A file or a folder is brought to the disk.
-    Sync,
-    /// A file gets its name.
-    Rename,
-    /// A log loses its end.
-    Cut,
-}
-
 /// Is asked before each step; its error is the step's. For tests that stop a save where it hurts.
+#[cfg(feature = "testing")]
 pub type Watch = Box<dyn Fn(Step, &Path) -> io::Result<()> + Send + Sync>;
 
 /// All that changes the disk.
-pub(super) struct Disk {
-    pub fsync: bool,
-    pub watch: Option<Watch>,
-}
+#[derive(Debug, Clone)]
+pub(super) struct Disk(pub durable::Disk);
 
-impl fmt::Debug for Disk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Disk");
-        shown.field("fsync", &self.fsync).finish_non_exhaustive()
+impl Default for Disk {
+    fn default() -> Self {
+        Self(durable::Disk::private(DRAFT))
     }
 }
 
 impl Disk {
+    #[cfg(feature = "testing")]
+    pub fn watched(watch: Watch) -> Self {
+        Self(Self::default().0.watched(Arc::from(watch)))
+    }
+
     /// Puts a file of these bytes at `to`: what is there is the old file or the new one, never a part. The folder is not
     /// synced.
     pub fn replace(&self, to: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-        self.draft(to, bytes, None).map_err(StoreError::io(to))
+        self.put(to, bytes, None).map_err(StoreError::io(to))
     }
 
     /// A copy of `from`, with `at` as the time of its last change.
     pub fn copy(&self, from: &Path, to: &Path, at: Timestamp) -> Result<(), StoreError> {
         let bytes = fs::read(from).map_err(StoreError::io(from))?;
-        self.draft(to, &bytes, Some(at)).map_err(StoreError::io(to))
+        self.put(to, &bytes, Some(at)).map_err(StoreError::io(to))
     }
 
-    fn draft(&self, to: &Path, bytes: &[u8], at: Option<Timestamp>) -> io::Result<()> {
-        let folder = to.parent().unwrap_or(to);
-        // Its mode is 0600, and it goes when anything fails.
-        let mut draft = tempfile::Builder::new()
-            .prefix(DRAFT)
-            .suffix(".tmp")
-            .tempfile_in(folder)?;
-        self.write(Step::Write, draft.as_file_mut(), to, bytes)?;
+    fn put(&self, to: &Path, bytes: &[u8], at: Option<Timestamp>) -> io::Result<()> {
+        let staged = self.0.stage(to)?;
+        staged.write(bytes)?;
         if let Some(at) = at {
-            draft.as_file().set_modified(at.into())?;
+            staged.file().set_modified(at.into())?;
         }
-        self.sync(draft.as_file(), to)?;
-        self.step(Step::Rename, to)?;
-        draft.persist(to)?;
-        Ok(())
+        staged.move_to_place()
     }
 
     /// Writes `bytes` behind the first `length` bytes of a log; what stood there is lost.
     pub fn append(&self, path: &Path, length: u64, bytes: &[u8]) -> Result<(), StoreError> {
-        let failed = StoreError::io(path);
-        self.append_to(path, length, bytes).map_err(failed)
-    }
-
-    fn append_to(&self, path: &Path, length: u64, bytes: &[u8]) -> io::Result<()> {
-        if let Some(reason) = foreign(path) {
-            return Err(io::Error::other(reason));
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
-        if file.metadata()?.len() < length {
+        let append = || {
+            if let Some(reason) = foreign(path) {
+                return Err(io::Error::other(reason));
+            }
+            let mut log = self.0.open_append_at(path, length)?;
+            log.append_synced(bytes)
+        };
+        append().map_err(|error| {
+            let is_replaced = error.get_ref().is_some_and(|error| error.is::<Replaced>());
             let reason = "the log is shorter than this process left it: open the store again";
-            return Err(io::Error::other(reason));
-        }
-        // An earlier write may have failed half-way, and its cut, too.
-        file.set_len(length)?;
-        file.seek(SeekFrom::End(0))?;
-        self.write(Step::Append, &mut file, path, bytes)?;
-        self.sync(&file, path)?;
-        if length == 0 {
-            self.sync_folder(path)?;
-        }
-        Ok(())
+            StoreError::io(path)(if is_replaced {
+                io::Error::other(reason)
+            } else {
+                error
+            })
+        })
     }
 
     /// Takes away what stands behind the first `length` bytes of a log.
     pub fn cut(&self, path: &Path, length: u64) -> Result<(), StoreError> {
-        let cut = || {
-            self.step(Step::Cut, path)?;
-            let file = OpenOptions::new().write(true).open(path)?;
-            if file.metadata()?.len() > length {
-                file.set_len(length)?;
-            }
-            self.sync(&file, path)
-        };
-        cut().map_err(StoreError::io(path))
+        self.0.cut(path, length).map_err(StoreError::io(path))
     }
 
     /// Moves a file to another folder.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
-        let rename = || {
-            self.step(Step::Rename, to)?;
-            fs::rename(from, to)
-        };
-        rename().map_err(StoreError::io(to))?;
-        self.settle(to)?;
-        self.settle(from)
+        self.0.rename(from, to).map_err(StoreError::io(to))
     }
 
     /// Brings the name of a file to the disk.
     pub fn settle(&self, path: &Path) -> Result<(), StoreError> {
-        self.sync_folder(path).map_err(StoreError::io(path))
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        // Only Unix opens a folder as a file; elsewhere the system sees to it.
-        if cfg!(unix) {
-            let folder = match path.parent() {
-                Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-                Some(folder) => folder,
-                None => path,
-            };
-            self.sync(&File::open(folder)?, folder)?;
-        }
-        Ok(())
-    }
-
-    fn write(&self, step: Step, file: &mut File, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let half = self.watch.as_ref().map_or(0, |_| bytes.len() / 2);
-        let (first, rest) = bytes.split_at(half);
-        if half > 0 {
-            self.step(step, path)?;
-            file.write_all(first)?;
-        }
-        self.step(step, path)?;
-        file.write_all(rest)
-    }
-
-    fn sync(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.step(Step::Sync, path)?;
-        if self.fsync { file.sync_all() } else { Ok(()) }
-    }
-
-    fn step(&self, step: Step, path: &Path) -> io::Result<()> {
-        self.watch
-            .as_ref()
-            .map_or(Ok(()), |watch| watch(step, path))
+        self.0.sync_folder(path).map_err(StoreError::io(path))
     }
 }
 

@@ -1,11 +1,11 @@
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use durable::{Lock, LockError};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::disk::{self, DRAFT, Disk, make_folder};
+use super::disk::{self, Disk, make_folder};
 use crate::store::SCHEMA_VERSION;
 use crate::{BlockName, StoreError};
 
@@ -13,17 +13,6 @@ use crate::{BlockName, StoreError};
 #[derive(Debug)]
 pub(super) struct Layout {
     pub root: PathBuf,
-}
-
-/// The right to write to the directory. It ends with the process, however that ends.
-#[derive(Debug)]
-pub(super) struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // To close the file is not enough while a process that was just forked has it, too.
-        let _ = self.0.unlock();
-    }
 }
 
 /// `store.json`.
@@ -74,15 +63,7 @@ impl Layout {
             make_folder(&self.root.join(folder))?;
         }
         for folder in ["", "blocks", "log", "backups"] {
-            let folder = self.root.join(folder);
-            let entries = fs::read_dir(&folder).map_err(StoreError::io(&folder))?;
-            for entry in entries.flatten() {
-                let name = entry.file_name();
-                if name.to_string_lossy().starts_with(DRAFT) {
-                    // Nobody reads it; it may stay if it must.
-                    let _ = fs::remove_file(entry.path());
-                }
-            }
+            disk.0.sweep(&self.root.join(folder));
         }
         let path = self.root.join("store.json");
         if disk::read(&path)?.is_none() {
@@ -113,53 +94,36 @@ impl Layout {
     }
 
     /// Takes the lock, in a file that holds this process's number.
-    pub fn lock(&self) -> Result<Lock, StoreError> {
-        let mut lock = self.take_lock(true)?;
+    pub fn lock(&self, disk: &Disk) -> Result<Lock, StoreError> {
+        let path = self.lock_file();
+        let mut lock = disk
+            .0
+            .lock(&path)
+            .map_err(|error| self.locked(&path, error))?;
         // The lock counts, the number is only told.
-        let _ = lock.0.set_len(0);
-        let _ = write!(lock.0, "{}", std::process::id());
+        let _ = lock.write(&std::process::id().to_string());
         Ok(lock)
     }
 
     /// Whether the lock could be taken now. Nothing is written.
-    pub fn check_lock(&self) -> Result<(), StoreError> {
-        match self.take_lock(false) {
-            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Ok(())
-            }
-            taken => taken.map(|_| ()),
-        }
+    pub fn check_lock(&self, disk: &Disk) -> Result<(), StoreError> {
+        let path = self.lock_file();
+        (disk.0.check_lock(&path)).map_err(|error| self.locked(&path, error))
     }
 
-    fn take_lock(&self, create: bool) -> Result<Lock, StoreError> {
-        let path = self.root.join("lock");
-        let failed = StoreError::io(&path);
-        // A link leads to somebody else's file, and the pid would take the place of what it holds.
-        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-            let reason = "it is no plain file".to_owned();
-            let path = path.clone();
-            return Err(StoreError::Corrupt { path, reason });
-        }
-        let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .write(true)
-            .create(create)
-            .truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path).map_err(StoreError::io(&path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock(file)),
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                let read = file.read_to_string(&mut pid);
-                Err(StoreError::Locked {
-                    dir: self.root.clone(),
-                    pid: read.ok().and_then(|_| pid.trim().parse().ok()),
-                })
-            }
-            Err(TryLockError::Error(error)) => Err(failed(error)),
+    fn lock_file(&self) -> PathBuf {
+        self.root.join("lock")
+    }
+
+    fn locked(&self, path: &Path, error: LockError) -> StoreError {
+        let dir = self.root.clone();
+        match error {
+            LockError::Held { pid } => StoreError::Locked { dir, pid },
+            LockError::NotPlain => StoreError::Corrupt {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            },
+            error => StoreError::io(path)(error.into()),
         }
     }
 }

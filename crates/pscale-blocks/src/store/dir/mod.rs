@@ -11,14 +11,14 @@ use std::time::SystemTime;
 use jiff::{SignedDuration, Timestamp};
 
 #[cfg(feature = "testing")]
-pub use disk::Step;
-pub use disk::Watch;
+pub use disk::{Step, Watch};
 
 use super::ledger::{BlockLedger, BlockSlot, Journal};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 use disk::Disk;
-use layout::{Layout, Lock};
+use durable::Lock;
+use layout::Layout;
 use log_file::{LOG_LIMIT, entries, rotate};
 use repair::RepairFinding;
 
@@ -102,7 +102,7 @@ impl DirStore {
     /// [`StoreError::Locked`] if another process writes to it, [`StoreError::Corrupt`] if a later program made it, or
     /// the system refuses.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_writing(dir.as_ref(), None)
+        Self::open_writing(dir.as_ref(), Disk::default())
     }
 
     /// [`DirStore::open`], with a watch over what is done to the disk.
@@ -111,13 +111,13 @@ impl DirStore {
     /// Those of [`DirStore::open`], and those of the watch.
     #[cfg(feature = "testing")]
     pub fn open_watched(dir: impl AsRef<Path>, watch: Watch) -> Result<Self, StoreError> {
-        Self::open_writing(dir.as_ref(), Some(watch))
+        Self::open_writing(dir.as_ref(), Disk::watched(watch))
     }
 
-    fn open_writing(dir: &Path, watch: Option<Watch>) -> Result<Self, StoreError> {
+    fn open_writing(dir: &Path, disk: Disk) -> Result<Self, StoreError> {
         disk::make_folder(dir)?;
-        let mut journal = DirJournal::of(dir, watch);
-        journal.lock = Some(journal.layout.lock()?);
+        let mut journal = DirJournal::of(dir, disk);
+        journal.lock = Some(journal.layout.lock(&journal.disk)?);
         journal.layout.check_schema()?;
         journal.layout.prepare(&journal.disk)?;
         let blocks = journal.settle_all()?;
@@ -132,7 +132,7 @@ impl DirStore {
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         let dir = dir.as_ref();
         std::fs::read_dir(dir).map_err(StoreError::io(dir))?;
-        let mut journal = DirJournal::of(dir, None);
+        let mut journal = DirJournal::of(dir, Disk::default());
         journal.layout.check_schema()?;
         let blocks = journal.load_read_only()?;
         Ok(Self::of(blocks, journal))
@@ -144,8 +144,8 @@ impl DirStore {
     /// [`StoreError::Locked`] if another process writes to the directory, [`StoreError::Corrupt`] if a later program made
     /// it, or the system refuses.
     pub fn check_open(dir: impl AsRef<Path>) -> Result<(), StoreError> {
-        let layout = DirJournal::of(dir.as_ref(), None).layout;
-        layout.check_lock()?;
+        let DirJournal { layout, disk, .. } = DirJournal::of(dir.as_ref(), Disk::default());
+        layout.check_lock(&disk)?;
         layout.check_schema()
     }
 
@@ -154,7 +154,7 @@ impl DirStore {
     #[must_use]
     pub fn without_fsync(self) -> Self {
         let mut state = self.into_state();
-        state.journal.disk.fsync = false;
+        state.journal.disk.0 = state.journal.disk.0.without_sync();
         Self::of(state.blocks, state.journal)
     }
 
@@ -165,12 +165,12 @@ impl DirStore {
 }
 
 impl DirJournal {
-    fn of(dir: &Path, watch: Option<Watch>) -> Self {
+    fn of(dir: &Path, disk: Disk) -> Self {
         Self {
             layout: Layout {
                 root: dir.to_owned(),
             },
-            disk: Disk { fsync: true, watch },
+            disk,
             lock: None,
             files: BTreeMap::new(),
             notices: Vec::new(),
@@ -198,11 +198,7 @@ impl DirJournal {
             serde_json::to_vec(entry).map_err(|error| StoreError::io(&path)(error.into()))?;
         line.push(b'\n');
         let before = self.files.get(name).map_or(0, |files| files.log);
-        if let Err(error) = self.disk.append(&path, before, &line) {
-            // What is left of the line is cut by the next write or the next opening if it cannot be now.
-            let _ = self.disk.cut(&path, before);
-            return Err(error);
-        }
+        self.disk.append(&path, before, &line)?;
         self.files.entry(name.clone()).or_default().log = before + line.len() as u64;
         Ok(before)
     }
