@@ -37,7 +37,10 @@ const PICTURE: &[(&str, &[&str])] = &[
     ),
     // Layer 3.
     ("hermitcrab-face", &["hermitcrab-kernel", "pscale-blocks"]),
-    ("popper-store", &["popper-discovery", "popper-harness"]),
+    (
+        "popper-store",
+        &["durable", "popper-discovery", "popper-harness"],
+    ),
     // The binaries.
     (
         "zer0gravity",

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use durable::Lock;
 use popper_discovery::StoreError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
 
 use super::schema::{self, SchemaContent};
-use crate::location::{Place, WriterLock, beside};
+use crate::location::{Place, beside, lock};
 
 /// How long another program that holds `SQLite`'s own lock is waited for.
 const BUSY: Duration = Duration::from_secs(5);
@@ -66,7 +67,7 @@ pub struct Database {
     options: SqliteConnectOptions,
     place: Place,
     /// Given back last.
-    _lock: Option<WriterLock>,
+    _lock: Option<Lock>,
 }
 
 /// A transaction that leaves nothing unless it is committed.
@@ -137,7 +138,7 @@ impl Database {
                 return Err(place.missing());
             }
         }
-        let lock = WriterLock::take(&path, &place)?;
+        let lock = lock(&path, &place)?;
         let options = writer(&path, tuning);
         let create = options.clone().create_if_missing(access == Access::Write);
         let mut conn = create.connect().await.map_err(|error| place.sql(error))?;

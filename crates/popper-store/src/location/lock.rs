@@ -1,37 +1,21 @@
 //! One writing process a database.
 
-use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
+use durable::{Disk, Lock, LockError};
 use popper_discovery::StoreError;
 
 use super::Place;
 
-/// A lock on the file `NAME.lock` beside the database. The operating system gives it back when the process ends, however it ends.
-/// The file stays; to remove it would let two processes lock two files of that name.
+/// Takes the lock on the file `NAME.lock` next to the database, or says at once that another process has it.
 ///
 /// It is never taken on the database itself: closing any descriptor of that file drops the locks of `SQLite`.
-#[derive(Debug)]
-pub(crate) struct WriterLock {
-    _file: File,
-}
-
-impl WriterLock {
-    /// Takes the lock, or says at once that another process has it.
-    pub(crate) fn take(database: &Path, place: &Place) -> Result<Self, StoreError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(beside(database, ".lock"))
-            .map_err(|error| place.io(error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(place.locked()),
-            Err(TryLockError::Error(error)) => Err(place.io(error)),
-        }
-    }
+pub(crate) fn lock(database: &Path, place: &Place) -> Result<Lock, StoreError> {
+    let lock = Disk::default().lock(&beside(database, ".lock"));
+    lock.map_err(|error| match error {
+        LockError::Held { .. } => place.locked(),
+        error => place.io(error.into()),
+    })
 }
 
 /// The path with something after its name.

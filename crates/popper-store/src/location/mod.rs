@@ -9,7 +9,7 @@ use std::path::Path;
 use popper_discovery::StoreError;
 use sqlx::migrate::MigrateError;
 
-pub(crate) use lock::{WriterLock, beside};
+pub(crate) use lock::{beside, lock};
 
 /// `SQLite`'s primary result codes, the low byte of an extended one.
 mod code {
