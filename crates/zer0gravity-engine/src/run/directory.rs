@@ -1,7 +1,8 @@
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use durable::{Disk, Lock, LockError};
 use llm_types::Usd;
 
 use super::DirectoryError;
@@ -18,7 +19,7 @@ use crate::setters::setters;
 pub struct RunDirectory {
     path: PathBuf,
     record: Record,
-    _lock: File,
+    _lock: Lock,
 }
 
 /// The facts besides the plan that a run directory keeps from its beginning.
@@ -98,7 +99,7 @@ impl RunDirectory {
         Ok(directory)
     }
 
-    fn of(path: &Path, record: Record, lock: File) -> Self {
+    fn of(path: &Path, record: Record, lock: Lock) -> Self {
         Self {
             path: path.to_owned(),
             record,
@@ -285,16 +286,15 @@ fn has_calls(path: &Path) -> bool {
 }
 
 /// The lock, held until it is dropped, or the process ends in whatever way.
-fn lock(path: &Path) -> Result<File, DirectoryError> {
+fn lock(path: &Path) -> Result<Lock, DirectoryError> {
     let name = path.join("run.lock");
-    let opened = (File::options().create(true).truncate(false).write(true)).open(&name);
-    let locked = opened
-        .map_err(TryLockError::Error)
-        .and_then(|file| file.try_lock().map(|()| file));
-    locked.map_err(|error| match error {
-        TryLockError::WouldBlock => DirectoryError::InUse {
+    Disk::default().lock(&name).map_err(|error| match error {
+        LockError::Held { .. } => DirectoryError::InUse {
             path: path.to_owned(),
         },
-        TryLockError::Error(source) => DirectoryError::Write { path: name, source },
+        error => DirectoryError::Write {
+            path: name,
+            source: error.into(),
+        },
     })
 }

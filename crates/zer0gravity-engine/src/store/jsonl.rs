@@ -1,8 +1,9 @@
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use durable::{AppendFile, Disk, lines};
 use serde::Deserialize;
 
 use super::record::SCHEMA_VERSION;
@@ -15,10 +16,8 @@ use super::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 #[derive(Debug)]
 pub struct JsonlStore {
     path: PathBuf,
-    file: File,
+    file: AppendFile,
     calls: MemoryStore,
-    /// Bytes of whole lines.
-    length: u64,
 }
 
 /// A last line that a writer that died did not finish. It was cut off.
@@ -37,37 +36,21 @@ impl JsonlStore {
     /// # Errors
     /// [`StoreError`]: the file cannot be read or written, is damaged before its last line, or of another version.
     pub fn open(path: &Path) -> Result<(Self, Option<TornLine>), StoreError> {
-        let failed = |verb, source| StoreError::Io {
-            verb,
+        let opened = Disk::default().open_append(path);
+        let (file, tail) = opened.map_err(|source| StoreError::Io {
+            verb: "open",
             path: path.to_owned(),
             source,
-        };
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .map_err(|error| failed("open", error))?;
+        })?;
         let mut calls = MemoryStore::default();
-        let (length, torn) = read_lines(&file, path, |record| calls.insert(&Arc::new(record)))?;
+        let count = read_lines(file.file(), path, |record| calls.insert(&Arc::new(record)))?;
         calls.settle();
-        if torn.is_some() {
-            file.set_len(length)
-                .and_then(|()| file.sync_all())
-                .map_err(|error| failed("cut", error))?;
-        }
-        let store = Self {
-            path: path.to_owned(),
-            file,
-            calls,
-            length,
-        };
-        Ok((store, torn))
-    }
-
-    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
-        self.file.write_all(lines)?;
-        self.file.sync_data()
+        let torn = (!tail.torn.is_empty()).then_some(TornLine {
+            line: count + 1,
+            bytes: tail.torn.len(),
+        });
+        let path = path.to_owned();
+        Ok((Self { path, file, calls }, torn))
     }
 }
 
@@ -89,12 +72,7 @@ impl CallStore for JsonlStore {
                 .map_err(|error| failed(error.into()))?;
             lines.push(b'\n');
         }
-        if let Err(error) = self.write(&lines) {
-            // Half a line in the middle of the file would be damage; if it cannot be cut now, the next opening does.
-            let _ = self.file.set_len(self.length);
-            return Err(failed(error));
-        }
-        self.length += lines.len() as u64;
+        self.file.append_synced(&lines).map_err(failed)?;
         self.calls.append(records)
     }
 }
@@ -112,35 +90,26 @@ pub(crate) fn read_calls(path: &Path, each: impl FnMut(CallRecord)) -> Result<()
     read_lines(&file, path, each).map(drop)
 }
 
-/// Gives `each` the calls of a file, one line in memory at a time; returns the length of the whole lines and an unfinished line
-/// after them.
+/// Gives `each` the calls of a file, one line in memory at a time; returns the number of whole lines.
 fn read_lines(
     file: &File,
     path: &Path,
     mut each: impl FnMut(CallRecord),
-) -> Result<(u64, Option<TornLine>), StoreError> {
-    let mut file = BufReader::new(file);
-    let (mut line, mut length) = (Vec::new(), 0);
-    for number in 1.. {
-        line.clear();
-        let bytes = file.read_until(b'\n', &mut line);
-        let bytes = bytes.map_err(|source| StoreError::Io {
+) -> Result<usize, StoreError> {
+    let mut count = 0;
+    for line in lines(BufReader::new(file)) {
+        let line = line.map_err(|source| StoreError::Io {
             verb: "read",
             path: path.to_owned(),
             source,
         })?;
-        if bytes == 0 {
-            break;
-        }
         // A line is written with its end in one piece: without it, it was never whole.
-        let Some(json) = line.strip_suffix(b"\n") else {
-            let line = number;
-            return Ok((length, Some(TornLine { line, bytes })));
-        };
-        each(parse(json, number, path)?);
-        length += bytes as u64;
+        if line.is_whole() {
+            each(parse(line.text(), line.number, path)?);
+            count = line.number;
+        }
     }
-    Ok((length, None))
+    Ok(count)
 }
 
 fn parse(json: &[u8], line: usize, path: &Path) -> Result<CallRecord, StoreError> {
