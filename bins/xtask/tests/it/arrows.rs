@@ -29,7 +29,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     ),
     (
         "hermitcrab-kernel",
-        &["llm-client", "pscale-blocks", "report-kit"],
+        &["durable", "llm-client", "pscale-blocks", "report-kit"],
     ),
     (
         "popper-discovery",

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use durable::Disk;
 use llm_client::Redactor;
-use tempfile::Builder;
 
 /// The store of the kernel's own files. No key gets there: what looks like one, and the key in use, are removed from
 /// everything that is written.
@@ -46,16 +46,9 @@ impl FileStore {
     /// Removes drafts of a process that ended: once, before anything else is written. A draft that cannot be removed does
     /// not stop the start.
     pub fn sweep(&self) {
-        let Backing::Dir(dir) = &self.place else {
-            return;
-        };
-        let rows = FOLDERS
-            .iter()
-            .filter_map(|folder| fs::read_dir(dir.join(folder)).ok());
-        for row in rows.flatten().flatten() {
-            if row.file_name().to_string_lossy().starts_with(DRAFT) {
-                let _ = fs::remove_file(row.path());
-            }
+        let Backing::Dir(dir) = &self.place else { return };
+        for folder in FOLDERS {
+            DISK.sweep(&dir.join(folder));
         }
     }
 
@@ -146,12 +139,7 @@ impl FileStore {
         let path = dir.join(name);
         let folder = path.parent().unwrap_or(dir);
         fs::create_dir_all(folder)?;
-        // Its mode is 0600.
-        let mut file = Builder::new().prefix(DRAFT).tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(&path)?;
-        File::open(folder)?.sync_all()
+        DISK.replace(&path, bytes)
     }
 
     /// Adds lines to a journal. They are on the disk when this returns.
@@ -163,23 +151,9 @@ impl FileStore {
             self.put(name, Some(all));
             return Ok(());
         };
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let path = dir.join(name);
-        // A link leads to somebody else's file.
-        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::other("it is no plain file"));
-        }
-        let mut file = options.open(path)?;
-        let length = file.metadata()?.len();
-        let written = file.write_all(lines).and_then(|()| file.sync_data());
-        if written.is_err() {
-            // Half a line would spoil the next one. If even this fails, the next start cuts it off.
-            let _ = file.set_len(length);
-        }
-        written
+        // A link leads to somebody else's file, and is refused.
+        let (mut journal, _) = DISK.open_append(&dir.join(name))?;
+        journal.append_synced(lines)
     }
 
     /// Takes a file away, if it is there.
@@ -210,8 +184,8 @@ impl FileStore {
     }
 }
 
-/// The prefix of files that are being written.
-const DRAFT: &str = ".kernel-";
+/// The kernel's files. Those that are not in their place yet begin with the prefix.
+const DISK: Disk = Disk::private(".kernel-");
 /// The folders in which files are replaced.
 const FOLDERS: [&str; 3] = ["", "shells", "kv"];
 
