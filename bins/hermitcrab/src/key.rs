@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{EnvFile, Environment, Exit, Failure, ProviderName, Session};
 use clap::ValueEnum as _;
+use durable::Disk;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
-use tempfile::NamedTempFile;
 
 use crate::answer::{Answer, give};
 use crate::cli::{self, KeyCommand};
@@ -194,14 +194,11 @@ impl KeyFile {
         };
         let folder = self.0.parent().unwrap_or(Path::new("."));
         private_folder(folder).map_err(failed)?;
-        let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
+        let staged = Disk::private(".keys-").stage(&self.0).map_err(failed)?;
         for (name, key) in keys {
-            writeln!(file, "{name}='{}'", key.expose_secret()).map_err(failed)?;
+            writeln!(staged.file(), "{name}='{}'", key.expose_secret()).map_err(failed)?;
         }
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&self.0)
-            .map_err(|error| failed(error.error))
-            .map(drop)
+        staged.keep().map_err(failed)
     }
 
     fn clear(&self) -> Result<Kept, Error> {

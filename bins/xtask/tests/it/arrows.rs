@@ -59,6 +59,7 @@ const PICTURE: &[(&str, &[&str])] = &[
         "hermitcrab",
         &[
             "bin-support",
+            "durable",
             "hermitcrab-face",
             "hermitcrab-kernel",
             "llm-client",
