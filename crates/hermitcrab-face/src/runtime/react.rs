@@ -135,7 +135,7 @@ fn checked(script: &Script, path: &Path) -> Result<String, RuntimeError> {
     File::open(path)
         .and_then(|file| file.take(script.bytes + 1).read_to_end(&mut bytes))
         .map_err(at(path))?;
-    let found = hex(&Sha256::digest(&bytes));
+    let found = hex::encode(Sha256::digest(&bytes));
     if found != script.sha256 {
         return Err(RuntimeError::Other {
             path: path.to_owned(),
@@ -145,15 +145,6 @@ fn checked(script: &Script, path: &Path) -> Result<String, RuntimeError> {
     }
     String::from_utf8(bytes)
         .map_err(|error| at(path)(io::Error::new(io::ErrorKind::InvalidData, error)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut all, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(all, "{byte:02x}");
-        all
-    })
 }
 
 /// Lets npm work in a folder next to `folder`, and moves the scripts there if all are right.

@@ -151,22 +151,12 @@ fn teaches(block: &Block, tokens: &dyn TokenCounter) -> Result<(), String> {
 
 /// The name for a stored keystone that was edited; `None` for one as a program wrote it, which is not lost.
 fn kept_as(stored: &Block, version: u64) -> Option<BlockName> {
-    let hash = hex(&stored.hash());
+    let hash = hex::encode(stored.hash());
     let untouched = RELEASED_KEYSTONES.contains(&(version, hash.as_str()));
     if untouched {
         return None;
     }
     BlockName::new(&format!("{}-{version}", CoreBlock::Keystone.name())).ok()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // A string takes everything.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]
@@ -179,7 +169,7 @@ mod tests {
         let embedded = CoreBlock::Keystone.embedded();
         let (number, hash) = RELEASED_KEYSTONES.last().unwrap();
         assert_eq!(keystone_version(embedded), Some(*number));
-        assert_eq!(hex(&embedded.hash()), *hash);
+        assert_eq!(hex::encode(embedded.hash()), *hash);
         assert!(RELEASED_KEYSTONES.is_sorted());
     }
 }

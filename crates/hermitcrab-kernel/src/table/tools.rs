@@ -88,7 +88,7 @@ pub fn conversation_tools() -> Vec<ToolSpec> {
 pub fn near_names(name: &str) -> Vec<&'static str> {
     const MOST: usize = 3;
     const LONGEST: usize = 64;
-    let asked: Vec<char> = name
+    let asked: String = name
         .chars()
         .take(LONGEST)
         .flat_map(char::to_lowercase)
@@ -112,33 +112,20 @@ pub fn near_names(name: &str) -> Vec<&'static str> {
 }
 
 /// The distance of `asked` from a known name; `None` for a different word. `webFetch` is `web_fetch`.
-fn strangeness(asked: &[char], known: &str) -> Option<usize> {
-    let plain: Vec<char> = known.chars().filter(|c| c.is_alphanumeric()).collect();
-    let distance = distance(asked, &plain);
-    if distance <= asked.len().min(plain.len()) / 3 {
+fn strangeness(asked: &str, known: &str) -> Option<usize> {
+    let plain: String = known.chars().filter(|c| c.is_alphanumeric()).collect();
+    let distance = strsim::levenshtein(asked, &plain);
+    let length = asked.chars().count();
+    if distance <= length.min(plain.len()) / 3 {
         return Some(distance);
     }
     // A part of a name, such as `search`, comes after the misspelt ones.
-    let part = asked.len() >= 3 && plain.windows(asked.len()).any(|window| window == asked);
-    part.then_some(LONG_WAY + distance)
+    let is_part = length >= 3 && plain.contains(asked);
+    is_part.then_some(LONG_WAY + distance)
 }
 
 /// More than any distance between two names.
 const LONG_WAY: usize = 100;
-
-/// The number of letters to change, insert or remove to make one text of the other.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (above, from) in left.iter().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], above + 1);
-        for (at, to) in right.iter().enumerate() {
-            let changed = corner + usize::from(from != to);
-            corner = row[at + 1];
-            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
-        }
-    }
-    row[right.len()]
-}
 
 #[cfg(test)]
 mod tests {

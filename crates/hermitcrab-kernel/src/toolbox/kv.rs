@@ -1,7 +1,6 @@
 //! A store for what is too large for a block.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -199,13 +198,7 @@ fn read(bytes: &[u8]) -> serde_json::Result<Stored> {
 
 /// A name that any key can have on any file system.
 fn file(key: &str) -> String {
-    let mut name = format!("{FOLDER}/");
-    for byte in Sha256::digest(key.as_bytes()) {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
-    }
-    name.push_str(".json");
-    name
+    format!("{FOLDER}/{}.json", hex::encode(Sha256::digest(key)))
 }
 
 fn check(key: &str) -> Result<(), ToolError> {

@@ -3,11 +3,7 @@ use sha2::{Digest as _, Sha256};
 
 /// The SHA-256 of `bytes` in lower-case hex.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
-        .collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// `value` as JSON with the keys of every object in order and no white space.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::event::{Event, Line};
-use crate::hash::hex;
 
 /// What stands before a line's chain.
 const CHAIN_FIELD: &str = ",\"chain\":\"";
@@ -48,7 +47,7 @@ pub(super) fn chain(previous: &str, line: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(previous);
     hash.update(line);
-    hex(&hash.finalize()[..CHAIN_DIGITS / 2])
+    hex::encode(&hash.finalize()[..CHAIN_DIGITS / 2])
 }
 
 /// The part of a line that its chain is made of; none where the line does not end with a chain.

@@ -1,7 +1,5 @@
 //! From what a proposer wrote to rows: read, check, bring into normal form.
 
-use std::fmt::Write as _;
-
 use popper_harness::law::{Extensions, Law, Problem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -34,12 +32,7 @@ impl Candidate {
 
 /// sha256 of a text, 64 hex digits.
 pub(crate) fn sha256(text: &str) -> String {
-    let digest = Sha256::digest(text);
-    digest.iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex::encode(Sha256::digest(text))
 }
 
 /// The row for a candidate, `proposed` if it is a law of the language and `rejected_schema` with every reason if not.

@@ -1,7 +1,6 @@
 //! The sha256 of values as text, and the JSON that is hashed.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,14 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// Returns the digest as 64 hex digits.
 pub(crate) fn hex(hasher: Sha256) -> String {
-    hasher
-        .finalize()
-        .iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    hex::encode(hasher.finalize())
 }
 
 /// Returns the sha256 of a text, 64 hex digits.

@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{BundleError, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
-use crate::store::hex;
 use crate::{Block, BlockName, BlockStore, LogEntry};
 
 /// What stands in a bundle beside the blocks.
@@ -78,7 +77,7 @@ pub fn export(
         }
         let bundled = Bundled {
             rev: found.rev,
-            hash: hex(&found.hash),
+            hash: hex::encode(found.hash),
             block: found.block,
         };
         blocks.insert(name, bundled);

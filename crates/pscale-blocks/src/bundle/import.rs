@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::{
     BundleError, ImportProblem, ImportProblemReason, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size,
 };
-use crate::store::{Clean as _, hex};
+use crate::store::Clean as _;
 use crate::{Block, BlockName, BlockStore, EditAuthor, MAX_FILE, Op, Stamp, StoreError};
 
 /// Blocks that were read and can be imported.
@@ -306,7 +306,7 @@ impl Reader {
             (Block::parse(json)?, Vec::new())
         };
         if let Some(said) = hash.map(str::to_owned) {
-            let found = hex(&block.hash());
+            let found = hex::encode(block.hash());
             if found != said {
                 let reason = ImportProblemReason::Hash { found, said };
                 if !self.repair {

@@ -125,7 +125,7 @@ fn step<'a>(
         stepped.inverse = inverse;
         expected = hash.as_ref();
     }
-    if expected.is_some_and(|hash| *hash != hex(&block.hash())) {
+    if expected.is_some_and(|hash| *hash != hex::encode(block.hash())) {
         *block = before;
         return None;
     }
@@ -139,13 +139,13 @@ fn step<'a>(
 /// As [`replay`]; none, too, if something else comes out than the log says.
 pub(super) fn rebuild(log: &[LogEntry], known: Option<&Block>) -> Option<Block> {
     let last = log.last()?.after_hash.as_deref()?;
-    replay(log, known).filter(|block| hex(&block.hash()) == last)
+    replay(log, known).filter(|block| hex::encode(block.hash()) == last)
 }
 
 /// Makes the block again that `log` ends with: from the last whole block in it, or from `known`, a block that it was
 /// once. None if it cannot be done.
 pub(super) fn replay(log: &[LogEntry], known: Option<&Block>) -> Option<Block> {
-    let known_hash = known.map(|block| hex(&block.hash()));
+    let known_hash = known.map(|block| hex::encode(block.hash()));
     let begin = |entry: &LogEntry| {
         let is_known = known_hash.is_some() && entry.after_hash == known_hash;
         whole(entry).or(known.filter(|_| is_known)).cloned()
@@ -184,12 +184,4 @@ fn whole(entry: &LogEntry) -> Option<&Block> {
         LoggedOp::Create { block } | LoggedOp::Edit(Op::Replace { block }) => Some(block),
         _ => None,
     }
-}
-
-/// A hash as it is written in logs.
-pub(crate) fn hex(hash: &[u8; 32]) -> String {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
-    hash.iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
 }

@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::history::{Stepped, done, hex, redo, undo, undone};
+use strsim::levenshtein;
+
+use super::history::{Stepped, done, redo, undo, undone};
 use super::secrets::Clean as _;
 use super::{BlockInfo, BlockStore, Edited, LogEntry, LoggedOp, Stamp, StoreError, Versioned};
 use crate::{Block, BlockName, Inverse, Op, Path};
@@ -148,24 +150,10 @@ impl<J: Journal> LedgerState<J> {
 /// The name that looks most like `name`, if one does.
 fn nearest(name: &BlockName, blocks: &BTreeMap<BlockName, BlockSlot>) -> Option<BlockName> {
     let live = blocks.iter().filter(|(_, kept)| kept.live.is_some());
-    let rated = live.map(|(other, _)| (distance(name.as_str(), other.as_str()), other));
+    let rated = live.map(|(other, _)| (levenshtein(name.as_str(), other.as_str()), other));
     let (distance, other) = rated.min()?;
     let longer = name.as_str().len().max(other.as_str().len());
     (2 * distance <= longer).then(|| other.clone())
-}
-
-/// How many bytes must be put in, taken out or changed to make one text the other.
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, byte) in one.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
-        for (column, against) in other.bytes().enumerate() {
-            let changed = diagonal + usize::from(byte != against);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 /// The log entry of what makes revision `rev`, without hashes.
@@ -199,8 +187,8 @@ impl CurrentBlock {
         mut entry: LogEntry,
     ) -> Result<(), StoreError> {
         let hash = journal.hash(&self.block);
-        entry.before_hash = self.hash.as_ref().map(hex);
-        entry.after_hash = hash.as_ref().map(hex);
+        entry.before_hash = self.hash.as_ref().map(hex::encode);
+        entry.after_hash = hash.as_ref().map(hex::encode);
         let inverse = entry.inverse.clone();
         if let Err(error) = journal.save(name, entry, &self.block) {
             if let Some(inverse) = inverse {
@@ -312,7 +300,7 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
         let mut state = self.state();
         let (rev, live, journal) = state.live(name)?;
         let mut entry = entry(*rev + 1, &stamp, LoggedOp::Delete, None, None);
-        entry.before_hash = live.hash.as_ref().map(hex);
+        entry.before_hash = live.hash.as_ref().map(hex::encode);
         journal.remove(name, entry)?;
         let (rev, live) = (*rev + 1, None);
         state.blocks.insert(name.clone(), BlockSlot { rev, live });

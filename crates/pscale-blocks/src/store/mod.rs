@@ -17,7 +17,6 @@ pub use dir::DirStore;
 pub use dir::{Step, Watch};
 pub use error::StoreError;
 pub use history::Steps;
-pub(crate) use history::hex;
 pub use log::{EditAuthor, LogEntry, LoggedOp, Stamp};
 pub use mem::MemStore;
 pub(crate) use secrets::Clean;

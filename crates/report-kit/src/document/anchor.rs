@@ -56,7 +56,6 @@ pub(crate) fn id(anchor: &str) -> String {
         return format!("at-{anchor}");
     }
     let digest = Sha256::digest(anchor.as_bytes());
-    let digits = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
     // A plain anchor has no tilde, so the two kinds cannot meet.
-    format!("at~{}", digits.collect::<Vec<_>>().concat())
+    format!("at~{}", hex::encode(&digest[..16]))
 }

@@ -56,7 +56,7 @@ impl CallsFile {
         }
         Ok(Self {
             bytes,
-            sha256: crate::hash::hex(&hash.finalize()),
+            sha256: hex::encode(hash.finalize()),
             changed: false,
         })
     }

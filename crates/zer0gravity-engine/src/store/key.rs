@@ -50,7 +50,7 @@ impl CallKey {
 
 impl fmt::Display for CallKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&hash::hex(&self.0))
+        f.pad(&hex::encode(self.0))
     }
 }
 
@@ -63,9 +63,14 @@ impl Serialize for CallKey {
 impl<'de> Deserialize<'de> for CallKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let bytes = hash::unhex(&text).and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or_else(|| {
-            de::Error::invalid_value(de::Unexpected::Str(&text), &"64 hex digits in lower case")
-        })
+        let is_lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
+        let mut bytes = [0; 32];
+        match hex::decode_to_slice(&text, &mut bytes) {
+            Ok(()) if is_lower => Ok(Self(bytes)),
+            _ => Err(de::Error::invalid_value(
+                de::Unexpected::Str(&text),
+                &"64 hex digits in lower case",
+            )),
+        }
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::disk;
 use super::log_file::{Lines, entries};
 use super::{DirJournal, Files, Seen};
-use crate::store::history::{hex, rebuild};
+use crate::store::history::rebuild;
 use crate::store::ledger::{BlockSlot, CurrentBlock, Journal as _, entry};
 use crate::store::secrets::Clean as _;
 use crate::store::{LogEntry, LoggedOp};
@@ -54,7 +54,7 @@ impl DirJournal {
                 }
             };
             let hash = block.as_ref().map(Block::hash);
-            let hashed = hash.as_ref().map(hex);
+            let hashed = hash.as_ref().map(hex::encode);
             let known = log.iter().rev().find(|entry| entry.after_hash == hashed);
             let rev = known.or(log.last()).map_or(0, |entry| entry.rev);
             let live = block.map(|block| CurrentBlock { block, hash });
@@ -116,7 +116,7 @@ impl DirJournal {
             };
         };
         let hash = block.hash();
-        let hashed = Some(hex(&hash));
+        let hashed = Some(hex::encode(hash));
         if hashed == stands {
             let live = Some(CurrentBlock {
                 block,
@@ -235,7 +235,7 @@ impl DirJournal {
         let mut entry = entry(rev, &stamp, op, Some(block.head()), inverse);
         let live = CurrentBlock::of(block);
         entry.before_hash = stands;
-        entry.after_hash = live.hash.as_ref().map(hex);
+        entry.after_hash = live.hash.as_ref().map(hex::encode);
         self.save(name, entry, &live.block)?;
         let removed = if keys > 0 {
             format!("; {keys} keys were removed")
