@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bin_support::{Failure, printable};
 use hermitcrab_face::{FaceError, RuntimeError};
 use hermitcrab_kernel::{KernelError, SettingsError, ToolError};
-use pscale_blocks::migrate::NotAnExport;
+use hermitcrab_migrate::NotAnExport;
 use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 
 /// Why a command did not do what was asked. Every message names what it is about.

@@ -20,6 +20,7 @@ use crate::cli::{Chat, KernelFlags, Serve};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::key;
+use crate::migrate::take_over_waiting;
 use crate::plain_file;
 use crate::serve::{PageKeys, SwitchBrain};
 
@@ -39,7 +40,7 @@ pub fn for_chat(args: &Chat, data: &DataDir, session: &mut Session) -> Result<Ke
         fresh: args.fresh,
         ..config(&args.kernel, asking, redactor, data)?
     };
-    open(config, writing(data)?, brain, Arc::new(NoHost))
+    begin(config, data, brain, Arc::new(NoHost))
 }
 
 /// A kernel for pages, and how they give it a key.
@@ -63,7 +64,7 @@ pub fn for_pages(
         fresh: args.fresh,
         ..config(&args.kernel, asking, redactor, data)?
     };
-    let kernel = open(config, writing(data)?, Arc::new(brain), Arc::new(host))?;
+    let kernel = begin(config, data, Arc::new(brain), Arc::new(host))?;
     Ok((kernel, keys))
 }
 
@@ -88,9 +89,21 @@ fn config(
         settings: asking.settings,
         redactor,
         zone: TimeZone::system(),
-        migrate: earlier_generation(data)?,
         ..KernelConfig::default()
     })
+}
+
+/// Opens a kernel on a data directory whose waiting export was taken over.
+fn begin(
+    mut config: KernelConfig,
+    data: &DataDir,
+    brain: Arc<dyn Brain>,
+    host: Arc<dyn Host>,
+) -> Result<Kernel, Failure> {
+    let store = writing(data)?;
+    let taken_over = take_over_waiting(data, &*store, &config.redactor);
+    config.notices = taken_over.map_err(Error::failure)?;
+    open(config, store, brain, host)
 }
 
 /// Comes last: it makes the directory, which flags that cannot be used must not.
@@ -326,10 +339,4 @@ fn grants(flags: &[String]) -> Result<Vec<Grant>, Failure> {
         }
     });
     grants.collect()
-}
-
-/// `g0.json`, which an empty store takes over.
-fn earlier_generation(data: &DataDir) -> Result<Option<String>, Failure> {
-    let path = data.earlier();
-    plain_file::read_text(&path).map_err(|source| Error::Read { path, source }.failure())
 }

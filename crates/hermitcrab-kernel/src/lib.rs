@@ -74,8 +74,8 @@ pub use faces::{
     NoHost, Shell, ShellCompiler, ShellError, ShellInfo,
 };
 pub use kernel::{
-    BootReport, Kernel, KernelBuilder, SafeFace, install_default_blocks, keystone_of, may_block,
-    migrate, plan_migration,
+    BootReport, Kernel, KernelBuilder, SafeFace, begin_conversation, install_default_blocks,
+    keystone_of, may_block,
 };
 // They stand in this crate's own signatures: who embeds it needs no other crate for them.
 pub use llm_client::{Clock, Role, SystemClock};

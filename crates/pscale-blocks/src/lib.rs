@@ -53,13 +53,12 @@
 //! crate reads no environment, clock or terminal: time, names and the counter of tokens are passed in.
 //!
 //! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for keeping blocks, [`aperture`] and
-//! [`render_outline`] for what a model sees, [`migrate`] for what an earlier generation left.
+//! [`render_outline`] for what a model sees.
 
 mod block;
 mod bundle;
 mod error;
 mod layer;
-pub mod migrate;
 mod name;
 mod path;
 mod store;

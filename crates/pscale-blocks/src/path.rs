@@ -89,7 +89,10 @@ impl Path {
     }
 
     /// The path of `digits`.
-    pub(crate) fn of(digits: impl IntoIterator<Item = u8>) -> Result<Self, PathError> {
+    ///
+    /// # Errors
+    /// A number above 9, or more than 32 of them.
+    pub fn from_digits(digits: impl IntoIterator<Item = u8>) -> Result<Self, PathError> {
         digits
             .into_iter()
             .try_fold(Self::root(), |path, digit| path.child(digit))

@@ -35,6 +35,7 @@ const PICTURE: &[(&str, &[&str])] = &[
         "popper-discovery",
         &["llm-client", "popper-harness", "report-kit"],
     ),
+    ("hermitcrab-migrate", &["pscale-blocks"]),
     // Layer 3.
     ("hermitcrab-face", &["hermitcrab-kernel", "pscale-blocks"]),
     (
@@ -62,6 +63,7 @@ const PICTURE: &[(&str, &[&str])] = &[
             "durable",
             "hermitcrab-face",
             "hermitcrab-kernel",
+            "hermitcrab-migrate",
             "llm-client",
             "pscale-blocks",
         ],
@@ -84,7 +86,13 @@ const PICTURE: &[(&str, &[&str])] = &[
 const FOR_TESTS: &[&str] = &["bin-support", "test-support"];
 
 /// Packages that are pure: no network, no async, no database anywhere below them.
-const PURE: &[&str] = &["llm-types", "popper-harness", "pscale-blocks"];
+const PURE: &[&str] = &[
+    "durable",
+    "hermitcrab-migrate",
+    "llm-types",
+    "popper-harness",
+    "pscale-blocks",
+];
 
 /// Crates by which network, async or a database would come in.
 const IMPURE: &[&str] = &[

@@ -37,8 +37,8 @@ pub struct KernelConfig {
     pub redactor: Redactor,
     /// The person's time zone.
     pub zone: TimeZone,
-    /// An export of the earlier generation, as JSON, that an unused store takes over.
-    pub migrate: Option<String>,
+    /// Lines for the report of the start, about what was done before it.
+    pub notices: Vec<String>,
 }
 
 impl Default for KernelConfig {
@@ -54,7 +54,7 @@ impl Default for KernelConfig {
             max_usd: None,
             redactor: Redactor::default(),
             zone: TimeZone::UTC,
-            migrate: None,
+            notices: Vec::new(),
         }
     }
 }

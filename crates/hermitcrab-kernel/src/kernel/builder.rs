@@ -64,8 +64,7 @@ impl KernelBuilder {
         Self { clock, ..self }
     }
 
-    /// Opens the kernel: migrates an earlier generation if there is one, installs missing default blocks, chooses the
-    /// keystone, and reads the conversation. Calls no model.
+    /// Opens the kernel: installs missing default blocks, chooses the keystone, and reads the conversation. Calls no model.
     ///
     /// # Errors
     /// The store or the data directory cannot be read or written, or a setting cannot be used.
@@ -86,14 +85,12 @@ impl KernelBuilder {
         let files = FileStore::new(config.data.as_deref(), !config.read_only, redactor.clone());
         files.sweep();
         let files = Arc::new(files);
-        let (mut record, torn) = ConversationRecord::open(files.clone())
+        let (record, torn) = ConversationRecord::open(files.clone())
             .map_err(KernelError::file(conversation::FILE))?;
-        let mut notices: Vec<String> = torn.into_iter().collect();
-        let prepared = prepare(&config, &*store, now)?;
+        let mut notices = config.notices.clone();
+        notices.extend(torn);
+        let prepared = prepare(&*store, now)?;
         notices.extend(prepared.notices);
-        record
-            .take_over(now, prepared.conversation)
-            .map_err(KernelError::file(conversation::FILE))?;
         let (faces, broken) = FaceManager::open(
             files.clone(),
             clock.clone(),

@@ -1,36 +1,27 @@
 //! The preparation of a store before a boot.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use jiff::Timestamp;
-use llm_client::Message;
-use pscale_blocks::migrate::{Export, Migrated};
+use llm_client::{Message, Redactor};
 use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, Op, Stamp, StoreError, Versioned};
 
-use super::migration::{messages, plan_migration, take_over};
+use crate::KernelError;
+use crate::conversation::{self, ConversationRecord};
 use crate::prompt::keystone::{self, Choice, Persisted, StoreAction};
 use crate::prompt::{CoreBlock, Identity};
-use crate::{KernelConfig, KernelError};
+use crate::storage::FileStore;
 
 /// The prepared parts.
 pub(super) struct Prepared {
     pub identity: Identity,
-    /// The messages of the earlier generation.
-    pub conversation: Vec<Message>,
     pub notices: Vec<String>,
 }
 
-/// Takes an earlier generation over if the store is empty, adds the default blocks that are missing, and chooses the
-/// keystone.
-pub(super) fn prepare(
-    config: &KernelConfig,
-    store: &dyn BlockStore,
-    now: Timestamp,
-) -> Result<Prepared, KernelError> {
-    let mut notices = Vec::new();
-    let conversation = match &config.migrate {
-        Some(export) => earlier_generation(export, store, now, &mut notices)?,
-        None => Vec::new(),
-    };
-    notices.extend(install_default_blocks(store, now)?);
+/// Adds the default blocks that are missing, and chooses the keystone.
+pub(super) fn prepare(store: &dyn BlockStore, now: Timestamp) -> Result<Prepared, KernelError> {
+    let mut notices = install_default_blocks(store, now)?;
     let keystone = choose_keystone(store, now, &mut notices)?;
     let constitution = match store.load(CoreBlock::Constitution.name()) {
         Ok(found) => found.block,
@@ -47,37 +38,28 @@ pub(super) fn prepare(
             keystone,
             constitution,
         },
-        conversation,
         notices,
     })
 }
 
-/// Migrates an earlier generation into an unused store, and returns its messages.
-fn earlier_generation(
-    export: &str,
-    store: &dyn BlockStore,
+/// Begins the conversation of the data directory `data` with messages from elsewhere, if nothing was said in it.
+///
+/// Returns a line about a record that cannot be read to its end.
+///
+/// # Errors
+/// The record of the conversation cannot be read or written.
+pub fn begin_conversation(
+    data: &Path,
+    messages: Vec<Message>,
     now: Timestamp,
-    notices: &mut Vec<String>,
-) -> Result<Vec<Message>, StoreError> {
-    let export = match Export::parse(export.as_bytes()) {
-        Ok(export) => export,
-        Err(error) => {
-            notices.push(format!("nothing is taken over: {error}"));
-            return Ok(Vec::new());
-        }
+) -> Result<Option<String>, KernelError> {
+    let files = FileStore::new(Some(data), true, Redactor::default());
+    let begin = || {
+        let (mut record, notice) = ConversationRecord::open(Arc::new(files))?;
+        record.take_over(now, messages)?;
+        Ok(notice)
     };
-    let plan = plan_migration(&export);
-    match take_over(&plan, store, "an earlier generation", now)? {
-        Migrated::InUse { .. } => return Ok(Vec::new()),
-        Migrated::Already => {}
-        Migrated::Done { .. } => notices.push(format!(
-            "taken over from an earlier generation: {} memories, {} other texts, {} messages",
-            plan.counts.memory_entries + plan.counts.memory_summaries,
-            plan.counts.stash_items,
-            plan.counts.conversation_messages
-        )),
-    }
-    Ok(messages(&plan))
+    begin().map_err(KernelError::file(conversation::FILE))
 }
 
 /// Adds the default blocks that a store does not have; answers a line if there were any.
@@ -160,72 +142,5 @@ fn stamp(at: Timestamp, note: &str) -> Stamp {
         at,
         by: EditAuthor::Kernel,
         note: Some(note.to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use pscale_blocks::{BlockName, MemStore};
-
-    use super::*;
-
-    const EXPORT: &str = r#"{
-        "hcmem:/memories/M-1.md": "The first evening.",
-        "hcmem:/memories/identity.md": "Name: Kelp\n",
-        "hc_conversation": "[{\"role\":\"user\",\"content\":\"Hello\"}]"
-    }"#;
-
-    fn seeded(store: &MemStore, export: &str) -> Prepared {
-        let config = KernelConfig {
-            migrate: Some(export.to_owned()),
-            ..KernelConfig::default()
-        };
-        prepare(&config, store, Timestamp::UNIX_EPOCH).unwrap()
-    }
-
-    #[test]
-    fn an_earlier_generation_is_taken_over_by_an_unused_store() {
-        let store = MemStore::new();
-        let first = seeded(&store, EXPORT);
-        assert_eq!(first.conversation, [Message::user("Hello")]);
-        let taken = "taken over from an earlier generation: 1 memories, 0 other texts, 1 messages";
-        assert!(
-            first.notices.iter().any(|notice| notice == taken),
-            "{:?}",
-            first.notices
-        );
-        let memory = store.load(CoreBlock::Memory.name()).unwrap().block;
-        assert!(memory.head_text().unwrap().contains("Kelp"));
-        assert_eq!(store.names().unwrap().len(), 6);
-        // Again, in case that the conversation did not get on record.
-        let again = seeded(&store, EXPORT);
-        assert_eq!((again.conversation.len(), again.notices.len()), (1, 0));
-        // What is not one is said and changes nothing.
-        let wrong = seeded(&store, "{}");
-        assert!(
-            wrong.notices[0].starts_with("nothing is taken over: "),
-            "{:?}",
-            wrong.notices
-        );
-    }
-
-    #[test]
-    fn a_store_that_is_used_takes_nothing_over() {
-        let store = MemStore::new();
-        let stamp = Stamp {
-            by: EditAuthor::Person,
-            ..stamp(Timestamp::UNIX_EPOCH, "")
-        };
-        let own = BlockName::new("yard").unwrap();
-        store
-            .create(&own, &Block::new("What the yard holds."), &stamp)
-            .unwrap();
-        let seeded = seeded(&store, EXPORT);
-        assert_eq!(seeded.conversation, []);
-        assert_eq!(seeded.notices.len(), 1, "{:?}", seeded.notices);
-        assert_eq!(
-            store.load(CoreBlock::Memory.name()).unwrap().block,
-            *CoreBlock::Memory.embedded()
-        );
     }
 }

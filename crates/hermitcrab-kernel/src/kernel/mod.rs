@@ -3,7 +3,6 @@ mod boot;
 mod builder;
 mod default_blocks;
 mod face_requests;
-mod migration;
 mod owners;
 
 use std::fmt;
@@ -29,8 +28,7 @@ use owners::Owners;
 pub use blocking::may_block;
 pub use boot::{BootReport, SafeFace};
 pub use builder::KernelBuilder;
-pub use default_blocks::{install_default_blocks, keystone_of};
-pub use migration::{migrate, plan_migration};
+pub use default_blocks::{begin_conversation, install_default_blocks, keystone_of};
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
 #[derive(Clone)]

@@ -46,7 +46,9 @@ impl FileStore {
     /// Removes drafts of a process that ended: once, before anything else is written. A draft that cannot be removed does
     /// not stop the start.
     pub fn sweep(&self) {
-        let Backing::Dir(dir) = &self.place else { return };
+        let Backing::Dir(dir) = &self.place else {
+            return;
+        };
         for folder in FOLDERS {
             DISK.sweep(&dir.join(folder));
         }

@@ -22,7 +22,6 @@ pub use read::{BlockExcerpt, CutBlock, NodeLine, NodeView};
 pub use search::Hit;
 
 pub(crate) use node::Node;
-pub(crate) use node::json_length;
 use node::{Size, checked};
 
 use crate::{BlockError, Path};
@@ -167,7 +166,7 @@ impl Block {
             let digits = std::iter::once(*first)
                 .chain(ones)
                 .chain(rest.iter().copied());
-            let place = Path::of(digits).ok()?;
+            let place = Path::from_digits(digits).ok()?;
             self.node(&place).map(|_| place)
         });
         let place = places.next()?;
@@ -178,7 +177,7 @@ impl Block {
     fn below_head(&self, path: &Path) -> Option<Path> {
         let head = self.head();
         let digits = head.digits().iter().chain(path.digits()).copied();
-        let place = Path::of(digits).ok()?;
+        let place = Path::from_digits(digits).ok()?;
         self.node(&place).map(|_| place)
     }
 

@@ -115,7 +115,7 @@ impl Node {
 }
 
 /// Bytes of `text` as a JSON string without its quotes.
-pub(crate) fn json_length(text: &str) -> usize {
+pub(super) fn json_length(text: &str) -> usize {
     text.bytes()
         .map(|byte| match byte {
             b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,

@@ -131,8 +131,8 @@ impl Block {
             });
         }
         let old = node.text.replace(text.to_owned());
-        self.size.text += super::json_length(text);
-        self.size.text -= old.as_deref().map_or(0, super::json_length);
+        self.size.text += super::node::json_length(text);
+        self.size.text -= old.as_deref().map_or(0, super::node::json_length);
         self.size.texts += usize::from(old.is_none());
         let inverse = match first {
             Some(made) => Inverse::node(made, None),

@@ -15,7 +15,6 @@ mod edits;
 mod grow;
 mod layers;
 mod look;
-mod migrate;
 mod names;
 mod parse;
 mod random;

@@ -25,7 +25,7 @@ pub struct PastMessage {
 
 /// The last messages as texts: the first is the person's, and nobody speaks twice in a row. None if `json` is no list of
 /// messages.
-pub(super) fn messages(json: &str) -> Option<Vec<PastMessage>> {
+pub(crate) fn messages(json: &str) -> Option<Vec<PastMessage>> {
     let all: Vec<Value> = serde_json::from_str(json).ok()?;
     let mut messages: Vec<PastMessage> = Vec::new();
     for message in &all[all.len().saturating_sub(KEPT)..] {

@@ -1,26 +1,25 @@
 use std::collections::BTreeMap;
 
+use pscale_blocks::{Block, BlockName, NodeLine, Path, remove_keys};
 use serde_json::{Map, Value};
 
-use super::conversation::{PastMessage, messages};
-use crate::remove_keys;
-use crate::{Block, BlockName, NodeLine, Path};
+use crate::conversation::{PastMessage, messages};
 
 /// What an earlier generation left, read from any of its forms. Keys are taken out of the texts while they are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Export {
     /// Path, such as `/memories/M-1.md`, and text. None is blank.
-    pub(super) files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
     /// Blocks of a later version.
-    pub(super) blocks: BTreeMap<BlockName, Block>,
+    pub(crate) blocks: BTreeMap<BlockName, Block>,
     /// Values of the browser's database, by key.
-    pub(super) database: BTreeMap<String, String>,
-    pub(super) conversation: Vec<PastMessage>,
-    pub(super) conversation_unreadable: bool,
-    pub(super) empty_files: usize,
-    pub(super) keys_removed: u32,
+    pub(crate) database: BTreeMap<String, String>,
+    pub(crate) conversation: Vec<PastMessage>,
+    pub(crate) conversation_unreadable: bool,
+    pub(crate) empty_files: usize,
+    pub(crate) keys_removed: u32,
     /// Names of what is left behind.
-    pub(super) left: Vec<String>,
+    pub(crate) left: Vec<String>,
     /// Something in it is of an earlier generation.
     known: bool,
 }
@@ -223,9 +222,9 @@ impl Export {
 }
 
 /// Where the files were.
-pub(super) const MEMORIES: &str = "/memories/";
+pub(crate) const MEMORIES: &str = "/memories/";
 /// The file that says who the instance is.
-pub(super) const IDENTITY: &str = "/memories/identity.md";
+pub(crate) const IDENTITY: &str = "/memories/identity.md";
 
 /// Whether the value under this name is a key of a provider, which is not even looked at.
 fn is_key(name: &str) -> bool {
@@ -233,7 +232,7 @@ fn is_key(name: &str) -> bool {
 }
 
 /// The letter and the number of a numbered file: `M` and 7 of `/memories/M-7.md`.
-pub(super) fn number(path: &str) -> Option<(char, u32)> {
+pub(crate) fn number(path: &str) -> Option<(char, u32)> {
     let name = path
         .strip_prefix(MEMORIES)
         .filter(|name| !name.contains('/'))?;

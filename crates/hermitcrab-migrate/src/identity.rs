@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 
-use super::export::{IDENTITY, number};
+use crate::export::{IDENTITY, number};
 
 /// The longest name in bytes.
 const LONGEST: usize = 60;
 
 /// Who the instance is, and which file says so.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Identity<'a> {
+pub(crate) struct Identity<'a> {
     pub name: String,
     pub path: &'a str,
     /// The lines about the name.
@@ -15,7 +15,7 @@ pub(super) struct Identity<'a> {
 }
 
 /// A `Name:` line first, in `identity.md` or another free file that is called so; else what such a file says of itself.
-pub(super) fn find(files: &BTreeMap<String, String>) -> Option<Identity<'_>> {
+pub(crate) fn find(files: &BTreeMap<String, String>) -> Option<Identity<'_>> {
     let about = |path: &str| {
         let file = path.rsplit('/').next().unwrap_or(path).to_lowercase();
         number(path).is_none() && (file.contains("identity") || file.contains("naming"))

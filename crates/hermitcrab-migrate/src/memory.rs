@@ -1,10 +1,11 @@
-use super::pack::{base9, write_long};
-use crate::{Block, BlockError, Path};
+use pscale_blocks::{Block, BlockError, Path, PathError};
+
+use crate::pack::{base9, write_long};
 
 /// A block of numbered entries: `(number, old path, text)`. Numbers that end with zeros were summaries of what came before.
 ///
 /// Answers the paths of what has no place because the block is full, too.
-pub(super) fn numbered<'a>(
+pub(crate) fn numbered<'a>(
     head: &str,
     entries: &[(u32, &'a str, &'a str)],
 ) -> (Block, Vec<&'a str>) {
@@ -27,7 +28,7 @@ pub(super) fn numbered<'a>(
 }
 
 /// Whether the number was that of a summary.
-pub(super) fn is_summary(number: u32) -> bool {
+pub(crate) fn is_summary(number: u32) -> bool {
     number.is_multiple_of(10)
 }
 
@@ -48,9 +49,9 @@ fn levels(numbers: impl Iterator<Item = u32> + Clone) -> Option<usize> {
 
 /// Where entry or summary `number` stands below the head 0. Ten numbers were a decade: nine entries and their summary.
 /// Decades are counted from 0, and a node has nine of them, so that 91 to 99 open the next node.
-fn place(number: u32, levels: Option<usize>) -> Result<Path, crate::PathError> {
+fn place(number: u32, levels: Option<usize>) -> Result<Path, PathError> {
     let Some(levels) = levels else {
-        return Path::of([0, number as u8]);
+        return Path::from_digits([0, number as u8]);
     };
     let number_of = |zeros: u32| (number / 10_u32.pow(zeros)) as usize - 1;
     let mut digits = vec![0];
@@ -62,7 +63,7 @@ fn place(number: u32, levels: Option<usize>) -> Result<Path, crate::PathError> {
         // The tens sum up decades, the hundreds what is one level above, and so on.
         zeros => digits.extend(base9(number_of(zeros as u32), levels + 1 - zeros)),
     }
-    Path::of(digits)
+    Path::from_digits(digits)
 }
 
 #[cfg(test)]

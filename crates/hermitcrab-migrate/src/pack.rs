@@ -1,16 +1,20 @@
 //! Texts into blocks: nine to a group, long ones in parts, as many blocks as it takes.
 
-use crate::block::json_length;
-use crate::{Block, BlockError, MAX_FILE, MAX_TEXT, Path};
+use pscale_blocks::{Block, BlockError, MAX_FILE, MAX_TEXT, Path};
 
 /// A text that gets a node: what it is called, and what it says.
-pub(super) struct Item {
+pub(crate) struct Item {
     pub name: String,
     pub text: String,
 }
 
+/// The bytes that a text takes in a file, without its quotes.
+fn json_length(text: &str) -> usize {
+    serde_json::to_string(text).map_or(0, |json| json.len() - 2)
+}
+
 /// `number` with at least so many digits of base 9, each as a digit from 1 to 9.
-pub(super) fn base9(mut number: usize, least: usize) -> Vec<u8> {
+pub(crate) fn base9(mut number: usize, least: usize) -> Vec<u8> {
     let mut digits = Vec::new();
     while number > 0 || digits.len() < least {
         digits.push((number % 9) as u8 + 1);
@@ -22,7 +26,7 @@ pub(super) fn base9(mut number: usize, least: usize) -> Vec<u8> {
 
 /// Blocks with these items as entries, in order; a second block begins when the file of the first is full. Answers the
 /// names of items that no block can hold, too.
-pub(super) fn pack(head: &str, items: &[Item]) -> (Vec<Block>, Vec<String>) {
+pub(crate) fn pack(head: &str, items: &[Item]) -> (Vec<Block>, Vec<String>) {
     // Room for the head, and for the indents and braces that a part needs.
     const ROOM: usize = MAX_FILE - MAX_TEXT - 8192;
     let file_bytes =
@@ -48,7 +52,7 @@ pub(super) fn pack(head: &str, items: &[Item]) -> (Vec<Block>, Vec<String>) {
         let _ = block.set_decimal(levels as u8);
         for (number, item) in now.iter().enumerate() {
             let digits = std::iter::once(0).chain(base9(number, levels));
-            let written = Path::of(digits)
+            let written = Path::from_digits(digits)
                 .map_err(BlockError::from)
                 .and_then(|path| write_named(&mut block, path, item));
             if written.is_err() {
@@ -72,7 +76,7 @@ fn write_named(block: &mut Block, path: Path, item: &Item) -> Result<(), BlockEr
 }
 
 /// The text, or the name with the text in parts below it.
-pub(super) fn write_long(
+pub(crate) fn write_long(
     block: &mut Block,
     path: Path,
     name: &str,
@@ -88,7 +92,7 @@ pub(super) fn write_long(
         block.write(&path, name)?;
         for (number, part) in parts.iter().enumerate() {
             let digits = path.digits().iter().copied().chain(base9(number, levels));
-            block.write(&Path::of(digits)?, part)?;
+            block.write(&Path::from_digits(digits)?, part)?;
         }
         Ok(())
     };

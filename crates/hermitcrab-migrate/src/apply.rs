@@ -1,5 +1,6 @@
-use super::Plan;
-use crate::{BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError};
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError};
+
+use crate::plan::Plan;
 
 /// What became of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! A10: what an earlier generation left in a browser.
 
-mod rules;
-
 use std::collections::BTreeMap;
 
-use pscale_blocks::migrate::{Defaults, Export, Migrated, Plan, apply};
+use hermitcrab_migrate::{Defaults, Export, Migrated, Plan, apply};
 use pscale_blocks::{Block, BlockName, BlockStore as _, EditAuthor, MemStore, Op, Path, Stamp};
 use serde_json::Value;
 
@@ -16,11 +14,11 @@ fn sample() -> Value {
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
-fn name(text: &str) -> BlockName {
+pub fn name(text: &str) -> BlockName {
     text.parse().unwrap()
 }
 
-fn path(text: &str) -> Path {
+pub fn path(text: &str) -> Path {
     text.parse().unwrap()
 }
 
@@ -36,7 +34,7 @@ fn default_blocks() -> BTreeMap<BlockName, Block> {
     ])
 }
 
-fn plan_of(export: &Export) -> Plan {
+pub fn plan_of(export: &Export) -> Plan {
     export.plan(&Defaults {
         blocks: &default_blocks(),
         memory_head: &|name| format!("Memory of {}.", name.unwrap_or("nobody")),
@@ -44,11 +42,11 @@ fn plan_of(export: &Export) -> Plan {
     })
 }
 
-fn plan(input: &Value) -> Plan {
+pub fn plan(input: &Value) -> Plan {
     plan_of(&Export::parse(input.to_string().as_bytes()).unwrap())
 }
 
-fn text(plan: &Plan, block: &str, at: &str) -> String {
+pub fn text(plan: &Plan, block: &str, at: &str) -> String {
     let text = plan.blocks[&name(block)].text(&path(at));
     text.unwrap_or_else(|error| panic!("{block} {at}: {error}"))
         .unwrap_or_default()

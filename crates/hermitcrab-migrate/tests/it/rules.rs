@@ -1,10 +1,10 @@
 //! What becomes of files, texts and messages that the sample does not have.
 
-use pscale_blocks::migrate::Export;
+use hermitcrab_migrate::Export;
 use pscale_blocks::{Block, BlockName, MAX_FILE, MAX_TEXT, render_json};
 use serde_json::{Map, Value, json};
 
-use super::{name, path, plan, plan_of, text};
+use crate::migrate::{name, path, plan, plan_of, text};
 
 /// A dump with these files and nothing else.
 fn files(files: &[(&str, &str)]) -> Value {

@@ -1,26 +1,12 @@
-//! From what an earlier generation left in a browser to blocks.
-//!
-//! [`Export`] reads it, [`Export::plan`] says what becomes of it, and [`apply`] puts that into a store that nobody has used
-//! yet. What is read is never changed, and a provider's key comes out nowhere.
-
-mod apply;
-mod conversation;
-mod export;
-mod identity;
-mod memory;
-mod pack;
-
 use std::collections::BTreeMap;
 
+use pscale_blocks::{Block, BlockName, Path};
 use serde::Serialize;
 
-pub use apply::{Migrated, apply, check};
-pub use conversation::{MessageRole, PastMessage};
-pub use export::{Export, NotAnExport};
-
-use crate::{Block, BlockName, Path};
-use export::{MEMORIES, number};
-use pack::Item;
+use crate::conversation::PastMessage;
+use crate::export::{Export, MEMORIES, number};
+use crate::pack::{self, Item};
+use crate::{identity, memory};
 
 /// What a new instance has anyway: the texts are the kernel's.
 pub struct Defaults<'a> {
@@ -222,7 +208,7 @@ fn constitution(plan: &Plan, defaults: &Defaults<'_>, lines: &str, whole: &str) 
     if plan.blocks.contains_key(&name) {
         return None;
     }
-    let at = |last| Path::of([0, 5, last]).ok();
+    let at = |last| Path::from_digits([0, 5, last]).ok();
     block.write(&at(4)?, lines).ok()?;
     pack::write_long(&mut block, at(5)?, "The whole file, in parts.", whole).ok()?;
     Some(block)
