@@ -2,24 +2,24 @@ use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError};
 
 use crate::plan::Plan;
 
-/// What became of a plan.
+/// The result of applying a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Migrated {
     /// The blocks of the plan are in the store.
     Done {
-        /// Those that are written now; the others were there from a run that was interrupted.
+        /// The blocks that are written now; the others were there from a run that was interrupted.
         written: Vec<BlockName>,
     },
-    /// They were there before, and nothing was done.
+    /// The blocks were there before, and nothing was done.
     Already,
-    /// Somebody has used the store, and nothing was done.
+    /// The store is used, and nothing was done.
     InUse {
         /// Blocks that are neither defaults as they were seeded nor of this plan.
         blocks: Vec<BlockName>,
     },
 }
 
-/// Returns what [`apply`] would come to, and writes nothing.
+/// Returns the result that [`apply`] would have, and writes nothing.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -46,10 +46,10 @@ pub fn check(plan: &Plan, store: &dyn BlockStore) -> Result<Migrated, StoreError
     Ok(Migrated::Done { written })
 }
 
-/// Puts a plan into a store in which nobody has done anything yet: its only blocks are seeded defaults.
+/// Puts a plan into a store that no one has used: its only blocks are seeded defaults.
 ///
 /// # Errors
-/// The store cannot be read or written. The same call goes on where this one stopped.
+/// The store cannot be read or written. The same call continues where this one stopped.
 pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migrated, StoreError> {
     let migrated = check(plan, store)?;
     let Migrated::Done { written } = &migrated else {
@@ -71,7 +71,7 @@ pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migra
     Ok(migrated)
 }
 
-/// Whether the program itself made the block, and nobody edited it.
+/// Whether the program itself made the block, and no one edited it.
 fn is_seeded(name: &BlockName, store: &dyn BlockStore) -> Result<bool, StoreError> {
     let log = store.log(Some(name), 0)?;
     Ok(log.len() == 1 && log[0].by == EditAuthor::Kernel)

@@ -1,10 +1,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How many of the last messages are kept.
+/// The number of last messages that are kept.
 const KEPT: usize = 20;
 
-/// Who spoke.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
@@ -17,13 +17,13 @@ pub enum MessageRole {
 /// A message of the conversation before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastMessage {
-    /// Who spoke.
+    /// The author.
     pub role: MessageRole,
-    /// What was said, without tool calls and their results.
+    /// The text, without tool calls and their results.
     pub text: String,
 }
 
-/// The last messages as texts: the first is the person's, and nobody speaks twice in a row. None if `json` is no list of
+/// The last messages as texts: the first is from the person, and the authors alternate. `None` if `json` is not a list of
 /// messages.
 pub(crate) fn messages(json: &str) -> Option<Vec<PastMessage>> {
     let all: Vec<Value> = serde_json::from_str(json).ok()?;

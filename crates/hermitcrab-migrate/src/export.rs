@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::conversation::{PastMessage, messages};
 
-/// What an earlier generation left, read from any of its forms. Keys are taken out of the texts while they are read.
+/// The data of an earlier generation, read from any of its forms. Keys are removed from the texts while they are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Export {
     /// Path, such as `/memories/M-1.md`, and text. None is blank.
@@ -18,7 +18,7 @@ pub struct Export {
     pub(crate) conversation_unreadable: bool,
     pub(crate) empty_files: usize,
     pub(crate) keys_removed: u32,
-    /// Names of what is left behind.
+    /// Names of data that is not taken over.
     pub(crate) left: Vec<String>,
     /// Something in it is of an earlier generation.
     known: bool,
@@ -28,7 +28,7 @@ pub struct Export {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an export of an earlier Hermitcrab: {reason}")]
 pub struct NotAnExport {
-    /// What was found in its place.
+    /// The content that was found in its place.
     pub reason: String,
 }
 
@@ -49,7 +49,7 @@ impl Export {
             Err(error) => return not(format!("no JSON: {error}")),
         };
         let Value::Object(entries) = value else {
-            return not("the JSON is no object".to_owned());
+            return not("the JSON is not an object".to_owned());
         };
         let mut export = Self::default();
         if let Some(Value::Object(storage)) = entries.get("localStorage") {
@@ -68,7 +68,7 @@ impl Export {
     }
 
     /// Takes a folder's files over: each with its path below the folder, in any order. They are not read as UTF-8 before,
-    /// so that a picture among them is no error.
+    /// so that a picture among them is not an error.
     ///
     /// # Errors
     /// Neither a numbered file nor `identity.md` is among them.
@@ -195,7 +195,7 @@ impl Export {
         self.blocks.insert(name, block);
     }
 
-    /// Keys are looked for in the texts: in JSON they may stand behind a letter that is none.
+    /// Removes keys from the texts: in JSON a key may follow an escape.
     fn clean_value(&mut self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.clean(text).into(),
@@ -221,7 +221,7 @@ impl Export {
     }
 }
 
-/// Where the files were.
+/// The folder of the files.
 pub(crate) const MEMORIES: &str = "/memories/";
 /// The file that says who the instance is.
 pub(crate) const IDENTITY: &str = "/memories/identity.md";

@@ -5,7 +5,7 @@ use crate::export::{IDENTITY, number};
 /// The longest name in bytes.
 const LONGEST: usize = 60;
 
-/// Who the instance is, and which file says so.
+/// The name of the instance, and the file that has it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Identity<'a> {
     pub name: String,

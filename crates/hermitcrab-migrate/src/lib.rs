@@ -1,4 +1,4 @@
-//! What an earlier Hermitcrab left in a browser, as blocks and a conversation.
+//! The data that an earlier Hermitcrab left in a browser, as blocks and a conversation.
 //!
 //! ```
 //! use std::collections::BTreeMap;

@@ -40,14 +40,14 @@ fn zeros(number: u32) -> usize {
     zeros as usize
 }
 
-/// How many levels stand between head and entries; none if all numbers are up to 9 and stand below the head.
+/// The number of levels between head and entries. `None` if all numbers are up to 9 and their entries are below the head.
 fn levels(numbers: impl Iterator<Item = u32> + Clone) -> Option<usize> {
     let largest = numbers.clone().max().filter(|largest| *largest > 9)?;
     let digits = base9((largest as usize - 1) / 10, 1).len();
     Some(digits.max(numbers.map(zeros).max().unwrap_or(0)))
 }
 
-/// Where entry or summary `number` stands below the head 0. Ten numbers were a decade: nine entries and their summary.
+/// The path of entry or summary `number` below the head 0. Ten numbers were a decade: nine entries and their summary.
 /// Decades are counted from 0, and a node has nine of them, so that 91 to 99 open the next node.
 fn place(number: u32, levels: Option<usize>) -> Result<Path, PathError> {
     let Some(levels) = levels else {

@@ -13,7 +13,7 @@ fn json_length(text: &str) -> usize {
     serde_json::to_string(text).map_or(0, |json| json.len() - 2)
 }
 
-/// `number` with at least so many digits of base 9, each as a digit from 1 to 9.
+/// The digits of `number` in base 9, at least `least` of them, each from 1 to 9.
 pub(crate) fn base9(mut number: usize, least: usize) -> Vec<u8> {
     let mut digits = Vec::new();
     while number > 0 || digits.len() < least {
@@ -103,7 +103,7 @@ pub(crate) fn write_long(
     written
 }
 
-/// How many nodes the text takes below its own.
+/// The number of nodes that the text takes below its node.
 fn parts(item: &Item) -> usize {
     if item.text.len() <= MAX_TEXT {
         1
@@ -112,7 +112,7 @@ fn parts(item: &Item) -> usize {
     }
 }
 
-/// The text in parts that a node may hold, cut behind a line where there is one. Parts of white space are left out.
+/// The text in parts that a node may hold, cut after a line where there is one. Parts of white space are left out.
 fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;

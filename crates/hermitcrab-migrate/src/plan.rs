@@ -8,7 +8,7 @@ use crate::export::{Export, MEMORIES, number};
 use crate::pack::{self, Item};
 use crate::{identity, memory};
 
-/// What a new instance has anyway: the texts are the kernel's.
+/// The blocks and texts that every new instance has.
 pub struct Defaults<'a> {
     /// The blocks by name, as they are seeded.
     pub blocks: &'a BTreeMap<BlockName, Block>,
@@ -18,7 +18,7 @@ pub struct Defaults<'a> {
     pub stash_head: &'a str,
 }
 
-/// What becomes of an export.
+/// The blocks and messages that an export leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Plan {
     /// The blocks to write: `memory`, `stash`, `constitution`, and those that the export had. Other defaults are seeded as
@@ -28,13 +28,13 @@ pub struct Plan {
     pub conversation: Vec<PastMessage>,
     /// The instance's name, if it had one.
     pub instance_name: Option<String>,
-    /// What was counted.
+    /// The numbers of what was found.
     pub counts: Counts,
     /// Names of keys and files that are not taken over.
     pub never_imported: Vec<String>,
 }
 
-/// What was found, in numbers.
+/// Numbers of what was found in an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Numbered memories that are entries.
@@ -47,9 +47,9 @@ pub struct Counts {
     pub stash_items: usize,
     /// Files without text. They are nowhere.
     pub empty_files: usize,
-    /// Keys of providers that stood in texts.
+    /// Keys of providers that were in texts.
     pub keys_redacted: u32,
-    /// Messages.
+    /// Messages of the conversation.
     pub conversation_messages: usize,
     /// There was a conversation, and it was no list of messages.
     pub conversation_unreadable: bool,
@@ -66,7 +66,7 @@ struct Numbered<'a> {
 }
 
 impl Export {
-    /// What becomes of this export.
+    /// Returns the blocks and messages that this export leads to.
     pub fn plan(&self, defaults: &Defaults<'_>) -> Plan {
         let mut plan = Plan {
             blocks: self.blocks.clone(),
@@ -221,7 +221,7 @@ fn extension_rank(path: &str) -> usize {
     rank.unwrap_or(known.len())
 }
 
-/// A path may be as long as somebody likes; a name in a text is not.
+/// A path may have any length; a name in a text has at most 1,000 bytes.
 fn shortened(name: &str) -> String {
     name[..name.floor_char_boundary(1000)].to_owned()
 }

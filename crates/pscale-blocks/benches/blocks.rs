@@ -17,7 +17,7 @@ fn entry(number: usize) -> String {
     )
 }
 
-/// What an append needs when `at` is full.
+/// The summary that an append needs when `at` is full.
 fn summary(at: Path) -> Summary {
     Summary {
         kind: SummaryKind::Summary,

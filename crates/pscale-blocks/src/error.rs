@@ -2,11 +2,11 @@ use std::fmt;
 
 use crate::{BlockName, NameError, Path, PathError};
 
-/// Why an operation on a block failed. The block is as it was.
+/// The reason why an operation on a block failed. The block is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
-    /// The text is no path.
+    /// The text is not a path.
     #[error(transparent)]
     Path(#[from] PathError),
     /// There is no such node.
@@ -20,23 +20,23 @@ pub enum BlockError {
     NotFound {
         /// The block, if it has a name.
         block: Option<Box<BlockName>>,
-        /// What was asked for.
+        /// The path that was asked for.
         path: Path,
         /// The deepest node on the way that exists.
         deepest: Path,
         /// The digits of that node's children.
         children: Vec<u8>,
-        /// Where the node may be instead: where it went when the block grew, if exactly one place fits, or below the
-        /// head, with whose digit the path should have begun.
+        /// The place where the node may be instead. It is where the node went when the block grew, if exactly one place fits,
+        /// or a node below the head, with whose digit the path should have begun.
         near: Option<Box<Path>>,
     },
     /// A node would be deeper than 32.
     #[error("a node would be deeper than {} levels", crate::path::MAX_DEPTH)]
     TooDeep,
     /// A second top-level digit.
-    #[error("{path} would begin a second tree beside the block's head {head}; write below {head}")]
+    #[error("{path} would begin a second tree next to the block's head {head}; write below {head}")]
     NewRoot {
-        /// What was to be written.
+        /// The path that was to be written.
         path: Path,
         /// The block's head.
         head: Path,
@@ -53,11 +53,11 @@ pub enum BlockError {
     /// A limit would be passed.
     #[error("the {what} would be {size}, more than {limit}")]
     TooLarge {
-        /// What is limited, with its unit.
+        /// The limited quantity, with its unit.
         what: &'static str,
         /// The limit.
         limit: usize,
-        /// What it would be.
+        /// The size that the operation would lead to.
         size: usize,
     },
     /// The block has several trees.
@@ -89,7 +89,7 @@ pub enum BlockError {
     /// A text that the format does not allow.
     #[error("{reason}")]
     Format {
-        /// What is wrong with it.
+        /// The rule that the text breaks.
         reason: String,
     },
 }
@@ -154,7 +154,7 @@ pub struct FormatErrors {
 pub struct Issue {
     /// The node, as far as it has a path; the empty path for the block itself.
     pub path: Path,
-    /// What is wrong.
+    /// The rule that the text breaks.
     pub reason: String,
     /// The faulty part as JSON, if it was dropped.
     pub content: Option<String>,

@@ -1,8 +1,8 @@
 //! Read, write, grow, store and project `{decimal, tree}` blocks.
 //!
-//! A block is a tree of texts with digits as addresses: what a person can read in a file, what a model can find its way in,
-//! and what both can add to for years. Nine entries make a group; when they are full they are summed up in one text above
-//! them, and the block grows by a level.
+//! A block is a tree of texts with digits as addresses. A person can read it in a file, a model can find its way in it, and both
+//! can add to it for years. Nine entries make a group. A full group is summed up in one text above it, and the block grows by a
+//! level.
 //!
 //! ```
 //! use pscale_blocks::{
@@ -16,7 +16,7 @@
 //! let memory: BlockName = "memory".parse()?;
 //! store.create(&memory, &Block::new("Log of a ferry."), &stamp)?;
 //!
-//! // Nine crossings find a place each. The tenth asks what the nine come to.
+//! // Nine crossings find a place each. The tenth asks for a summary of the nine.
 //! let append = |text: String, summary| store.edit(&memory, None, &Op::Append { text, summary }, &stamp);
 //! for number in 1..=9 {
 //!     append(format!("Crossing {number}."), None)?;
@@ -35,7 +35,7 @@
 //! assert_eq!(block.head_text(), Some("Log of a ferry."));
 //! assert_eq!(block.text(&"0.1.3".parse()?)?, Some("Crossing 3."));
 //!
-//! // What a model gets of it, in at most so many tokens. The whole is a file that `Block::parse` reads.
+//! // The part for a model, in at most 60 tokens. The whole is a file that `Block::parse` reads.
 //! let layer = aperture(&block, &memory, 60, &Heuristic);
 //! assert_eq!(layer.text.lines().nth(2), Some("0.1 Nine calm crossings."));
 //! assert_eq!(Block::parse(&block.to_file())?, block);
@@ -43,17 +43,16 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** An edit is data: an [`Op`] goes in, and a [`Change`] comes out with the [`Inverse`] that takes it
-//! back. A store is a log of these pairs with the block they lead to, so that undo, redo and the repair after a crash are
-//! the same few lines, and whoever may edit a block may do so by the same seven operations, be it a person, a model or a
-//! migration. An operation that fails has changed nothing.
+//! **The one decision.** An edit is data: an [`Op`] goes in, and a [`Change`] comes out with its [`Inverse`]. A store is a log of
+//! these pairs with the block they lead to, so that undo, redo and the repair after a crash are the same few lines. A person, a
+//! model and an import edit a block by the same seven operations. An operation that fails has changed nothing.
 //!
-//! All text from outside is read strictly ([`Block::parse`]: every fault with its node) or leniently
-//! ([`Block::parse_lenient`]: what was dropped is told). Limits hold after every edit and are checked without a walk. The
+//! All text from outside is read strictly ([`Block::parse`]: every problem with its node) or leniently
+//! ([`Block::parse_lenient`]: each dropped part is reported). Limits hold after every edit and are checked without a walk. The
 //! crate reads no environment, clock or terminal: time, names and the counter of tokens are passed in.
 //!
-//! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for keeping blocks, [`aperture`] and
-//! [`render_outline`] for what a model sees.
+//! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for stores, [`aperture`] and
+//! [`render_outline`] for the text that a model sees.
 
 mod block;
 mod bundle;

@@ -12,13 +12,13 @@ const MAX_LENGTH: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockName(String);
 
-/// Why a text is no name.
+/// The reason why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no block name: {why}")]
+#[error("{name:?} is not a block name: {why}")]
 pub struct NameError {
     /// The text, at most its first 80 characters.
     pub name: String,
-    /// What is wrong with it.
+    /// The rule that the text breaks.
     pub why: &'static str,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The deepest node of a block.
 pub const MAX_DEPTH: usize = 32;
 
-/// Where a node is: up to 32 digits, from the top of the tree. The empty path is the tree itself.
+/// The address of a node: up to 32 digits, from the top of the tree. The empty path is the tree itself.
 ///
 /// It is written `0.3.2.1`. Every digit is one level, whatever the dots: `0.321` and `0321` are read as the same path.
 #[derive(Clone, Copy, Default)]
@@ -18,13 +18,13 @@ pub struct Path {
     len: u8,
 }
 
-/// Why a text is no path.
+/// The reason why a text is not a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
     /// Something other than a digit, or a component without one.
     #[error(
-        "character {at} of the path is no digit; a path is digits with single dots between them, such as 0.3.1"
+        "character {at} of the path is not a digit; a path is digits with single dots between them, such as 0.3.1"
     )]
     Bad {
         /// The character, from 0.
@@ -56,7 +56,7 @@ impl Path {
         self.len == 0
     }
 
-    /// The node above; none of the tree itself.
+    /// The node above. `None` for the tree itself.
     pub fn parent(&self) -> Option<Self> {
         let len = self.len.checked_sub(1)?;
         Some(self.prefix(usize::from(len)))
@@ -103,8 +103,8 @@ impl Path {
         other.digits().starts_with(self.digits())
     }
 
-    /// How the path is shown in a block of this `decimal`: a dot after the first `decimal` digits, none for decimal 0.
-    /// None of the empty path. Only for display.
+    /// The path as it is shown in a block of this `decimal`: a dot after the first `decimal` digits, and no dot for decimal 0.
+    /// `None` for the empty path. Only for display.
     pub fn compact(&self, decimal: u8) -> Option<String> {
         if self.is_root() {
             return None;

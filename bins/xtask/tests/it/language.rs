@@ -15,6 +15,9 @@ use crate::single::sources;
 const COMMENTS: &[&str] = &[
     "bins/zer0gravity/src",
     "bins/xtask",
+    "crates/durable",
+    "crates/hermitcrab-migrate",
+    "crates/pscale-blocks",
     "crates/popper-harness",
     "crates/zer0gravity-engine/src",
     "crates/hermitcrab-face",
@@ -22,6 +25,11 @@ const COMMENTS: &[&str] = &[
 ];
 
 /// The folders whose error texts and messages are read.
+const MESSAGES: &[&str] = &[
+    "crates/durable/src",
+    "crates/hermitcrab-migrate/src",
+    "crates/pscale-blocks/src",
+];
 const MESSAGES: &[&str] = &["crates/hermitcrab-face/src"];
 const MESSAGES: &[&str] = &["crates/popper-harness/src"];
 

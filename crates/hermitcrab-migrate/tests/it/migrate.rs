@@ -229,7 +229,7 @@ fn what_is_no_export_is_refused() {
     assert_eq!(reason(b" \n"), "the file is empty");
     assert!(reason(b"\x89PNG\r\n\x1a\n\0\0").starts_with("no JSON"));
     assert!(reason(br#"{"localStorage":"#).starts_with("no JSON"));
-    assert_eq!(reason(b"[1,2]"), "the JSON is no object");
+    assert_eq!(reason(b"[1,2]"), "the JSON is not an object");
     for foreign in [
         "{}",
         r#"{"name":"x","version":1}"#,

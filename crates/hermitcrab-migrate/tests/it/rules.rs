@@ -1,4 +1,4 @@
-//! What becomes of files, texts and messages that the sample does not have.
+//! Files, texts and messages that the sample does not have.
 
 use hermitcrab_migrate::Export;
 use pscale_blocks::{Block, BlockName, MAX_FILE, MAX_TEXT, render_json};

@@ -1,4 +1,4 @@
-//! What a file of vectors says, against what this crate does. Shared with the tests, which take this file in.
+//! A check of the crate against a file of vectors. Shared with the tests, which include this file.
 
 use pscale_blocks::{
     Appended, Block, BlockError, FormatErrors, NodeLine, Path, Summary, SummaryKind,
@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 
 /// One array of the file.
 pub struct Group {
-    /// Its key.
+    /// The key of the array.
     pub name: String,
-    /// How many cases were run.
+    /// The number of cases that were run.
     pub total: usize,
     /// One line for each case that is not as the file says.
     pub failures: Vec<String>,
-    /// How many cases were not run.
+    /// The number of cases that were not run.
     pub skipped: usize,
-    /// And why.
+    /// The reason why cases were not run.
     pub why_skipped: &'static str,
 }
 
 impl Group {
-    /// How many cases are as the file says.
+    /// The number of cases that are as the file says.
     pub fn passed(&self) -> usize {
         self.total - self.failures.len()
     }
 }
 
-/// What a case comes to, in the form of its `expected`.
+/// The result of a case, in the form of its `expected`.
 type Run = fn(case: &Value, file: &Value) -> Result<Value, Failed>;
 
 enum Failed {
@@ -82,7 +82,7 @@ const ELSEWHERE: [(&str, &str); 2] = [
 /// A block that the file does not hold: the default one of hermitcrab-kernel, whose tests run these cases.
 const KEYSTONE: &str = "keystone";
 
-/// What is no group.
+/// The keys of the file that are not groups.
 const TOLD: [&str; 4] = ["about", "blocks", "bsp_blocks", "tool_round_shape"];
 
 /// Every group of the file in the order of the format, or what is wrong with the file.

@@ -1,4 +1,4 @@
-//! What an operation did, and how it is taken back.
+//! The effect of an operation, and its inverse.
 
 use std::{fmt, mem};
 
@@ -9,16 +9,16 @@ use super::{Block, MAX_DECIMAL, MAX_TEXT, Node};
 use crate::Path;
 use crate::path::MAX_DEPTH;
 
-/// What an operation did to a block.
+/// The effect of an operation on a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The node that was written, or the head when the whole block changed.
     pub path: Path,
     /// The levels above it that were made on the way and have no text.
     pub created: Vec<Path>,
-    /// Which nodes have another path now, if the block grew.
+    /// The nodes that have another path now, if the block grew.
     pub grown: Option<Grown>,
-    /// What takes the change back.
+    /// The inverse of the change.
     pub inverse: Inverse,
 }
 
@@ -26,10 +26,10 @@ pub struct Change {
 /// is a sentence such as `0.1 to 0.9 are now 0.1.1 to 0.1.9`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Grown {
-    /// Where the entries were: the head, or the tree with decimal 0.
+    /// The former place of the entries: the head, or the tree with decimal 0.
     #[serde(serialize_with = "any_below")]
     pub from: Path,
-    /// Where they are.
+    /// The new place of the entries.
     #[serde(serialize_with = "any_below")]
     pub to: Path,
     /// Their digits, from the lowest to the highest.
@@ -74,7 +74,7 @@ pub struct Inverse(Vec<Restore>);
 enum Restore {
     /// The node has this text.
     Text { path: Path, text: Option<String> },
-    /// This stands at the path, or nothing.
+    /// Puts this node at the path, or removes what is there.
     Node { path: Path, node: Option<Subtree> },
     /// The decimal is this.
     Decimal { decimal: u8 },
@@ -184,7 +184,7 @@ impl Block {
         }
     }
 
-    /// Puts a node at `path`, or takes away what is there; answers what was there. The node above must exist.
+    /// Puts a node at `path`, or removes the node there; returns the former node. The node above must exist.
     pub(super) fn put(&mut self, path: Path, node: Option<Node>) -> Option<Node> {
         let Some((digit, above)) = path.digits().split_last() else {
             return node.map(|node| mem::replace(&mut self.tree, node));

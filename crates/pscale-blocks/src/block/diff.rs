@@ -10,9 +10,9 @@ use crate::Path;
 pub struct NodeDiff {
     /// The node.
     pub path: Path,
-    /// Its text in the first block; none if there is no such node, or it has no text.
+    /// The text in the first block. `None` if there is no such node, or the node has no text.
     pub before: Option<String>,
-    /// Its text in the second block.
+    /// The text in the second block. `None` as in `before`.
     pub after: Option<String>,
 }
 

@@ -4,16 +4,16 @@ use super::{Block, Change, Grown, Inverse, MAX_DECIMAL, Node, NodeLine, checked}
 use crate::path::MAX_DEPTH;
 use crate::{BlockError, Path};
 
-/// What nine entries come to.
+/// The summary of nine entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// How it was found.
+    /// The way the summary was found.
     pub kind: SummaryKind,
     /// The text.
     pub text: String,
 }
 
-/// How a summary was found. It is kept in the log, not in the text.
+/// The way a summary was found. It is kept in the log, not in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryKind {
@@ -24,12 +24,12 @@ pub enum SummaryKind {
     Emergence,
 }
 
-/// What became of an entry.
+/// The result of appending an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Appended {
-    /// It is in.
+    /// The entry is in the block.
     Written {
-        /// Its place.
+        /// The place of the entry.
         path: Path,
         /// All that was done, a summary and a growth included.
         change: Change,
@@ -174,7 +174,7 @@ impl Block {
         }
     }
 
-    /// Where the next entry goes, or which node needs a summary first.
+    /// The place of the next entry, or the node that needs a summary first.
     fn next_place(&self) -> Result<AppendSlot, BlockError> {
         let head = self.head();
         let entry_depth = usize::from(self.decimal) + 1;

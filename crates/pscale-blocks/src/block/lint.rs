@@ -15,25 +15,25 @@ const DEEP: usize = 12;
 pub struct Lint {
     /// The node.
     pub path: Path,
-    /// What it is about.
+    /// The kind of finding.
     #[serde(flatten)]
     pub kind: LintKind,
 }
 
-/// What a [`Lint`] is about.
+/// The kinds of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "lint", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LintKind {
-    /// A top-level digit beside the head: the block does not grow.
+    /// A top-level digit next to the head: the block does not grow.
     ManyRoots,
-    /// The node's child 0, the place of what its entries come to, stands alone and so is an entry itself.
+    /// The child 0 of the node is alone and so is an entry itself. The place is meant for the summary of the entries.
     EntryAtZero,
     /// Nine entries without a summary.
     Uncompressed,
     /// A text that would be better told in several nodes.
     LongText {
-        /// Its length.
+        /// The length of the text in bytes.
         bytes: usize,
     },
     /// A node so far down that its path says little.
@@ -64,7 +64,7 @@ impl fmt::Display for Lint {
 }
 
 impl Block {
-    /// What is allowed in this block and probably not meant, in order of the paths.
+    /// The findings: parts that are allowed in this block and probably not meant, in order of the paths.
     pub fn lint(&self) -> Vec<Lint> {
         let mut lints = Vec::new();
         let head = self.head();

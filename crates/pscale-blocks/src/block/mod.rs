@@ -75,7 +75,7 @@ impl Block {
         }
     }
 
-    /// How many levels lie above the entries, 0 to 32.
+    /// The number of levels above the entries, 0 to 32.
     pub fn decimal(&self) -> u8 {
         self.decimal
     }
@@ -108,7 +108,7 @@ impl Block {
         i32::from(self.decimal) - path.depth() as i32
     }
 
-    /// How many nodes have a text.
+    /// The number of nodes with a text.
     pub(crate) fn text_count(&self) -> usize {
         self.size.texts
     }
@@ -158,7 +158,7 @@ impl Block {
         }
     }
 
-    /// Where the node at `path` is after growth: each growth put one digit 1 after the head's digit.
+    /// The path of the node at `path` after growth: each growth put one digit 1 after the digit of the head.
     fn moved_to(&self, path: &Path) -> Option<Path> {
         let (first, rest) = path.digits().split_first()?;
         let mut places = (1..self.decimal).filter_map(|times| {

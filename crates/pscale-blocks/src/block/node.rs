@@ -12,10 +12,10 @@ pub(crate) struct Node {
     pub children: BTreeMap<u8, Node>,
 }
 
-/// What a node and all below it take.
+/// The size of a node and all below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Size {
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
     /// Nodes that have a text.
     pub texts: usize,
@@ -65,7 +65,7 @@ impl Node {
         }
     }
 
-    /// How many levels lie below; 0 of a leaf.
+    /// The number of levels below. 0 for a leaf.
     pub fn height(&self) -> usize {
         let below = self.children.values().map(|child| child.height() + 1);
         below.max().unwrap_or(0)

@@ -7,61 +7,61 @@ use crate::{BlockError, Path};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Op {
-    /// [`Block::write`].
+    /// Writes a text: see [`Block::write`].
     Write {
         /// The node.
         path: Path,
-        /// Its text.
+        /// The text of the node.
         text: String,
     },
-    /// [`Block::remove`].
+    /// Removes a node: see [`Block::remove`].
     Remove {
         /// The node.
         path: Path,
     },
-    /// [`Block::relocate`].
+    /// Moves a node: see [`Block::relocate`].
     Relocate {
         /// The node.
         from: Path,
         /// The free place.
         to: Path,
     },
-    /// [`Block::append`].
+    /// Adds an entry: see [`Block::append`].
     Append {
         /// The entry.
         text: String,
-        /// What the full nine come to, if they are full.
+        /// The summary of the nine entries of a full group.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<Summary>,
     },
-    /// [`Block::grow`].
+    /// Makes the block grow: see [`Block::grow`].
     Grow {
-        /// What the entries come to.
+        /// The summary of the entries.
         summary: Summary,
     },
-    /// Another block takes the place of this one.
+    /// Replaces the whole block.
     Replace {
         /// The block.
         block: Block,
     },
-    /// [`Block::set_decimal`].
+    /// Sets the decimal: see [`Block::set_decimal`].
     SetDecimal {
         /// The new decimal.
         decimal: u8,
     },
 }
 
-/// What an operation did.
+/// The effect of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
-    /// It is done.
+    /// The block was changed.
     Changed(Change),
     /// [`Op::Append`] has its own answers.
     Appended(Appended),
 }
 
 impl Applied {
-    /// What was done to the block; none if an entry waits for a summary and nothing was stored on the way.
+    /// The change of the block. `None` if an entry waits for a summary and nothing was stored on the way.
     pub fn change(&self) -> Option<&Change> {
         match self {
             Self::Changed(change) | Self::Appended(Appended::Written { change, .. }) => {

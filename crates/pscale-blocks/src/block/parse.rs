@@ -23,7 +23,7 @@ impl Block {
     /// Reads a block's text without what is faulty in it, and says what that was.
     ///
     /// # Errors
-    /// The text is no JSON object with a good `decimal` and a `tree` that has a node.
+    /// The text is not a JSON object with a valid `decimal` and a `tree` that has a node.
     pub fn parse_lenient(json: &str) -> Result<(Self, Vec<Issue>), FormatErrors> {
         let (block, issues) = convert(read(json)?);
         match block {
@@ -135,7 +135,7 @@ impl Loose {
         }
     }
 
-    /// The JSON it came from; a key that stands twice in an object stands twice here.
+    /// The JSON it was read from. A key that an object has twice is here twice.
     fn json(&self) -> String {
         let quoted = |text: &String| serde_json::Value::from(text.as_str()).to_string();
         match self {
@@ -177,7 +177,7 @@ fn convert(loose: Loose) -> (Option<Block>, Vec<Issue>) {
             "tree" if tree.is_none() => tree = Some(value),
             "decimal" | "tree" => faults.add(
                 Path::root(),
-                format!("{key} stands twice"),
+                format!("{key} is there twice"),
                 Some(value.json()),
             ),
             _ => faults.add(
@@ -290,7 +290,7 @@ impl Faults {
         for (key, value) in entries {
             match key.as_bytes() {
                 b"_" if node.text.is_some() => {
-                    self.add(path, "`_` stands twice", Some(value.json()));
+                    self.add(path, "`_` is there twice", Some(value.json()));
                 }
                 b"_" => match value {
                     Loose::Text(text) => node.text = self.text(path, text),
@@ -308,7 +308,7 @@ impl Faults {
                     };
                     match node.children.entry(digit) {
                         Entry::Occupied(_) => {
-                            self.add(below, "this digit stands twice", Some(value.json()));
+                            self.add(below, "this digit is there twice", Some(value.json()));
                         }
                         Entry::Vacant(place) => {
                             if let Some(child) = self.node(below, value) {
@@ -341,7 +341,7 @@ impl Faults {
     }
 }
 
-/// A node as it stands in a log.
+/// A node in the form of a log.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub(super) struct Subtree(pub Node);

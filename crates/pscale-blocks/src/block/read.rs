@@ -10,17 +10,17 @@ use crate::{BlockError, Path};
 pub struct NodeView {
     /// The node.
     pub path: Path,
-    /// Its width; see [`Block::pscale`].
+    /// The width; see [`Block::pscale`].
     pub pscale: i32,
-    /// Its text.
+    /// The text of the node.
     pub content: Option<String>,
-    /// The nodes below, digit by digit, with their texts; none of a leaf.
+    /// The nodes below, digit by digit, with their texts. `None` for a leaf.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub children: Option<BTreeMap<u8, Option<String>>>,
     /// The digits of the children that have children themselves.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "digits")]
     pub more: Option<Vec<u8>>,
-    /// Where the next entry goes; null when nine are used.
+    /// The place of the next entry. `None` when nine are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_free: Option<Option<Path>>,
 }
@@ -36,9 +36,9 @@ fn digits<S: Serializer>(digits: &Option<Vec<u8>>, serializer: S) -> Result<S::O
 pub struct NodeLine {
     /// The node.
     pub path: Path,
-    /// Its width; see [`Block::pscale`].
+    /// The width; see [`Block::pscale`].
     pub pscale: i32,
-    /// Its text.
+    /// The text of the node.
     pub text: Option<String>,
 }
 
@@ -67,7 +67,7 @@ fn branch<S: Serializer>(tree: &Node, serializer: S) -> Result<S::Ok, S::Error> 
 }
 
 impl Block {
-    /// The text of the node at `path`; none if it has none.
+    /// The text of the node at `path`. `None` if the node has no text.
     ///
     /// # Errors
     /// [`BlockError::NotFound`].

@@ -3,7 +3,7 @@ use serde::Serialize;
 use super::Block;
 use crate::Path;
 
-/// How many characters of a text are shown before what was found, and how many in all.
+/// The number of characters that are shown before a hit, and in all.
 const BEFORE: usize = 40;
 const SHOWN: usize = 160;
 
@@ -12,7 +12,7 @@ const SHOWN: usize = 160;
 pub struct Hit {
     /// The node.
     pub path: Path,
-    /// Its text around the first place, in one line; `…` where something is left out.
+    /// The text around the first hit, in one line; `…` where something is left out.
     pub text: String,
 }
 

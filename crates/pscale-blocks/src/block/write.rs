@@ -13,7 +13,7 @@ impl Block {
         self.checking(|block| Ok(block.set(*path, text)))
     }
 
-    /// Takes away the node at `path` and all below it. A node above that is left with nothing goes, too.
+    /// Removes the node at `path` and all below it. A node above that becomes empty is removed, too.
     ///
     /// # Errors
     /// There is no such node, or it is the head, or all that the head has.

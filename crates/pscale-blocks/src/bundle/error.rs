@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use super::SCHEMA_VERSION;
 use crate::{BlockName, FormatErrors, NameError, StoreError};
 
-/// Why blocks were not exported or imported. The store is as it was, but for [`BundleError::Left`].
+/// The reason why blocks were not exported or imported. The store is as it was, but for [`BundleError::Left`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleError {
@@ -17,13 +17,13 @@ pub enum BundleError {
         what: &'static str,
         /// The limit in bytes.
         limit: usize,
-        /// What it has.
+        /// The size in bytes.
         size: usize,
     },
     /// The text is neither a block nor a bundle.
     #[error("neither a block nor a bundle: {reason}")]
     Format {
-        /// What is wrong with it.
+        /// The rule that the text breaks.
         reason: String,
     },
     /// A later program made the bundle.
@@ -35,10 +35,10 @@ pub enum BundleError {
     /// A bare block says nothing of its name.
     #[error("a single block needs a name to import it under")]
     NameNeeded,
-    /// What is in the bundle or the folder is faulty.
+    /// Blocks in the bundle or the folder are faulty.
     #[error("{}", listed(faults))]
     Faulty {
-        /// All faults.
+        /// One problem or more.
         faults: Vec<ImportProblem>,
     },
     /// A file cannot be read.
@@ -46,33 +46,36 @@ pub enum BundleError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// An import broke off, and so did taking it back.
-    #[error("the import broke off, and of what it did {} is left", names(left))]
+    /// An import was interrupted, and so was its reversal.
+    #[error(
+        "the import was interrupted, and of what it did {} is left",
+        names(left)
+    )]
     Left {
         /// Blocks that are not as they were before.
         left: Vec<BlockName>,
-        /// Why it broke off.
+        /// The error that interrupted the import.
         #[source]
         source: Box<BundleError>,
     },
 }
 
-/// What is wrong with one block of a bundle.
+/// A problem with one block of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("block {name:?}: {reason}")]
 pub struct ImportProblem {
-    /// Its name as it stands there.
+    /// The name in the bundle.
     pub name: String,
-    /// What is wrong.
+    /// The kind of problem.
     #[source]
     pub reason: ImportProblemReason,
 }
 
-/// What can be wrong with a block of a bundle.
+/// The kinds of problems with a block of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportProblemReason {
@@ -82,17 +85,17 @@ pub enum ImportProblemReason {
     /// The block is none.
     #[error(transparent)]
     Format(#[from] FormatErrors),
-    /// The name stands twice.
-    #[error("the name stands twice")]
+    /// The name is there twice.
+    #[error("the name is there twice")]
     Twice,
     /// The block is not the one that was exported.
     #[error(
         "the hash is {found}, the bundle says {said}: it was changed or damaged after the export"
     )]
     Hash {
-        /// What it is.
+        /// The hash of the block.
         found: String,
-        /// What the bundle says.
+        /// The hash in the bundle.
         said: String,
     },
     /// The entry has another form.

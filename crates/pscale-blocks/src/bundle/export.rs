@@ -6,12 +6,12 @@ use serde::Serialize;
 use super::{BundleError, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
 use crate::{Block, BlockName, BlockStore, LogEntry};
 
-/// What stands in a bundle beside the blocks.
+/// The contents of a bundle in addition to the blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export<'a> {
-    /// When it is made.
+    /// The time of the export.
     pub at: Timestamp,
-    /// Which texts the blocks were begun with.
+    /// The version of the texts that the blocks were begun with.
     pub keystone_version: Option<&'a str>,
     /// The logs as well. An import does not read them.
     pub with_log: bool,

@@ -24,48 +24,48 @@ pub struct ImportBatch {
 struct ImportItem {
     name: BlockName,
     block: Block,
-    /// What was faulty and left out, one line each.
+    /// The faulty parts that were left out, one line each.
     repairs: Vec<String>,
 }
 
-/// What becomes of a block whose name is taken.
+/// The treatment of a block whose name is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnConflict {
-    /// It is not imported.
+    /// The block is not imported.
     #[default]
     Skip,
-    /// It takes the other one's place, which can be taken back.
+    /// The block replaces the other one. An undo reverts that.
     Replace,
-    /// It gets another name: `memory-2`.
+    /// The block gets another name: `memory-2`.
     Rename,
 }
 
-/// What became of one block.
+/// The result of the import of one block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Imported {
-    /// Its name in the bundle.
+    /// The name in the bundle.
     pub name: BlockName,
-    /// What was done.
+    /// The action that was taken.
     #[serde(flatten)]
     pub outcome: ImportOutcome,
-    /// How many keys were taken out of its texts.
+    /// The number of keys that were removed from its texts.
     pub keys_removed: u32,
-    /// What was faulty and left out, one line each.
+    /// The faulty parts that were left out, one line each.
     pub repairs: Vec<String>,
 }
 
-/// What was done with one block.
+/// The action that an import took for one block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum ImportOutcome {
-    /// It is in the store.
+    /// The block is in the store.
     Created,
-    /// It took another one's place.
+    /// The block replaced another one.
     Replaced,
-    /// It is in the store under another name.
+    /// The block is in the store under another name.
     Renamed {
-        /// That name.
+        /// The other name.
         to: BlockName,
     },
     /// The name is taken, nothing was done.
@@ -214,7 +214,7 @@ impl ImportItem {
     }
 }
 
-/// A name with the first free number behind it.
+/// The name with the first free number appended.
 fn another_name(name: &BlockName, taken: &BTreeSet<BlockName>) -> Result<BlockName, StoreError> {
     let mut number = 2_u64;
     loop {
@@ -229,7 +229,7 @@ fn another_name(name: &BlockName, taken: &BTreeSet<BlockName>) -> Result<BlockNa
     }
 }
 
-/// Undoes what an import did before it broke off, last first.
+/// Reverts what an import did before an error, last first.
 fn revert(
     store: &dyn BlockStore,
     done: &[Imported],
@@ -350,7 +350,7 @@ fn text_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str
     Ok(value.as_str().map(str::to_owned))
 }
 
-/// Names and what stands there, in the order of the text; a name that stands twice is here twice.
+/// Names and their values, in the order of the text. A name that the text has twice is here twice.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {

@@ -8,10 +8,10 @@ use crate::{Block, BlockName, Path, TokenCounter};
 
 /// The most tokens of one text.
 const MOST: usize = 60;
-/// How many of the last entries are shown.
+/// The number of last entries that are shown.
 const LAST: usize = 3;
 
-/// What a model needs of its memory, in at most `budget` tokens: the head, the widest summaries, the last entries.
+/// The part of its memory that a model needs, in at most `budget` tokens: the head, the widest summaries, the last entries.
 ///
 /// Each text has at most 60 tokens. When not all has a place, the head comes first, then the last entry, the summaries just
 /// below the head from the newest to the oldest, the two entries before the last, and the narrower summaries. The last line
@@ -68,7 +68,7 @@ fn fill(
     Some(LineSelection { lines, left_out })
 }
 
-/// What may be shown, the most important first.
+/// The nodes that may be shown, the most important first.
 fn items(memory: &Block) -> Vec<(Path, &Node)> {
     let head_path = memory.head();
     let Some(head) = memory.node(&head_path) else {

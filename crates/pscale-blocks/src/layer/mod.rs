@@ -16,8 +16,8 @@ pub use outline::{DetailLevel, render_outline};
 pub struct Layer {
     /// The text, with its frame line.
     pub text: String,
-    /// Its tokens.
+    /// The number of tokens.
     pub tokens: usize,
-    /// How many texts were cut to keep to the budget.
+    /// The number of texts that were cut to keep to the budget.
     pub cut: u32,
 }

@@ -3,14 +3,14 @@ use super::renderer::{Line, LineSelection, OutlineRenderer};
 use crate::block::Node;
 use crate::{Block, BlockName, Path, TokenCounter};
 
-/// How much of a block is shown.
+/// The part of a block that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetailLevel {
     /// The head's text.
     HeadOnly,
     /// The head and this many levels below it.
     Levels(u8),
-    /// Everything.
+    /// The whole block.
     Full,
 }
 

@@ -7,7 +7,7 @@ use crate::{Block, BlockName, Path, TokenCounter};
 const LEAST: usize = 12;
 /// The least tokens of the head's text.
 const LEAST_OF_HEAD: usize = 24;
-/// How often a layer is made again when the whole has more tokens than its lines.
+/// The number of attempts at a layer that has more tokens as a whole than its lines have.
 const ATTEMPTS: usize = 4;
 
 /// Prints nodes of one block: a frame line, then lines that no text can imitate.
@@ -23,9 +23,9 @@ pub(super) struct Line {
     pub path: Path,
     /// Path and text, without the line end.
     body: String,
-    /// How many bytes of `body` are no text: the path and the space after it.
+    /// The number of bytes of `body` that are not text: the path and the space after it.
     start: usize,
-    /// What follows a text that is cut.
+    /// The mark that follows a text that is cut.
     mark: String,
     /// Tokens of the path.
     pub path_tokens: usize,
@@ -43,10 +43,10 @@ pub(super) struct RenderedLine {
     cut: bool,
 }
 
-/// What a budget holds of a block.
+/// The lines of a block for a budget.
 pub(super) struct LineSelection {
     pub lines: Vec<RenderedLine>,
-    /// How many nodes would belong here, too.
+    /// The number of nodes that would belong here, too.
     pub left_out: usize,
 }
 
@@ -139,7 +139,7 @@ impl<'a> OutlineRenderer<'a> {
         }
     }
 
-    /// The line in at most `room` tokens; none if there is not one word in it.
+    /// The line in at most `room` tokens. `None` if not one word fits.
     pub fn fit(&self, line: &Line, room: usize) -> Option<RenderedLine> {
         if line.full <= room {
             // A tree without a text of its own has neither path nor text.
@@ -176,7 +176,7 @@ impl<'a> OutlineRenderer<'a> {
         self.tokens.count(text)
     }
 
-    /// A long beginning of `body` in at most `room` tokens, which ends with a word; none if that leaves nothing after
+    /// A long beginning of `body` in at most `room` tokens, which ends with a word. `None` if that leaves nothing after
     /// `start`. It is found by a few guesses, so it may be a word shorter than the longest.
     fn longest<'t>(&self, body: &'t str, start: usize, room: usize) -> Option<&'t str> {
         let mut best = None;

@@ -3,7 +3,7 @@ use serde::Serialize;
 use super::{LogEntry, Stamp, StoreError};
 use crate::{Applied, Block, BlockName, Op};
 
-/// Where blocks are kept. Every method is one step: it is done, or nothing is.
+/// A store of blocks. Every method does all or nothing.
 pub trait BlockStore: Send + Sync {
     /// All blocks, in order of their names.
     ///
@@ -17,7 +17,7 @@ pub trait BlockStore: Send + Sync {
     /// [`StoreError::NoBlock`], or the store cannot be read.
     fn load(&self, name: &BlockName) -> Result<Versioned, StoreError>;
 
-    /// Makes a block; answers its revision. After a deletion the revisions go on from those before.
+    /// Creates a block; returns its revision. After a deletion the revisions continue from those before.
     ///
     /// # Errors
     /// [`StoreError::Exists`], a limit, or the store cannot be written.
@@ -41,21 +41,21 @@ pub trait BlockStore: Send + Sync {
     /// [`StoreError::NoBlock`], or the store cannot be written.
     fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError>;
 
-    /// What was done, from revision `from` on: of one block, or of all in order of name and revision.
+    /// The log entries from revision `from` on: of one block, or of all blocks in order of name and revision.
     ///
     /// # Errors
     /// The log cannot be read.
     fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError>;
 
-    /// Takes back the last `count` edits that are not taken back yet, newest first, in one new revision; fewer if there
-    /// are no more, as a block's making is no edit.
+    /// Reverts the last `count` edits that are not reverted yet, newest first, in one new revision. It reverts fewer if there
+    /// are no more; the creation of a block is not an edit.
     ///
     /// # Errors
     /// [`StoreError::NoBlock`], [`StoreError::NothingLeft`], or the store cannot be written.
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError>;
 
-    /// Makes the last `count` edits again that were taken back, in one new revision; fewer if there are no more. After
-    /// another edit there are none.
+    /// Makes the last `count` reverted edits again, in one new revision. It makes fewer if there are no more. After another
+    /// edit there are no reverted edits.
     ///
     /// # Errors
     /// [`StoreError::NoBlock`], [`StoreError::NothingLeft`], or the store cannot be written.
@@ -69,36 +69,36 @@ pub struct Versioned {
     pub block: Block,
     /// From 1, one more with each edit.
     pub rev: u64,
-    /// [`Block::hash`].
+    /// The hash: see [`Block::hash`].
     pub hash: [u8; 32],
 }
 
 /// One row of a store's contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BlockInfo {
-    /// Its name.
+    /// The name of the block.
     pub name: BlockName,
-    /// [`Block::decimal`].
+    /// The decimal: see [`Block::decimal`].
     pub decimal: u8,
     /// The revision.
     pub rev: u64,
-    /// [`Block::nodes`].
+    /// The number of nodes: see [`Block::nodes`].
     pub nodes: usize,
-    /// [`Block::file_bytes`].
+    /// The size of the file: see [`Block::file_bytes`].
     pub bytes: usize,
-    /// [`Block::head_text`].
+    /// The text of the head: see [`Block::head_text`].
     pub head: Option<String>,
 }
 
-/// What an edit came to.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
     /// The revision afterwards; as before if nothing changed.
     pub rev: u64,
-    /// What was done; none for an undo or a redo.
+    /// The effect of the operation. `None` for an undo or a redo.
     pub applied: Option<Applied>,
-    /// How many keys were taken out of the texts.
+    /// The number of keys that were removed from the texts.
     pub keys_removed: u32,
-    /// How many edits an undo took back, or a redo made again.
+    /// The number of edits that an undo reverted, or a redo made again.
     pub steps: u32,
 }

@@ -3,14 +3,14 @@ use std::path::{Path, PathBuf};
 
 use crate::{BlockError, BlockName, FormatErrors, NameError};
 
-/// Why a store did not do what was asked. Nothing was changed.
+/// The reason why a store refused a call. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The operation on the block failed.
     #[error(transparent)]
     Block(Box<BlockError>),
-    /// The text is no name.
+    /// The text is not a name.
     #[error(transparent)]
     Name(#[from] NameError),
     /// There is no such block.
@@ -19,7 +19,7 @@ pub enum StoreError {
         near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default()
     )]
     NoBlock {
-        /// What was asked for.
+        /// The name that was asked for.
         name: BlockName,
         /// The name most like it.
         near: Option<BlockName>,
@@ -30,17 +30,17 @@ pub enum StoreError {
         /// The name.
         name: BlockName,
     },
-    /// Somebody else was faster.
+    /// The block was edited by another caller first.
     #[error("block {name} has revision {actual}, not {expected}: read it again")]
     Revision {
         /// The block.
         name: BlockName,
-        /// What the caller knows.
+        /// The revision that the caller knows.
         expected: u64,
-        /// What it is.
+        /// The revision of the block.
         actual: u64,
     },
-    /// Another process writes to the directory.
+    /// The directory is locked by another process, which writes to it.
     #[error("{} is locked by pid {}", dir.display(), pid.map_or("?".to_owned(), |pid| pid.to_string()))]
     Locked {
         /// The directory.
@@ -51,15 +51,15 @@ pub enum StoreError {
     /// The store was opened for reading.
     #[error("the store is open for reading only")]
     ReadOnly,
-    /// A file that is no block, no log, or of another version.
+    /// A file is not a block or a log, or it is of another version.
     #[error("{}: {reason}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         reason: String,
     },
-    /// What an undo led to is not what the log says was there.
+    /// The result of an undo is not what the log says.
     #[error("the log of block {name} does not fit the block, nothing was taken back")]
     LogMismatch {
         /// The block.
@@ -73,7 +73,7 @@ pub enum StoreError {
         /// `undo` or `redo`.
         step: &'static str,
     },
-    /// The text is no block.
+    /// The text is not a block.
     #[error(transparent)]
     Format(#[from] FormatErrors),
     /// The disk is full.
@@ -87,7 +87,7 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -100,7 +100,7 @@ impl From<BlockError> for StoreError {
 }
 
 impl StoreError {
-    /// What the system says about a file.
+    /// The error of the system about a file.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| match source.kind() {

@@ -1,27 +1,27 @@
-//! What a log can do for a block: take edits back, make them again, and make the block again.
+//! The uses of a log: to revert edits, to make them again, and to rebuild a block.
 
 use super::{LogEntry, LoggedOp};
 use crate::{Block, Inverse, Op};
 
-/// What an undo or a redo came to.
+/// The result of an undo or a redo.
 pub(super) struct Stepped {
     /// The revisions of the edits, in the order in which they were taken back or made again.
     pub revs: Vec<u64>,
-    /// What takes all of it back.
+    /// The inverse of all of it.
     pub inverse: Inverse,
 }
 
 /// The edits that an undo and a redo of a block concern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Steps {
-    /// The revisions of the edits that an undo takes back, the first one first.
+    /// The revisions of the edits that an undo reverts, the first one first.
     pub undo: Vec<u64>,
     /// The revisions of the edits that a redo makes again, the first one first.
     pub redo: Vec<u64>,
 }
 
 impl Steps {
-    /// Those of the block whose entries are `log`.
+    /// The edits of the block whose entries are `log`.
     pub fn of(log: &[LogEntry]) -> Self {
         let revs = |entry: &LogEntry| entry.rev;
         Self {
@@ -136,7 +136,7 @@ fn step<'a>(
     Some(stepped)
 }
 
-/// As [`replay`]; none, too, if something else comes out than the log says.
+/// As [`replay`], and `None` also if the result is not what the log says.
 pub(super) fn rebuild(log: &[LogEntry], known: Option<&Block>) -> Option<Block> {
     let last = log.last()?.after_hash.as_deref()?;
     replay(log, known).filter(|block| hex::encode(block.hash()) == last)

@@ -30,7 +30,7 @@ pub(super) struct LedgerState<J> {
 pub struct BlockSlot {
     /// Of the last entry in the log.
     pub rev: u64,
-    /// None when it was deleted.
+    /// `None` for a block that was deleted.
     pub live: Option<CurrentBlock>,
 }
 
@@ -43,18 +43,18 @@ pub struct CurrentBlock {
     pub hash: Option<[u8; 32]>,
 }
 
-/// What outlives an edit. Every method does all or nothing.
+/// The part of a store that outlives the process. Every method does all or nothing.
 pub trait Journal: Send {
     /// The hash of `block`, if the journal compares blocks with what it keeps.
     fn hash(&self, block: &Block) -> Option<[u8; 32]>;
 
-    /// The block as it is now, if somebody else changed it.
+    /// The block as it is now, if another process or a person changed it.
     ///
     /// # Errors
     /// It cannot be read, or the change cannot be noted.
     fn look(&mut self, name: &BlockName) -> Result<Option<BlockSlot>, StoreError>;
 
-    /// The block as it was kept last, whatever broke off since.
+    /// The block as it was kept last, whatever was interrupted since.
     ///
     /// # Errors
     /// It cannot be read.
@@ -110,7 +110,7 @@ impl<J> BlockLedger<J> {
 }
 
 impl<J: Journal> LedgerState<J> {
-    /// Begins a call about a block, which is read again if an earlier one broke off.
+    /// Begins a call about a block, which is read again if an earlier call was interrupted.
     fn touch(&mut self, name: &BlockName) -> Result<(), StoreError> {
         self.touched = Some(name.clone());
         if self.broken_off.contains(name) {
@@ -179,7 +179,7 @@ pub(super) fn entry(
 }
 
 impl CurrentBlock {
-    /// Keeps `entry`, which led to the block as it stands now. If that fails the block becomes what it was.
+    /// Keeps `entry`, which led to the block as it is now. If that fails the block becomes what it was.
     fn keep<J: Journal>(
         &mut self,
         name: &BlockName,
@@ -331,7 +331,7 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
     }
 }
 
-/// Which way a step leads through the edits of a block.
+/// The direction of a step through the edits of a block.
 #[derive(Clone, Copy)]
 enum Direction {
     Undo,

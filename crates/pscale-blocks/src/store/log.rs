@@ -3,18 +3,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Block, Inverse, Op, Path};
 
-/// When an edit is made and by whom. A store has no clock of its own.
+/// The time and the author of an edit. A store has no clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// When.
+    /// The time of the edit.
     pub at: Timestamp,
-    /// By whom.
+    /// The author of the edit.
     pub by: EditAuthor,
-    /// Why, for the log.
+    /// The reason for the edit, for the log.
     pub note: Option<String>,
 }
 
-/// Who makes an edit.
+/// The author of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditAuthor {
@@ -22,7 +22,7 @@ pub enum EditAuthor {
     Person,
     /// A model.
     Model {
-        /// Its id.
+        /// The id of the model.
         id: String,
         /// A page that it had read in the same turn, so that the edit may be the page's wish.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,9 +33,9 @@ pub enum EditAuthor {
         /// The page.
         url: String,
     },
-    /// Another store, or an earlier generation.
+    /// Import from another store or an earlier generation.
     Import {
-        /// Which.
+        /// The name of the source.
         source: String,
     },
     /// The program itself.
@@ -45,31 +45,31 @@ pub enum EditAuthor {
 /// One line of a block's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
-    /// 1.
+    /// The version of the format, 1.
     pub schema_version: u32,
     /// The revision that the edit made.
     pub rev: u64,
-    /// When.
+    /// The time of the edit.
     pub at: Timestamp,
-    /// By whom.
+    /// The author of the edit.
     pub by: EditAuthor,
-    /// What was done.
+    /// The operation.
     pub op: LoggedOp,
     /// The node that was written, or the head when the whole block changed; see [`crate::Change::path`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Path>,
-    /// What takes it back; none where an undo stops.
+    /// The inverse of the edit. `None` where an undo stops.
     pub inverse: Option<Inverse>,
-    /// SHA-256 of the block before, in hex; none when it was made. A store in memory has no hashes.
+    /// SHA-256 of the block before, in hex. `None` for a new block, and in a store in memory, which has no hashes.
     pub before_hash: Option<String>,
-    /// SHA-256 of the block afterwards, in hex; none when it was deleted. A store in memory has no hashes.
+    /// SHA-256 of the block afterwards, in hex. `None` for a deleted block, and in a store in memory.
     pub after_hash: Option<String>,
-    /// Why.
+    /// The reason for the edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What a log says was done.
+/// The operation of a log entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum LoggedOp {
@@ -78,14 +78,14 @@ pub enum LoggedOp {
         /// As it was.
         block: Block,
     },
-    /// It went to the trash.
+    /// The block went to the trash.
     Delete,
     /// Edits were taken back.
     Undo {
         /// The revisions that the edits had made, the newest first.
         #[serde(default)]
         revs: Vec<u64>,
-        /// Read from the logs of older programs only, which did not name revisions: so many entries before this one.
+        /// The number of entries before this one. Only in the logs of older programs, which did not name revisions.
         /// Reading a log turns it into `revs`.
         #[doc(hidden)]
         #[serde(default, skip_serializing)]

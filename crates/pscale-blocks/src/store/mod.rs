@@ -1,4 +1,4 @@
-//! Where blocks are kept: a store edits one block at a time, in revisions, and can take every edit back.
+//! Stores of blocks. A store edits one block at a time, in revisions, and can revert every edit.
 
 mod block_store;
 #[cfg(feature = "testing")]

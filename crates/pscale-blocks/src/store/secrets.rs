@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use crate::{Block, EditAuthor, Op, Stamp};
 
-/// What stands where a key was.
+/// The text that replaces a key.
 pub const KEY_REMOVED: &str = "[key removed]";
 
 /// The text without keys, and how many there were.
 ///
-/// A key is `sk-ant-` or `sk-or-` with at least 8 letters, digits, `_` or `-` behind it, or `sk-` with at least 20. The
-/// last two do not count inside of a word: `risk-adjusted-returns-of-funds` is none.
+/// A key is `sk-ant-` or `sk-or-` with at least 8 more letters, digits, `_` or `-`, or `sk-` with at least 20. The last two
+/// do not count inside of a word: `risk-adjusted-returns-of-funds` is not a key.
 ///
 /// ```
 /// let (text, keys) = pscale_blocks::remove_keys("use sk-ant-api03-abcdefgh, please");
@@ -51,7 +51,7 @@ fn key_length(before: &str, text: &str) -> Option<usize> {
     found.then_some(length)
 }
 
-/// What is about to be stored, without keys. Clean values are not copied.
+/// A value that is about to be stored, without keys. Clean values are not copied.
 pub(crate) trait Clean: ToOwned {
     /// The value without keys, and how many there were.
     fn clean(&self) -> (Cow<'_, Self>, u32);

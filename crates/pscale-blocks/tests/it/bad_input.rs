@@ -1,4 +1,4 @@
-//! What the specification lists as bad input, as far as it concerns one block; the stores' tests have the rest.
+//! The bad input that the specification lists, as far as it concerns one block; the tests of the stores have the rest.
 
 use pscale_blocks::{
     Block, BlockError, BlockName, MAX_FILE, MAX_NODES, MAX_TEXT, NameError, Path, PathError,
@@ -135,7 +135,7 @@ fn growth_ends_at_32_levels() {
     assert_eq!(block, before);
 }
 
-/// A node with so many leaves below it, ten to a branch.
+/// A node with this number of leaves below it, ten to a branch.
 fn wide(leaves: usize) -> Value {
     let mut level = vec![json!("leaf"); leaves];
     while level.len() > 1 {

@@ -250,9 +250,9 @@ fn one_fault_refuses_the_whole_bundle_and_all_are_named() {
         (good.replace("the notes", "the motes"), "changed or damaged"),
         (
             good.replace("\"stash\"", "\"../x\""),
-            "\"../x\" is no block name",
+            "\"../x\" is not a block name",
         ),
-        (twice, "stands twice"),
+        (twice, "is there twice"),
         (good.replace("\"1\": ", "\"11\": "), "single digits"),
         (
             good.replace("\"decimal\": 1", "\"decimal\": 33"),
@@ -342,7 +342,7 @@ fn a_report_as_it_is_written() {
     insta::assert_snapshot!(serde_json::to_string(&row).unwrap());
 }
 
-/// A store on which nothing can be made or changed after so many times.
+/// A store in which nothing can be made or changed after `left` calls.
 struct Failing {
     inner: MemStore,
     left: std::sync::atomic::AtomicI32,

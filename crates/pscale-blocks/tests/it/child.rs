@@ -35,7 +35,7 @@ impl Process {
         self.child.id()
     }
 
-    /// The next thing the child says; none when it has ended.
+    /// The next message of the child. `None` when it has ended.
     pub fn hear(&mut self) -> Option<String> {
         let mut line = String::new();
         while self.lines.read_line(&mut line).unwrap() > 0 {

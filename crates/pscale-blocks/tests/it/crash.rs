@@ -136,7 +136,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// How the steps of a save fail.
+/// The way the steps of a save fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Failure {
     /// This step only, as with a full disk.
@@ -170,7 +170,7 @@ fn failing(
     (steps, store.map(DirStore::without_fsync))
 }
 
-/// Row H22: does the task, which panics at step `fail`, and goes on in the same process; answers whether it got there.
+/// Row H22: does the task, which panics at step `fail`, and continues in the same process; returns whether it got there.
 fn act_panicking(dir: &Path, task: &str, fail: usize, old: &State, new: &State) -> bool {
     let what = format!("{task}, panic at step {fail}");
     let opened = catch_unwind(|| failing(dir, fail, Failure::Panic));

@@ -123,7 +123,7 @@ proptest! {
         check_sound(&block);
     }
 
-    /// The log is a file: somebody may have changed it, or changed the block behind its back.
+    /// The log is a file: a person may have changed it, or the block alone.
     #[test]
     fn inverse_of_another_block_leaves_a_block(
         mut block in random::block(),

@@ -157,7 +157,7 @@ fn small_memory_is_shown_whole_and_a_line_says_what_is_not() {
     assert!(shown(&block).contains("\n0.0 Nine quiet days.\n0.2 Day 2.\n"));
 }
 
-/// Lines that a text cannot make: whatever stands in it, they name nodes of the block in order.
+/// Checks the lines: whatever a text contains, they name nodes of the block in order.
 fn check_lines(block: &Block, layer: &Layer) {
     if layer.text.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What is asked of a whole block: its levels, a text in it, what differs from another, what is odd.
+//! Questions to a whole block: its levels, a text in it, its differences from another block, its oddities.
 
 use proptest::prelude::*;
 use pscale_blocks::{Block, BlockExcerpt, Hit, LintKind, NodeDiff, Path};

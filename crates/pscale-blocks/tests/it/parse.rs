@@ -134,7 +134,7 @@ fn spoiled() -> impl Strategy<Value = String> {
     })
 }
 
-/// What the format says, on the parsed value and without our code. Keys that stand twice are not seen here.
+/// The rules of the format, on the parsed value and without our code. Keys that are there twice are not seen here.
 fn in_the_format(value: &Value) -> bool {
     fn node(value: &Value, depth: usize) -> bool {
         match value {

@@ -73,7 +73,7 @@ pub fn one_rooted() -> impl Strategy<Value = Block> {
     })
 }
 
-/// Any block.
+/// A strategy for any block.
 pub fn block() -> impl Strategy<Value = Block> {
     let several = (0..7_u8, btree_map(0..10_u8, node(4), 1..4)).prop_map(|(decimal, nodes)| {
         let tree: Map<_, _> = nodes
@@ -109,7 +109,7 @@ pub fn append(
     }
 }
 
-/// A memory of so many entries, with all its summaries.
+/// A memory with this number of entries, and all their summaries.
 pub fn memory(entries: usize) -> Block {
     let mut block = Block::new(
         "The memory of Kelp: what happened, oldest first. Summaries stand above their nine entries.",

@@ -1,4 +1,4 @@
-//! What every store promises, as one suite. A store that is not in this crate runs it in its own tests.
+//! The promises of every store, as one suite. A store in another crate runs it in its tests.
 //!
 //! ```
 //! use pscale_blocks::{MemStore, conformance};
@@ -45,7 +45,7 @@ pub fn check(make: impl Fn() -> Box<dyn BlockStore>) {
     }
 }
 
-/// A stamp of the person, so many seconds after the beginning of 2026.
+/// A stamp of the person, `seconds` after the beginning of 2026.
 pub fn stamp(seconds: i64) -> Stamp {
     Stamp {
         at: Timestamp::from_second(1_767_225_600 + seconds).unwrap(),

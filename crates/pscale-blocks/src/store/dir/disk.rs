@@ -55,7 +55,7 @@ impl Disk {
         staged.move_to_place()
     }
 
-    /// Writes `bytes` behind the first `length` bytes of a log; what stood there is lost.
+    /// Writes `bytes` after the first `length` bytes of a log; other bytes there are lost.
     pub fn append(&self, path: &Path, length: u64, bytes: &[u8]) -> Result<(), StoreError> {
         let append = || {
             if let Some(reason) = foreign(path) {
@@ -75,7 +75,7 @@ impl Disk {
         })
     }
 
-    /// Takes away what stands behind the first `length` bytes of a log.
+    /// Cuts a log after its first `length` bytes.
     pub fn cut(&self, path: &Path, length: u64) -> Result<(), StoreError> {
         self.0.cut(path, length).map_err(StoreError::io(path))
     }
@@ -100,7 +100,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
     builder.create(path).map_err(StoreError::io(path))
 }
 
-/// Why what stands at `path` is not opened: a link leads elsewhere, and a pipe could be waited for without end.
+/// The reason why a file is not opened: a link leads elsewhere, and a pipe could be waited for without end.
 fn foreign(path: &Path) -> Option<&'static str> {
     let found = fs::symlink_metadata(path).ok()?.file_type();
     if found.is_symlink() {
@@ -112,7 +112,7 @@ fn foreign(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// The bytes of a file that is no symbolic link; none if there is none.
+/// The bytes of a file that is not a symbolic link. `None` if there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     if let Some(reason) = foreign(path) {
         return Err(StoreError::Corrupt {

@@ -9,13 +9,13 @@ use super::disk::{self, Disk, make_folder};
 use crate::store::SCHEMA_VERSION;
 use crate::{BlockName, StoreError};
 
-/// Where what is in a data directory.
+/// The places of files in a data directory.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub root: PathBuf,
 }
 
-/// `store.json`.
+/// The content of `store.json`.
 #[derive(Serialize, Deserialize)]
 struct Schema {
     schema_version: u64,
@@ -52,12 +52,12 @@ impl Layout {
         free(&self.root.join("trash"), name, at)
     }
 
-    /// A free place for a file that is no block.
+    /// A free place for a file that is not a block.
     pub fn quarantine(&self, name: &BlockName, at: Timestamp) -> PathBuf {
         free(&self.root.join("quarantine"), name, at)
     }
 
-    /// Makes the folders and `store.json`, and takes away what an earlier process left half done.
+    /// Makes the folders and `store.json`, and removes the unfinished files of an earlier process.
     pub fn prepare(&self, disk: &Disk) -> Result<(), StoreError> {
         for folder in ["blocks", "log", "trash", "quarantine", "backups"] {
             make_folder(&self.root.join(folder))?;

@@ -15,7 +15,7 @@ use crate::{BlockName, StoreError};
 
 /// From here on the older entries move to an archive.
 pub(super) const LOG_LIMIT: u64 = 8 << 20;
-/// What an archive may unpack to: a log at its limit and the longest entry.
+/// The limit of an unpacked archive in bytes: a log at its limit and the longest entry.
 const ARCHIVE_LIMIT: u64 = 64 << 20;
 /// A number that grows by one forever never gets here.
 const MAX_REV: u64 = 1 << 53;
@@ -26,13 +26,13 @@ const MAX_UNDO: u64 = 1 << 20;
 pub(super) struct Lines {
     path: PathBuf,
     bytes: Vec<u8>,
-    /// Bytes behind the last line end: a line that a process that died did not finish.
+    /// The number of bytes after the last line end: a line that was not finished by a process that died.
     pub torn: usize,
 }
 
-/// What is wrong with a line.
+/// A problem with a line.
 enum LogLineError {
-    /// It is damaged.
+    /// The line is damaged.
     Bad(String),
     /// A later program wrote it.
     Newer(u64),
@@ -81,7 +81,7 @@ impl Lines {
         Self { path, bytes, torn }
     }
 
-    /// Bytes.
+    /// The length in bytes.
     pub fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -91,7 +91,7 @@ impl Lines {
         lines.map(|line| line.strip_suffix(b"\n").unwrap_or(line))
     }
 
-    /// The last entry that can be read, and what is wrong with those behind it.
+    /// The last entry that can be read; the problems of the lines after it become notices.
     pub fn last(&self, notices: &mut Vec<String>) -> Result<Option<LogEntry>, StoreError> {
         for line in self.lines().rev() {
             match parse(line) {

@@ -22,7 +22,7 @@ use layout::Layout;
 use log_file::{LOG_LIMIT, entries, rotate};
 use repair::RepairFinding;
 
-/// How old a backup gets before the next save makes another.
+/// The age of a backup at which the next save makes another.
 const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 
 /// A store in a directory, one JSON file a block, which a person may read and edit.
@@ -59,24 +59,24 @@ pub type DirStore = BlockLedger<DirJournal>;
 pub struct DirJournal {
     layout: Layout,
     disk: Disk,
-    /// Held as long as the store is open; none if it is open for reading.
+    /// The lock, held as long as the store is open. `None` if it is open for reading.
     lock: Option<Lock>,
     files: BTreeMap<BlockName, Files>,
     notices: Vec<String>,
 }
 
-/// What is known of a block's files.
+/// The known state of a block's files.
 #[derive(Debug, Default)]
 struct Files {
     /// Bytes of whole lines in the log.
     log: u64,
-    /// When the backup was made.
+    /// The time of the backup.
     backup: Option<Timestamp>,
     /// The block's file as this process left it.
     seen: Option<Seen>,
 }
 
-/// What tells that a file was changed.
+/// The facts that show whether a file was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Seen {
     modified: SystemTime,
@@ -84,7 +84,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// None of what is no file.
+    /// `None` if there is no file.
     fn at(path: &Path) -> Option<Self> {
         let found = fs::symlink_metadata(path).ok()?;
         Some(Self {
@@ -158,7 +158,7 @@ impl DirStore {
         Self::of(state.blocks, state.journal)
     }
 
-    /// What was found and repaired, for a person, one line each.
+    /// The findings and repairs of the opening, for a person, one line each.
     pub fn notices(&self) -> Vec<String> {
         self.state().journal.notices.clone()
     }
@@ -177,7 +177,7 @@ impl DirJournal {
         }
     }
 
-    /// Whether somebody else changed the block's file.
+    /// Whether another process or a person changed the block's file.
     fn is_changed(&self, name: &BlockName) -> bool {
         let seen = self.files.get(name).and_then(|files| files.seen);
         Seen::at(&self.layout.block(name)) != seen
@@ -203,7 +203,7 @@ impl DirJournal {
         Ok(before)
     }
 
-    /// Takes back what [`DirJournal::append`] did.
+    /// Reverts what [`DirJournal::append`] did.
     fn unappend(&mut self, name: &BlockName, before: u64) {
         // As there: a log that is ahead of its block is what openings repair.
         let _ = self.disk.cut(&self.layout.log(name), before);

@@ -1,4 +1,4 @@
-//! What an opening does with what a crash, a damaged disk or a person left.
+//! The repair of a store when it is opened, after a crash, damage on the disk or an edit by a person.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,11 +16,11 @@ use crate::store::secrets::Clean as _;
 use crate::store::{LogEntry, LoggedOp};
 use crate::{Block, BlockName, EditAuthor, Inverse, MAX_FILE, Op, Stamp, StoreError};
 
-/// What stands where a block's file should.
+/// The file in the place of a block's file.
 pub(super) enum RepairFinding {
     Nothing,
     Block(Block, Timestamp),
-    /// Why it is none.
+    /// The reason why the file is not a block.
     Damage(String, Timestamp),
 }
 
@@ -130,7 +130,7 @@ impl DirJournal {
             if let Some(block) = rebuild(&log, Some(&block)) {
                 self.write_block(name, &block)?;
                 self.notices.push(format!(
-                    "block {name}: edit {rev} was finished, which a crash broke off"
+                    "block {name}: edit {rev} was finished, which a crash had interrupted"
                 ));
                 return Ok(BlockSlot {
                     rev,
@@ -141,7 +141,7 @@ impl DirJournal {
         self.accept(name, &block, modified, rev, stands)
     }
 
-    /// What the log ends with. A torn line at its end is cut off.
+    /// The last entry of the log. A torn line at its end is cut off.
     fn open_log(&mut self, name: &BlockName) -> Result<Option<LogEntry>, StoreError> {
         let path = self.layout.log(name);
         let lines = Lines::read(path.clone())?;
