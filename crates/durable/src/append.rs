@@ -167,7 +167,7 @@ fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true
 }
 
-/// Returns the number of bytes in the whole lines of a file: from its end, at most 64 KiB in memory at a time.
+/// Returns the number of bytes in the whole lines of a file. It is read from its end, 64 KiB at a time, and rewound.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -180,9 +180,11 @@ pub fn whole_lines(mut file: &File) -> io::Result<u64> {
         file.seek(SeekFrom::Start(begin))?;
         file.read_exact(&mut bytes)?;
         if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
-            return Ok(begin + at as u64 + 1);
+            end = begin + at as u64 + 1;
+            break;
         }
         end = begin;
     }
-    Ok(0)
+    file.rewind()?;
+    Ok(end)
 }

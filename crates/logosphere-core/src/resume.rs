@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ExperimentStart;
 use crate::fold::Fold;
-use crate::journal::{ReadError, Spooled, read_spool, whole_lines};
+use crate::journal::{ReadError, Spooled, read_spool};
 use crate::state::{State, StateError, Step};
 
 /// A run that was read from its journal and can go on.
@@ -92,8 +92,10 @@ impl Resumption {
             let path = path.to_owned();
             |source| ResumeError::File { path, source }
         };
-        let mut file = File::open(journal).map_err(failed(journal))?;
-        let (whole, torn_bytes) = whole_lines(&mut file).map_err(failed(journal))?;
+        let file = File::open(journal).map_err(failed(journal))?;
+        let length = file.metadata().map_err(failed(journal))?.len();
+        let whole = durable::whole_lines(&file).map_err(failed(journal))?;
+        let torn_bytes = length - whole;
         if whole == 0 {
             return Err(ResumeError::NothingWhole {
                 path: journal.to_owned(),

@@ -25,7 +25,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     ),
     (
         "logosphere-core",
-        &["llm-client", "llm-types", "report-kit"],
+        &["durable", "llm-client", "llm-types", "report-kit"],
     ),
     (
         "hermitcrab-kernel",

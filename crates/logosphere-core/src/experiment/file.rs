@@ -1,15 +1,15 @@
 //! Files that are there as a whole or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
-use tempfile::NamedTempFile;
+use durable::Disk;
 
 use super::ExperimentError;
 
-/// What the name of a file begins with until it is whole.
-const DRAFT: &str = ".draft-";
+/// The files of an experiment. Their names begin with the prefix until they are whole.
+pub(super) const DISK: Disk = Disk::new(".draft-");
 
 /// What may be done to a file that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,11 @@ pub(super) enum Old {
 
 /// Writes a file to the disk, then moves it to its place in one step.
 pub(super) fn write(path: &Path, content: &[u8], old: Old) -> Result<(), ExperimentError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    put(path, folder, content, old).map_err(|source| match source.kind() {
+    let written = match old {
+        Old::Replace => DISK.replace(path, content),
+        Old::Spare => DISK.create(path, content),
+    };
+    written.map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists if old == Old::Spare => ExperimentError::Exists {
             path: path.to_owned(),
         },
@@ -32,43 +35,6 @@ pub(super) fn write(path: &Path, content: &[u8], old: Old) -> Result<(), Experim
             source,
         },
     })
-}
-
-fn put(path: &Path, folder: &Path, content: &[u8], old: Old) -> io::Result<()> {
-    let draft = tempfile::Builder::new()
-        .prefix(DRAFT)
-        // Made by hand, it can be read by whom the user lets read new files, and not by the user alone.
-        .make_in(folder, |draft| File::create_new(draft))?;
-    let mut draft: NamedTempFile = draft;
-    draft.write_all(content)?;
-    draft.as_file().sync_all()?;
-    match old {
-        Old::Replace => draft.persist(path)?,
-        Old::Spare => draft.persist_noclobber(path)?,
-    };
-    // The name is on the disk when its folder is. Not every system can do that.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(())
-}
-
-/// Removes drafts that a killed process left in a folder.
-pub(super) fn remove_drafts(folder: &Path) -> Result<(), ExperimentError> {
-    let failed = |path: &Path, source| ExperimentError::Write {
-        path: path.to_owned(),
-        source,
-    };
-    for entry in fs::read_dir(folder).map_err(|source| failed(folder, source))? {
-        let entry = entry.map_err(|source| failed(folder, source))?;
-        let is_draft = entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(DRAFT.as_bytes());
-        if is_draft && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            let path = entry.path();
-            fs::remove_file(&path).map_err(|source| failed(&path, source))?;
-        }
-    }
-    Ok(())
 }
 
 /// A file's bytes; none if there is no such file.

@@ -1,13 +1,11 @@
-use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use durable::{Lock, LockError};
 
 use super::{Experiment, ExperimentError, file};
 
 /// Keeps other processes out of an experiment until it is dropped, or this process ends in whatever way.
 #[derive(Debug)]
 pub struct ExperimentLock {
-    _file: File,
+    _lock: Lock,
 }
 
 impl Experiment {
@@ -18,11 +16,12 @@ impl Experiment {
     /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] where there can be no lock file.
     pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
         file::make_folder(&self.logs())?;
-        let mut lock = self.acquire()?;
-        let written = lock.set_len(0).and_then(|()| writeln!(lock, "{pid}"));
-        written.map_err(|source| self.unlockable(source))?;
-        file::remove_drafts(self.path())?;
-        Ok(ExperimentLock { _file: lock })
+        let taken = file::DISK.lock(&self.lock_file());
+        let mut lock = taken.map_err(|error| self.unlockable(error))?;
+        let written = lock.write(&format!("{pid}\n"));
+        written.map_err(|source| self.unlockable(LockError::Io(source)))?;
+        file::DISK.sweep(self.path());
+        Ok(ExperimentLock { _lock: lock })
     }
 
     /// Refuses an experiment that another process works in. Nothing is written.
@@ -30,41 +29,20 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::lock`].
     pub fn check_free(&self) -> Result<(), ExperimentError> {
-        if self.lock_file().exists() {
-            drop(self.acquire()?);
-        }
-        Ok(())
+        let free = file::DISK.check_lock(&self.lock_file());
+        free.map_err(|error| self.unlockable(error))
     }
 
-    fn acquire(&self) -> Result<File, ExperimentError> {
-        let mut lock = open(&self.lock_file()).map_err(|source| self.unlockable(source))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(lock),
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                // Some systems let nobody read a file that is locked.
-                let _ = lock.read_to_string(&mut text);
-                Err(ExperimentError::InUse {
-                    path: self.path.clone(),
-                    pid: text.trim().parse().ok(),
-                })
-            }
-            Err(TryLockError::Error(source)) => Err(self.unlockable(source)),
+    fn unlockable(&self, error: LockError) -> ExperimentError {
+        match error {
+            LockError::Held { pid } => ExperimentError::InUse {
+                path: self.path.clone(),
+                pid,
+            },
+            error => ExperimentError::Write {
+                path: self.lock_file(),
+                source: error.into(),
+            },
         }
     }
-
-    fn unlockable(&self, source: io::Error) -> ExperimentError {
-        let path = self.lock_file();
-        ExperimentError::Write { path, source }
-    }
-}
-
-/// What is in it stays until the lock is had: another process may have written it.
-fn open(path: &Path) -> io::Result<File> {
-    File::options()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(path)
 }

@@ -1,8 +1,9 @@
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use durable::{AppendFile, Disk};
 use futures_util::future::{BoxFuture, FutureExt as _};
 
 use super::line::encode;
@@ -25,10 +26,10 @@ pub struct FileJournal {
 #[derive(Debug)]
 struct Appended {
     path: PathBuf,
-    file: Arc<File>,
-    /// Bytes that are written to their end.
-    len: u64,
-    /// The machine may still lose some of them.
+    file: AppendFile,
+    /// The file for the thread that syncs it.
+    synced: Arc<File>,
+    /// The machine may still lose some of its bytes.
     unsynced: bool,
 }
 
@@ -61,7 +62,7 @@ impl FileJournal {
     ) -> Result<Self, JournalError> {
         Ok(Self {
             journal: Appended::open(journal)?,
-            spool: Appended::open(spool)?.without_torn_line()?,
+            spool: Appended::open(spool)?,
             durability,
             seq,
             chain,
@@ -108,43 +109,24 @@ impl JournalSink for FileJournal {
 }
 
 impl Appended {
+    /// What was begun and not written to its end would spoil the line behind it, and is cut off.
     fn open(path: &Path) -> Result<Self, JournalError> {
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map_err(|source| failed(path, source))?;
-        let len = file
-            .metadata()
-            .map_err(|source| failed(path, source))?
-            .len();
+        let opened = Disk::default().open_append(path);
+        let (file, _) = opened.map_err(|source| failed(path, source))?;
+        let synced = (file.file().try_clone()).map_err(|source| failed(path, source))?;
         Ok(Self {
             path: path.to_owned(),
-            file: Arc::new(file),
-            len,
             // A process that was killed may not have waited for the disk.
-            unsynced: len > 0,
+            unsynced: file.length() > 0,
+            file,
+            synced: Arc::new(synced),
         })
-    }
-
-    /// What was begun and not written to its end would spoil the line behind it.
-    fn without_torn_line(mut self) -> Result<Self, JournalError> {
-        let cut = File::open(&self.path)
-            .and_then(|mut file| whole_lines(&mut file))
-            .and_then(|(whole, _)| self.file.set_len(whole).map(|()| whole));
-        self.len = cut.map_err(|source| failed(&self.path, source))?;
-        Ok(self)
     }
 
     /// One write: a process that dies leaves the whole line, or its beginning.
     fn write(&mut self, line: &[u8]) -> Result<(), JournalError> {
-        self.here().map_err(|source| failed(&self.path, source))?;
-        if let Err(source) = (&*self.file).write_all(line) {
-            // Half a line would spoil what is written after it. Where this fails too, `resume` sets it aside.
-            let _ = self.file.set_len(self.len);
-            return Err(failed(&self.path, source));
-        }
-        self.len += line.len() as u64;
+        let written = self.file.append(line);
+        written.map_err(|source| failed(&self.path, source))?;
         self.unsynced = true;
         Ok(())
     }
@@ -154,7 +136,7 @@ impl Appended {
         if !self.unsynced {
             return Ok(());
         }
-        let file = self.file.clone();
+        let file = self.synced.clone();
         let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
         let synced = synced.map_err(io::Error::other).and_then(|synced| synced);
         synced.map_err(|source| failed(&self.path, source))?;
@@ -162,36 +144,12 @@ impl Appended {
         Ok(())
     }
 
-    /// A file that was deleted or replaced takes what is written and loses it, and one that others write to is spoilt.
-    fn here(&self) -> io::Result<()> {
-        let found = self.path.metadata()?;
-        if found.len() == self.len && is_same(&found, &self.file.metadata()?) {
-            return Ok(());
-        }
-        Err(io::Error::other(
-            "it was replaced or altered while the run was writing it",
-        ))
-    }
-
     fn empty(&mut self) -> Result<(), JournalError> {
-        let emptied = self.file.set_len(0);
-        let emptied = emptied.and_then(|()| (&*self.file).seek(SeekFrom::Start(0)));
+        let emptied = self.file.cut(0);
         emptied.map_err(|source| failed(&self.path, source))?;
-        (self.len, self.unsynced) = (0, false);
+        self.unsynced = false;
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Elsewhere a file that is open cannot be replaced.
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    true
 }
 
 fn failed(path: &Path, source: io::Error) -> JournalError {
@@ -199,24 +157,4 @@ fn failed(path: &Path, source: io::Error) -> JournalError {
         path: path.to_owned(),
         source,
     }
-}
-
-/// The bytes of the whole lines of a file, and those behind them.
-pub(crate) fn whole_lines(file: &mut File) -> io::Result<(u64, u64)> {
-    const STEP: u64 = 1 << 16;
-    let len = file.metadata()?.len();
-    let mut end = len;
-    while end > 0 {
-        let begin = end.saturating_sub(STEP);
-        let mut bytes = vec![0; (end - begin) as usize];
-        file.seek(SeekFrom::Start(begin))?;
-        file.read_exact(&mut bytes)?;
-        if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
-            end = begin + at as u64 + 1;
-            break;
-        }
-        end = begin;
-    }
-    file.rewind()?;
-    Ok((end, len - end))
 }

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use futures_util::future::{self, BoxFuture, FutureExt as _};
 
 pub use file::FileJournal;
-pub(crate) use file::whole_lines;
 pub(crate) use line::encode;
 pub use read::{Damage, Entry, ReadError, Reader};
 pub use spool::{Spooled, read_spool};
