@@ -1,6 +1,6 @@
 //! A judge: counts tokens with a mark of who counted, asks for a score in a form, and reads it.
 //!
-//! `cargo run -p llm-client --example score` runs without a key: a server of its own on this machine plays the model.
+//! `cargo run -p llm-client --example score` runs without a key: its own local server plays the model.
 #![expect(
     clippy::disallowed_macros,
     reason = "an example shows its results on stdout"
@@ -17,7 +17,7 @@ use test_support::{Rule, ScriptedModel};
 const ANSWER: &str =
     "I would say:\n```json\n{\"score\": 87, \"reasoning\": \"the gist survives\"}\n```";
 
-/// What the judge answers.
+/// The answer of the judge.
 #[derive(Debug, serde::Deserialize)]
 struct Score {
     score: u8,

@@ -1,42 +1,42 @@
-//! How servers of chat completions differ: the fields of a [`Dialect`](crate::Dialect).
+//! Differences between servers of chat completions: the fields of a [`Dialect`](crate::Dialect).
 
-/// The name of the longest reply.
+/// The name of the field for the longest reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MaxTokensField {
-    /// `max_tokens`.
+    /// The field `max_tokens`.
     MaxTokens,
-    /// `max_completion_tokens`.
+    /// The field `max_completion_tokens`.
     MaxCompletionTokens,
 }
 
-/// Who gives instructions.
+/// The role of instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SystemRole {
-    /// `system`.
+    /// The role `system`.
     System,
-    /// `developer`.
+    /// The role `developer`.
     Developer,
 }
 
-/// How usage is had from a stream.
+/// The way to get usage from a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamUsage {
-    /// It is asked for with `stream_options`.
+    /// Usage is requested with `stream_options`.
     Send,
-    /// It comes by itself.
+    /// The server sends usage without a request.
     Implicit,
-    /// Not at all.
+    /// The server sends no usage.
     None,
 }
 
-/// How the wish to think is said.
+/// The field that asks a model to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThinkingField {
-    /// Not at all: it is left out.
+    /// No field: the setting is left out.
     None,
     /// `reasoning_effort`, for the effort only.
     Effort,
@@ -44,24 +44,24 @@ pub enum ThinkingField {
     Object,
 }
 
-/// Where a server puts thoughts.
+/// The field of a server's thoughts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReasoningField {
-    /// Nowhere: they are not echoed.
+    /// No field: thoughts are not echoed.
     None,
-    /// `reasoning`.
+    /// The field `reasoning`.
     Reasoning,
-    /// `reasoning_content`.
+    /// The field `reasoning_content`.
     ReasoningContent,
 }
 
-/// How far a server can be trusted to number the tool calls of a stream.
+/// The numbering of tool calls in a server's streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolIndex {
-    /// It numbers every piece, from 0 and without gaps; else it breaks the protocol.
+    /// The server numbers every part, from 0 and without gaps; otherwise it breaks the protocol.
     Strict,
-    /// A piece without a number belongs to a new call if it has a new id, else to the last one.
+    /// A part without a number belongs to a new call if it has a new id, else to the last one.
     Lenient,
 }

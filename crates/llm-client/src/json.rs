@@ -1,6 +1,6 @@
-//! JSON as models write it: found in a text, and read so that no key counts twice.
+//! JSON in the texts of models: found in prose, and parsed without duplicate keys.
 //!
-//! What is found and read is not held to any schema: that is the caller's.
+//! The value is not checked against a schema; the caller does that.
 
 use std::fmt;
 
@@ -10,15 +10,15 @@ use serde::de::{
 };
 use serde_json::{Map, Number, Value};
 
-/// The longest message of an error, in bytes.
+/// The maximum length of an error message, in bytes.
 const LONGEST: usize = 400;
 
-/// Why a text holds no JSON value that can be taken.
+/// The error of a text without a usable JSON value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct JsonError {
-    /// What is wrong, with the place where there is one; short.
+    /// The problem, with its position if there is one.
     pub message: String,
 }
 
@@ -33,8 +33,10 @@ impl JsonError {
     }
 }
 
-/// The JSON that a reply holds: all of `text`, else what stands in its first fence that holds JSON, else the first
-/// object or array in the prose. Nothing of it is changed, and every byte is read a few times at most.
+/// Finds the JSON in a reply: the whole `text`, else the first fence that contains JSON, else the first object or array in
+/// the prose.
+///
+/// The JSON is returned unchanged, and every byte is read a few times at most.
 ///
 /// ```
 /// use llm_client::json;
@@ -45,7 +47,7 @@ impl JsonError {
 /// ```
 ///
 /// # Errors
-/// There is none, or it is cut off. A piece of a broken value is never taken for the whole.
+/// There is none, or it is cut off. A part of a broken value is never returned.
 pub fn find(text: &str) -> Result<&str, JsonError> {
     let text = text.trim();
     if text.is_empty() {
@@ -60,10 +62,10 @@ pub fn find(text: &str) -> Result<&str, JsonError> {
     in_prose(text)
 }
 
-/// Reads JSON in which no object has a key twice, for readers disagree on which of the two counts.
+/// Parses JSON and refuses duplicate keys, since parsers disagree on which value counts.
 ///
 /// # Errors
-/// It is not JSON, nests more than 128 deep, holds a number that no `f64` holds, or a key twice.
+/// The text is not JSON, is nested deeper than 128 levels, or contains a number outside `f64` or a duplicate key.
 pub fn parse(json: &str) -> Result<Value, JsonError> {
     serde_json::from_str::<Unique>(json)
         .map(|unique| unique.0)
@@ -74,8 +76,8 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// What stands between lines that start with three backticks; the last fence may be left open. A JSON string cannot
-/// hold such a line, for it holds no line ends.
+/// The texts between lines that start with three backticks; the last fence may be open. A JSON string cannot contain such a
+/// line, since it contains no line ends.
 fn fences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -89,7 +91,7 @@ fn fences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What is before and after the first line that starts with three backticks.
+/// The texts before and after the first line that starts with three backticks.
 fn split_at_fence(text: &str) -> Option<(&str, &str)> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -102,7 +104,7 @@ fn split_at_fence(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The first complete object or array in `text`. Every byte is read about once, however hostile the text is.
+/// The first complete object or array in `text`. Every byte is read about once, also in a hostile text.
 fn in_prose(text: &str) -> Result<&str, JsonError> {
     let mut at = 0;
     let mut last_error = None;
@@ -135,7 +137,7 @@ fn in_prose(text: &str) -> Result<&str, JsonError> {
     }))
 }
 
-/// The byte of `text` that `error` is about.
+/// The position of `error` in `text`, in bytes.
 fn place(text: &str, error: &serde_json::Error) -> usize {
     let line = error.line().saturating_sub(1);
     let line_start = if line == 0 {

@@ -1,8 +1,7 @@
-//! Ask a language model, safely and reproducibly.
+//! A client for language models, safe and reproducible.
 //!
-//! One [`Client`] asks Anthropic, `OpenRouter`, or any OpenAI-compatible server, on this machine or elsewhere, or no
-//! model at all. It repeats what is worth repeating, keeps to limits and to a budget, records and replays, counts
-//! tokens and money.
+//! A [`Client`] asks Anthropic, `OpenRouter`, any OpenAI-compatible server, on this machine or elsewhere, or an offline
+//! provider. It retries failed attempts, keeps limits and a budget, records and replays, and counts tokens and money.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,11 +21,11 @@
 //! let request = Request { max_tokens: Some(100), ..Request::new("claude-opus-5-5", "Hello?") };
 //! let reply = client.complete(&request).await?;
 //! assert!(reply.text().ends_with("Hello?"));
-//! // Every reply says where it is from, and what it took.
+//! // Every reply has its source, its tokens and its cost.
 //! assert_eq!(reply.source, ReplySource::Offline("echo".to_owned()));
 //! println!("{} tokens, {:?}", reply.usage.total(), reply.cost);
 //!
-//! // The same in pieces. Only the last event makes a reply: a stream that breaks off is an error.
+//! // The same as a stream. Only the last event has the reply: a truncated stream is an error.
 //! let mut events = client.stream(&request).await?;
 //! while let Some(event) = events.next().await {
 //!     match event? {
@@ -40,38 +39,37 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A call goes through layers in one fixed order, outermost first: budget, replay, retry, gate,
-//! timeout, record. So nothing is sent past the budget, a replay neither waits nor connects, each attempt
-//! is recorded whatever becomes of it, and a [`Provider`](provider::Provider) is only a codec: one call of it is one
-//! attempt.
+//! **The one decision.** A call passes layers in one fixed order, outermost first: budget, replay, retry, limiter,
+//! timeout, record. So nothing is sent beyond the budget, a replay neither waits nor connects, each attempt is recorded
+//! with any outcome, and a [`Provider`](provider::Provider) is only a codec: one call of it is one attempt.
 //!
-//! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
+//! The crate reads no environment, clock or terminal: the caller passes key, [`Clock`], paths and seed.
 //!
-//! A truncated stream is never a reply. A tool is never run on incomplete input. A key appears in no error, log or
+//! A truncated stream is never a reply. The input of a tool call is never incomplete. A key appears in no error, log or
 //! recording, neither as text nor as a JSON escape. Percent-encoded and base64 forms are not searched for, and the reply
 //! that you receive is not changed.
 //!
 //! # The budget
 //!
-//! Before each attempt the client reserves the most that it can cost: the prompt at its highest price, the longest reply,
-//! the uses of the provider's tools. The usage that the provider reports is charged in its place. An attempt that breaks
-//! off, times out or is dropped before that is charged whole; only one that was not sent or got an HTTP error is free. So
-//! at most the cap is billed, whatever goes wrong. Four things stay outside: prompt sizes without a count, results of
-//! server tools beyond 10,000 tokens a use, unknown keys of `extra`, and error replies that a provider bills all the same.
+//! Before each attempt the client reserves its maximum cost: the prompt at its highest price, the longest reply, the uses of
+//! the provider's tools. The usage that the provider reports replaces the reservation. An attempt that is interrupted, times
+//! out or is dropped before that is charged whole; only one that was not sent or got an HTTP error is free. So at most the
+//! cap is billed after any failure. Four things are not covered: prompt sizes without a count, results of server tools
+//! beyond 10,000 tokens a use, unknown keys of `extra`, and error replies that a provider bills.
 //!
 //! With [`Client::keep_ledger`] the account is in a file: a run that is killed and resumed keeps one cap.
-//! [`Client::spent`] and [`Error::charged`] say what was charged, and how much of it is an upper bound.
+//! [`Client::spent`] and [`Error::charged`] return the charges and the part of them that is an upper bound.
 //!
 //! # Next to other users of reqwest
 //!
 //! This crate compiles `reqwest` with TLS but without a crypto provider, and cargo unites the features of all crates of a
-//! program. A client that another crate builds with `reqwest::Client::builder().build()` then takes the provider of the
+//! program. A client that another crate builds with `reqwest::Client::builder().build()` then uses the provider of the
 //! process and panics if there is none. Call `llm_client::tls::install_default()` at the start of `main`: it installs ring
 //! unless a provider is installed. [`HttpTransport::new`](provider::HttpTransport::new) calls it too.
 //!
-//! Next: [`Request`] and [`Reply`] for what is said, [`Error::kind`] and [`Error::class`] for what goes wrong,
-//! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
-//! [`Echo`] for who answers; modules hold what only few callers name.
+//! Next: [`Request`] and [`Reply`] for the content, [`Error::kind`] and [`Error::class`] for failures,
+//! [`Request::with_schema`] and [`json`] for structured replies, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
+//! [`Echo`] for the providers; the modules contain names that few callers need.
 
 mod client;
 mod codec;

@@ -15,11 +15,11 @@ use crate::recording::hash;
 use crate::transport::{HttpRequest, Method};
 use crate::{Error, EventStream};
 
-/// The label of its replies.
+/// The label of the replies.
 const LABEL: &str = "echo";
 
-/// Answers with what the user said last: `echo:`, 12 hex digits that depend on the seed and the whole request, a
-/// space, and the last user text.
+/// An offline provider that repeats the last user text: `echo:`, 12 hex digits of a hash of seed and request, a space, and
+/// the text.
 ///
 /// The text after the digits is cut at `max_tokens` at three bytes a token. Labels and the replay key
 /// change nothing. A stream gives the same text word by word.
@@ -30,21 +30,21 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// An echo called `echo`; another `seed` gives other digits.
+    /// An echo called `echo`; another `seed` gives different digits.
     pub fn new(seed: u64) -> Self {
         let name = LABEL.to_owned();
         Self { name, seed }
     }
 
-    /// The same echo under another [`Provider::name`]. Its replies are still labelled `echo`.
+    /// Sets another [`Provider::name`]. The replies are still labelled `echo`.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The request as JSON with sorted keys, without what is never sent and without what has its default, so that a
-    /// field that is new in a later version changes no reply.
+    /// The request as JSON with sorted keys, without fields that are never sent or have their default, so that a field of a
+    /// later version changes no reply.
     fn asked(&self, request: &Request, model: &str) -> Result<String, Error> {
         let json = |request: &Request| {
             serde_json::to_value(request).map_err(|error| {
@@ -101,7 +101,7 @@ fn sent_request(body: &[u8]) -> Result<Request, Error> {
     serde_json::from_slice(body).map_err(|error| Error::refused("request", error.to_string()))
 }
 
-/// The text of the last user message that has one: in a tool loop, later ones hold results only.
+/// The text of the last user message that has one; in a tool loop, later ones contain results only.
 fn last_user_text(request: &Request) -> String {
     let users = request.messages.iter().rev();
     users
@@ -111,7 +111,7 @@ fn last_user_text(request: &Request) -> String {
         .unwrap_or_default()
 }
 
-/// `event`, or one for each word of its text.
+/// Splits `event` into one event for each word of its text.
 fn by_words(event: Result<Event, Error>) -> Vec<Result<Event, Error>> {
     match event {
         Ok(Event::TextDelta { index, text }) => text

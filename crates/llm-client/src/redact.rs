@@ -3,30 +3,31 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// How a key is shown.
+/// The replacement of a key.
 pub(crate) const HIDDEN: &str = "[redacted]";
 /// Before a key in a header, in lower case.
 const BEARER: &str = "bearer ";
 /// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
 const LEAST: usize = 8;
-/// How deep JSON texts are looked for in JSON strings: arguments of a tool are a JSON text in the string of a body.
+/// The maximum depth of JSON texts in JSON strings that are searched; tool arguments are a JSON text in a string.
 const DEPTH: u32 = 4;
 
-/// Takes keys out of texts: the exact ones of a provider, and what looks like one. Clones know the same keys.
+/// A redactor that removes keys from texts: the exact ones of a provider, and texts that look like keys. Clones share the
+/// keys.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     keys: Arc<RwLock<Vec<SecretString>>>,
 }
 
 impl Redactor {
-    /// Knows `key`.
+    /// A redactor for `key`.
     pub fn new(key: Option<SecretString>) -> Self {
         Self {
             keys: Arc::new(RwLock::new(key.into_iter().collect())),
         }
     }
 
-    /// Knows `key`, too, from now on, and so do all clones: for a key that the person gives while the program runs.
+    /// Adds `key`, also to all clones: for a key that the person enters while the program runs.
     pub fn learn(&self, key: SecretString) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         keys.push(key);
@@ -39,19 +40,20 @@ impl Redactor {
         keys.filter(|key| !key.is_empty()).fold(text, hide)
     }
 
-    /// `text` without keys.
+    /// Removes keys from `text`.
     pub fn clean(&self, text: &str) -> String {
         hide_patterns(&self.each(text.to_owned(), hide_exact))
     }
 
-    /// `text` without the exact keys and nothing else changed; for recorded bodies. A key that is written with JSON
-    /// escapes counts as the key, also in a JSON text inside of a JSON string. A key of less than 8 bytes is hidden only where it is a whole text: in the midst of
-    /// others it would spoil what has nothing to do with it.
+    /// Removes the exact keys from `text` and changes nothing else; for recorded bodies.
+    ///
+    /// A key written with JSON escapes counts as the key, also in a JSON text inside a JSON string. A key of less than 8 bytes is
+    /// hidden only if it is the whole text, since it may occur in unrelated words.
     pub fn clean_exact(&self, text: String) -> String {
         self.each(text, hide_exact)
     }
 
-    /// Where the exact keys of at least 8 bytes are in `text`, as ranges of bytes.
+    /// The byte ranges of `text` that contain an exact key of at least 8 bytes.
     pub(crate) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         let keys = keys.iter().map(ExposeSecret::expose_secret);
@@ -151,7 +153,7 @@ fn read(text: &[u8], depth: u32) -> Option<(u8, usize)> {
     Some((byte, length))
 }
 
-/// Hides a placeholder where it stands for a key: as the whole text, as a whole JSON string, and after `Bearer `.
+/// Hides a placeholder key if it is the whole text, a whole JSON string, or follows `Bearer `.
 fn hide_short(text: &str, key: &str) -> String {
     if text == key {
         return HIDDEN.to_owned();
@@ -195,7 +197,7 @@ fn hide_patterns(text: &str) -> String {
     clean + rest
 }
 
-/// Where the next pattern starts and how long its prefix is.
+/// The start of the next pattern and the length of its prefix.
 fn next_pattern(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     (0..bytes.len()).find_map(|at| {

@@ -2,20 +2,20 @@ use std::time::Duration;
 
 use llm_types::{Charge, Usd};
 
-/// When and how often a failed attempt is repeated.
+/// The policy for retries: when and how often a failed attempt is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryPolicy {
-    /// Attempts after the first.
+    /// The maximum number of attempts after the first.
     pub retries: u32,
-    /// The upper bound of the first random wait; it doubles with each attempt.
+    /// The upper bound of the first random wait, doubled with each attempt.
     pub base: Duration,
-    /// The highest upper bound.
+    /// The maximum of that upper bound.
     pub ceiling: Duration,
     /// The shortest wait.
     pub floor: Duration,
-    /// The longest wait that a server may ask for.
+    /// The longest wait that a server may ask for; a longer one ends the call.
     pub longest_wish: Duration,
-    /// Sends `x-retry-count: n` with each repetition.
+    /// Whether retries send the header `x-retry-count: n`.
     pub send_count: bool,
 }
 
@@ -32,22 +32,23 @@ impl Default for RetryPolicy {
     }
 }
 
-/// How long to wait for a server.
+/// The timeouts of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection. A transport of the caller's own has its own wait.
+    /// The timeout of a connection. A custom transport has its own.
     pub connect: Duration,
-    /// For the headers of a plain reply, which a server sends when the reply is written. `None`: 60 s and 28.125 ms for
-    /// each token of `max_tokens` (4,096 tokens: 175 s), and only [`Self::total`] for a server on this machine, for the
-    /// dialects `llamacpp`, `ollama` and `vllm`, and when `max_tokens` is not sent.
+    /// The timeout of the headers of a plain reply, which a server sends after the reply is written.
+    ///
+    /// `None`: 60 s and 28.125 ms for each token of `max_tokens` (4,096 tokens: 175 s). Only [`Self::total`] applies to a server
+    /// on this machine, to the dialects `llamacpp`, `ollama` and `vllm`, and if `max_tokens` is not sent.
     pub headers: Option<Duration>,
-    /// For the first byte of a stream.
+    /// The timeout of the first byte of a stream.
     pub first_byte: Duration,
-    /// Between two bytes.
+    /// The timeout between two bytes.
     pub idle: Duration,
-    /// Between two events of a stream that are more than signs of life: neither pings nor events of unknown types.
+    /// The timeout between two events of a stream, without pings and events of unknown types.
     pub progress: Duration,
-    /// For the whole call: all attempts and all waits.
+    /// The time for the whole call: all attempts and all waits.
     pub total: Duration,
 }
 
@@ -64,11 +65,11 @@ impl Default for Timeouts {
     }
 }
 
-/// How much may be under way.
+/// The limits for calls under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls at the same time, over all models. An open stream is one: with 1, a call inside of the loop that reads a
-    /// stream waits for it until the deadline.
+    /// The maximum number of simultaneous calls, over all models. An open stream counts: with 1, a call inside the loop that
+    /// reads a stream waits for it until the deadline.
     pub concurrency: usize,
 }
 
@@ -78,59 +79,59 @@ impl Default for Limits {
     }
 }
 
-/// What a client may spend over its life. Replayed and offline calls spend nothing.
+/// The budget of a client over its life. Replayed and offline calls spend nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Budget {
-    /// Money.
+    /// The cap in money.
     pub usd: Option<Usd>,
-    /// Calls, however many attempts they take.
+    /// The cap on calls; attempts of one call count once.
     pub calls: Option<u64>,
-    /// Tokens of prompts and replies.
+    /// The cap on tokens of prompts and replies.
     pub tokens: Option<u64>,
-    /// What to do about a model without a known price when `usd` is set.
+    /// The rule for a model without a known price if `usd` is set.
     pub unpriced: Unpriced,
 }
 
-/// What to do about a model without a known price when there is a cap in dollars.
+/// The rule for a model without a known price under a cap in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Unpriced {
-    /// [`crate::ErrorKind::PriceUnknown`].
+    /// Refuses the call with [`crate::ErrorKind::PriceUnknown`].
     #[default]
     Refuse,
-    /// Reckon with these dollars for a million tokens.
+    /// Assumes these prices, in US dollars per million tokens.
     Assume {
-        /// Of the prompt.
+        /// The price of prompt tokens.
         input: Usd,
-        /// Of the reply.
+        /// The price of reply tokens.
         output: Usd,
     },
-    /// Reserve nothing, and count what the provider reports.
+    /// Reserves nothing, and counts the cost that the provider reports.
     Ignore,
 }
 
-/// What the client has spent; with a [`crate::LedgerFile`], what its run has spent.
+/// The expenses of a client, or of its run with a [`crate::LedgerFile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spend {
-    /// Charged: by replies, and by attempts of unknown outcome.
+    /// The money charged for replies and for attempts of unknown outcome.
     pub usd: Usd,
-    /// Of `usd`, what was charged without a usage of the provider: an upper bound.
+    /// The part of `usd` charged without a usage of the provider, which is an upper bound.
     pub uncertain: Usd,
-    /// Held by calls under way.
+    /// The money reserved by calls under way.
     pub reserved: Usd,
-    /// Calls settled or under way.
+    /// The number of calls, settled or under way.
     pub calls: u64,
-    /// Attempts of unknown outcome, charged by what was reserved for them.
+    /// The number of attempts of unknown outcome, charged with their reservation.
     pub unsettled: u64,
-    /// Tokens charged.
+    /// The number of tokens charged.
     pub tokens: u64,
-    /// Attempts that no price is known for.
+    /// The number of attempts without a known price.
     pub unknown: u64,
 }
 
 impl Spend {
-    /// What was spent after `before`, a state of the same client: every sum less that of then. What is reserved is that
-    /// of now.
+    /// The expenses since `before`, an earlier state of the same client: every sum minus the earlier one. `reserved` is the
+    /// current value.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let less = |a: Usd, b: Usd| a.checked_sub(b).unwrap_or_default();
@@ -145,7 +146,7 @@ impl Spend {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let sum = |a: Usd, b: Usd| a.checked_add(b).unwrap_or(Usd(i64::MAX));
         Self {
@@ -159,7 +160,7 @@ impl Spend {
         }
     }
 
-    /// Counts a charge.
+    /// Adds a charge.
     pub(crate) fn add(&mut self, charge: Charge) {
         let sum = |a: &mut Usd, b: Usd| *a = a.checked_add(b).unwrap_or(Usd(i64::MAX));
         let usd = charge.usd.unwrap_or_default();
@@ -175,13 +176,13 @@ impl Spend {
     }
 }
 
-/// Whether an estimated token count will do.
+/// Whether an estimated token count is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CountPolicy {
-    /// It will, marked as one.
+    /// An estimate is accepted, marked as one.
     #[default]
     Any,
-    /// It is an error.
+    /// An estimate is an error.
     ExactOnly,
 }

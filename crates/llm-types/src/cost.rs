@@ -9,25 +9,25 @@ use crate::Raw;
 /// The tokens of a call. A prompt has `input + cache_write_5m + cache_write_1h + cache_read` of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Of the prompt, neither read from a cache nor written to one.
+    /// Prompt tokens that were neither read from a cache nor written to one.
     pub input: u64,
-    /// Of the prompt, written to the cache of five minutes (the default life).
+    /// Prompt tokens written to the cache of five minutes (the default lifetime).
     pub cache_write_5m: u64,
-    /// Of the prompt, written to the cache of one hour.
+    /// Prompt tokens written to the cache of one hour.
     pub cache_write_1h: u64,
-    /// Of the prompt, read from the cache.
+    /// Prompt tokens read from the cache.
     pub cache_read: u64,
-    /// Of the reply, thinking included.
+    /// Reply tokens, thinking included.
     pub output: u64,
-    /// Of the reply, thinking alone, if the provider tells.
+    /// Thinking tokens among them, if the provider reports them.
     pub thinking: Option<u64>,
     /// Calls of the provider's own tools, by name (`web_search_requests`).
     pub server_tools: BTreeMap<String, u64>,
-    /// The object as it came.
+    /// The provider's object, unchanged.
     pub raw: Option<Raw>,
-    /// The provider sent it; else the numbers are estimates.
+    /// Whether the provider sent the numbers; if not, they are estimates.
     pub known: bool,
-    /// It was sent before the model stopped: the numbers may still grow.
+    /// The provider sent it before the model stopped, so the numbers may still grow.
     #[serde(skip)]
     pub partial: bool,
 }
@@ -41,7 +41,7 @@ impl Usage {
             .saturating_add(self.cache_read)
     }
 
-    /// Prompt and reply.
+    /// The tokens of prompt and reply.
     pub fn total(&self) -> u64 {
         self.prompt().saturating_add(self.output)
     }
@@ -73,30 +73,30 @@ impl Usage {
 pub struct Usd(pub i64);
 
 impl Usd {
-    /// Nothing.
+    /// No money.
     pub const ZERO: Self = Self(0);
     const NANOS: i64 = 1_000_000_000;
 
-    /// The sum, if it can be held (9.2 billion dollars).
+    /// The sum, or `None` above 9.2 billion dollars.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The sum, or the most that can be held.
+    /// The sum, at most 9.2 billion dollars.
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// The difference, if it can be held.
+    /// The difference, or `None` if it does not fit.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// The nearest number of nano-dollars to a float, as providers send them; none for NaN, infinity, a negative
-    /// number or more than can be held.
+    /// The nearest number of nano-dollars to a float, as providers send them. `None` for NaN, infinity, a negative
+    /// number or an amount that does not fit.
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let nanos = (dollars * Self::NANOS as f64).round();
         // 2^63 as a float is the first value that does not fit.
@@ -116,7 +116,7 @@ impl fmt::Display for Usd {
     }
 }
 
-/// A text that is no amount of dollars.
+/// A text that is not an amount of dollars.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected dollars such as 5 or 0.125 with at most 9 digits after the point, got {text:?}")]
 pub struct UsdError {
@@ -145,20 +145,20 @@ impl FromStr for Usd {
     }
 }
 
-/// What a budget was charged for: a call, or one attempt of it.
+/// The charge of a call, or of one attempt, to a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Charge {
-    /// Money; none if no price is known.
+    /// The money; `None` if no price is known.
     pub usd: Option<Usd>,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// By what the provider says was used; else it is an upper bound.
+    /// Whether it follows the usage that the provider reports; if not, it is an upper bound.
     pub certain: bool,
 }
 
 impl Charge {
-    /// Nothing was charged.
+    /// A charge of zero.
     pub const NONE: Self = Self {
         usd: Some(Usd::ZERO),
         tokens: 0,
@@ -174,7 +174,7 @@ impl Charge {
         }
     }
 
-    /// Both together: money is unknown if one is, and the sum is certain only if both are.
+    /// The sum of two charges: unknown money if one is unknown, certain only if both are.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let usd = self.usd.zip(other.usd);
@@ -185,7 +185,7 @@ impl Charge {
         }
     }
 
-    /// Nothing was charged.
+    /// A charge of zero.
     pub fn is_none(&self) -> bool {
         *self == Self::NONE
     }
@@ -197,22 +197,22 @@ impl Default for Charge {
     }
 }
 
-/// What a call cost.
+/// The cost of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// The amount, if it is known.
     pub usd: Option<Usd>,
-    /// Who says so.
+    /// The source of the amount.
     pub from: CostSource,
 }
 
 impl Cost {
-    /// Nothing was spent: a replay, or no model.
+    /// The cost of a replay or of an offline reply.
     pub const FREE: Self = Self {
         usd: Some(Usd::ZERO),
         from: CostSource::Free,
     };
-    /// Nobody knows.
+    /// The cost of a call without a known price.
     pub const UNKNOWN: Self = Self {
         usd: None,
         from: CostSource::Unknown,
@@ -239,23 +239,23 @@ impl Cost {
     }
 }
 
-/// Who says what a call cost.
+/// The source of a cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CostSource {
     /// The provider, in its reply.
     Provider,
-    /// Our table of prices.
+    /// The client's table of prices.
     Table {
         /// The day the table was read, `YYYY-MM-DD`.
         read_on: String,
     },
-    /// Nothing: it is the most that an attempt without an answer can have cost.
+    /// The reservation: the most that an attempt without an answer can have cost.
     Reserved,
-    /// Nobody.
+    /// No source.
     Unknown,
-    /// Nothing was bought: offline or replay.
+    /// No purchase: an offline reply or a replay.
     Free,
 }
 

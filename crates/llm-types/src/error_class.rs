@@ -3,12 +3,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What kind of failure an error is, in one word for results and journals.
+/// The class of a failure: one word for results and journals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
     /// The key is missing, wrong, or not allowed to do this.
     Auth,
-    /// The account has nothing left.
+    /// The account's quota is used up.
     Quota,
     /// The provider does not serve the model.
     ModelUnavailable,
@@ -20,7 +20,7 @@ pub enum ErrorClass {
     Server,
     /// The request cannot be sent, or the server refuses it.
     BadRequest,
-    /// No connection, or it broke.
+    /// The connection failed or was interrupted.
     Network,
     /// The server was silent for too long, or the time for the call is over.
     Timeout,
@@ -34,12 +34,12 @@ pub enum ErrorClass {
     ReplayMiss,
     /// A cassette cannot be read or written.
     Cassette,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
 }
 
 impl ErrorClass {
-    /// All classes.
+    /// Every class, in the order of declaration.
     pub const ALL: &'static [Self] = &[
         Self::Auth,
         Self::Quota,
@@ -86,7 +86,7 @@ impl fmt::Display for ErrorClass {
     }
 }
 
-/// A word that is no [`ErrorClass`].
+/// A word that is not an [`ErrorClass`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a class of errors")]
 pub struct UnknownClass(String);

@@ -1,7 +1,7 @@
 //! The vocabulary of calls to language models: requests, replies, tokens, money and classes of errors.
 //!
-//! `llm-client` asks models in these words and re-exports them. A crate that only records or judges what a model did
-//! depends on this one, without a network stack.
+//! `llm-client` uses and re-exports these types. A crate that only records or judges the work of a model depends on this
+//! one, without a network stack.
 //!
 //! ```
 //! use llm_types::{Block, BlockKind, ErrorClass, Reply, Request, StopReason, Usd};

@@ -2,11 +2,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Raw;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The person, and the results of tools.
+    /// The person; also the results of tools.
     User,
     /// The model.
     Assistant,
@@ -17,9 +17,9 @@ pub enum Role {
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The author of a message.
     pub role: Role,
-    /// What is said, in order.
+    /// The blocks, in order.
     pub content: Vec<Block>,
     /// The assistant object of an OpenAI-compatible server as it came, for the echo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,12 +36,12 @@ impl Message {
         }
     }
 
-    /// The person says `text`.
+    /// A message of the person.
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, vec![Block::text(text)])
     }
 
-    /// The model said `text`.
+    /// A message of the model.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::new(Role::Assistant, vec![Block::text(text)])
     }
@@ -63,12 +63,12 @@ pub(crate) fn text_of(blocks: &[Block]) -> String {
 /// of such a block, make a new one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// What it is.
+    /// The kind, with its content.
     pub kind: BlockKind,
-    /// The block as it came; wins over `kind` when it is sent.
+    /// The block as it was received; sent in place of `kind`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Raw>,
-    /// Which model made it; none for a block of the caller.
+    /// The model that made it; `None` for a block of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// Asks the provider to cache the prompt up to here (Anthropic).
@@ -77,7 +77,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block of the caller's own.
+    /// A block of the caller.
     pub fn new(kind: BlockKind) -> Self {
         Self {
             kind,
@@ -149,43 +149,43 @@ impl Target {
     }
 }
 
-/// How long the provider is asked to cache a prompt.
+/// The lifetime of a cached prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheMark {
-    /// The provider's default life.
+    /// The provider's default lifetime.
     Default,
-    /// Five minutes.
+    /// A lifetime of five minutes.
     FiveMinutes,
-    /// One hour.
+    /// A lifetime of one hour.
     OneHour,
 }
 
-/// Where an image or a document comes from.
+/// The source of an image or a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MediaSource {
     /// The bytes themselves.
     Base64 {
-        /// Such as `image/png`.
+        /// The media type, such as `image/png`.
         media_type: String,
         /// Base64, standard alphabet with padding.
         data: String,
     },
-    /// The provider fetches it.
+    /// An address that the provider fetches.
     Url(String),
-    /// It was uploaded before.
+    /// A file that was uploaded to the provider before.
     File {
         /// The provider's id of the file.
         id: String,
     },
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {
-    /// Text.
+    /// A text of the person or the model.
     Text {
         /// The text.
         text: String,
@@ -194,14 +194,14 @@ pub enum BlockKind {
     Image(MediaSource),
     /// A document.
     Document(MediaSource),
-    /// What the model thought; kept even when it looks empty, for its signature counts.
+    /// A thought of the model; kept even if it looks empty, because its signature counts.
     Thinking {
         /// The thought, often a summary or empty.
         text: String,
         /// The provider's proof that it is unchanged.
         signature: Option<String>,
     },
-    /// A thought that the provider shows to nobody.
+    /// A thought that the provider keeps hidden.
     RedactedThinking,
     /// The model calls a tool of the caller.
     ToolUse {
@@ -209,14 +209,14 @@ pub enum BlockKind {
         id: String,
         /// The tool.
         name: String,
-        /// Its arguments.
+        /// The arguments of the call.
         input: ToolInput,
     },
     /// The result of such a call.
     ToolResult {
         /// The call's id.
         tool_use_id: String,
-        /// What the tool answered.
+        /// The answer of the tool.
         content: Vec<Block>,
         /// The tool failed.
         is_error: bool,
@@ -250,6 +250,6 @@ pub enum BlockKind {
 pub enum ToolInput {
     /// JSON as the model wrote it.
     Json(Raw),
-    /// The model wrote this, which is no JSON; the tool is never run.
+    /// The model's text, which is not valid JSON; the tool is never run.
     Invalid(String),
 }

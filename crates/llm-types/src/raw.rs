@@ -14,10 +14,10 @@ use serde_json::value::RawValue;
 pub struct Raw(Arc<RawValue>);
 
 impl Raw {
-    /// Takes over `text` if it is one JSON value; white space around it is dropped.
+    /// Parses `text` as one JSON value and drops the white space around it.
     ///
     /// # Errors
-    /// The place where `text` stops being JSON.
+    /// The position where `text` is not valid JSON.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str::<Box<RawValue>>(text).map(Self::from)
     }
@@ -25,12 +25,12 @@ impl Raw {
     /// The JSON text of `value`.
     ///
     /// # Errors
-    /// Those of `value`'s own `Serialize`.
+    /// The errors of `value`'s `Serialize`.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::value::to_raw_value(value).map(Self::from)
     }
 
-    /// The text.
+    /// The JSON text.
     pub fn get(&self) -> &str {
         self.0.get()
     }
@@ -38,7 +38,7 @@ impl Raw {
     /// Reads the text as a `T`.
     ///
     /// # Errors
-    /// The text does not have `T`'s form, or is nested more than 128 deep.
+    /// The text does not have `T`'s form, or is nested deeper than 128 levels.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.get())
     }

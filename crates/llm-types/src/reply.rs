@@ -7,32 +7,32 @@ use crate::ErrorClass;
 use crate::message::text_of;
 use crate::{Block, BlockKind, Charge, Cost, Message, Raw, Role, Target, Usage};
 
-/// What was answered.
+/// A reply of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// The provider's id of it.
+    /// The provider's id of the reply.
     pub id: String,
     /// The model that served it, which need not be the one that was asked for.
     pub model: String,
-    /// What was said, in order. Pick blocks by kind, never by position.
+    /// The blocks, in order. Pick them by kind, never by position.
     pub content: Vec<Block>,
-    /// Why it ends.
+    /// The reason for its end.
     pub stop: StopReason,
-    /// What the provider says beyond that.
+    /// The provider's further details of that reason.
     pub stop_details: Option<Raw>,
-    /// Tokens.
+    /// The tokens used.
     pub usage: Usage,
-    /// Money.
+    /// The money spent.
     pub cost: Cost,
-    /// Every attempt of the call, the last one is this reply.
+    /// Every attempt of the call; the last one is this reply.
     pub attempts: Vec<Attempt>,
-    /// What was changed in the request before it was sent.
+    /// The changes made to the request before it was sent.
     pub warnings: Vec<Warning>,
     /// The provider's id of the HTTP exchange.
     pub request_id: Option<String>,
     /// Whether a model answered now, or a cassette, or no model at all.
     pub source: ReplySource,
-    /// The body as it came; for a stream, the message put together from its events.
+    /// The body as received; for a stream, the message assembled from its events.
     pub raw: Raw,
     /// The assistant object of an OpenAI-compatible server, for [`Reply::to_message`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A live reply of `model`, for providers of one's own: tokens and cost unknown, `raw` the JSON null. Set the
+    /// A live reply of `model`, for custom providers: tokens and cost unknown, `raw` the JSON null. Set the
     /// fields that are known.
     pub fn new(model: impl Into<String>, content: Vec<Block>, stop: StopReason) -> Self {
         Self {
@@ -82,35 +82,35 @@ impl Reply {
     }
 }
 
-/// Why a reply ends.
+/// The reason for the end of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The model was done.
+    /// The model finished.
     EndTurn,
-    /// It wrote a stop text, this one if the provider tells.
+    /// The model wrote a stop text, this one if the provider names it.
     StopSequence(Option<String>),
     /// `max_tokens` is reached; the last block may be cut.
     MaxTokens,
-    /// It waits for the results of tools.
+    /// The model waits for the results of tools.
     ToolUse,
-    /// It wants to go on: send the content back.
+    /// The model wants to continue: send the content back.
     PauseTurn,
-    /// It will not answer.
+    /// The model refuses to answer.
     Refusal,
     /// The context window is full.
     ContextWindow,
-    /// A filter cut it.
+    /// A filter cut the reply.
     ContentFilter,
-    /// The server failed in the middle and says so.
+    /// The server failed in the middle and reports it.
     Error,
-    /// A reason this version does not know.
+    /// A reason that this version does not know.
     Other(String),
 }
 
 impl StopReason {
-    /// The word, such as `end_turn`; of another reason the provider's own.
+    /// The word, such as `end_turn`; for another reason the provider's word.
     pub fn as_str(&self) -> &str {
         match self {
             Self::EndTurn => "end_turn",
@@ -127,32 +127,32 @@ impl StopReason {
     }
 }
 
-/// One try at one target.
+/// One attempt at one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// From 1, over all targets of the call.
+    /// The number of the attempt in its call, from 1.
     pub n: u32,
-    /// Who was asked.
+    /// The provider and model that were asked.
     pub target: Target,
     /// The HTTP status, if an answer came.
     pub status: Option<u16>,
     /// The class of its error; `None` when it succeeded.
     pub class: Option<ErrorClass>,
-    /// What was waited before it.
+    /// The wait before the attempt.
     pub wait: Duration,
     /// From the start of the attempt to its end; for a stream, to its first event.
     pub latency: Duration,
-    /// What the budget was charged for it.
+    /// The charge to the budget.
     #[serde(default, skip_serializing_if = "Charge::is_none")]
     pub charge: Charge,
 }
 
-/// Something of the request or the response that was changed, or could not be used.
+/// A part of the request or the response that was changed or could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// The field of the request, or [`Warning::UTF8_REPAIRED`].
     pub field: String,
-    /// What was done to it and why.
+    /// The change and its reason.
     pub message: String,
 }
 
@@ -161,16 +161,16 @@ impl Warning {
     pub const UTF8_REPAIRED: &str = "utf8_repaired";
 }
 
-/// Where a reply comes from. It belongs into every result.
+/// The source of a reply, which belongs into every result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReplySource {
     /// A model answered now.
     Live,
-    /// A cassette.
+    /// A cassette answered.
     Replay,
-    /// No model: the name of the building block, such as `echo`.
+    /// An offline provider answered: its name, such as `echo`.
     Offline(String),
 }
 
@@ -185,43 +185,43 @@ impl ReplySource {
     }
 }
 
-/// How many tokens a prompt has.
+/// The number of tokens of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// Tokens.
+    /// The tokens used.
     pub tokens: u64,
-    /// Who counted.
+    /// The source of a count.
     pub source: CountSource,
 }
 
-/// Who counted.
+/// The source of a count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountSource {
     /// The provider.
     Exact,
-    /// Nobody who knows.
+    /// An estimator of the client.
     Estimate {
         /// The estimator, such as `bytes3`.
         method: String,
-        /// Why the provider did not count.
+        /// The reason why the provider did not count.
         reason: String,
     },
 }
 
-/// What a provider says of one of its models.
+/// A provider's description of one of its models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// The id to ask for.
     pub id: String,
-    /// Such as `active`, in the provider's words.
+    /// The state, such as `active`, in the provider's words.
     pub lifecycle: Option<String>,
-    /// When it goes, in the provider's words.
+    /// The date of its retirement, in the provider's words.
     pub retires_at: Option<String>,
     /// The longest prompt in tokens.
     pub max_input: Option<u64>,
     /// The longest reply in tokens.
     pub max_output: Option<u64>,
-    /// The row as it came.
+    /// The provider's row, unchanged.
     pub raw: Raw,
 }

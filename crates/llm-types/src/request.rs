@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::schema::is_closed;
 use crate::{Block, CacheMark, Message, Raw};
 
-/// What is asked. Make one with [`Request::new`] and set the fields that matter.
+/// A request to a model. Make one with [`Request::new`] and set the fields that matter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -23,13 +23,13 @@ pub struct Request {
     /// Asks the provider to cache the prompt up to the last tool (Anthropic).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_tools: Option<CacheMark>,
-    /// Whether it may, must or must not.
+    /// Whether the model may, must or must not call tools.
     pub tool_choice: ToolChoice,
     /// Whether it thinks before it answers.
     pub thinking: Thinking,
-    /// How hard it tries, in the provider's own words (`low`, `high`).
+    /// The effort, in the provider's words (`low`, `high`).
     pub effort: Option<String>,
-    /// How the next token is drawn.
+    /// The settings for drawing the next token.
     pub sampling: Sampling,
     /// Texts at which the reply ends.
     pub stop: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Request {
     pub format: Option<OutputFormat>,
     /// An opaque id of the end user, for the provider's abuse detection.
     pub user_id: Option<String>,
-    /// For the caller's logs; never sent.
+    /// Labels for the caller's logs; never sent.
     pub labels: BTreeMap<String, String>,
     /// Tells equal requests apart in a cassette, whatever order they run in; never sent.
     pub replay_key: Option<String>,
@@ -78,7 +78,7 @@ impl Request {
     }
 }
 
-/// A name for the schema that every provider takes.
+/// A name for the schema that every provider accepts.
 fn name(schema: &Value) -> String {
     let title = schema.get("title").and_then(Value::as_str).unwrap_or("");
     let name: String = title
@@ -99,15 +99,15 @@ fn name(schema: &Value) -> String {
     }
 }
 
-/// A tool.
+/// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolSpec {
-    /// One that the caller runs.
+    /// A tool that the caller runs.
     Function {
-        /// 1 to 64 of `a-z A-Z 0-9 _ -`.
+        /// The name: 1 to 64 of `a-z A-Z 0-9 _ -`.
         name: String,
-        /// What it does, for the model.
+        /// The description for the model.
         description: String,
         /// The JSON schema of its arguments.
         schema: Value,
@@ -115,11 +115,11 @@ pub enum ToolSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         strict: Option<bool>,
     },
-    /// One that the provider runs, in its own form.
+    /// A tool that the provider runs, in the provider's form.
     Server(Raw),
 }
 
-/// How the reply is to be formed.
+/// The form of the reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutputFormat {
     /// A short name for the schema.
@@ -134,16 +134,16 @@ pub struct OutputFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     Auto {
-        /// Whether it may call several at once.
+        /// Whether the model may call several at once.
         parallel: Option<bool>,
     },
-    /// It must call one.
+    /// The model must call a tool.
     Any,
-    /// It must call this one.
+    /// The model must call this tool.
     Tool(String),
-    /// It must not.
+    /// The model must not call a tool.
     None,
     /// The server's default; nothing is sent.
     #[default]
@@ -157,28 +157,28 @@ pub enum Thinking {
     /// The server's default; nothing is sent.
     #[default]
     Unset,
-    /// It does not.
+    /// The model does not think.
     Off,
-    /// As much as it finds right.
+    /// The model decides how much to think.
     Adaptive,
     /// At most this many tokens, at least 1024 and fewer than `max_tokens`.
     Budget(u32),
 }
 
-/// How the next token is drawn; what is unset is not sent.
+/// The settings for drawing the next token; unset fields are not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sampling {
-    /// 0 to 2.
+    /// The temperature, 0 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// 0 to 1.
+    /// The share of probability to draw from, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// At least 1.
+    /// The number of most likely tokens to draw from, at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_k: Option<u32>,
-    /// Where the server's random choices come from, if it takes one.
+    /// The random seed, for servers that take one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }

@@ -1,11 +1,12 @@
-//! JSON schemas as far as a client must know them: whether one has the form of a schema, and whether it leaves
-//! anything open. What else is wrong with one the server says.
+//! Checks of JSON schemas: whether a value has the form of a schema, and whether the schema is closed.
+//!
+//! The server reports every other problem.
 
 use serde_json::{Map, Value};
 
 /// The deepest schema that is sent, in levels of arrays and objects.
 const DEEPEST: usize = 64;
-/// The longest text of the schema's own that an error shows, in bytes.
+/// The longest part of the schema that an error shows, in bytes.
 const QUOTED: usize = 200;
 
 const TYPES: [&str; 7] = [
@@ -13,7 +14,7 @@ const TYPES: [&str; 7] = [
 ];
 /// Keywords whose value is data, in which `$ref` is a key like any other.
 const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
-/// Keywords whose value maps names of the schema's author to schemas.
+/// Keywords whose value maps the author's names to schemas.
 const MAPS: [&str; 6] = [
     "$defs",
     "definitions",
@@ -24,7 +25,7 @@ const MAPS: [&str; 6] = [
 ];
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// The place of what is wrong, innermost key first, and what was expected there.
+/// The path of a problem, innermost key first, and the value that was expected there.
 struct Problem {
     path: Vec<String>,
     expected: String,
@@ -39,7 +40,7 @@ fn expected(what: impl Into<String>) -> Checked {
     })
 }
 
-/// Names the step into `key` when what lies there has a problem.
+/// Adds `key` to the path of a problem inside it.
 fn inside(key: &str, checked: Checked) -> Checked {
     checked.map_err(|mut problem| {
         problem.path.push(key.to_owned());

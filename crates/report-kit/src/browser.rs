@@ -11,9 +11,10 @@ use crate::document::status::Tone;
 use crate::document::text;
 use crate::error::Error;
 
-/// Thousands of items to look through, each a place in a longer text, where a [`SearchableList`](crate::SearchableList)
-/// would be too large: the texts lie in the page once, as data, and the script shows those that are asked for. Without
-/// scripts it is a sentence.
+/// A browser for thousands of items, each a part of a longer text, where a [`SearchableList`](crate::SearchableList) would
+/// be too large.
+///
+/// The page contains each text once, as data, and the script shows the selected ones. Without scripts a sentence replaces it.
 ///
 /// ```
 /// use report_kit::{Browser, Item, Tone, Value};
@@ -36,16 +37,16 @@ pub struct Browser {
     items: Vec<Item>,
 }
 
-/// Something in a [`Browser`].
+/// An item of a [`Browser`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Item {
-    /// What it is called, at most 300 characters of it.
+    /// The name, cut after 300 characters.
     pub name: String,
-    /// Lets [`Cell::Link`](crate::Cell::Link) lead here. Any text will do; it must be the only one on the page.
+    /// The target of a [`Cell::Link`](crate::Cell::Link): any text that is unique on the page.
     pub anchor: Option<String>,
-    /// The text that it stands in, by the number that [`Browser::text`] gave, and the bytes of its own part.
+    /// The number of its text, from [`Browser::text`], and the item's byte range in it.
     pub place: Option<(usize, Range<usize>)>,
-    /// One for each column.
+    /// The values, one for each column.
     pub values: Vec<Value>,
 }
 
@@ -55,11 +56,11 @@ pub struct Item {
 pub enum Value {
     /// A whole number.
     Number(i64),
-    /// Words, at most 300 characters of them.
+    /// A text, cut after 300 characters.
     Text(String),
-    /// Other items, by their numbers in the order they were added, as links.
+    /// Links to other items, by their numbers in the order they were added.
     Items(Vec<usize>),
-    /// There is no value; the column is left out.
+    /// No value; the column is left out.
     Missing,
 }
 
@@ -78,7 +79,7 @@ struct Source {
     marks: Vec<(Range<usize>, Tone)>,
 }
 
-/// Every tone, so that marks are digits.
+/// Every status, so that marks are digits.
 const TONES: [Tone; 5] = [
     Tone::Neutral,
     Tone::Good,
@@ -102,15 +103,14 @@ impl Browser {
         }
     }
 
-    /// Says what a tone means in the texts.
+    /// Names the meaning of a status in the texts.
     #[must_use]
     pub fn tone(mut self, tone: Tone, name: impl Into<String>) -> Self {
         self.tones.push((tone, name.into()));
         self
     }
 
-    /// Adds a text, with the tones of some of its bytes in order, and says its number. A mark that begins before the one
-    /// before it has ended is left out.
+    /// Adds a text with marks in order and returns its number. A mark that overlaps the one before it is left out.
     pub fn text(
         &mut self,
         text: impl Into<String>,
@@ -166,7 +166,7 @@ impl Browser {
         })
     }
 
-    /// What the script shows, as JSON in an element.
+    /// The data for the script, as JSON in an element.
     fn data(&self, id: &str) -> Result<Markup, Error> {
         #[derive(Serialize)]
         struct Data {

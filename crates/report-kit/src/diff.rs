@@ -5,12 +5,12 @@ use crate::document::anchor::Anchors;
 use crate::document::number::counted;
 use crate::document::text;
 
-/// Tokens of both texts together up to which they are compared: the work can grow with the square of it.
+/// The maximum number of tokens of both texts that are compared: the work can grow with its square.
 const COMPARED: usize = 8_000;
-/// Unchanged lines shown beside a change.
+/// The number of unchanged lines shown before and after a change.
 const AROUND: usize = 3;
 
-/// Two texts and what differs between them.
+/// Two texts and their differences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextDiff {
     title: String,
@@ -21,7 +21,7 @@ pub struct TextDiff {
     by: By,
 }
 
-/// What the texts are compared by.
+/// The unit of comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Words,
@@ -50,7 +50,7 @@ impl TextDiff {
         }
     }
 
-    /// What the two texts are called, instead of "before" and "after".
+    /// Sets the names of the two texts, in place of "before" and "after".
     #[must_use]
     pub fn named(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
         self.old_name = old.into();
@@ -99,7 +99,7 @@ impl TextDiff {
     }
 }
 
-/// A comparison as it is shown.
+/// A comparison in the form in which it is shown.
 struct Shown {
     markup: Markup,
     removed: usize,
@@ -125,7 +125,7 @@ fn compare(by: By, old: &str, new: &str) -> Shown {
     }
 }
 
-/// Words and the spaces between them, as the comparison counts them.
+/// Splits a text into words and the spaces between them.
 fn words(text: &str) -> usize {
     2 * text.split_whitespace().count() + 1
 }
@@ -196,7 +196,7 @@ fn by_lines(old: &str, new: &str) -> Shown {
     }
 }
 
-/// A line that stands for unchanged ones.
+/// A line in place of unchanged ones.
 fn skipped(count: usize) -> Markup {
     html! {
         @if count > 0 { span class="line skipped" { "… " (counted(count, "equal line")) "\n" } }

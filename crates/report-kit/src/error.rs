@@ -1,4 +1,4 @@
-/// Why a page is not rendered. All of these are mistakes of the program that filled it: no text can cause one.
+/// The error of a page that cannot be rendered. Every case is a mistake of the calling program: no text can cause one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -24,13 +24,13 @@ pub enum Error {
         /// The item, from 1.
         item: usize,
     },
-    /// Two places of the page have the same anchor.
+    /// Two parts of the page have the same anchor.
     #[error("anchor {anchor:?} stands for two places")]
     DuplicateAnchor {
         /// The anchor.
         anchor: String,
     },
-    /// A link leads to an anchor that no place of the page has.
+    /// A link leads to an anchor that no part of the page has.
     #[error("a link leads to {anchor:?}, which is not on this page")]
     UnknownAnchor {
         /// The anchor.
@@ -51,9 +51,9 @@ pub enum Error {
     /// The data to embed is not JSON.
     #[error("data {name:?} is not JSON")]
     Data {
-        /// Its name.
+        /// The name of the data.
         name: String,
-        /// What serde says.
+        /// The error of serde.
         #[source]
         source: serde_json::Error,
     },

@@ -1,4 +1,4 @@
-//! One self-contained, escaped HTML page, made from data.
+//! Self-contained, escaped HTML pages, made from data.
 //!
 //! A [`Page`] is tables, plots, space-time diagrams, text diffs, searchable lists and the data itself, in one file that
 //! opens without a network, reads well in light and dark, on paper, on a narrow screen and with scripts off.
@@ -42,16 +42,16 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** Engines hand over data, never markup, and there is no way to hand over any: no raw HTML, no
-//! attribute, no address, no colour. What a model wrote ends up as the text of an element and nowhere else, with control
+//! **The one decision.** Engines pass data, never markup, and there is no way to pass any: no raw HTML, no
+//! attribute, no address, no colour. Text of a model becomes the text of an element and nothing else, with control
 //! and direction characters made visible ([`visible`]) and overlong text cut with a note. So the rules that make a page
 //! safe (escaping, a content security policy with the hashes of the one style and the one script, embedded JSON that
-//! cannot leave its element) stand here once, and an engine cannot forget them.
+//! cannot leave its element) are written here once, and an engine cannot forget them.
 //!
 //! The same data gives the same bytes: there is no clock, no random id, and keys of embedded maps are sorted.
 //!
-//! Next: [`Page`] and [`Section`] for what goes where, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`] and
-//! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for what [`Page::render`] refuses.
+//! Next: [`Page`] and [`Section`] for the structure, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`],
+//! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for the mistakes that [`Page::render`] refuses.
 
 mod browser;
 mod diff;

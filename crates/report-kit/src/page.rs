@@ -13,12 +13,12 @@ use crate::plot::Plot;
 use crate::plot::spacetime::SpaceTime;
 use crate::section::{self, Part, Section};
 
-/// Sections from which on the page has a list of contents.
+/// The number of sections from which a page has a list of contents.
 const CONTENTS_FROM: usize = 3;
-/// Sections that are open; those after them are folded.
+/// The number of sections that are open; the others are folded.
 const OPEN: usize = 4;
 
-/// A page: a title, the result in a sentence and a figure, sections, its provenance, and the data it was made from.
+/// A page: a title, the result in a sentence and a figure, sections, provenance, and the data it was made from.
 ///
 /// It is rendered in this order, whatever the order of the calls. The sections after the fourth are folded, and so is the
 /// provenance.
@@ -34,7 +34,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page with nothing but a title.
+    /// A page with a title only.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -46,13 +46,13 @@ impl Page {
         }
     }
 
-    /// Adds a paragraph to the head: what the reader should know if he reads nothing else.
+    /// Adds a paragraph to the head, for the main result.
     pub fn lead(mut self, text: impl Into<String>) -> Self {
         self.head.push(Part::Text(text.into()));
         self
     }
 
-    /// Adds a line to the head that stands out: no model was asked, the run was cut short.
+    /// Adds a highlighted line to the head: no model was asked, the run was cut short.
     pub fn notice(mut self, tone: Tone, text: impl Into<String>) -> Self {
         self.head.push(Part::Notice(tone, text.into()));
         self
@@ -76,7 +76,7 @@ impl Page {
         self
     }
 
-    /// Sets the last section: what the page was made of and by, hashes, versions, settings, commands.
+    /// Sets the last section: sources, hashes, versions, settings, commands.
     pub fn provenance(mut self, section: Section) -> Self {
         self.provenance = Some(section);
         self
@@ -93,8 +93,8 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// What the program that filled the page did wrong: a row of a wrong width, an anchor that is missing or used twice,
-    /// data without a proper name or without a JSON form.
+    /// A mistake of the calling program: a row of a wrong width, an anchor that is missing or used twice, data without a valid
+    /// name or JSON form.
     pub fn render(&self) -> Result<String, Error> {
         let mut anchors = Anchors::default();
         for section in self.all() {
@@ -150,7 +150,7 @@ impl Page {
         }
     }
 
-    /// Where the data is: a reader who looks for a cut text has to find it.
+    /// A line that names the embedded data, where a reader finds the full text of a cut one.
     fn footer(&self) -> Markup {
         html! {
             @if !self.data.is_empty() {

@@ -5,12 +5,12 @@ use crate::document::cell::Cell;
 use crate::document::text;
 use crate::error::Error;
 
-/// Rows from which on a reader may sort and filter.
+/// The number of rows from which a table can be sorted and filtered.
 const LONG: usize = 10;
 
 /// Rows under named columns. The first cell of a row names the row.
 ///
-/// With scripts on, a table of ten rows or more is sorted by the heads of its columns, and a column of badges chooses rows.
+/// If scripts run, a table of ten rows or more can be sorted by its column heads and filtered by a column of badges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     caption: String,
@@ -40,7 +40,7 @@ impl Table {
         self
     }
 
-    /// Adds rows.
+    /// Adds several rows.
     #[must_use]
     pub fn rows<R: IntoIterator<Item = Cell>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         self.rows
@@ -48,7 +48,7 @@ impl Table {
         self
     }
 
-    /// Shows so many rows, the first ones; a line says how many there are. The data of the page is the place for all.
+    /// Shows only the first `rows`; a line says how many there are. Embed the page's data to publish all of them.
     #[must_use]
     pub fn limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
@@ -59,7 +59,7 @@ impl Table {
         &self.rows[..self.rows.len().min(self.limit.unwrap_or(usize::MAX))]
     }
 
-    /// Whether it is long enough to be sorted.
+    /// Whether the table is long enough to be sorted.
     pub(crate) fn is_long(&self) -> bool {
         self.shown().len() >= LONG
     }

@@ -158,7 +158,7 @@ pub fn first_event(report: &mut Report, scale: Scale) {
     });
 }
 
-/// In microseconds.
+/// The duration in microseconds.
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times[times.len() / 2].as_secs_f64() * 1e6

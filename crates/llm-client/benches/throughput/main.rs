@@ -23,10 +23,10 @@ use std::time::Duration;
 
 use report::Report;
 
-/// How often the two sides take turns; the best turn of each counts.
+/// The number of turns of each side; the best one counts.
 const ROUNDS: usize = 3;
 
-/// How long to measure.
+/// The duration of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scale {
     Full,
@@ -48,7 +48,7 @@ fn runtime() -> tokio::runtime::Runtime {
     builder.enable_all().build().unwrap()
 }
 
-/// What this thread has spent on the processor: other load on the machine does not count.
+/// The processor time of this thread, independent of other load on the machine.
 fn cpu_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-/// How much a ratio may miss its goal by before `--check` fails.
+/// The tolerance of a goal in `--check`.
 const MARGIN: f64 = 0.2;
 
-/// What a ratio is to be.
+/// The goal of a ratio.
 #[derive(Clone, Copy)]
 pub enum Goal {
     AtLeast(f64),
     AtMost(f64),
-    /// It is only told.
+    /// No goal: the ratio is only printed.
     Open,
 }
 
@@ -20,13 +20,13 @@ pub struct Report {
     missed: Vec<String>,
 }
 
-/// What was measured, in a unit, and the most it is to be.
+/// A measured value with its unit and its goal.
 pub struct Measured {
     pub unit: &'static str,
     pub layers: f64,
     pub raw: f64,
     pub limit: Option<f64>,
-    /// What the client's thread spent on the processor for each call or stream, in microseconds: layers and raw.
+    /// The processor time of the client's thread for each call or stream, in microseconds: layers and raw.
     pub cpu_us: Option<(f64, f64)>,
 }
 

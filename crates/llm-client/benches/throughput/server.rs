@@ -1,4 +1,4 @@
-//! A model server on loopback, in a thread and runtime of its own.
+//! A model server on loopback, in a separate thread and runtime.
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
@@ -13,12 +13,12 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 
-/// What the server answers to every request.
+/// The server's answer to every request.
 #[derive(Clone)]
 pub enum Scene {
     /// This body of JSON.
     Whole(Bytes),
-    /// These pieces of an event stream, each in a frame of its own.
+    /// These parts of an event stream, each in a separate frame.
     Events(Arc<[Bytes]>),
     /// The same, and then nothing: the stream stays open.
     Held(Arc<[Bytes]>),

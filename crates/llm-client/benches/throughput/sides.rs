@@ -106,7 +106,7 @@ impl Raw {
     }
 }
 
-/// The client with budget, retries, gate and timeouts, and with a record if there is a place for it.
+/// The client with budget, retries, limiter and timeouts, and with a record if there is a place for it.
 #[derive(Clone)]
 pub struct Layers {
     client: Client,

@@ -74,7 +74,7 @@ const OPEN: usize = 256;
 /// Bytes that each open stream has read, so that its buffers are in use.
 const READ: usize = 16 << 10;
 
-/// The highest resident memory of a process with 256 open streams; each side is a process of its own.
+/// The peak resident memory of a process with 256 open streams; each side is a separate process.
 pub fn memory(report: &mut Report) {
     let server = server::start(Scene::Held(wire::events(Form::Anthropic, READ)));
     let program = std::env::current_exe().unwrap();

@@ -1,4 +1,4 @@
-//! What the server says, in both protocols.
+//! The server's replies, in both protocols.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub enum Form {
     Openai,
 }
 
-/// What one event adds: six or seven tokens.
+/// The text of one event: six or seven tokens.
 const DELTA: &str = "the orbit closes after 42 turns ";
 
 /// A reply of about a thousand bytes.

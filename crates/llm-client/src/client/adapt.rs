@@ -9,7 +9,7 @@ use crate::Error;
 use crate::models::{Model, ModelThinking};
 use crate::provider::{Caps, Structure};
 
-/// The fewest tokens that a model can be given to think.
+/// The minimum number of thinking tokens.
 const LEAST_BUDGET: u32 = 1024;
 
 struct Adapter<'a> {
@@ -18,7 +18,7 @@ struct Adapter<'a> {
 }
 
 impl Adapter<'_> {
-    /// `field` was changed as `how` says.
+    /// A warning that `field` was changed.
     fn changed(&mut self, field: &str, how: &str) {
         self.warnings.push(Warning {
             field: field.to_owned(),
@@ -86,8 +86,8 @@ pub(crate) fn adapt(
     Ok(adapter.warnings)
 }
 
-/// The start of an answer for the model to go on from. A turn in which the provider's own tools run is none: the model
-/// paused in it and is sent on.
+/// Whether the last message is the start of an answer that the model continues. A turn with calls of the provider's own
+/// tools does not count: the model paused in it and resumes it.
 fn is_prefill(last: &Message) -> bool {
     let runs = |block: &Block| {
         matches!(

@@ -68,25 +68,25 @@ impl ClientBuilder {
     }
 
     settings! {
-        /// What is known of models. Default: [`ModelTable::embedded`].
+        /// Sets the table of models. Default: [`ModelTable::embedded`].
         models: ModelTable;
-        /// When and how often a failed attempt is repeated.
+        /// Sets when and how often a failed attempt is repeated.
         retry: RetryPolicy;
-        /// How long to wait for a server.
+        /// Sets the timeouts for servers.
         timeouts: Timeouts;
-        /// How much may be under way.
+        /// Sets the limits for calls under way.
         limits: Limits;
-        /// What the client may spend.
+        /// Sets the budget of the client.
         budget: Budget;
-        /// Whether an estimated token count will do.
+        /// Sets whether an estimated token count is accepted.
         counts: CountPolicy;
-        /// Where the random part of waits comes from.
+        /// Sets the random seed of waits.
         seed: u64;
-        /// How the network is reached. The wait for a connection is that of [`Self::timeouts`].
+        /// Sets the options of the HTTP connection. Its connect timeout is that of [`Self::timeouts`].
         http: HttpOptions;
     }
 
-    /// Reaches servers in another way than [`HttpTransport`].
+    /// Sets a custom transport in place of [`crate::provider::HttpTransport`].
     #[must_use]
     pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
         self.transport = Some(transport);
@@ -107,7 +107,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The client.
+    /// Builds the client.
     ///
     /// # Errors
     /// A setting that cannot be used, or a cassette that cannot be opened.

@@ -1,4 +1,4 @@
-//! One call from the caller to the wire and back, through the layers in their order.
+//! A call from the caller to the wire and back, through the layers in their order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,7 +27,7 @@ use crate::recording::replay::Replaying;
 use crate::transport::{HeaderText, HttpRequest, Transport};
 use crate::{Error, ErrorKind, EventStream};
 
-/// Asks `request` by the route that is `wanted`; `wire` is what to send, if that is encoded already.
+/// Runs `request` by the route `wanted`; `wire` is the encoded request, if it exists already.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: &Request,
@@ -56,38 +56,38 @@ pub(crate) async fn run(
 }
 
 tokio::task_local! {
-    /// The number of the attempt that the call is at, from 1, for a caller that wants to see it.
+    /// The number of the current attempt, from 1, for a caller that observes it.
     pub(crate) static ATTEMPT: Arc<AtomicU32>;
 }
 
-/// The error of a provider whose answer is not one to the route.
+/// The error of a provider whose answer does not fit the route.
 pub(crate) fn other_form() -> Error {
     Error::protocol("a provider answered in another form than asked")
 }
 
-/// One call under way.
+/// A call under way.
 pub(crate) struct Flight {
     inner: Arc<Inner>,
     wanted: Route,
     span: Span,
-    /// When the call must be over, on the clock's own scale.
+    /// The deadline of the call, as an instant of the clock.
     deadline: Duration,
     call: u64,
     random: ChaCha20Rng,
     attempts: Vec<Attempt>,
     hold: Option<Reservation>,
     place: Option<Place>,
-    /// The most attempts, by the policy and the last failure.
+    /// The maximum number of attempts, by the policy and the last failure.
     allowed: u32,
-    /// The last failure, while another attempt is made.
+    /// The last failure, during another attempt.
     last: Option<Error>,
 }
 
-/// What an attempt leaves behind beside its result.
+/// The parts of an attempt that outlive it, in addition to its result.
 struct Traces {
     tape: Option<Tape>,
     pass: Option<Pass>,
-    /// What the server said of the tokens.
+    /// The usage that the server reported.
     heard: Heard,
 }
 
@@ -176,7 +176,7 @@ impl Flight {
         })
     }
 
-    /// Asks until there is an answer or the policy says stop.
+    /// Attempts the call until there is an answer or the policy stops it.
     async fn ask(&mut self, fitted: &Arc<Fitted>, wire: &HttpRequest) -> Result<Answer, Error> {
         let inner = self.inner.clone();
         fitted.warnings.iter().for_each(trace::warning);
@@ -254,7 +254,7 @@ impl Flight {
         }
     }
 
-    /// What to do after the failure of attempt `n`: wait this long and try again, or give up with this error.
+    /// Decides after the failure of attempt `n`: the wait before the next one, or the final error.
     fn decide(&mut self, error: Error, n: u32) -> (Error, Option<Duration>) {
         if self.wanted == Route::Count && error.status() == Some(501) {
             // The server says that it never counts: an estimate will do at once.
@@ -281,7 +281,7 @@ impl Flight {
         (error, Some(wait))
     }
 
-    /// One attempt, up to the reply or the first event.
+    /// Runs one attempt, up to the reply or the first event.
     async fn attempt(
         &mut self,
         fitted: &Arc<Fitted>,
@@ -341,7 +341,7 @@ impl Flight {
         result.unwrap_or_else(|Elapsed| Err(Error::deadline(self.last.take())))
     }
 
-    /// The attempt succeeded: completes the reply, or hands the open stream to the caller.
+    /// Ends a successful attempt: completes the reply, or returns the open stream.
     fn arrive(
         &mut self,
         open: Open,
@@ -396,7 +396,7 @@ impl Flight {
         Watchdog::new(clock, self.deadline.saturating_sub(clock.instant()))
     }
 
-    /// Answers from a recorded attempt, through the codec that would read the server's bytes.
+    /// Answers from a recorded attempt, decoded by the codec that reads the server's bytes.
     async fn replay(
         self,
         fitted: Fitted,
@@ -480,8 +480,8 @@ enum Open {
     Count(Count),
 }
 
-/// Asks the provider and gives the answer the form that is `wanted`; `heard` learns what a stream that is read here says
-/// of the tokens.
+/// Asks the provider and converts the answer to the form `wanted`; `reported` collects the usage of a stream that is read
+/// here.
 async fn open(
     inner: &Inner,
     call: Call,
@@ -515,7 +515,7 @@ async fn open(
     }
 }
 
-/// The server asks for a longer wait than the policy allows.
+/// The error of a server that asks for a longer wait than the policy allows.
 fn too_long(asked: Duration, mut error: Error) -> Error {
     *error.kind_mut() = ErrorKind::RetryAfterTooLong { asked };
     error

@@ -1,4 +1,4 @@
-//! What no provider would take: refused before anything is sent.
+//! Checks of requests that every provider would refuse, before anything is sent.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::provider::Caps;
 /// The fields of a body that [`Request::extra`] may not set.
 const OWN_FIELDS: [&str; 3] = ["messages", "model", "stream"];
 
-/// The first thing that is wrong with `request`, whatever model it goes to.
+/// Returns the first problem of `request`, independent of the model.
 pub(crate) fn check(request: &Request, caps: &Caps) -> Result<(), Error> {
     let refused = |field: &str, why: &str| Err(Error::refused(field, why));
     if request.model.trim().is_empty() {
@@ -46,7 +46,7 @@ pub(crate) fn check(request: &Request, caps: &Caps) -> Result<(), Error> {
     Ok(())
 }
 
-/// Of several replies all are paid and one is read.
+/// Refuses a request for several replies: all are paid and only one is read.
 fn one_reply(request: &Request) -> Result<(), Error> {
     const TIMES: [&str; 10] = [
         "",
@@ -128,7 +128,7 @@ fn form(field: &str, schema: &Value) -> Result<(), Error> {
     llm_types::schema::check(schema).map_err(|why| Error::refused(field, why))
 }
 
-/// Every call of a tool has its one result in the next message, before anything else, and no result lacks its call.
+/// Checks that every tool call has exactly one result, at the start of the next message, and every result its call.
 fn pairs(messages: &[Message]) -> Result<(), Error> {
     let mut open = Calls::new();
     for (index, message) in messages.iter().enumerate() {
@@ -171,7 +171,7 @@ fn pairs(messages: &[Message]) -> Result<(), Error> {
     unanswered(&open, "messages")
 }
 
-/// Calls by their ids, in order, and whether each has its result.
+/// Tool calls by id, in order, and whether each has its result.
 type Calls<'a> = IndexMap<&'a str, bool>;
 
 fn unanswered(open: &Calls<'_>, field: &str) -> Result<(), Error> {
@@ -196,7 +196,7 @@ fn calls(blocks: &[Block]) -> Calls<'_> {
     ids.collect()
 }
 
-/// No documents in assistant messages, and no citations asked for.
+/// Refuses documents in assistant messages and requests for citations.
 fn documents(messages: &[Message]) -> Result<(), Error> {
     for (index, message) in messages.iter().enumerate() {
         for block in &message.content {

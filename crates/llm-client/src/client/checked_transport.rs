@@ -1,4 +1,4 @@
-//! The last look at a request before it goes out, and the first at what comes back.
+//! The checks of a request before it is sent and of the headers of its response.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::layers::limiter::Lane;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Clock, Error};
 
-/// Refuses a body that is too large, tells the budget how far the request got, and the gate what the reply's headers
-/// say.
+/// Refuses a body that is too large, tracks for the budget whether the request was sent, and passes the response's headers
+/// to the limiter.
 pub(crate) struct Outgoing {
     pub inner: Arc<dyn Transport>,
     pub clock: Arc<dyn Clock>,
@@ -56,7 +56,7 @@ impl Transport for Outgoing {
     }
 }
 
-/// Leads to no server: what offline providers are given.
+/// The transport of offline providers: it refuses every request.
 pub(crate) struct Nowhere;
 
 impl Transport for Nowhere {

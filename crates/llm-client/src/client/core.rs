@@ -1,4 +1,4 @@
-//! What all clones of a client share.
+//! The state that all clones of a client share.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ use crate::recording::replay::Player;
 use crate::transport::{HttpTransport, Transport};
 use crate::{Clock, Error};
 
-/// What all clones of a client share.
+/// The state that all clones of a client share.
 pub(crate) struct Inner {
     pub settings: ClientBuilder,
     pub clock: Arc<dyn Clock>,
@@ -25,18 +25,18 @@ pub(crate) struct Inner {
     pub counts: CountCache,
     pub recorder: Option<Arc<Recorder>>,
     pub player: Option<Player>,
-    /// Calls begun; the stream of random numbers of each.
+    /// The number of calls so far; it selects the random stream of each call.
     pub calls: AtomicU64,
     pub transport: OnceLock<Arc<dyn Transport>>,
 }
 
 impl Inner {
-    /// Whom `request` is for in the first place.
+    /// The provider and model of `request`.
     pub fn target(&self, request: &Request) -> Target {
         Target::new(self.settings.provider.name(), &request.model)
     }
 
-    /// The way to servers, made when it is first needed: a replay never makes it.
+    /// The transport, created on first use; a replay never creates it.
     pub fn transport(&self) -> Result<Arc<dyn Transport>, Error> {
         if let Some(made) = self.transport.get() {
             return Ok(made.clone());
@@ -46,7 +46,7 @@ impl Inner {
         Ok(self.transport.get_or_init(|| Arc::new(made)).clone())
     }
 
-    /// `transport` with the timeouts of a call, and `headers` for those of a plain reply.
+    /// Wraps `transport` in the timeouts of a call; `headers` is the limit for the headers of a plain reply.
     pub fn timed(
         &self,
         transport: Arc<dyn Transport>,

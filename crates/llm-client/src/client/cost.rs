@@ -1,4 +1,4 @@
-//! The most that an attempt can take, and what a reply is charged for.
+//! The maximum cost of an attempt, and the charge for a reply.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::models::tokens::{self, Media};
 use crate::models::{Factor, Model, Price, Tier};
 use crate::{Error, ErrorKind, Unpriced};
 
-/// The longest reply where neither request, protocol nor table say.
+/// The longest reply in tokens, if neither request, protocol nor table give one.
 const REPLY: u32 = 8192;
-/// Tokens that one use of a tool of the provider may add to the prompt.
+/// The maximum number of tokens that one use of a provider's tool adds to the prompt.
 const TOOL_RESULT: u64 = 10_000;
-/// Fields of [`Request::extra`] that say how long a reply may be.
+/// Fields of [`Request::extra`] that limit the length of a reply.
 const LENGTHS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 impl Inner {
-    /// Under a cap the longest reply is always sent: what is not limited cannot be reserved for. Returns whether that
+    /// Adds the longest reply to a request under a cap, since an unlimited one cannot be reserved for. Returns whether that
     /// changed the request.
     pub fn limit_reply(&self, fitted: &mut Fitted) -> bool {
         let budget = &self.settings.budget;
@@ -54,7 +54,7 @@ impl Inner {
         true
     }
 
-    /// The most that one attempt of `fitted` can take. What a prompt holds besides text may have to be counted first.
+    /// The maximum cost of one attempt. A prompt with more than text may have to be counted first.
     pub async fn most(self: &Arc<Self>, fitted: &Fitted, request: &Request) -> Result<Most, Error> {
         let settings = &self.settings;
         let Target { provider, model } = &fitted.target;
@@ -96,7 +96,7 @@ impl Inner {
         })
     }
 
-    /// The tokens of the prompt: counted by the provider, or as many as they can be.
+    /// The tokens of the prompt: counted by the provider, or an upper bound.
     async fn prompt(
         self: &Arc<Self>,
         fitted: &Fitted,
@@ -122,7 +122,7 @@ impl Inner {
         }
     }
 
-    /// [`Self::dearest`] at the factor that the request's further fields have for this model.
+    /// The maximum cost as in [`Self::max_cost`], at the factor that the request's `extra` fields have for this model.
     fn dearest_of(
         &self,
         target: &Target,
@@ -141,7 +141,7 @@ impl Inner {
         }
     }
 
-    /// What the prices of `target` are multiplied by, or the field of `extra` of which that is not known.
+    /// The factor on the prices of `target`, or the field of `extra` whose factor is unknown.
     fn factor(&self, target: &Target, fitted: &Fitted) -> Result<Factor, &'static str> {
         let models = &self.settings.models;
         let extra = &fitted.request.extra;
@@ -151,7 +151,7 @@ impl Inner {
         }
     }
 
-    /// The most that so many tokens of `target` can cost, by the table or by assumption.
+    /// The maximum cost of these tokens at `target`, by the table or by the assumed price.
     fn dearest(&self, target: &Target, prompt: u64, reply: u64, factor: Factor) -> Option<Usd> {
         let settings = &self.settings;
         let row = settings.models.find(&target.provider, &target.model);
@@ -164,7 +164,7 @@ impl Inner {
         }
     }
 
-    /// What the reply costs by the table; unknown if a field of the request changes the price in an unknown way.
+    /// Sets the cost of the reply by the table. It stays unknown if a field of the request has an unknown effect on the price.
     pub fn price(&self, reply: &mut Reply, fitted: &Fitted) {
         let models = &self.settings.models;
         let provider = &fitted.target.provider;
@@ -178,7 +178,7 @@ impl Inner {
         }
     }
 
-    /// What the budget is charged for `reply`; none if it does not say what was used, and all that is held is charged.
+    /// The charge for `reply`. `None` if it reports no usage; then the whole reservation is charged.
     pub fn charge(&self, reply: &Reply, fitted: &Fitted) -> Option<Charge> {
         if reply.usage.output == 0 && !reply.content.is_empty() {
             return None;
@@ -187,7 +187,7 @@ impl Inner {
         self.charge_usage(&reply.usage, &reply.model, told.flatten(), fitted)
     }
 
-    /// The same for the usage of a call to which `model` answers.
+    /// The charge for the usage of a call that `model` answered.
     pub fn charge_usage(
         &self,
         usage: &Usage,
@@ -220,7 +220,7 @@ impl Inner {
     }
 }
 
-/// How often tools of the provider may be used, and what these uses cost.
+/// The maximum uses of the provider's tools, and the cost of these uses.
 fn server_tools(fitted: &Fitted, row: Option<&Model>, strict: bool) -> Result<(u64, Usd), Error> {
     let (mut uses, mut fees) = (0_u64, Usd::ZERO);
     for (index, tool) in fitted.request.tools.iter().enumerate() {
@@ -256,7 +256,7 @@ fn server_tools(fitted: &Fitted, row: Option<&Model>, strict: bool) -> Result<(u
     Ok((uses, fees))
 }
 
-/// A model of which only the price is known, and that only by assumption.
+/// A model with an assumed price.
 fn assumed(input: Usd, output: Usd) -> Model {
     let price = Price {
         input,

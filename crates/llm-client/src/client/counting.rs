@@ -1,4 +1,4 @@
-//! How many tokens a prompt has: asked of the provider once, else estimated and marked so.
+//! The number of tokens of a prompt: counted by the provider once, or estimated and marked as an estimate.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::transport::HttpRequest;
 use crate::{CountPolicy, Error, ErrorKind};
 
 impl Client {
-    /// Asks how many tokens the prompt of `request` has. The answer to the same body is remembered.
+    /// Counts the tokens of the prompt of `request`. The count of the same body is cached.
     ///
-    /// Where the provider has no count, or calls its own an estimate, so is the answer; with
-    /// [`CountPolicy::ExactOnly`] that is an error.
+    /// The count is an estimate if the provider has none or marks its own as one. With [`CountPolicy::ExactOnly`] that is an
+    /// error.
     ///
     /// # Errors
     /// See [`Error`].
@@ -58,7 +58,7 @@ impl Client {
     }
 }
 
-/// An older or a partial server has no such route.
+/// Whether the error says that the server has no such route, like an older or a partial one.
 fn has_no_route(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -70,7 +70,7 @@ fn has_no_route(error: &Error) -> bool {
 }
 
 impl Inner {
-    /// What the count that `wire` asks for is remembered by.
+    /// The key of a count in the cache.
     fn count_key(&self, fitted: &Fitted, wire: &HttpRequest) -> CountKey {
         let key = CountKey::new(&fitted.target.provider, &wire.body);
         if self.recorder.is_none() && self.player.is_none() {

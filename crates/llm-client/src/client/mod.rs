@@ -1,4 +1,4 @@
-//! The client: one call from the caller to the wire and back.
+//! The client: a call from the caller to the wire and back.
 
 mod adapt;
 mod builder;
@@ -29,7 +29,7 @@ use crate::{Clock, Error, ErrorKind, EventStream, Spend};
 pub use builder::ClientBuilder;
 pub use prepare::Prepared;
 
-/// Asks models. Cheap to clone; clones share budget, limits and connections.
+/// A client that asks models. Cheap to clone; clones share budget, limits and connections.
 #[derive(Clone)]
 pub struct Client {
     pub(crate) inner: Arc<Inner>,
@@ -44,7 +44,7 @@ impl Client {
     /// Asks for a whole reply.
     ///
     /// # Errors
-    /// See [`Error`]. A reply that broke off is never one.
+    /// See [`Error`]. A truncated reply is never returned as a reply.
     pub async fn complete(&self, request: &Request) -> Result<Reply, Error> {
         match call::run(&self.inner, request, Route::Whole, None).await? {
             Answer::Reply(reply) => Ok(*reply),
@@ -52,7 +52,7 @@ impl Client {
         }
     }
 
-    /// Asks for a whole reply; while the call is under way, `attempt` holds the number of its attempt, from 1.
+    /// Asks for a whole reply; during the call `attempt` contains the number of the current attempt, from 1.
     ///
     /// # Errors
     /// As of [`Client::complete`].
@@ -64,7 +64,7 @@ impl Client {
         call::ATTEMPT.scope(attempt, self.complete(request)).await
     }
 
-    /// Asks for a reply in pieces. Answers when the first piece is there; until then failures are retried.
+    /// Asks for a streamed reply. Returns at the first event; until then failures are retried.
     ///
     /// # Errors
     /// See [`Error`].
@@ -75,12 +75,12 @@ impl Client {
         }
     }
 
-    /// What the provider's protocol can say to this model.
+    /// The capabilities of the provider's protocol for this model.
     pub fn capabilities(&self, model: &str) -> Caps {
         self.inner.settings.provider.capabilities(model)
     }
 
-    /// What the first attempt of [`Client::complete`] would send, byte for byte.
+    /// The HTTP request of the first attempt of [`Client::complete`], byte for byte.
     ///
     /// # Errors
     /// [`ErrorKind::Refused`], as the call itself.
@@ -109,7 +109,7 @@ impl Client {
         })
     }
 
-    /// Asks which models there are. Nothing of that is recorded, so a client that replays has no answer.
+    /// Lists the models of the provider. Lists are not recorded, so a client that replays returns an error.
     ///
     /// # Errors
     /// See [`Error`].
@@ -146,8 +146,8 @@ impl Client {
         }
     }
 
-    /// Writes what is spent into this file from now on, and counts what it holds as spent: caps are for the whole run,
-    /// over all its processes. A client that replays spends nothing and does not open it.
+    /// Keeps the account in this file from now on, and counts the amounts in it as spent: caps are for the whole run, over all
+    /// its processes. A client that replays spends nothing and does not open the file.
     ///
     /// # Errors
     /// The file cannot be opened or read, or another process spends for the same run. [`ErrorKind::Refused`] names it.
@@ -160,7 +160,7 @@ impl Client {
         Ok(())
     }
 
-    /// What was spent so far, by all clones.
+    /// The amounts spent so far, by all clones.
     pub fn spent(&self) -> Spend {
         self.inner.ledger.spent()
     }

@@ -1,4 +1,4 @@
-//! A stream in the hands of the caller, with everything it holds until its last event.
+//! A stream that the caller reads, with everything that is bound to it until its last event.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,11 +17,11 @@ use crate::layers::timeout::Watchdog;
 use crate::recording::recorder::Tape;
 use crate::{Error, ErrorKind, EventStream};
 
-/// An open stream. Dropped before its end it closes the connection, writes the record, settles the budget and frees
-/// its slot: all of that hangs on its fields.
+/// An open stream. A drop before its end closes the connection, writes the record, settles the budget and releases its
+/// permit; its fields do that.
 pub(crate) struct Live {
     pub inner: Arc<Inner>,
-    /// Read already, to know that the attempt works.
+    /// The first event, read early to know that the attempt succeeds.
     pub first: Option<Event>,
     pub events: EventStream,
     pub fitted: Arc<Fitted>,
@@ -31,15 +31,15 @@ pub(crate) struct Live {
     #[expect(dead_code, reason = "it is held until the stream ends")]
     pub pass: Option<Pass>,
     pub tape: Option<Tape>,
-    /// Where the reply is from, if not from where the provider says.
+    /// The source of the reply, if it differs from the provider's.
     pub source: Option<ReplySource>,
     pub span: Span,
     pub heard: Heard,
-    /// What the call is charged for if the stream is dropped now.
+    /// The charge if the stream is dropped now.
     pub if_dropped: Arc<Mutex<Charge>>,
 }
 
-/// What the provider said last of the tokens of an attempt, once the model had stopped.
+/// The last usage that the provider reported for an attempt, valid once the model has stopped.
 #[derive(Default)]
 pub(crate) struct Heard {
     model: String,
@@ -57,12 +57,12 @@ impl Heard {
         }
     }
 
-    /// What that costs, if it was the last word.
+    /// The charge for that usage, if it is final.
     pub fn charge(&self, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
         inner.charge_usage(self.usage.as_ref()?, &self.model, None, fitted)
     }
 
-    /// The same for an attempt that failed.
+    /// The charge for an attempt that failed.
     pub fn charge_of(&self, error: &Error, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
         match error.kind() {
             ErrorKind::StreamTruncated { partial } => inner.charge(partial, fitted),
@@ -78,7 +78,7 @@ impl Live {
         EventStream::new(LiveEvents(Some(self))).charging(shown)
     }
 
-    /// Shows what a drop charges now.
+    /// Publishes the charge of a drop.
     fn show_charge(&self) {
         let mut charge = Charge::NONE;
         if let Some(hold) = &self.hold {
@@ -91,7 +91,7 @@ impl Live {
             .unwrap_or_else(PoisonError::into_inner) = charge;
     }
 
-    /// Takes what the last word of the provider says of the tokens, until the model goes on.
+    /// Updates the reported usage; it is invalid again if the model continues.
     fn listen(&mut self, event: &Event) {
         self.heard.event(event);
         let Some(hold) = &mut self.hold else { return };
@@ -145,7 +145,7 @@ impl Live {
         Ok(reply)
     }
 
-    /// The attempt is over and this is charged for it.
+    /// Notes the final charge of the attempt.
     fn charged(&mut self, charge: Charge) {
         if let Some(attempt) = self.attempts.last_mut() {
             attempt.charge = charge;
@@ -178,7 +178,7 @@ impl Live {
     }
 }
 
-/// The events of an open stream. Written out instead of with `unfold`, which would move all of it for every event.
+/// The events of an open stream. A struct instead of `unfold`, which would move the whole state for every event.
 struct LiveEvents(Option<Live>);
 
 impl Stream for LiveEvents {

@@ -1,4 +1,4 @@
-//! A request made ready for one target, and what is known of it beforehand and afterwards.
+//! A request prepared for a target, and the completion of its reply or error.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::provider::{Caps, Route};
 use crate::transport::{HttpRequest, Method};
 use crate::{Error, ErrorKind};
 
-/// What would be sent.
+/// The HTTP request that a call would send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
     /// The method.
     pub method: Method,
     /// The whole path at the server.
     pub path: String,
-    /// Every header but those that the connection adds; a secret one as `sha256:` and its hash in hex.
+    /// Every header except those of the connection; a secret one as `sha256:` and its hash in hex.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
@@ -29,7 +29,7 @@ pub struct Prepared {
     pub sha256: String,
 }
 
-/// A request that is checked and fits its target.
+/// A request that is checked and adapted to its target.
 pub(crate) struct Fitted {
     pub request: Request,
     pub target: Target,
@@ -40,7 +40,7 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// How the answer to `wanted` is asked for: a whole reply that could outlast `total` as a stream.
+    /// The route for the answer `wanted`: a whole reply that could take longer than `total` is streamed.
     pub(crate) fn route(&self, wanted: Route, total: Duration) -> Route {
         if wanted != Route::Whole {
             return wanted;
@@ -56,7 +56,7 @@ impl Fitted {
 }
 
 impl Inner {
-    /// What is sent to ask for the answer that is `wanted`.
+    /// The encoded request for the answer `wanted`.
     pub fn encode(&self, fitted: &Fitted, wanted: Route) -> Result<HttpRequest, Error> {
         let settings = &self.settings;
         let route = fitted.route(wanted, settings.timeouts.total);
@@ -65,7 +65,7 @@ impl Inner {
             .encode(&fitted.request, &fitted.target, route)
     }
 
-    /// `request` checked and fitted to `target`, a model of the client's provider.
+    /// Checks `request` and adapts it to `target`, a model of the client's provider.
     pub fn fit(&self, request: &Request, target: Target) -> Result<Fitted, Error> {
         let caps = self.settings.provider.capabilities(&target.model);
         check(request, &caps)?;
@@ -83,7 +83,7 @@ impl Inner {
         })
     }
 
-    /// Fills in what a provider does not know: cost, missing usage, where the reply is from.
+    /// Adds what a provider does not report: cost, missing usage, source.
     pub fn complete_reply(&self, reply: &mut Reply, fitted: &Fitted, source: Option<ReplySource>) {
         if !reply.usage.known {
             if reply.usage.prompt() == 0 {
@@ -104,7 +104,7 @@ impl Inner {
         }
     }
 
-    /// Adds what the table knows of a model that is not served, and how long the server asks to wait.
+    /// Adds the table's facts about a model that is not served, and the wait that the server asks for.
     pub fn explain(&self, error: &mut Error) {
         if let ErrorKind::ModelUnavailable(model) = error.kind_mut() {
             self.settings.models.explain(model);

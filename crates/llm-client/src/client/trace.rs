@@ -1,4 +1,4 @@
-//! Every name that goes into a trace, and the sentence of every event. No text of a prompt or a reply is in either.
+//! The names of traces and the messages of their events. Neither contains text of a prompt or a reply.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tracing::{Span, debug, debug_span, warn};
 
 use crate::{Error, ErrorClass, ErrorKind};
 
-/// The span of one call. Its name on an `OpenTelemetry` backend is `chat {model}` or `count_tokens {model}`.
+/// The span of a call. Its name on an `OpenTelemetry` backend is `chat {model}` or `count_tokens {model}`.
 pub(crate) fn span(operation: &str, target: &Target, max_tokens: Option<u32>) -> Span {
     debug_span!(
         target: "llm_client",
@@ -31,7 +31,7 @@ pub(crate) fn span(operation: &str, target: &Target, max_tokens: Option<u32>) ->
     )
 }
 
-/// Fills the span with what was answered.
+/// Adds the reply to the span.
 pub(crate) fn answered(span: &Span, reply: &Reply) {
     if span.is_disabled() {
         return;
@@ -50,18 +50,18 @@ pub(crate) fn answered(span: &Span, reply: &Reply) {
     span.record("llm.source", reply.source.as_str());
 }
 
-/// Fills the span with what was counted.
+/// Adds the count to the span.
 pub(crate) fn counted(span: &Span, count: &Count) {
     span.record("gen_ai.usage.input_tokens", count.tokens);
 }
 
-/// Marks the span of a call that failed.
+/// Adds the error to the span of a failed call.
 pub(crate) fn failed(span: &Span, error: &Error) {
     span.record("error.type", error.class().as_str());
     span.record("llm.attempt", error.attempts().len());
 }
 
-/// An attempt failed; number `next` of at most `most` follows after `wait`.
+/// Logs that an attempt failed and number `next` of at most `most` follows after `wait`.
 pub(crate) fn retry(target: &Target, error: &Error, wait: Duration, next: u32, most: u32) {
     warn!(
         target: "llm_client",
@@ -77,7 +77,7 @@ pub(crate) fn retry(target: &Target, error: &Error, wait: Duration, next: u32, m
     );
 }
 
-/// The error in words that are not of a reply.
+/// The error without text of a reply.
 fn reason(error: &Error) -> String {
     if let ErrorKind::Connect { .. } | ErrorKind::Timeout { .. } = error.kind() {
         return error.message();
@@ -94,7 +94,7 @@ fn reason(error: &Error) -> String {
     }
 }
 
-/// Something of the request was changed.
+/// Logs that the request was changed.
 pub(crate) fn warning(warning: &Warning) {
     debug!(
         target: "llm_client",

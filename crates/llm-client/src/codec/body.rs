@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::Error;
 
-/// The body of a request: an object whose values are kept as texts, so that what was received goes back unchanged.
+/// The body of a request: an object whose values are JSON texts, so that received content is sent back unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Body(IndexMap<String, Box<RawValue>>);
 
@@ -23,7 +23,7 @@ impl Body {
         value.map_or(Ok(()), |value| self.set(name, &value))
     }
 
-    /// The text of the body with the caller's own fields merged last; a null takes a field out.
+    /// The text of the body with the caller's fields merged last; a null removes a field.
     pub fn finish(mut self, extra: &Map<String, Value>) -> Result<Bytes, Error> {
         for (name, value) in extra {
             if value.is_null() {

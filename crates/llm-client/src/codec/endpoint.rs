@@ -6,15 +6,15 @@ use url::{Host, Url};
 use crate::transport::{HeaderText, HttpRequest, Method};
 use crate::{ConfigError, Redactor};
 
-/// How a client shows who it is.
+/// The authentication of a client.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Auth {
-    /// `authorization: Bearer KEY`.
+    /// The header `authorization: Bearer KEY`.
     Bearer(SecretString),
-    /// `x-api-key: KEY`.
+    /// The header `x-api-key: KEY`.
     ApiKeyHeader(SecretString),
-    /// Not at all.
+    /// No authentication.
     None,
 }
 
@@ -27,7 +27,7 @@ impl Auth {
     }
 }
 
-/// A server: its base URL and the key that is bound to it. The key goes to no other place.
+/// A server: its base URL and the key for it. The key is sent to no other address.
 #[derive(Clone)]
 pub struct Endpoint {
     base: Url,
@@ -47,13 +47,13 @@ impl Endpoint {
     /// The server at `base`, such as `https://api.example.test/v1`.
     ///
     /// # Errors
-    /// The base is no http(s) URL, has the host `0.0.0.0` or `::`, holds user information, a query or a fragment; the key cannot be a header; or
-    /// the key would go in clear text to a host that is not this machine.
+    /// The base is not an http(s) URL, has the host `0.0.0.0` or `::`, or contains user information, a query or a fragment; the
+    /// key is not a valid header; or the key would be sent in clear text to another machine.
     pub fn new(base: &str, auth: Auth) -> Result<Self, ConfigError> {
         Self::checked(base, auth, false)
     }
 
-    /// The same, for a server in a trusted network: the key may go over http to any host.
+    /// As [`Self::new`], for a server in a trusted network: the key may be sent over http to any host.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -96,7 +96,7 @@ impl Endpoint {
         })
     }
 
-    /// Takes the key out of texts.
+    /// The redactor that removes the key from texts.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
     }
@@ -106,7 +106,7 @@ impl Endpoint {
         &self.base
     }
 
-    /// The server is on this machine.
+    /// Whether the server is on this machine.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.base)
     }
@@ -144,7 +144,7 @@ impl Endpoint {
     }
 }
 
-/// The host is this machine.
+/// Whether the host is this machine.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => {
@@ -157,7 +157,7 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The host is the address that stands for all addresses of a machine.
+/// Whether the host is the wildcard address of a machine.
 fn is_unspecified(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_unspecified(),

@@ -9,27 +9,27 @@ use crate::layers::retry;
 use crate::redact::Redactor;
 use crate::transport::header;
 
-/// How much of a body is read for an error: a JSON error that is cut cannot be read.
+/// The maximum number of bytes of a body that are read for an error; a JSON error that is cut cannot be parsed.
 pub(crate) const BODY_READ: usize = 64 << 10;
-/// How much of a server's text an error keeps.
+/// The maximum number of bytes of a server's text in an error.
 const MESSAGE_KEPT: usize = 2 << 10;
-/// How many characters of a server's text stand after a model that it does not serve.
+/// The maximum number of characters of a server's text in the error about a model.
 const WORDS_KEPT: usize = 300;
-/// How much of a type or a code an error keeps; they are words.
+/// The maximum number of bytes of a type or a code in an error.
 const WORD_KEPT: usize = 200;
 
-/// Who is asked, as far as it decides what an error means.
+/// The facts about a request that decide the meaning of an error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub provider: &'a str,
-    /// Empty when no model was asked for: then none can be unavailable.
+    /// The model; empty if none was requested, so that none can be unavailable.
     pub model: &'a str,
-    /// A 403 can mean that the content was flagged (`OpenRouter`).
+    /// Whether a 403 can mean that the content was flagged (`OpenRouter`).
     pub moderates: bool,
     pub redactor: &'a Redactor,
 }
 
-/// The error that a reply with an error status is.
+/// The error of a response with an error status.
 pub(crate) fn of_response(
     asked: Asked<'_>,
     status: u16,
@@ -48,7 +48,7 @@ pub(crate) fn of_response(
     error
 }
 
-/// What came of a reply that broke off, for an error, where a key must not stand.
+/// A truncated reply for an error, without keys.
 pub(crate) fn partial(redactor: &Redactor, reply: Reply) -> Box<Reply> {
     let Ok(text) = serde_json::to_string(&reply) else {
         return Box::new(reply);
@@ -61,7 +61,7 @@ pub(crate) fn partial(redactor: &Redactor, reply: Reply) -> Box<Reply> {
     Box::new(serde_json::from_str(&clean).unwrap_or_else(|_| empty()))
 }
 
-/// The error that an `error` object in a reply with a success status, or in a stream, is.
+/// The error of an `error` object in a response with a success status, or in a stream.
 pub(crate) fn of_object(
     asked: Asked<'_>,
     headers: &[(String, String)],
@@ -75,12 +75,12 @@ pub(crate) fn of_object(
     Error::bad_response(format!("an error without a status: {message}")).with_trail(trail(headers))
 }
 
-/// The start of a server's text for an error: without keys, at most 2 KiB.
+/// The start of a server's text, without keys, at most 2 KiB.
 pub(crate) fn excerpt(redactor: &Redactor, text: &str) -> String {
     cleaned(redactor, text, MESSAGE_KEPT)
 }
 
-/// What the headers of a reply say about it and about trying again.
+/// The context in the headers of a response: request id and retry headers.
 pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
     let text = |name| header(headers, name).map(str::to_owned);
     let should_retry = header(headers, "x-should-retry").and_then(|text| {
@@ -100,7 +100,7 @@ pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
     }
 }
 
-/// Keys go before the cut, so that no half of one is left.
+/// Removes keys, then cuts, so that no part of a key remains.
 fn cleaned(redactor: &Redactor, text: &str, limit: usize) -> String {
     // The rest of a huge text is not worth a search; what is kept lies far from this cut.
     let start = &text[..text.floor_char_boundary(BODY_READ)];
@@ -109,15 +109,15 @@ fn cleaned(redactor: &Redactor, text: &str, limit: usize) -> String {
     clean
 }
 
-/// What a body says about an error.
+/// The error in the body of a response.
 #[derive(Debug, Default)]
 struct Found {
     kind: Option<String>,
     code: Option<String>,
-    /// `details.error_code`.
+    /// The field `details.error_code`.
     detail_code: Option<String>,
     message: String,
-    /// The server speaks of an error in JSON, so the route exists.
+    /// Whether the error is JSON, which means that the route exists.
     json: bool,
 }
 
@@ -143,7 +143,7 @@ impl Found {
         }
     }
 
-    /// `error` is an object, mostly.
+    /// Reads the field `error`, which usually is an object.
     fn in_error(error: &RawValue) -> Self {
         match Fields::of(error.get()) {
             Some(fields) => Self::in_object(&fields, error.get()),
@@ -167,7 +167,7 @@ impl Found {
         }
     }
 
-    /// The status that an error inside a 200 stands for.
+    /// The HTTP status that corresponds to an error inside a 200.
     fn status(&self) -> Option<u16> {
         let code = self.code.as_deref();
         let number = code.and_then(|code| code.trim().parse().ok());
@@ -244,7 +244,7 @@ fn in_one_line(text: &str) -> String {
     words.join(" ").chars().take(WORDS_KEPT).collect()
 }
 
-/// Where a redirect leads: scheme and host, for a path may hold anything.
+/// The target of a redirect: scheme and host only, since a path may contain anything.
 fn redirection(status: u16, headers: &[(String, String)]) -> Option<String> {
     let to = header(headers, "location").filter(|_| (300..400).contains(&status))?;
     let origin = Url::parse(to.trim()).ok().map(|url| url.origin());
@@ -257,7 +257,7 @@ fn redirection(status: u16, headers: &[(String, String)]) -> Option<String> {
     })
 }
 
-/// The status that a provider's word for an error stands for.
+/// The HTTP status that corresponds to a provider's error type.
 fn status_of_word(word: &str) -> Option<u16> {
     Some(match word {
         "invalid_request_error" => 400,

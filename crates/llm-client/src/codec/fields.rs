@@ -2,8 +2,9 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A JSON object from a server, read field by field: what is missing, null or of another type is absent, and a
-/// value nobody asks for may be as deep and as odd as it likes.
+/// A JSON object from a server, read field by field.
+///
+/// A field that is missing, null or of another type counts as absent; an unused value may have any depth and content.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(IndexMap<String, &'a RawValue>);
 
@@ -13,7 +14,7 @@ impl<'a> Fields<'a> {
         serde_json::from_str(text).ok().map(Self)
     }
 
-    /// A field that is there and not null.
+    /// A field that is present and not null.
     pub fn raw(&self, name: &str) -> Option<&'a RawValue> {
         self.0.get(name).copied().filter(|raw| raw.get() != "null")
     }
@@ -22,7 +23,7 @@ impl<'a> Fields<'a> {
         serde_json::from_str(self.raw(name)?.get()).ok()
     }
 
-    /// A number of things. Some servers count in floats.
+    /// A count; some servers send floats.
     pub fn count(&self, name: &str) -> Option<u64> {
         match serde_json::from_str(self.raw(name)?.get()).ok()? {
             Value::Number(number) => number.as_u64().or_else(|| {

@@ -2,17 +2,18 @@ use std::collections::HashSet;
 
 use llm_types::BlockKind;
 
-/// The ids of the tool calls of one reply, for an id names its call in the result: none is empty, and no two are the
-/// same. Linear in the number of calls, whatever ids a server sends.
+/// The ids of the tool calls of one reply, by which results refer to calls: none is empty, and all differ.
+///
+/// The work is linear in the number of calls for any ids of a server.
 #[derive(Debug, Default)]
 pub(crate) struct CallIds {
     taken: HashSet<String>,
-    /// The number in the last id that was made.
+    /// The number in the last generated id.
     made: u64,
 }
 
 impl CallIds {
-    /// The id of the next call: the server's `id` if it can be used, else a new one that `elsewhere` does not know.
+    /// The id of the next call: the server's `id` if it is usable, else a generated one that `elsewhere` does not contain.
     pub fn settle(&mut self, mut id: String, elsewhere: impl Fn(&str) -> bool) -> String {
         while id.is_empty() || self.taken.contains(&id) {
             self.made += 1;
@@ -25,7 +26,7 @@ impl CallIds {
         id
     }
 
-    /// Whether `kind` is a call that gets another id than the server's, which it then has.
+    /// Assigns the id of a call; returns whether it differs from the server's.
     pub fn changes(&mut self, kind: &mut BlockKind) -> bool {
         let BlockKind::ToolUse { id, .. } = kind else {
             return false;

@@ -1,4 +1,4 @@
-//! From our types to a server's bytes and back.
+//! The codecs: from the client's types to a server's bytes and back.
 
 pub(crate) mod anthropic;
 mod body;
@@ -15,9 +15,9 @@ pub use anthropic::{Anthropic, AnthropicVersion};
 pub use compat::{Compat, Dialect};
 pub use endpoint::{Auth, Endpoint};
 
-/// The longest reply in bytes, streams too.
+/// The maximum size of a reply in bytes, also of a stream.
 pub(crate) const LONGEST_REPLY: u64 = 64 << 20;
-/// The longest line of an event stream in bytes.
+/// The maximum length of a line of an event stream in bytes.
 const LONGEST_LINE: u64 = 16 << 20;
 
 pub(crate) use body::Body;

@@ -2,8 +2,8 @@ use std::borrow::Cow;
 
 use llm_types::Warning;
 
-/// A body that a reader of JSON does not stumble over: bytes that are no UTF-8, and escapes that are one half of a pair
-/// (`\\ud83d` alone), become U+FFFD. Models that cut a text in the middle of a character make such.
+/// The body as valid JSON text: bytes that are not UTF-8 and unpaired surrogate escapes (`\\ud83d` alone) become U+FFFD.
+/// Models that cut a text in the middle of a character produce these.
 pub(crate) fn readable(body: &[u8]) -> Cow<'_, [u8]> {
     let text = String::from_utf8_lossy(body);
     match (repaired(&text), text) {
@@ -12,7 +12,7 @@ pub(crate) fn readable(body: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The warning about a body of which [`readable`] changed something.
+/// The warning about a body that [`readable`] changed.
 pub(crate) fn repair_warning(body: &[u8], read: &[u8]) -> Option<Warning> {
     (body != read).then(|| Warning {
         field: Warning::UTF8_REPAIRED.to_owned(),
@@ -21,7 +21,7 @@ pub(crate) fn repair_warning(body: &[u8], read: &[u8]) -> Option<Warning> {
     })
 }
 
-/// The text with halves of pairs replaced; none if there are none.
+/// The text with unpaired surrogates replaced; `None` if it contains none.
 fn repaired(text: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     let (mut kept, mut at) = (0, 0);
@@ -41,7 +41,7 @@ fn repaired(text: &str) -> Option<String> {
     (kept > 0).then(|| parts.concat() + &text[kept..])
 }
 
-/// The number of an escape `\uXXXX` at the start of a text.
+/// The code unit of an escape `\uXXXX` at the start of a text.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     // A sign is no digit.

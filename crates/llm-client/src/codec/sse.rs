@@ -2,36 +2,36 @@ use serde::de::IgnoredAny;
 
 use crate::Error;
 
-/// Decodes an event stream (`text/event-stream`) from bytes that may be cut anywhere.
+/// A decoder of event streams (`text/event-stream`) from chunks that may be cut anywhere.
 ///
-/// Its memory is bounded by the longest line allowed and the largest piece pushed. After an error it takes
-/// nothing more and gives the same error again.
+/// Its memory is bounded by the longest line allowed and the largest chunk. After an error it accepts no more input and
+/// returns the same error again.
 #[derive(Debug)]
 pub(crate) struct SseDecoder {
     max_line: u64,
-    /// Bytes not read yet: at most the start of one line, once all events were taken.
+    /// The bytes not read yet: at most the start of one line, once all events were returned.
     buffer: Vec<u8>,
-    /// Where the next line starts in `buffer`.
+    /// The start of the next line in `buffer`.
     start: usize,
-    /// Up to where `buffer` was searched for the end of that line, so that a long line that comes in many small
-    /// pieces is searched once.
+    /// The position up to which `buffer` was searched for the end of that line, so that a long line in many small chunks is
+    /// searched once.
     searched: usize,
     before: Before,
     event: Pending,
-    /// `event` was handed out and is to be cleared.
+    /// Whether `event` was returned and must be cleared.
     taken: bool,
     cut: bool,
     failed: Option<Failure>,
 }
 
-/// What stands before the next line.
+/// The position before the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// Nothing: a byte order mark counts only here.
+    /// The start of the stream, where a byte order mark may occur.
     Nothing,
-    /// A line that ended with CR: an LF right after it belongs to it.
+    /// After a line that ended with CR: an LF directly after it belongs to it.
     Cr,
-    /// A line.
+    /// After any other line.
     Line,
 }
 
@@ -40,7 +40,7 @@ enum Before {
 struct Pending {
     name: String,
     data: String,
-    /// A `data` line came, though it may have been empty.
+    /// Whether a `data` line occurred, which may have been empty.
     has_data: bool,
 }
 
@@ -51,17 +51,17 @@ enum Failure {
     NoUtf8,
 }
 
-/// One event.
+/// An event of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SseEvent<'a> {
-    /// Its name; `message` when the stream gives none.
+    /// The name; `message` if the stream has none.
     pub event: &'a str,
-    /// Its data, several lines joined by line feeds.
+    /// The data, several lines joined by line feeds.
     pub data: &'a str,
 }
 
 impl SseDecoder {
-    /// Reads lines of at most `max_line` bytes; the data of one event is held to the same length.
+    /// A decoder for lines of at most `max_line` bytes; the data of one event has the same limit.
     pub fn new(max_line: u64) -> Self {
         Self {
             max_line,
@@ -76,7 +76,7 @@ impl SseDecoder {
         }
     }
 
-    /// Takes more bytes. Call [`Self::next_event`] until it gives none before the next ones.
+    /// Adds bytes. Call [`Self::next_event`] until it returns `None` before adding more.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.failed.is_some() {
             return;
@@ -97,7 +97,7 @@ impl SseDecoder {
         self.give(Self::read_event)
     }
 
-    /// The body is over: the pending event, if it is complete. Then [`Self::is_pending`] tells of a cut one.
+    /// Ends the body and returns the pending event if it is complete. Then [`Self::is_pending`] reports a cut one.
     ///
     /// # Errors
     /// As [`Self::next_event`].
@@ -105,12 +105,12 @@ impl SseDecoder {
         self.give(Self::read_rest)
     }
 
-    /// Something was left over at the end: the stream was cut.
+    /// Whether input was left over at the end, so that the stream was cut.
     pub fn is_pending(&self) -> bool {
         self.cut
     }
 
-    /// The event that `read` completes. After an error there is nothing but that error.
+    /// The event that `read` completes. After an error it returns that error again.
     fn give(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<bool, Failure>,
@@ -152,7 +152,7 @@ impl SseDecoder {
         })
     }
 
-    /// Reads lines up to the end of an event; false when there are no more whole lines.
+    /// Reads lines up to the end of an event; false if there are no more whole lines.
     fn read_event(&mut self) -> Result<bool, Failure> {
         loop {
             if self.before == Before::Cr
@@ -197,7 +197,7 @@ impl SseDecoder {
         }
     }
 
-    /// Reads what stands after the last line end; true when the pending event is complete with it.
+    /// Reads the bytes after the last line end; true if they complete the pending event.
     fn read_rest(&mut self) -> Result<bool, Failure> {
         let rest = self.buffer.get(self.start..).unwrap_or_default();
         if rest.len() as u64 > self.max_line {
@@ -269,7 +269,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Without a blank line after it, an event counts only if its data cannot go on.
+    /// Whether the data of an event without a final blank line is complete.
     fn is_whole(&self) -> bool {
         let data = self.data.trim_ascii();
         data == "[DONE]"
@@ -283,7 +283,7 @@ fn without_mark(first: bool, line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Where the first LF or CR is.
+/// The position of the first LF or CR.
 fn find_line_end(bytes: &[u8]) -> Option<usize> {
     let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
     // Whole blocks are searched without a branch per byte, which the compiler turns into vector instructions.

@@ -13,18 +13,18 @@ use crate::EventStream;
 use crate::transport::HttpResponse;
 use crate::{BlockKind, Error, ToolInput};
 
-/// Puts a reply together from the events of one provider's stream.
+/// Assembles a reply from the events of a provider's stream.
 pub(crate) trait Assembler: Send + Unpin + 'static {
-    /// Takes one event of the wire and adds what it means to `out`.
+    /// Decodes one event of the wire and adds its meaning to `out`.
     fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error>;
 
-    /// Everything that makes the reply came: a body that breaks off now, or does not end, takes nothing from it.
+    /// Whether the reply is complete, so that an interrupted or endless body does not matter.
     fn is_complete(&self) -> bool {
         false
     }
 
-    /// The body is over; `cut` if it ended inside an event. Adds [`Event::Done`], unless it was added before, or
-    /// gives [`crate::ErrorKind::StreamTruncated`].
+    /// Ends the body; `cut` if it ended inside an event. Adds [`Event::Done`] once, or returns
+    /// [`crate::ErrorKind::StreamTruncated`].
     fn end(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error>;
 }
 
@@ -34,13 +34,13 @@ struct Reader<A> {
     assembler: A,
     out: VecDeque<Event>,
     size: u64,
-    /// How often the end of the body is still looked for after the last event.
+    /// The number of reads after the last event that look for the end of the body.
     turns: u8,
     over: bool,
     failed: Option<Error>,
 }
 
-/// The events of an event stream. After the last one, or an error, nothing more is read.
+/// The events of a response's stream. Nothing is read after the last one or an error.
 pub(crate) fn events<A: Assembler>(response: HttpResponse, assembler: A) -> EventStream {
     EventStream::new(Reader {
         response,
@@ -94,7 +94,7 @@ impl<A: Assembler> Stream for Reader<A> {
 }
 
 impl<A: Assembler> Reader<A> {
-    /// Takes one chunk of the body, or its end.
+    /// Decodes one chunk of the body, or its end.
     fn read(&mut self, chunk: Option<Result<Bytes, Error>>) -> Result<(), Error> {
         let Some(chunk) = chunk else {
             self.over = true;
@@ -120,25 +120,25 @@ impl<A: Assembler> Reader<A> {
         Ok(())
     }
 
-    /// Ends with the reply, whatever becomes of the body.
+    /// Ends with the reply, in spite of an error of the body.
     fn complete(&mut self) -> Result<(), Error> {
         self.over = true;
         self.assembler.end(false, &mut self.out)
     }
 }
 
-/// The name of an event that only says that the server lives.
+/// Whether the name is that of a sign of life.
 pub(crate) fn is_ping(name: &str) -> bool {
     matches!(name, "ping" | "heartbeat" | "keepalive" | "keep-alive")
 }
 
-/// The data of an event can be an event of a type that this version does not know. Anything else is broken, and may be
-/// what is left of a part of the reply.
+/// Whether the data is a JSON object, which may be an event of an unknown type. Other data is broken and may be a part of
+/// the reply.
 pub(crate) fn is_object(data: &str) -> bool {
     data.trim_ascii_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(data).is_ok()
 }
 
-/// A whole reply as the events of a stream.
+/// Converts a whole reply into the events of a stream.
 pub(crate) fn reply_as_events(reply: Reply) -> EventStream {
     let mut events = vec![Event::Start {
         id: reply.id.clone(),

@@ -1,15 +1,15 @@
 use super::Error;
 
-/// A setting that cannot be used.
+/// The error of a setting that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A setting has a value it cannot have.
+    /// A setting has an invalid value.
     #[error("{setting}: {why}")]
     Setting {
-        /// Which.
+        /// The name of the setting.
         setting: &'static str,
-        /// What is wrong and what to do; never shows a key.
+        /// The problem and its remedy, without keys.
         why: String,
     },
     /// A table of models cannot be read.
@@ -17,22 +17,22 @@ pub enum ConfigError {
     Models {
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// A cassette cannot be opened.
     #[error("cannot open the cassette")]
     Cassette(#[source] Error),
-    /// The HTTP client cannot be made.
+    /// The HTTP client cannot be created.
     #[error("cannot make the HTTP client: {why}")]
     Transport {
-        /// What the library says.
+        /// The error of the library.
         why: String,
     },
 }
 
 impl ConfigError {
-    /// `setting` has a value it cannot have.
+    /// The error of an invalid value of `setting`.
     pub fn setting(setting: &'static str, why: impl Into<String>) -> Self {
         Self::Setting {
             setting,

@@ -4,42 +4,42 @@ use llm_types::Reply;
 
 use super::{Amount, ConnectPhase, ErrorClass, TimeoutPhase, UnavailableModel};
 
-/// The kind of a failure, in one line without its cause. No variant ever holds a key.
+/// The kind of a failure, shown in one line without its cause. No variant contains a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No connection, or it broke.
+    /// The connection failed or was interrupted.
     #[error("{phase}")]
     Connect {
-        /// Where.
+        /// The phase of the connection.
         phase: ConnectPhase,
     },
     /// The server was silent for too long.
     #[error("no {phase} within {} s", after.as_secs_f64())]
     Timeout {
-        /// What was waited for.
+        /// The phase that timed out.
         phase: TimeoutPhase,
-        /// How long.
+        /// The limit.
         after: Duration,
     },
-    /// The server answered with an error that no other variant is for.
+    /// The server answered with an error without a more specific variant.
     #[error("HTTP {status}{}: {message}", named(*status, kind.as_ref(), code.as_ref()))]
     Api {
         /// The HTTP status, or the code of an error inside a 200.
         status: u16,
         /// The error's type in the provider's words.
         kind: Option<String>,
-        /// Its code in the provider's words.
+        /// The error's code in the provider's words.
         code: Option<String>,
         /// The provider's message, or the start of the body (at most 2 KiB); redacted.
         message: String,
-        /// The account has nothing left: waiting does not help.
+        /// Whether the account's quota is used up, so that waiting does not help.
         quota: bool,
     },
     /// The key is missing, wrong, or not allowed to do this.
     #[error("HTTP {status}, the key is missing or not accepted: {message}")]
     Auth {
-        /// 401 or 403.
+        /// The HTTP status, 401 or 403.
         status: u16,
         /// The provider's message; redacted.
         message: String,
@@ -50,17 +50,17 @@ pub enum ErrorKind {
     /// Too many requests or tokens.
     #[error("HTTP {status}, {}: {message}", if *quota { "the quota is used up" } else { "rate limited" })]
     RateLimited {
-        /// 429, or the code of an error inside a 200.
+        /// The HTTP status 429, or the code of an error inside a 200.
         status: u16,
         /// The provider's message; redacted.
         message: String,
-        /// The account has nothing left: waiting does not help.
+        /// Whether the account's quota is used up, so that waiting does not help.
         quota: bool,
     },
     /// The provider has no capacity now.
     #[error("HTTP {status}, overloaded: {message}")]
     Overloaded {
-        /// Mostly 529.
+        /// The HTTP status, usually 529.
         status: u16,
         /// The provider's message; redacted.
         message: String,
@@ -68,33 +68,33 @@ pub enum ErrorKind {
     /// The provider asks for a longer wait than the policy allows.
     #[error("the server asks to wait {} s, longer than allowed", asked.as_secs_f64())]
     RetryAfterTooLong {
-        /// What it asks for.
+        /// The wait that the provider asks for.
         asked: Duration,
     },
     /// A reply with status 200 that cannot be read.
     #[error("the reply cannot be read: {what}")]
     BadResponse {
-        /// What is wrong with it; holds at most 2 KiB of it, redacted.
+        /// The problem, with at most 2 KiB of the reply, redacted.
         what: String,
     },
     /// A stream ended before its last event.
     #[error("the stream broke off after {} blocks", partial.content.len())]
     StreamTruncated {
-        /// What came. Its tool calls must not be run.
+        /// The content so far. Its tool calls must not be run.
         partial: Box<Reply>,
     },
     /// A server breaks the protocol.
     #[error("the server breaks the protocol: {what}")]
     Protocol {
-        /// How.
+        /// The violation.
         what: String,
     },
     /// A reply, or a line of a stream, is longer than allowed.
     #[error("the {what} is longer than {limit} bytes")]
     TooLarge {
-        /// What is too long.
+        /// The thing that is too long.
         what: &'static str,
-        /// Bytes.
+        /// The limit in bytes.
         limit: u64,
     },
     /// The request cannot be sent as it is. Nothing was sent.
@@ -102,7 +102,7 @@ pub enum ErrorKind {
     Refused {
         /// The field of the request.
         field: String,
-        /// What is wrong and what to do.
+        /// The problem and its remedy.
         why: String,
     },
     /// The call could pass a cap of the budget. Nothing was sent (by this attempt).
@@ -112,9 +112,9 @@ pub enum ErrorKind {
     BudgetExceeded {
         /// The cap.
         cap: Amount,
-        /// What is spent, and reserved by calls under way.
+        /// The amount spent, including reservations of calls under way.
         spent: Amount,
-        /// The most this call can take.
+        /// The maximum amount of this call.
         wanted: Amount,
     },
     /// A cap in dollars is set and this model has no known price.
@@ -128,7 +128,7 @@ pub enum ErrorKind {
     /// The cassette does not hold this request.
     #[error("not in the cassette: {diff}")]
     ReplayMiss {
-        /// How the nearest entry differs, field by field.
+        /// The differences to the nearest entry, field by field.
         diff: String,
     },
     /// A cassette cannot be read or written.
@@ -136,18 +136,18 @@ pub enum ErrorKind {
     Cassette {
         /// The line, from 1.
         line: Option<usize>,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// The time for the whole call is over, or would be before the next attempt. The source is the last error before.
     #[error("out of time")]
     Deadline,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// The provider's word for an error, unless it is the status once more.
+/// The provider's error type, unless it only repeats the status.
 fn named(status: u16, kind: Option<&String>, code: Option<&String>) -> String {
     let status = status.to_string();
     kind.or(code)

@@ -1,4 +1,4 @@
-//! Why a call failed.
+//! Errors of calls and of configuration.
 
 mod config;
 mod kind;
@@ -16,9 +16,9 @@ pub use parts::{Amount, ConnectPhase, TimeoutPhase, UnavailableModel};
 
 pub use llm_types::{UnknownClass, UsdError};
 
-/// Why a call failed: the [`ErrorKind`], the cause as [`source`](StdError::source), and what led here.
+/// The error of a call: its [`ErrorKind`], its cause as [`source`](StdError::source), and the attempts made.
 ///
-/// `Display` says the kind alone; [`Error::message`] adds the causes. No text of an error holds a key.
+/// `Display` shows the kind alone; [`Error::message`] adds the causes. No text of an error contains a key.
 pub struct Error(Box<Inner>);
 
 /// The cause of an error.
@@ -30,34 +30,34 @@ struct Inner {
     trail: Trail,
 }
 
-/// What led to an error.
+/// The history of an error.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trail {
-    /// Every attempt, the failed one last. Empty when nothing was sent.
+    /// Every attempt, the failed one last. Empty if nothing was sent.
     pub attempts: Vec<Attempt>,
     /// The provider's id of the last HTTP exchange.
     pub request_id: Option<String>,
-    /// What the server's headers ask for.
+    /// The server's retry headers.
     pub wish: Wish,
-    /// The wait that the headers ask for, once it is reckoned.
+    /// The wait that the headers ask for, once it is computed.
     pub retry_after: Option<Duration>,
-    /// Why no further attempt was made, where the policy allows one: the budget.
+    /// The reason why the budget refused a further attempt that the policy allows.
     pub note: Option<String>,
 }
 
-/// What the headers of an error reply say about trying again, as they came.
+/// The retry headers of an error response, unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
-    /// `x-should-retry`.
+    /// The header `x-should-retry`.
     pub should_retry: Option<bool>,
-    /// `retry-after-ms`.
+    /// The header `retry-after-ms`.
     pub retry_after_ms: Option<String>,
-    /// `retry-after`: seconds or an HTTP date.
+    /// The header `retry-after`: seconds or an HTTP date.
     pub retry_after: Option<String>,
 }
 
 impl Error {
-    /// The kind of the failure, to be told apart by `match`.
+    /// The kind of the failure, for a `match`.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
@@ -103,7 +103,7 @@ impl Error {
         }
     }
 
-    /// Every attempt, the failed one last. Empty when nothing was sent.
+    /// Every attempt, the failed one last. Empty if nothing was sent.
     pub fn attempts(&self) -> &[Attempt] {
         &self.0.trail.attempts
     }
@@ -113,7 +113,7 @@ impl Error {
         self.0.trail.request_id.as_deref()
     }
 
-    /// How long the server asks to wait before another call.
+    /// The wait before another call that the server asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.0.kind {
             ErrorKind::RetryAfterTooLong { asked } => Some(asked),
@@ -121,39 +121,39 @@ impl Error {
         }
     }
 
-    /// What the budget was charged for the call, all its attempts together.
+    /// The charge to the budget for all attempts of the call.
     pub fn charged(&self) -> Charge {
         let attempts = self.attempts().iter();
         attempts.fold(Charge::NONE, |sum, attempt| sum.plus(attempt.charge))
     }
 
-    /// The request cannot be sent: `field` is wrong, and `why` says what to do.
+    /// An error of a request that cannot be sent: `field` is wrong, and `why` gives the remedy.
     pub fn refused(field: impl Into<String>, why: impl Into<String>) -> Self {
         let (field, why) = (field.into(), why.into());
         ErrorKind::Refused { field, why }.into()
     }
 
-    /// The server breaks the protocol.
+    /// An error of a server that breaks the protocol.
     pub fn protocol(what: impl Into<String>) -> Self {
         ErrorKind::Protocol { what: what.into() }.into()
     }
 
-    /// A reply with status 200 that cannot be read.
+    /// An error of a reply with status 200 that cannot be read.
     pub fn bad_response(what: impl Into<String>) -> Self {
         ErrorKind::BadResponse { what: what.into() }.into()
     }
 
-    /// No connection, or it broke, with what the system says.
+    /// An error of a connection, with the system's message.
     pub fn connect(phase: ConnectPhase, source: impl Into<Source>) -> Self {
         Self::from(ErrorKind::Connect { phase }).with_source(source)
     }
 
-    /// The server was silent for `after`.
+    /// An error of a server that was silent for `after`.
     pub fn timeout(phase: TimeoutPhase, after: Duration) -> Self {
         ErrorKind::Timeout { phase, after }.into()
     }
 
-    /// A reply, or a line of it, is longer than `limit` bytes.
+    /// An error of a reply, or of a line of it, that is longer than `limit` bytes.
     pub fn too_large(what: &'static str, limit: u64) -> Self {
         ErrorKind::TooLarge { what, limit }.into()
     }
@@ -163,7 +163,7 @@ impl Error {
         ErrorKind::Cassette { line, what }.into()
     }
 
-    /// The time for the whole call is over, or would be before another attempt.
+    /// An error of a call whose time is over, or would be before another attempt.
     pub(crate) fn deadline(last: Option<Self>) -> Self {
         let mut error = Self::from(ErrorKind::Deadline);
         if let Some(last) = last {
@@ -173,14 +173,14 @@ impl Error {
         error
     }
 
-    /// The same error with its cause, which must not hold a key.
+    /// Adds the cause, which must not contain a key.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Source>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// The same error with what led to it.
+    /// Adds the history.
     pub(crate) fn with_trail(mut self, trail: Trail) -> Self {
         self.0.trail = trail;
         self
@@ -194,7 +194,7 @@ impl Error {
         &self.0.trail
     }
 
-    /// What led here, to be completed by a codec or a layer.
+    /// The history, to be completed by a codec or a layer.
     pub(crate) fn trail_mut(&mut self) -> &mut Trail {
         &mut self.0.trail
     }

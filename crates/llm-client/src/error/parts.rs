@@ -11,13 +11,13 @@ pub struct UnavailableModel {
     pub model: String,
     /// The HTTP status.
     pub status: u16,
-    /// When the model was retired, by the models table, `YYYY-MM-DD`.
+    /// The day of its retirement by the models table, `YYYY-MM-DD`.
     pub retired_at: Option<String>,
     /// The day the models table was read, `YYYY-MM-DD`.
     pub read_on: String,
-    /// Up to five ids of that provider that the table calls active; none when the table knows this one as served.
+    /// Up to five active ids of that provider by the table; empty if the table lists this model as served.
     pub active: Vec<String>,
-    /// The server's own words: redacted, one line, at most 300 characters; empty without any.
+    /// The server's message: redacted, one line, at most 300 characters; may be empty.
     pub message: String,
 }
 
@@ -50,17 +50,17 @@ impl fmt::Display for UnavailableModel {
     }
 }
 
-/// Where a connection failed.
+/// The phase in which a connection failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectPhase {
-    /// Name, address or connection.
+    /// The name lookup or the connection.
     Connect,
     /// The server's certificate is not trusted.
     Trust,
-    /// The connection broke before the reply's headers.
+    /// The connection was interrupted before the reply's headers.
     Send,
-    /// The connection broke inside the reply's body.
+    /// The connection was interrupted inside the reply's body.
     Body,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for ConnectPhase {
     }
 }
 
-/// What was waited for.
+/// The phase that timed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeoutPhase {
@@ -83,9 +83,9 @@ pub enum TimeoutPhase {
     Connect,
     /// The first byte of a stream.
     FirstByte,
-    /// Any further byte.
+    /// A further byte.
     Idle,
-    /// Any further event that is more than a sign of life.
+    /// A further event that is more than a sign of life.
     Progress,
 }
 
@@ -100,15 +100,15 @@ impl fmt::Display for TimeoutPhase {
     }
 }
 
-/// An amount of what a budget caps.
+/// An amount of a quantity that a budget caps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Amount {
-    /// Money.
+    /// An amount of money.
     Usd(Usd),
-    /// Calls.
+    /// A number of calls.
     Calls(u64),
-    /// Tokens of prompts and replies.
+    /// A number of tokens of prompts and replies.
     Tokens(u64),
 }
 

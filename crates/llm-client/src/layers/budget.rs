@@ -1,4 +1,4 @@
-//! What may be spent: an upper bound is reserved before each attempt, and charged unless the provider says what was used.
+//! The budget: an upper bound is reserved before each attempt, and charged unless the provider reports its usage.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use crate::error::{Amount, ConnectPhase, TimeoutPhase};
 use crate::transport::HttpResponse;
 use crate::{Budget, Clock, Error, ErrorKind, Spend};
 
-/// The most that one attempt can take.
+/// The maximum cost of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Most {
-    /// Prompt and reply in money; none when no price is known.
+    /// The cost of prompt and reply; `None` if no price is known.
     pub usd: Option<Usd>,
-    /// Tokens of prompt and reply.
+    /// The tokens of prompt and reply.
     pub tokens: u64,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Ledger {
 struct State {
     spend: Spend,
     reserved_tokens: u64,
-    /// Where every change is written before it is made.
+    /// The file that every change is written to before it is made.
     file: Option<Writer>,
 }
 
@@ -43,7 +43,7 @@ impl Ledger {
         }
     }
 
-    /// Keeps the account in `file` from now on, and counts what it holds.
+    /// Keeps the account in `file` from now on, and adds its amounts.
     pub fn keep(&self, file: Writer) {
         self.with(|state| {
             state.spend = state.spend.plus(&file.spent());
@@ -60,7 +60,7 @@ impl Ledger {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Holds `most` for the first attempt of a call, or says which cap it could pass.
+    /// Reserves `most` for the first attempt of a call, or returns the cap that it could exceed.
     pub fn reserve(self: &Arc<Self>, most: Most) -> Result<Reservation, Error> {
         let entry = self.with(|state| {
             let calls = state.spend.calls.saturating_add(1);
@@ -81,7 +81,7 @@ impl Ledger {
         })
     }
 
-    /// Gives the number of the line in the file, 0 without one.
+    /// Reserves `most` and returns the number of the line in the file, 0 without one.
     fn hold(&self, state: &mut State, most: Most) -> Result<u64, Error> {
         let usd = most.usd.unwrap_or_default();
         let spend = &mut state.spend;
@@ -116,7 +116,7 @@ impl Ledger {
         Ok(entry)
     }
 
-    /// Ends what `entry` holds with `charge`.
+    /// Ends the reservation `entry` with `charge`.
     fn close(&self, entry: u64, most: Most, charge: Charge, how: How) {
         self.with(|state| {
             let usd = most.usd.unwrap_or_default();
@@ -137,8 +137,7 @@ fn exceeded(cap: Amount, spent: Amount, wanted: Amount) -> Error {
     ErrorKind::BudgetExceeded { cap, spent, wanted }.into()
 }
 
-/// How far the request of an attempt got. Only one that was not sent, or that the server answered with an HTTP error,
-/// cost nothing.
+/// The progress of an attempt's request. Only one that was not sent, or that got an HTTP error, is free.
 #[derive(Debug, Default)]
 pub(crate) struct Way(AtomicU8);
 
@@ -147,7 +146,7 @@ impl Way {
     const SENT: u8 = 1;
     const DECLINED: u8 = 2;
 
-    /// Sends, and looks how far that gets.
+    /// Sends the request and tracks its progress.
     pub async fn watch(
         &self,
         sending: impl Future<Output = Result<HttpResponse, Error>>,
@@ -169,7 +168,7 @@ impl Way {
     }
 }
 
-/// The error says that no request reached a server.
+/// Whether the error means that no request reached a server.
 fn is_unsent(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::Connect { phase } => {
@@ -181,31 +180,31 @@ fn is_unsent(error: &Error) -> bool {
     }
 }
 
-/// What is held for one call. Dropped, it is settled as a failed attempt is.
+/// The reservation of one call. A drop settles it like a failed attempt.
 pub(crate) struct Reservation {
     ledger: Arc<Ledger>,
     most: Most,
-    /// The entry that is open for the attempt under way.
+    /// The open entry of the current attempt.
     held: Option<u64>,
-    /// What the final usage of the attempt costs, if it came already.
+    /// The charge for the final usage of the attempt, if that is reported already.
     known: Option<Charge>,
-    /// Of the attempt under way.
+    /// The progress of the current attempt's request.
     pub way: Arc<Way>,
 }
 
 impl Reservation {
-    /// The reply came: charges what it used, or all that is held if it does not say.
+    /// Settles a reply: charges its usage, or the whole reservation if it reports none.
     pub fn settle(mut self, known: Option<Charge>) -> Charge {
         self.known = known;
         self.charge()
     }
 
-    /// A stream told what the call costs in the end, or went on after that.
+    /// Sets the charge for the final usage of a stream, or clears it if the stream continues.
     pub fn learn(&mut self, known: Option<Charge>) {
         self.known = known;
     }
 
-    /// The attempt failed: charges it, unless it cost nothing. Then its hold is left for the next one.
+    /// Settles a failed attempt: charges it, or keeps the reservation for the next one if it was free.
     pub fn fail(&mut self) -> Charge {
         if self.way.may_be_billed() {
             self.charge()
@@ -214,10 +213,10 @@ impl Reservation {
         }
     }
 
-    /// Holds the same again for another attempt, if nothing is held any longer.
+    /// Reserves the same amount for another attempt, unless the reservation is still open.
     ///
     /// # Errors
-    /// Another attempt could pass a cap.
+    /// Another attempt could exceed a cap.
     pub fn again(&mut self) -> Result<(), Error> {
         self.way = Arc::default();
         self.known = None;
@@ -228,7 +227,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// What a drop charges now.
+    /// The charge of a drop.
     pub fn if_dropped(&self) -> Charge {
         if self.held.is_some() && self.way.may_be_billed() {
             self.taken()

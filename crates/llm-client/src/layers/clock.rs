@@ -3,19 +3,19 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-/// Where time comes from. [`SystemClock`] is the real one.
+/// A source of time. [`SystemClock`] is the machine's.
 pub trait Clock: Send + Sync {
     /// The time of day; for records and HTTP dates.
     fn now(&self) -> jiff::Timestamp;
 
-    /// The time since some fixed moment; never goes back. For waits.
+    /// The time since a fixed moment, which never decreases. For waits.
     fn instant(&self) -> Duration;
 
-    /// Ends after `duration`.
+    /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// The clock of the machine. It sleeps in tokio's runtime.
+/// The clock of the machine. Its waits need tokio's runtime.
 #[derive(Debug, Clone)]
 pub struct SystemClock {
     start: Instant,

@@ -1,5 +1,5 @@
-//! The ledger of a run: what its calls may cost is in a file before they are sent, so a run that is killed and resumed
-//! keeps one cap.
+//! The ledger of a run: the maximum cost of a call is in a file before the call is sent, so that a run that is killed and
+//! resumed keeps one cap.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -17,15 +17,15 @@ use super::budget::Most;
 use crate::{Error, Spend};
 
 const SCHEMA_VERSION: u32 = 1;
-/// The file is synced at most this often, and at the end.
+/// The minimum time between two syncs of the file.
 const SYNC: Duration = Duration::from_secs(1);
 
-/// Where a run keeps what it spends, for [`crate::Client::keep_ledger`].
+/// The file of a run's expenses, for [`crate::Client::keep_ledger`].
 ///
-/// One JSON line is written before an attempt is sent, with the most that it can cost, and one after it with what was
-/// charged: `usage` (the provider said), `reserved` (it did not) or `refund`. A line without its second one counts
-/// whole. So a process that is killed never leaves less in the file than the provider bills, and the next process goes
-/// on with one cap. One client writes at a time.
+/// A JSON line is written before an attempt is sent, with its maximum cost, and one after it with the charge: `usage` (the
+/// provider reported it), `reserved` (it did not) or `refund`. A line without its second one counts whole. So a killed
+/// process never leaves less in the file than the provider bills, and the next process continues under the same cap. One
+/// client writes at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerFile {
     path: PathBuf,
@@ -33,7 +33,7 @@ pub struct LedgerFile {
 }
 
 impl LedgerFile {
-    /// The ledger at `path`. It need not exist, and what it holds is kept.
+    /// The ledger at `path`. It need not exist, and its lines are kept.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -41,7 +41,7 @@ impl LedgerFile {
         }
     }
 
-    /// Counts and writes lines of this run alone, in a file that several runs share.
+    /// Reads and writes lines of this run only, in a file that several runs share.
     #[must_use]
     pub fn run(self, run_id: i64) -> Self {
         Self {
@@ -50,13 +50,13 @@ impl LedgerFile {
         }
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was spent by all processes of the run until now; nothing if there is no file yet. Holds of attempts that did
-    /// not end count as spent.
+    /// The amounts spent by all processes of the run so far; zero without a file. Reservations of unfinished attempts count as
+    /// spent.
     ///
     /// # Errors
     /// The file cannot be read, or a line of it; [`crate::ErrorKind::Refused`] names both.
@@ -68,7 +68,7 @@ impl LedgerFile {
         }
     }
 
-    /// Opens the file for one writer, after cutting a torn last line off.
+    /// Opens the file for one writer and cuts off a torn last line.
     pub(crate) fn open(&self) -> Result<Writer, Error> {
         let failed = |error: io::Error| self.error("cannot be opened").with_source(error);
         let mut file = OpenOptions::new()
@@ -147,13 +147,13 @@ impl LedgerFile {
     }
 }
 
-/// What a file holds.
+/// The sums of a file.
 #[derive(Default)]
 struct Sums {
     spend: Spend,
-    /// The id of the next line.
+    /// The id of the next reservation.
     next: u64,
-    /// Where the last whole line ends, in bytes.
+    /// The end of the last whole line, in bytes.
     end: u64,
 }
 
@@ -173,7 +173,7 @@ struct Line {
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Amounts {
-    /// Null where no price is known.
+    /// The amount in nano-dollars; null if no price is known.
     nano_usd: Option<i64>,
     tokens: u64,
 }
@@ -193,15 +193,15 @@ struct Settled {
     how: How,
 }
 
-/// By what an attempt was settled.
+/// The basis of a settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum How {
-    /// What the provider says was used.
+    /// The usage that the provider reported.
     Usage,
-    /// All that was held: the provider did not say.
+    /// The whole reservation, since the provider reported no usage.
     Reserved,
-    /// Nothing: the attempt was not sent, or the server declined it.
+    /// A refund: the attempt was not sent, or the server declined it.
     Refund,
 }
 
@@ -212,18 +212,18 @@ pub(crate) struct Writer {
     end: u64,
     next: u64,
     spend: Spend,
-    /// A line could not be written, and a part of it may be there.
+    /// Whether a line could not be written, so that a part of it may be in the file.
     torn: bool,
     syncer: Syncer,
 }
 
 impl Writer {
-    /// What was spent before it was opened.
+    /// The amounts spent before the file was opened.
     pub fn spent(&self) -> Spend {
         self.spend
     }
 
-    /// Writes down the most that an attempt can cost, before it is sent. Gives the number of the line.
+    /// Writes the maximum cost of an attempt before it is sent, and returns the number of the reservation.
     pub fn reserve(&mut self, most: Most, now: Timestamp) -> Result<u64, Error> {
         let id = self.next;
         let line = Line {
@@ -243,7 +243,7 @@ impl Writer {
         Ok(id)
     }
 
-    /// Writes down what was charged. If that fails the attempt counts whole in this file, which is never too little.
+    /// Writes the charge. If that fails, the attempt counts whole in this file, which is never too little.
     pub fn settle(&mut self, id: u64, charge: Charge, how: How) {
         let settle = Settled {
             amounts: Amounts {
@@ -289,7 +289,7 @@ impl Line {
     }
 }
 
-/// A thread that syncs a file after lines came, so that no call waits for the disk. Dropped, it syncs a last time.
+/// A thread that syncs a file after lines were written, so that no call waits for the disk. A drop syncs a last time.
 struct Syncer {
     asks: Option<SyncSender<()>>,
     end: Option<Sender<()>>,

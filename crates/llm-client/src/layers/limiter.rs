@@ -1,4 +1,4 @@
-//! How much may be under way, and when the next request may go out.
+//! The rate limiter: the number of calls under way and the time of the next request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,46 +9,46 @@ use tokio::sync::{Mutex as Turnstile, OwnedSemaphorePermit, Semaphore};
 
 use crate::{Clock, Limits};
 
-/// The longest wait that the gate takes from a server's rate limit headers. They tell when everything is there again,
-/// which is long after the next request would be let through.
+/// The longest pause that a server's rate limit headers cause. They give the time of a full reset, which is long after the
+/// next request would be accepted.
 const LONGEST_HOLD: Duration = Duration::from_secs(10);
 
-/// Lets calls through, first come, first served for each model at each host.
+/// Admits calls, in order of arrival for each model at each host.
 pub(crate) struct Gate {
     clock: Arc<dyn Clock>,
     slots: Arc<Semaphore>,
     lanes: Mutex<HashMap<Target, Arc<Lane>>>,
 }
 
-/// The way to one model; a provider is bound to one host.
+/// The queue of calls to one model; a provider has one host.
 pub(crate) struct Lane {
-    /// Who holds it is the next to go; the others queue behind in order.
+    /// The lock of the next call; the others wait for it in order.
     turnstile: Turnstile<()>,
     not_before: Mutex<Duration>,
 }
 
-/// The right to have one request under way; dropping it gives the slot back.
+/// The permit for one request under way; a drop releases its slot.
 pub(crate) struct Pass {
     lane: Arc<Lane>,
     _slot: OwnedSemaphorePermit,
 }
 
 impl Pass {
-    /// The lane it was given for.
+    /// The queue that it belongs to.
     pub fn lane(&self) -> Arc<Lane> {
         self.lane.clone()
     }
 }
 
 impl Lane {
-    /// Nobody goes through for `wait`.
+    /// Blocks all calls to this model for `wait`.
     pub fn hold(&self, clock: &dyn Clock, wait: Duration) {
         let until = clock.instant().saturating_add(wait);
         let mut not_before = self.not_before();
         *not_before = not_before.max(until);
     }
 
-    /// Learns from the headers of a reply that nothing is left until a reset.
+    /// Pauses until the reset that the headers of a reply give, if no allowance remains.
     pub fn learn(&self, clock: &dyn Clock, headers: &[(String, String)]) {
         if let Some(wait) = wait_until_reset(clock.now(), headers) {
             self.hold(clock, wait.min(LONGEST_HOLD));
@@ -61,7 +61,7 @@ impl Lane {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long nobody goes through yet.
+    /// The remaining pause.
     fn held(&self, now: Duration) -> Duration {
         self.not_before().saturating_sub(now)
     }
@@ -89,10 +89,9 @@ impl Gate {
             .clone()
     }
 
-    /// Waits for the lane's turn, for what a server asked of it, and for a slot. Dropping the wait gives up the place in
-    /// the queue.
+    /// Waits for the call's turn, for the end of a pause, and for a slot. A drop leaves the queue.
     ///
-    /// The slot is waited for last and inside the turnstile: a lane that is held up keeps no slot from the others.
+    /// The slot comes last, under the lock of the queue: a paused queue takes no slot from the others.
     pub async fn enter(&self, key: Target) -> Option<Pass> {
         let lane = self.lane(key);
         let slot = {
@@ -114,7 +113,7 @@ impl Gate {
     }
 }
 
-/// The longest wait that the rate limit headers of a reply ask for: only when something has nothing remaining.
+/// The longest wait that the rate limit headers of a reply ask for, if an allowance is used up.
 fn wait_until_reset(now: jiff::Timestamp, headers: &[(String, String)]) -> Option<Duration> {
     headers
         .iter()

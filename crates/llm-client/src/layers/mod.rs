@@ -1,5 +1,5 @@
-//! What stands between the caller and a provider, outermost first: budget, replay, retry, gate, timeout, record.
-//! `crate::client` puts them in this order.
+//! The layers between the caller and a provider, outermost first: budget, replay, retry, limiter, timeout, record.
+//! `client/call.rs` applies them in this order; replay and record are in `recording`.
 
 pub(crate) mod budget;
 pub(crate) mod clock;

@@ -7,30 +7,30 @@ use rand_chacha::rand_core::Rng;
 use crate::error::{ConnectPhase, Error, ErrorKind, Wish};
 use crate::settings::RetryPolicy;
 
-/// What to do about a failed attempt.
+/// The decision after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// Trying again does not help.
+    /// No retry: it would not help.
     Stop,
-    /// It would help, but the server asks for a longer wait than allowed.
+    /// No retry, since the server asks for a longer wait than allowed.
     TooLong(Duration),
     Retry {
         wait: Wait,
-        /// All attempts together, when the error allows fewer than the policy.
+        /// The maximum number of attempts, if the error allows fewer than the policy.
         max_attempts: Option<u32>,
     },
 }
 
-/// How long to wait, before chance is added.
+/// The wait before a retry, without its random part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// As the server says.
+    /// The wait that the server asks for.
     Server(Duration),
-    /// As the policy says.
+    /// The wait of the policy.
     Backoff,
 }
 
-/// What to do about `error`. How many attempts there were is the caller's to count.
+/// Decides about `error`. The caller counts the attempts.
 pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Decision {
     if error.class() == ErrorClass::Quota {
         return Decision::Stop;
@@ -61,7 +61,7 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Dec
     }
 }
 
-/// How long the server wants nobody to ask again: of a 429 or a 529, whether this call tries again or not.
+/// The pause that a 429 or a 529 asks of all calls, whether this call is retried or not.
 pub(crate) fn asked_of_all(
     error: &Error,
     policy: &RetryPolicy,
@@ -76,7 +76,7 @@ pub(crate) fn asked_of_all(
     asked.filter(|asked| *asked <= policy.longest_wish)
 }
 
-/// How long to wait after the attempt number `attempt` (from 0) failed.
+/// The wait after the failure of attempt `attempt`, from 0.
 pub(crate) fn delay(
     wait: Wait,
     attempt: u32,
@@ -99,7 +99,7 @@ pub(crate) fn delay(
     }
 }
 
-/// The error is a whole reply of a server, whose headers speak about it.
+/// Whether the error is a whole response, whose retry headers count.
 fn is_reply(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -112,7 +112,7 @@ fn is_reply(error: &Error) -> bool {
     )
 }
 
-/// The same request may well succeed a little later.
+/// Whether the same request may succeed a little later.
 fn is_passing(error: &Error) -> bool {
     match error.kind() {
         // A 402 comes here only with a wait: without one it is a used-up quota.
@@ -127,7 +127,7 @@ fn is_passing(error: &Error) -> bool {
     }
 }
 
-/// The wait that the headers ask for, if it can be used.
+/// The wait that the headers ask for, if it is valid.
 pub(crate) fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
     let date = || {
         let date = httpdate::parse_http_date(wish.retry_after.as_deref()?.trim()).ok()?;
@@ -138,7 +138,7 @@ pub(crate) fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
         .filter(|wait| !wait.is_zero())
 }
 
-/// The wait that the headers give as a number: a date needs a clock.
+/// The wait that the headers give as a number; a date would need a clock.
 pub(crate) fn in_numbers(wish: &Wish) -> Option<Duration> {
     let number = |text: &Option<String>, unit: f64| {
         let number: f64 = text.as_deref()?.trim().parse().ok()?;
@@ -150,7 +150,7 @@ pub(crate) fn in_numbers(wish: &Wish) -> Option<Duration> {
     number(&wish.retry_after_ms, 0.001).or_else(|| number(&wish.retry_after, 1.0))
 }
 
-/// Evenly between nothing and `most`.
+/// A uniform random duration from zero to `most`.
 fn uniform(most: Duration, rng: &mut impl Rng) -> Duration {
     // 53 bits: every fraction is a float exactly, and the same on every machine.
     let fraction = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;

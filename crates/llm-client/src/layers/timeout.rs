@@ -1,4 +1,4 @@
-//! How long a server may be silent.
+//! Timeouts of silent servers.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -19,18 +19,17 @@ use crate::provider::Caps;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Clock, Error, Timeouts};
 
-/// Barks when nothing was heard for some time. One timer serves many signs of life: it is looked at again only when
-/// it ends.
+/// A timer that ends after an idle time. One sleep serves many resets: it is checked again only when it ends.
 pub(crate) struct Watchdog {
     clock: Arc<dyn Clock>,
     limit: Duration,
     heard: Duration,
-    /// Something was heard after that.
+    /// Whether the timer was reset after that.
     is_heard: bool,
     timer: BoxFuture<'static, ()>,
 }
 
-/// The time is over.
+/// The end of the idle time.
 pub(crate) struct Elapsed;
 
 impl Watchdog {
@@ -44,12 +43,12 @@ impl Watchdog {
         }
     }
 
-    /// Starts the time again, from the moment that somebody waits.
+    /// Restarts the idle time at the next poll.
     pub fn heard(&mut self) {
         self.is_heard = true;
     }
 
-    /// The result of `work`, if it comes in time.
+    /// The result of `work`, if it ends in time.
     pub async fn guard<F: Future>(&mut self, work: F) -> Result<F::Output, Elapsed> {
         let mut work = pin!(work);
         poll_fn(|context| match work.as_mut().poll(context) {
@@ -59,8 +58,7 @@ impl Watchdog {
         .await
     }
 
-    /// Waits for the end of the time. To be polled after what is waited for: so what comes together with the end is
-    /// in time.
+    /// Polls the end of the idle time. Poll the awaited work first, so that a result at the same moment is in time.
     pub fn poll_elapsed(&mut self, context: &mut Context<'_>) -> Poll<Elapsed> {
         if std::mem::take(&mut self.is_heard) {
             // Not for every sign of life: many may come without a wait between them.
@@ -79,11 +77,11 @@ impl Watchdog {
     }
 }
 
-/// The longest time in which a server that is not the caller's own writes one token: 128,000 in an hour.
+/// The longest time for one token of a hosted server: 128,000 tokens in an hour.
 const LONGEST_TOKEN: Duration = Duration::from_micros(28_125);
 
-/// How long the headers of a plain reply to `request` may take: the server sends them when the reply is written.
-/// `None` without a limit.
+/// The limit for the headers of a plain reply to `request`, which the server sends after the reply is written. `None` for
+/// no limit.
 pub(crate) fn headers_limit(
     timeouts: &Timeouts,
     request: &Request,
@@ -103,8 +101,8 @@ pub(crate) fn headers_limit(
     Some(Duration::from_mins(1).saturating_add(LONGEST_TOKEN.saturating_mul(most)))
 }
 
-/// A transport that gives up on a silent server: no headers of a plain reply, no first byte of a stream, or no further
-/// byte of any body.
+/// A transport that times out on a silent server: no headers of a plain reply, no first byte of a stream, or no further
+/// byte of a body.
 pub(crate) struct Timed {
     pub inner: Arc<dyn Transport>,
     pub clock: Arc<dyn Clock>,
@@ -152,7 +150,7 @@ impl Timed {
     }
 }
 
-/// A body that must not be silent. Written out instead of with `unfold`, which would move its state for every chunk.
+/// A body with an idle timeout. A struct instead of `unfold`, which would move its state for every chunk.
 struct TimedBody {
     body: BoxStream<'static, Result<Bytes, Error>>,
     dog: Watchdog,
@@ -188,7 +186,7 @@ impl Transport for Timed {
     }
 }
 
-/// `events`, given up with [`TimeoutPhase::Progress`] when only pings and unknown events come for `limit`.
+/// Adds a timeout to `events`: [`TimeoutPhase::Progress`] if only pings and unknown events arrive for `limit`.
 pub(crate) fn watch(events: EventStream, clock: &Arc<dyn Clock>, limit: Duration) -> EventStream {
     EventStream::new(Progressing {
         events,

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Something wrong in a JSON text that a person wrote, and the line (from 1) it is on.
+/// A problem in a JSON text that a person wrote, with its line, from 1.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub line: usize,
@@ -21,7 +21,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Fault> {
     })
 }
 
-/// Reads `part`, which was borrowed from `json`, as a `T`; lines are those of `json`.
+/// Reads `part`, a slice of `json`, as a `T`; line numbers are those of `json`.
 pub(crate) fn read_part<'a, T: Deserialize<'a>>(
     json: &str,
     part: &'a RawValue,
@@ -32,7 +32,7 @@ pub(crate) fn read_part<'a, T: Deserialize<'a>>(
     })
 }
 
-/// The line on which `part`, which was borrowed from `json`, begins.
+/// The line of `json` on which its slice `part` begins.
 pub(crate) fn line_of(json: &str, part: &RawValue) -> usize {
     let start = part
         .get()

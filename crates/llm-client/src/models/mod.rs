@@ -1,4 +1,4 @@
-//! What is known of models: a dated table in the crate, and the user's own over it.
+//! Facts about models: a dated table in the crate, overridden by the user's own.
 
 mod lines;
 mod model;

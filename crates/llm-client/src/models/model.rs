@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::price::{Factor, Sum};
 use super::{Price, Tier};
 
-/// What is known of one model at one provider.
+/// The facts about one model at one provider.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(
@@ -16,48 +16,48 @@ use super::{Price, Tier};
     reason = "each is a fact of its own, and they come in any combination"
 )]
 pub struct Model {
-    /// [`crate::provider::Provider::name`].
+    /// The provider's name, as in [`crate::provider::Provider::name`].
     pub provider: String,
-    /// Its id there. A `*` at the end stands for any further text.
+    /// The model's id at the provider. A `*` at the end matches any further text.
     pub id: String,
-    /// Other ids of it, in the same form.
+    /// Other ids of the model, in the same form.
     pub aliases: Vec<String>,
-    /// Whether it is still served.
+    /// Whether the model is still served.
     pub status: ModelStatus,
-    /// The day it was, or will be, retired.
+    /// The day of its retirement, past or planned.
     pub retired_at: Option<Date>,
-    /// The day of the table that says so.
+    /// The day of the table that gives the status.
     pub status_on: Option<Date>,
-    /// Prompt and reply in tokens.
+    /// The context window for prompt and reply, in tokens.
     pub context: Option<u64>,
     /// The longest reply in tokens.
     pub max_output: Option<u32>,
-    /// How it can be told to think.
+    /// The ways to make it think.
     pub thinking: ModelThinking,
-    /// The efforts it takes; empty: not known, any is sent.
+    /// The efforts that it supports. Empty if unknown; then any is sent.
     pub effort: Vec<String>,
-    /// It takes `temperature`, `top_p` and `top_k`, where the protocol does.
+    /// Whether it supports `temperature`, `top_p` and `top_k`, if the protocol does.
     pub sampling: bool,
-    /// It can be made to call a tool.
+    /// Whether it can be forced to call a tool.
     pub forced_tools: bool,
-    /// The last message may be the start of its own answer.
+    /// Whether the last message may be the start of its answer.
     pub prefill: bool,
-    /// It can be held to a JSON schema.
+    /// Whether it supports a JSON schema for its reply.
     pub structured: bool,
-    /// Its prices, for the shortest prompts first; empty: not known.
+    /// The prices, for the shortest prompts first; empty if unknown.
     pub tiers: Vec<Tier>,
     /// The day of the table that holds the prices.
     pub priced_on: Option<Date>,
-    /// What one call of a tool that the provider runs costs, by its name in [`Usage::server_tools`].
+    /// The price of one call of a provider's tool, by its name in [`Usage::server_tools`].
     pub server_tools: BTreeMap<String, Usd>,
-    /// What the prices of its tokens are multiplied by when [`crate::Request::extra`] holds `KEY=VALUE`, in billionths:
-    /// 6,000,000,000 for `speed=fast` is six times the price.
+    /// Factors on the prices of tokens by `KEY=VALUE` in [`crate::Request::extra`], in billionths: 6,000,000,000 for
+    /// `speed=fast` is six times the price.
     pub multipliers: BTreeMap<String, u64>,
-    /// The provider tells the cost of each call, which wins over the prices here.
+    /// Whether the provider reports the cost of each call, which overrides these prices.
     pub reports_cost: bool,
-    /// Where all this was read.
+    /// The source of these facts.
     pub source: String,
-    /// It was read there; else some of it is a guess.
+    /// Whether the facts were read there; if not, some are assumed.
     pub verified: bool,
 }
 
@@ -66,32 +66,32 @@ pub struct Model {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelStatus {
-    /// It is.
+    /// The model is served.
     Active,
-    /// It is, but another is recommended.
+    /// The model is served, but another is recommended.
     Legacy,
-    /// It is not.
+    /// The model is not served.
     Retired,
-    /// Nobody looked.
+    /// The status is not known.
     #[default]
     Unknown,
 }
 
-/// How a model can be told to think.
+/// The ways to make a model think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelThinking {
-    /// It does not think.
+    /// The model does not think.
     None,
-    /// With a number of tokens.
+    /// A number of tokens.
     Budget,
-    /// With a number of tokens, or as much as it finds right. Also when nothing is known: what is asked is sent.
+    /// A number of tokens, or the model decides. Also for an unknown model: any setting is sent.
     #[default]
     Both,
-    /// As much as it finds right, or not at all.
+    /// The model decides; thinking can be turned off.
     Adaptive,
-    /// As much as it finds right; it cannot be turned off.
+    /// The model decides; thinking cannot be turned off.
     AdaptiveOnly,
 }
 
@@ -99,7 +99,7 @@ pub enum ModelThinking {
 const PRICED_KEYS: [&str; 3] = ["speed", "service_tier", "inference_geo"];
 
 impl Model {
-    /// A model that no table knows: whatever is asked is sent, and nobody knows what it costs.
+    /// A model that is not in a table: every setting is sent, and the cost is unknown.
     pub fn unknown(provider: impl Into<String>, id: impl Into<String>) -> Self {
         Self {
             provider: provider.into(),
@@ -131,9 +131,9 @@ impl Model {
         self.tiers_from(prompt_tokens).next()
     }
 
-    /// What `usage` costs: exact, and rounded up to the nano-dollar once, at the end.
+    /// The cost of `usage`, computed exactly and rounded up to the nano-dollar once, at the end.
     ///
-    /// None if a price that it takes is not known, or the sum is above 9.2 billion dollars.
+    /// `None` if a price is unknown, or the sum is above 9.2 billion dollars.
     pub fn cost(&self, usage: &Usage) -> Option<Usd> {
         self.cost_at(usage, Factor::ONE)
     }
@@ -152,8 +152,8 @@ impl Model {
         sum.total()
     }
 
-    /// What all prices of tokens are multiplied by in a request with these further fields, or the first field that the
-    /// table has no factor for.
+    /// The factor on all prices of tokens in a request with these `extra` fields, or the first field without a factor in the
+    /// table.
     pub(crate) fn factor(&self, extra: &Map<String, Value>) -> Result<Factor, &'static str> {
         let mut product = Factor::ONE;
         for key in PRICED_KEYS {
@@ -168,7 +168,7 @@ impl Model {
         Ok(product)
     }
 
-    /// [`Self::cost`] with the day of the prices.
+    /// The cost as in [`Self::cost`], with the day of the prices.
     pub fn priced(&self, usage: &Usage) -> Cost {
         self.priced_at(usage, Factor::ONE)
     }
@@ -186,9 +186,10 @@ impl Model {
         }
     }
 
-    /// The most that a prompt of about `prompt_tokens` and a reply of at most `max_tokens` can cost: every token of
-    /// the prompt at the dearest known price of prompts, in this tier or one of longer prompts, for the number may
-    /// be an estimate. Tools that the provider runs are not in it.
+    /// The maximum cost of a prompt of about `prompt_tokens` and a reply of at most `max_tokens`, without the provider's tools.
+    ///
+    /// Every token of the prompt counts at the highest known price of prompts, in this tier or one of longer prompts, since the
+    /// number may be an estimate.
     pub fn dearest(&self, prompt_tokens: u64, max_tokens: u64) -> Option<Usd> {
         self.dearest_at(prompt_tokens, max_tokens, Factor::ONE)
     }
@@ -218,8 +219,8 @@ impl Model {
             .map(|tier| &tier.price)
     }
 
-    /// How well `asked` fits the model's ids: a longer pattern better than a shorter one, an alias better than a
-    /// pattern, the id itself best.
+    /// The rank of the match between `asked` and the model's ids: a longer pattern above a shorter one, an alias above a
+    /// pattern, the id itself first.
     pub(super) fn fit(&self, asked: &str) -> Option<usize> {
         let by = |name: &str, whole: usize| match name.strip_suffix('*') {
             Some(start) => asked.starts_with(start).then_some(start.len()),

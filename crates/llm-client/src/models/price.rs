@@ -4,35 +4,35 @@ use llm_types::Usd;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
-/// Prices are for this many tokens.
+/// The number of tokens that a price is for.
 const PER: u128 = 1_000_000;
 
 /// Dollars for a million tokens, each an amount of nano-dollars. Half a nano-dollar for a token is 500,000 here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Of the prompt, what no cache has to do with.
+    /// The price of prompt tokens outside the cache.
     #[serde(rename = "in", deserialize_with = "dollars")]
     pub input: Usd,
-    /// Of the reply, thinking included.
+    /// The price of reply tokens, thinking included.
     #[serde(rename = "out", deserialize_with = "dollars")]
     pub output: Usd,
-    /// Of the prompt, what is written to the cache of five minutes; none if it is not known.
+    /// The price of prompt tokens written to the cache of five minutes; `None` if unknown.
     #[serde(default, deserialize_with = "maybe_dollars")]
     pub cache_write_5m: Option<Usd>,
-    /// Of the prompt, what is written to the cache of one hour; none if it is not known.
+    /// The price of prompt tokens written to the cache of one hour; `None` if unknown.
     #[serde(default, deserialize_with = "maybe_dollars")]
     pub cache_write_1h: Option<Usd>,
-    /// Of the prompt, what is read from a cache; none if it is not known.
+    /// The price of prompt tokens read from a cache; `None` if unknown.
     #[serde(default, deserialize_with = "maybe_dollars")]
     pub cache_read: Option<Usd>,
 }
 
-/// A price for prompts of some lengths.
+/// A price for prompts up to a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tier {
-    /// The longest prompt it is for, in tokens, all three inputs added; none: any.
+    /// The longest prompt in tokens, all three inputs added; `None` for any.
     #[serde(default)]
     pub up_to_prompt: Option<u64>,
     /// The price.
@@ -40,7 +40,7 @@ pub struct Tier {
 }
 
 impl Price {
-    /// The dearest of the known prices of a prompt's tokens.
+    /// The highest of the known prices of a prompt's tokens.
     pub(crate) fn dearest_input(&self) -> Usd {
         [self.cache_write_5m, self.cache_write_1h, self.cache_read]
             .into_iter()
@@ -55,10 +55,10 @@ pub(crate) struct Factor(pub u64);
 
 impl Factor {
     const UNIT: u64 = 1_000_000_000;
-    /// The prices as they are.
+    /// The factor of unchanged prices.
     pub const ONE: Self = Self(Self::UNIT);
 
-    /// Both factors, rounded up; none if the product cannot be held.
+    /// The product, rounded up; `None` if it does not fit.
     pub fn and(self, other: Self) -> Option<Self> {
         let product = u128::from(self.0) * u128::from(other.0);
         u64::try_from(product.div_ceil(Self::UNIT.into()))
@@ -69,7 +69,7 @@ impl Factor {
 
 /// A sum of prices that is rounded once, at its end.
 ///
-/// It counts in 10^-24 dollars, so a price of nine decimals for a million tokens, times a factor of nine decimals, is
+/// The unit is 10^-24 dollars, so that a price of nine decimals for a million tokens, times a factor of nine decimals, is
 /// exact for one token.
 pub(crate) struct Sum {
     sum: Option<u128>,
@@ -108,8 +108,8 @@ impl Sum {
             .and_then(|(sum, more)| sum.checked_add(more));
     }
 
-    /// The sum, rounded up to the nano-dollar: a cost is never shown too low. None if a price is not known or the
-    /// sum cannot be held.
+    /// The sum, rounded up to the nano-dollar, so that a cost is never shown too low. `None` if a price is unknown or the sum
+    /// does not fit.
     pub fn total(self) -> Option<Usd> {
         let unit = PER * u128::from(Factor::UNIT);
         i64::try_from(self.sum?.div_ceil(unit)).ok().map(Usd)
@@ -125,7 +125,7 @@ fn maybe_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Us
     Option::<Dollars>::deserialize(deserializer).map(|dollars| dollars.map(|dollars| dollars.0))
 }
 
-/// Dollars as a text.
+/// An amount of dollars, written as a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dollars(pub Usd);
 

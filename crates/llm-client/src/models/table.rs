@@ -10,17 +10,17 @@ use super::{Model, ModelStatus, ModelThinking, Price, Tier};
 use crate::ConfigError;
 use crate::error::UnavailableModel;
 
-/// The table of the crate.
+/// The embedded table.
 const EMBEDDED: &str = include_str!("../../data/models.json");
 
-/// What is known of models, with the day it was read.
+/// A table of models, with the day on which it was read.
 #[derive(Debug, Clone, Default)]
 pub struct ModelTable {
     read_on: Date,
     entries: Vec<Entry>,
 }
 
-/// A row, kept to be merged, and what it means.
+/// A row, kept for merging, and its model.
 #[derive(Debug, Clone)]
 struct Entry {
     row: Row,
@@ -36,7 +36,7 @@ struct File<'a> {
     models: Vec<&'a RawValue>,
 }
 
-/// A row of a table. What it leaves out is not known; for a user's row, it stays as it was.
+/// A row of a table. A missing field is unknown; in a user's row, it keeps the embedded value.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -108,8 +108,8 @@ impl ModelTable {
         })
     }
 
-    /// This table with the rows of `user` over it, field by field: a row that gives only a price keeps all else. A
-    /// row is found by its id or by a whole alias; the others are new.
+    /// This table overridden by the rows of `user`, field by field: a row with only a price keeps everything else. A row is
+    /// found by its id or by a whole alias; other rows are added.
     #[must_use]
     pub fn overridden_by(&self, user: &Self) -> Self {
         let mut merged = self.clone();
@@ -124,7 +124,7 @@ impl ModelTable {
         merged
     }
 
-    /// Where the row is that `user` changes.
+    /// The position of the row that `user` overrides.
     fn place(&self, user: &Row) -> Option<usize> {
         let by = |same: fn(&Row, &str) -> bool| {
             self.entries
@@ -155,7 +155,7 @@ impl ModelTable {
         self.read_on
     }
 
-    /// Up to `limit` ids of `provider` that are active, in the order of the table.
+    /// Up to `limit` active ids of `provider`, in the order of the table.
     pub fn active(&self, provider: &str, limit: usize) -> Vec<String> {
         self.models()
             .filter(|model| model.provider == provider && model.status == ModelStatus::Active)
@@ -165,8 +165,7 @@ impl ModelTable {
             .collect()
     }
 
-    /// Fills in what the table knows: when the model was retired, and up to five others
-    /// for one that is retired or not in the table.
+    /// Adds the table's facts: the day of retirement, and up to five other models for one that is retired or not in the table.
     pub fn explain(&self, unavailable: &mut UnavailableModel) {
         let found = self.find(&unavailable.provider, &unavailable.model);
         let retired = found.filter(|model| model.status == ModelStatus::Retired);
@@ -194,7 +193,7 @@ impl Entry {
 }
 
 impl Row {
-    /// What `Deserialize` cannot see. `names` are those of the rows before.
+    /// Checks what `Deserialize` does not. `names` are those of the earlier rows.
     fn check(&self, names: &mut BTreeSet<(String, String)>) -> Result<(), String> {
         if self.provider.is_empty() || self.id.is_empty() {
             return Err("provider and id are never empty".to_owned());
@@ -227,7 +226,7 @@ impl Row {
         Ok(())
     }
 
-    /// Marks what the row says with the day of its table.
+    /// Adds the day of the table to the facts of the row.
     fn date(&mut self, read_on: Date) {
         let priced = self.price.is_some() || self.tiers.is_some() || self.server_tools.is_some();
         self.priced_on = priced.then_some(read_on);

@@ -1,4 +1,4 @@
-//! How many tokens a prompt has, where no provider counts them, and what was counted before.
+//! Estimates of the tokens of a prompt, and the cache of counts by providers.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use lru::LruCache;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// The name of the estimate of [`estimate`]; it marks every count that is one.
+/// The name of the estimator [`estimate`], which marks its counts.
 pub(crate) const ESTIMATOR: &str = "bytes3";
 
-/// How many bytes of text are a token, and how many tokens an image has.
+/// The bytes of text per token, and the tokens of an image.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     bytes: usize,
@@ -22,7 +22,7 @@ const BYTES3: Parts = Parts {
     bytes: 3,
     image: 1600,
 };
-/// For reservations: what is hardly ever passed.
+/// The ratios for reservations, which real counts hardly ever exceed.
 const MOST: Parts = Parts {
     bytes: 2,
     image: 4800,
@@ -112,23 +112,23 @@ impl Parts {
     }
 }
 
-/// Estimates the tokens of a prompt: one for three bytes of UTF-8, begun ones too, of every text; 4 more for each message
+/// Estimates the tokens of a prompt: one for every three bytes of UTF-8 of each text, rounded up, 4 more for each message
 /// and 8 for the request.
 ///
 /// Texts are: system blocks, text blocks, thoughts, names and arguments of tool calls, results of tools, the
-/// definitions of tools, the schema of the reply, documents whose media type is `text/...`, and the JSON of blocks
-/// that are nothing of these. Any other image or document counts as 1600 tokens, what a large picture has at most
-/// models, and a document in the request as one for 50 bytes of it if that is more.
+/// definitions of tools, the schema of the reply, documents whose media type is `text/...`, and the JSON of all other
+/// blocks. Any other image or document counts as 1600 tokens, the size of a large picture at most models, and a document
+/// in the request as one for 50 bytes if that is more.
 pub(crate) fn estimate(request: &Request) -> u64 {
     BYTES3.request(request)
 }
 
-/// The tokens of a reply's, or a message's, content, as [`estimate`] counts them.
+/// The tokens of the content of a reply or a message, counted as in [`estimate`].
 pub(crate) fn estimate_content(blocks: &[Block]) -> u64 {
     BYTES3.content(blocks)
 }
 
-/// A count that is an estimate.
+/// Builds a count that is marked as an estimate.
 pub(crate) fn estimated(tokens: u64, reason: impl Into<String>) -> Count {
     Count {
         tokens,
@@ -139,18 +139,18 @@ pub(crate) fn estimated(tokens: u64, reason: impl Into<String>) -> Count {
     }
 }
 
-/// The tokens to reserve for the prompt of `request` where nobody counted them: one for two bytes of text, by the parts
-/// of [`estimate`], and 4800 for an image.
+/// The tokens to reserve for the prompt of `request` without a count: one for two bytes of text, by the parts of
+/// [`estimate`], and 4800 for an image.
 pub(crate) fn most(request: &Request) -> u64 {
     MOST.request(request)
 }
 
-/// What a prompt holds besides text.
+/// The content of a prompt in addition to text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Media {
     /// Images whose bytes are in the request.
     Images,
-    /// At this place, something of which the request does not show how large it is.
+    /// Content of unknown size, at this path of the request.
     Unknown(String),
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn media(request: &Request) -> Option<Media> {
     found
 }
 
-/// Whether a block is, or holds, an image or a document, and whether one of unknown size.
+/// Whether a block is or contains an image or a document; `Some(true)` if one has an unknown size.
 fn block_media(block: &Block) -> Option<bool> {
     match &block.kind {
         BlockKind::Image(MediaSource::Base64 { .. }) => Some(false),
@@ -184,14 +184,14 @@ fn block_media(block: &Block) -> Option<bool> {
     }
 }
 
-/// What providers counted, the least used thrown out first.
+/// The counts by providers; the least recently used is dropped first.
 #[derive(Debug)]
 pub(crate) struct CountCache {
     counts: Mutex<LruCache<CountKey, Count>>,
 }
 
-/// The provider, and the SHA-256 of the body it was asked with; with a cassette the replay key too, for each is a line
-/// of its own there.
+/// The provider and the SHA-256 of the request's body. With a cassette the replay key too, since each has its own line
+/// there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CountKey {
     provider: String,
@@ -208,7 +208,7 @@ impl CountKey {
         }
     }
 
-    /// The same with the replay key of the request.
+    /// Adds the replay key of the request.
     pub fn with_replay_key(mut self, replay_key: Option<&str>) -> Self {
         self.replay_key = replay_key.map(str::to_owned);
         self
@@ -216,7 +216,7 @@ impl CountKey {
 }
 
 impl CountCache {
-    /// Room for this many counts when nothing else is set.
+    /// The number of counts in the cache.
     pub const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
     pub fn new(capacity: NonZeroUsize) -> Self {

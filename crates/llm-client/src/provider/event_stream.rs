@@ -9,17 +9,17 @@ use llm_types::{Charge, Event, Reply};
 
 use crate::Error;
 
-/// The events of one reply. It ends after [`Event::Done`] or after the first error.
+/// The events of one reply, ending with [`Event::Done`] or the first error.
 ///
-/// Dropping it closes the connection.
+/// A drop closes the connection.
 pub struct EventStream {
     events: BoxStream<'static, Result<Event, Error>>,
-    /// What the call is charged for if the stream is dropped now.
+    /// The charge if the stream is dropped now.
     if_dropped: Option<Arc<Mutex<Charge>>>,
 }
 
 impl EventStream {
-    /// A stream of these events; for providers of one's own.
+    /// A stream of these events, for custom providers.
     pub fn new(events: impl Stream<Item = Result<Event, Error>> + Send + 'static) -> Self {
         Self {
             events: events.boxed(),
@@ -27,7 +27,7 @@ impl EventStream {
         }
     }
 
-    /// The same, with the place where the budget keeps what a drop would charge.
+    /// Adds the shared value in which the budget keeps the charge of a drop.
     pub(crate) fn charging(self, if_dropped: Arc<Mutex<Charge>>) -> Self {
         Self {
             if_dropped: Some(if_dropped),
@@ -35,8 +35,8 @@ impl EventStream {
         }
     }
 
-    /// What the budget is charged for this call, earlier attempts included, if the stream is dropped now. Once it has
-    /// ended the charge is that of the reply or the error, and this is [`Charge::NONE`].
+    /// The charge for this call, earlier attempts included, if the stream is dropped now. After its end the reply or the error
+    /// has the charge, and this is [`Charge::NONE`].
     pub fn charge_if_dropped(&self) -> Charge {
         self.if_dropped.as_ref().map_or(Charge::NONE, |charge| {
             *charge.lock().unwrap_or_else(PoisonError::into_inner)
@@ -46,12 +46,13 @@ impl EventStream {
     /// Reads to the end.
     ///
     /// # Errors
-    /// The stream's own error; [`crate::ErrorKind::StreamTruncated`] cannot be missed, for only `Done` makes a reply.
+    /// The error of the stream. A truncated stream is always [`crate::ErrorKind::StreamTruncated`], since only `Done` has the
+    /// reply.
     pub async fn collect(self) -> Result<Reply, Error> {
         self.collect_telling(|_| {}).await
     }
 
-    /// Reads to the end and shows each event.
+    /// Reads to the end and passes each event to `tell`.
     pub(crate) async fn collect_telling(
         mut self,
         mut tell: impl FnMut(&Event),

@@ -1,4 +1,4 @@
-//! A way to reach models, and what it is made of: the client's side of a call, and HTTP.
+//! Providers of models, and the parts of an implementation: the client's side of a call, and HTTP.
 
 pub(crate) mod event_stream;
 
@@ -13,26 +13,26 @@ pub use crate::transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };
 
-/// A way to reach models: a codec between our types and a server's, or something that answers by itself.
+/// A provider of models: a codec between the client's types and a server's, or an implementation without a server.
 ///
-/// One call of [`Provider::answer`] is one attempt: retries, limits, budget and recording are the client's.
+/// A call of [`Provider::answer`] is one attempt; the client does retries, limits, budget and recording.
 pub trait Provider: Send + Sync {
     /// A short name, such as `anthropic`; part of every target, cassette line and result.
     fn name(&self) -> &str;
 
-    /// What the provider can do with `model`, as far as its protocol decides it.
+    /// The capabilities of the provider's protocol for `model`.
     fn capabilities(&self, _model: &str) -> Caps {
         Caps::default()
     }
 
-    /// The HTTP request that asks `request` of `target` by `route`. Never holds an unmarked key.
+    /// Encodes `request` for `target` and `route` as an HTTP request. A key in it must be marked as secret.
     ///
-    /// It is made once per call: all attempts send its bytes, and the record and the count of tokens are known by them.
-    /// A provider that asks no server gives a request that is sent nowhere and serves as its identity. For
-    /// [`Route::Models`] `request` is empty.
+    /// The client calls this once per call: all attempts send these bytes, and the record and the count of tokens are keyed by
+    /// them. The request of an offline provider is never sent and only identifies the call. For [`Route::Models`] `request` is
+    /// empty.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Refused`] when the protocol cannot say it; [`Route::refused_by`] for a route that it lacks.
+    /// [`crate::ErrorKind::Refused`] if the protocol cannot express the request; [`Route::refused_by`] for a missing route.
     fn encode(
         &self,
         request: &Request,
@@ -40,18 +40,18 @@ pub trait Provider: Send + Sync {
         route: Route,
     ) -> Result<HttpRequest, Error>;
 
-    /// Sends what [`Provider::encode`] made and reads the answer. A whole reply may be answered by a stream and a stream
-    /// by a whole reply; the client gives its caller the form that was asked for.
+    /// Sends the request of [`Provider::encode`] and decodes the answer. Whole replies and streams may replace each other; the
+    /// client converts the answer to the requested form.
     fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>>;
 }
 
-/// What is asked for.
+/// The kind of answer that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Route {
     /// A whole reply.
     Whole,
-    /// A reply in pieces.
+    /// A streamed reply.
     Stream,
     /// The number of tokens of the prompt.
     Count,
@@ -60,7 +60,7 @@ pub enum Route {
 }
 
 impl Route {
-    /// The word for it in errors, such as `count`.
+    /// The name in errors, such as `count`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -70,23 +70,23 @@ impl Route {
         }
     }
 
-    /// The error of a provider that does not have this route.
+    /// The error of a provider without this route.
     pub fn refused_by(self, provider: &str) -> Error {
         Error::refused("route", format!("{provider} has no {}", self.as_str()))
     }
 }
 
-/// One attempt.
+/// An attempt of a call.
 pub struct Call {
-    /// What is sent, as [`Provider::encode`] made it; a repetition may have `x-retry-count` in addition.
+    /// The request of [`Provider::encode`]; a retry may have the header `x-retry-count` in addition.
     pub wire: HttpRequest,
-    /// What is asked for.
+    /// The kind of answer that is requested.
     pub route: Route,
     /// The provider and the model that are asked.
     pub target: Target,
     /// The number of the attempt, from 0.
     pub attempt: u32,
-    /// How the provider reaches its server; already wrapped in timeouts and recording.
+    /// The transport to the server, wrapped in timeouts and recording.
     pub transport: Arc<dyn Transport>,
 }
 
@@ -96,68 +96,67 @@ pub struct Call {
 pub enum Answer {
     /// A whole reply.
     Reply(Box<Reply>),
-    /// A reply in pieces. The events depend on neither the provider nor the call any longer.
+    /// A streamed reply. The events borrow neither the provider nor the call.
     Stream(EventStream),
     /// The number of tokens of the prompt.
     Count(Count),
-    /// The models that there are.
+    /// The models of the provider.
     Models(Vec<ModelInfo>),
 }
 
-/// What a provider's protocol can say.
+/// The capabilities of a provider's protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a field of a protocol that is there or not"
 )]
 pub struct Caps {
-    /// `temperature` and `top_p` are allowed.
+    /// Whether `temperature` and `top_p` are allowed.
     pub sampling: bool,
-    /// `top_k` is allowed.
+    /// Whether `top_k` is allowed.
     pub top_k: bool,
-    /// `seed` is allowed.
+    /// Whether `seed` is allowed.
     pub seed: bool,
-    /// `effort` is allowed.
+    /// Whether `effort` is allowed.
     pub effort: bool,
-    /// Tools are allowed.
+    /// Whether tools are allowed.
     pub tools: bool,
-    /// It can be said whether several tools may be called at once.
+    /// Whether parallel tool calls can be allowed or forbidden.
     pub parallel_tools: bool,
-    /// Documents in assistant messages and citations asked for by the user are allowed.
+    /// Whether documents in assistant messages and requests for citations are allowed.
     pub documents: bool,
-    /// The provider counts tokens.
+    /// Whether the provider counts tokens.
     pub count_tokens: bool,
-    /// What the protocol has for structured output.
+    /// The protocol's support of structured output.
     pub structured: Structure,
-    /// Thinking blocks are part of the protocol.
+    /// Whether thinking blocks are part of the protocol.
     pub thinking: bool,
-    /// The longest body in bytes.
+    /// The maximum size of a request's body in bytes.
     pub max_body: Option<u64>,
-    /// `max_tokens` is required; this is sent when the request has none.
+    /// The `max_tokens` of a request without one, if the protocol requires it.
     pub default_max_tokens: Option<u32>,
-    /// A whole reply that may take longer than the time for the call is asked for as a stream.
+    /// Whether a whole reply that may take longer than the call's deadline is requested as a stream.
     pub whole_by_stream: bool,
-    /// The server is the caller's own, of a speed that nothing is known of: a plain reply may take the time for the whole
-    /// call.
+    /// Whether the server is the caller's own, at an unknown speed: a plain reply may take the time for the whole call.
     pub self_hosted: bool,
-    /// The provider asks no model and costs nothing; the label of its replies.
+    /// The label of the replies of an offline provider, which is free.
     pub offline: Option<&'static str>,
 }
 
-/// What a protocol has for structured output.
+/// A protocol's support of structured output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Structure {
-    /// Nothing: the schema goes into the system text.
+    /// No support: the schema goes into the system text.
     None,
-    /// JSON of any form.
+    /// JSON without a schema.
     Object,
-    /// A schema.
+    /// JSON of a given schema.
     Schema,
 }
 
 impl Caps {
-    /// A protocol that allows everything and has no limits of its own.
+    /// A protocol that allows everything and has no limits.
     pub const ALL: Self = Self {
         sampling: true,
         top_k: true,
@@ -178,7 +177,7 @@ impl Caps {
 }
 
 impl Default for Caps {
-    /// [`Caps::ALL`].
+    /// Returns [`Caps::ALL`].
     fn default() -> Self {
         Self::ALL
     }

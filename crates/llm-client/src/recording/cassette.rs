@@ -1,4 +1,4 @@
-//! The file of recorded exchanges: one JSON line for each attempt, only ever appended to.
+//! The file of recorded exchanges: one JSON line for each attempt, append only.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -19,7 +19,7 @@ use crate::{Error, ErrorKind, Timeouts};
 /// The version of the line format.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
-/// Fields of a body that do not tell one question from another.
+/// Fields of a body that are not part of the request key.
 const NOT_THE_QUESTION: [&str; 4] = ["metadata", "stream", "stream_options", "user"];
 
 /// A file of recorded exchanges, for [`crate::ClientBuilder::record`] or [`crate::ClientBuilder::replay`].
@@ -29,17 +29,17 @@ pub struct Cassette {
 }
 
 impl Cassette {
-    /// The cassette at `path`. For recording it need not exist, and what it holds is kept.
+    /// The cassette at `path`. For recording it need not exist, and its lines are kept.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The number of calls that it can answer. Attempts at one call count once, and a call that was cut short counts.
+    /// The number of recorded calls. Attempts of one call count once, and an interrupted call counts.
     ///
     /// # Errors
     /// [`Error`] when the file cannot be read, or is not a cassette.
@@ -51,7 +51,7 @@ impl Cassette {
         Ok(calls.len() as u64)
     }
 
-    /// Reads all lines, one at a time, each given to `found` with its place. A torn last one is left out.
+    /// Reads all lines, one at a time, and passes each to `found` with its position. A torn last line is left out.
     pub(crate) fn read(&self, found: impl FnMut(Line, LineAt)) -> Result<Recording, Error> {
         let failed = |error| self.io_error("read", error);
         let mut file = File::open(&self.path).map_err(failed)?;
@@ -72,7 +72,7 @@ impl Cassette {
         })
     }
 
-    /// Opens the file for more lines, after cutting a torn last one off; says how often it holds each question.
+    /// Opens the file for more lines and cuts off a torn last one; also returns the number of entries of each request.
     pub(crate) fn append(&self) -> Result<Appending, Error> {
         let failed = |error| self.io_error("write", error);
         let mut file = OpenOptions::new()
@@ -118,17 +118,17 @@ impl Cassette {
 /// A cassette that is open for more lines.
 pub(crate) struct Appending {
     pub file: File,
-    /// How often it holds each question.
+    /// The number of entries of each request.
     pub occurrences: HashMap<String, u64>,
-    /// A file on a disk; else a device or a pipe.
+    /// Whether it is a regular file, not a device or a pipe.
     pub is_regular: bool,
 }
 
-/// A cassette that is replayed: its lines stay where they are.
+/// A cassette that is replayed; its lines are read from the file when they are needed.
 pub(crate) struct Recording {
     cassette: Cassette,
     source: Source,
-    /// The last line was left out.
+    /// Whether the last line was torn and left out.
     pub is_torn: bool,
 }
 
@@ -137,7 +137,7 @@ enum Source {
     Memory(Vec<u8>),
 }
 
-/// Where a line is, in bytes, and its number from 1.
+/// The position of a line in bytes, and its number from 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineAt {
     start: u64,
@@ -146,7 +146,7 @@ pub(crate) struct LineAt {
 }
 
 impl Recording {
-    /// The line that was read at this place.
+    /// Reads the line at this position again.
     pub fn line(&self, at: LineAt) -> Result<Line, Error> {
         let mut bytes = vec![0; at.length];
         let read = match &self.source {
@@ -166,16 +166,16 @@ impl Recording {
     }
 }
 
-/// How a cassette ends.
+/// The state of the last line of a cassette.
 #[derive(Default)]
 struct End {
-    /// Where a torn last line begins, in bytes.
+    /// The start of a torn last line, in bytes.
     torn_at: Option<u64>,
-    /// The last line is whole and lacks its line end.
+    /// Whether the last line is whole and lacks its line end.
     is_open: bool,
 }
 
-/// Reads lines one at a time and gives each to `found`, with its place.
+/// Reads lines one at a time and passes each to `found`, with its position.
 fn scan(
     mut text: impl BufRead,
     failed: impl Fn(io::Error) -> Error,
@@ -203,8 +203,8 @@ fn scan(
     }
 }
 
-/// A writer that died leaves the start of a line, or the zeros of a disk that lost its power. Anything else is damage, or a
-/// file that is no cassette, and must not be cut.
+/// Whether the last line is torn: a killed writer leaves the start of a line, a power loss leaves zeros. Anything else is
+/// damage or not a cassette, and must not be cut.
 fn is_torn(bytes: &[u8]) -> bool {
     const OPENING: &[u8] = br#"{"schema_version":"#;
     let written = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -212,23 +212,23 @@ fn is_torn(bytes: &[u8]) -> bool {
     written[..shared] == OPENING[..shared] && serde_json::from_slice::<IgnoredAny>(bytes).is_err()
 }
 
-/// One attempt.
+/// A recorded attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Line {
     pub schema_version: u32,
-    /// What the question is: see [`root_of`].
+    /// The hash of the request key: see [`root_of`].
     pub root: String,
-    /// How often it was asked before, from 0.
+    /// The number of equal requests before, from 0.
     pub n: u64,
     /// The call's number in the run that recorded it, from 0.
     pub call: u64,
     /// The attempt's number in the call, from 1.
     pub attempt: u32,
-    /// No attempt was to follow.
+    /// Whether this was the last attempt of its call.
     pub final_hint: bool,
     pub provider: String,
     pub model: String,
-    /// When the attempt was over.
+    /// The time of the attempt's end.
     pub t: jiff::Timestamp,
     pub request: RecordedRequest,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -252,10 +252,10 @@ pub(crate) struct RecordedRequest {
 pub(crate) struct RecordedResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
-    /// An event stream; then there is no body.
+    /// The events of a stream, in place of a body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<RecordedEvent>>,
-    /// What stands behind the last whole event: a stream that was not whole must not become so by its record.
+    /// The rest after the last whole event, so that a truncated stream is replayed as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<Tail>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -264,13 +264,13 @@ pub(crate) struct RecordedResponse {
     pub body_text: Option<String>,
 }
 
-/// What follows the whole events of a stream and is none.
+/// The rest after the whole events of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Tail {
-    /// The start of an event.
+    /// The start of a further event.
     Cut,
-    /// Bytes that are no UTF-8.
+    /// Bytes that are not UTF-8.
     NoUtf8,
 }
 
@@ -283,13 +283,13 @@ pub(crate) struct RecordedEvent {
     pub event: Option<String>,
 }
 
-/// The connection failed, was too slow, or was given up.
+/// The error of a connection that failed, timed out or was cancelled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RecordedError {
     pub kind: RecordedKind,
 }
 
-/// The errors that a reply's bytes do not tell.
+/// The errors that do not follow from the bytes of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RecordedKind {
@@ -306,7 +306,7 @@ pub(crate) enum RecordedKind {
 }
 
 impl RecordedKind {
-    /// What of `error` a reply's bytes do not tell.
+    /// The recorded kind of `error`; `None` if it follows from the bytes of the response.
     pub fn of(error: &Error) -> Option<Self> {
         Some(match error.kind() {
             ErrorKind::Connect { phase } => match phase {
@@ -327,7 +327,7 @@ impl RecordedKind {
         })
     }
 
-    /// The error again, with the limits of today's client.
+    /// The error, with the limits of this client.
     pub fn to_error(self, timeouts: &Timeouts) -> Error {
         let connect = |phase| Error::connect(phase, "as recorded");
         match self {
@@ -346,7 +346,7 @@ impl RecordedKind {
 }
 
 impl Line {
-    /// Reads one line; none for an empty one.
+    /// Parses one line; `None` for an empty one.
     fn parse(bytes: &[u8], number: usize) -> Result<Option<Self>, Error> {
         #[derive(Deserialize)]
         struct Version {
@@ -369,14 +369,14 @@ impl Line {
         serde_json::from_slice(bytes).map(Some).map_err(damaged)
     }
 
-    /// The question as it counts for replay, if the request's body is JSON.
+    /// The request key for replay, if the request's body is JSON.
     pub fn question(&self) -> Option<Value> {
         let body = self.request.body.as_ref()?.to().ok()?;
         Some(question(body))
     }
 }
 
-/// A body as a cassette holds it: JSON as itself if it is one line, anything else as a text.
+/// The fields for a body: JSON on one line as a value, anything else as a text.
 pub(crate) fn body_fields(text: &str) -> (Option<Raw>, Option<String>) {
     if text.is_empty() {
         return (None, None);
@@ -389,7 +389,7 @@ pub(crate) fn body_fields(text: &str) -> (Option<Raw>, Option<String>) {
     }
 }
 
-/// What of a body makes the question.
+/// The body without the fields that are not part of the request key.
 fn question(mut body: Value) -> Value {
     if let Some(fields) = body.as_object_mut() {
         fields.retain(|name, _| !NOT_THE_QUESTION.contains(&name.as_str()));
@@ -397,8 +397,8 @@ fn question(mut body: Value) -> Value {
     body
 }
 
-/// The hash of what is asked, and the question itself: provider, path and body, but not who asks, how the answer is
-/// delivered, or which server or key is used.
+/// The hash of a request, and its key. They cover provider, path and body, but not the user, the form of delivery, the server
+/// or the API key.
 pub(crate) fn root_of(
     provider: &str,
     request: &HttpRequest,

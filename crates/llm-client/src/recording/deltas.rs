@@ -1,4 +1,4 @@
-//! Keys that come in pieces: a model that repeats one sends a part with each event.
+//! API keys that are split over events, by a model that repeats one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -21,20 +21,20 @@ struct Field {
 #[derive(Clone, Copy)]
 struct Piece {
     event: usize,
-    /// Its number among the texts of the event.
+    /// The number of the text in its event.
     number: usize,
-    /// Where it starts in the joined text.
+    /// The start in the joined text.
     start: usize,
 }
 
-/// A range of bytes to take out of a text, and whether `[redacted]` comes in its place.
+/// A range of bytes to remove from a text, and whether `[redacted]` replaces it.
 struct Cut {
     range: Range<usize>,
     marked: bool,
 }
 
-/// Hides each key that the texts of several events make when they are joined: the first piece of it becomes
-/// `[redacted]`, the others are removed. Only the events that hold a piece change.
+/// Hides each key in the joined texts of several events: its first part becomes `[redacted]`, the others are removed. Only
+/// events with a part of a key change.
 pub(super) fn hide_split(events: &mut [RecordedEvent], secrets: &[Redactor]) {
     let mut fields: HashMap<String, Field> = HashMap::new();
     for (event, recorded) in events.iter().enumerate() {
@@ -87,7 +87,7 @@ pub(super) fn hide_split(events: &mut [RecordedEvent], secrets: &[Redactor]) {
 }
 
 impl Field {
-    /// What the pieces lose that hold a part of `key`, a range of the joined text.
+    /// The cuts that remove `key`, a range of the joined text, from the parts.
     fn cuts(&self, key: &Range<usize>) -> impl Iterator<Item = (Piece, Cut)> {
         let first = self
             .pieces

@@ -6,7 +6,7 @@ pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// `value` as JSON with the keys of every object in order and no white space.
+/// Serialises `value` as JSON with sorted keys and no white space.
 ///
 /// `serde_json`'s map is a sorted one here: the workspace keeps out its feature `preserve_order`.
 pub(crate) fn canonical_json(value: &Value) -> String {

@@ -1,4 +1,4 @@
-//! Writes down every attempt before its result reaches the caller.
+//! The recorder: every attempt is written before its result reaches the caller.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,10 +20,10 @@ use crate::codec::sse::{SseDecoder, SseEvent};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
 use crate::{Clock, ConfigError, Error, ErrorKind};
 
-/// The longest wait of a line for the disk.
+/// The maximum time until a line is synced to the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// The headers that are kept, by name or start of name.
+/// The headers that are recorded, by name or prefix.
 const KEPT: [&str; 9] = [
     "accept",
     "anthropic-beta",
@@ -36,14 +36,14 @@ const KEPT: [&str; 9] = [
     "x-request-id",
 ];
 
-/// Appends to a cassette. A line is with the system when [`Recorder::write`] returns, so that a program that is killed
-/// loses none, and on the disk a second later, so that no call waits for it.
+/// A writer of a cassette. [`Recorder::write`] passes a line to the system, so that a killed program loses none; it is on
+/// the disk a second later, so that no call waits for the disk.
 pub(crate) struct Recorder {
     clock: Arc<dyn Clock>,
     file: Mutex<Written>,
     /// `None` for a device or a pipe, which cannot be synced.
     syncer: Option<Syncer>,
-    /// How often each question was asked, in the file and by this client.
+    /// The number of entries of each request, in the file and by this client.
     occurrences: Mutex<HashMap<String, u64>>,
 }
 
@@ -73,7 +73,7 @@ impl Recorder {
         })
     }
 
-    /// The number of this question among equal ones.
+    /// The index of this request among equal ones, from 0.
     pub fn next_occurrence(&self, root: &str) -> u64 {
         let mut counts = self
             .occurrences
@@ -84,8 +84,8 @@ impl Recorder {
         *count - 1
     }
 
-    /// Whether lines can still be written. After a failed write the last one may be a part, and another behind it would
-    /// make the file unreadable; so nothing more is asked either, for it would be paid for and lost.
+    /// Checks that lines can still be written. After a failed write the last line may be torn, and a further one would make the
+    /// file unreadable; so no further call is made either, which would be paid for and lost.
     pub fn check(&self) -> Result<(), Error> {
         self.check_file(&self.file())
     }
@@ -126,7 +126,7 @@ fn unwritten(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::cassette(None, "cannot write the recorded attempt").with_source(error)
 }
 
-/// Which place in the cassette a call has.
+/// The position of a call in the cassette.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub root: String,
@@ -134,7 +134,7 @@ pub(crate) struct Place {
     pub call: u64,
 }
 
-/// The record of one attempt under way. Dropped without an outcome, it says that the attempt was given up.
+/// The recorder of one attempt. A drop without an outcome records the attempt as cancelled.
 pub(crate) struct Tape {
     recorder: Arc<Recorder>,
     place: Place,
@@ -144,7 +144,7 @@ pub(crate) struct Tape {
     done: bool,
 }
 
-/// What went over the wire so far.
+/// The bytes sent and received so far.
 #[derive(Default)]
 struct Heard {
     request: Option<HttpRequest>,
@@ -165,7 +165,7 @@ impl Tape {
         }
     }
 
-    /// A transport that is heard by this tape.
+    /// Wraps a transport whose traffic is recorded.
     pub fn listen(&self, inner: Arc<dyn Transport>) -> Arc<dyn Transport> {
         Arc::new(Listening {
             inner,
@@ -174,7 +174,7 @@ impl Tape {
         })
     }
 
-    /// Writes the attempt down; `is_final` if no other one follows.
+    /// Writes the attempt; `is_final` if no other one follows.
     pub fn finish(&mut self, error: Option<&Error>, is_final: bool) -> Result<(), Error> {
         self.done = true;
         let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
@@ -266,7 +266,7 @@ fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<
         .collect()
 }
 
-/// The whole events among these chunks, and what is behind them.
+/// The whole events among these chunks, and the rest after them.
 fn decode(
     chunks: &[(Duration, Bytes)],
     began: Duration,

@@ -1,4 +1,4 @@
-//! Answers from a cassette. Nothing sleeps and nothing is sent.
+//! Replay from a cassette, without waits and requests.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -14,22 +14,22 @@ use super::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, Tail}
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, ErrorKind, Timeouts};
 
-/// How many differences a miss shows.
+/// The maximum number of differences that a miss shows.
 const SHOWN: usize = 8;
-/// How many recorded questions a miss is compared with: the first ones of its path.
+/// The maximum number of recorded requests that a miss is compared with: the first ones of its path.
 const COMPARED: usize = 20;
 
-/// Where the lines of a cassette are, and how far each question was replayed.
+/// The positions of a cassette's lines, and the replay state of each request.
 pub(crate) struct Player {
     recording: Recording,
-    /// The last attempt of each occurrence of a question, in their order.
+    /// The last attempt of each repetition of a request, in order.
     answers: HashMap<String, Vec<Recorded>>,
-    /// The first lines of each path, for what a miss says.
+    /// The first lines of each path, for the message of a miss.
     near: HashMap<String, Vec<LineAt>>,
     asked: Mutex<HashMap<String, usize>>,
 }
 
-/// A cassette ends in the middle of a line.
+/// Logs that a cassette ends in the middle of a line.
 fn torn(cassette: &Path) {
     warn!(
         target: "llm_client",
@@ -39,7 +39,7 @@ fn torn(cassette: &Path) {
     );
 }
 
-/// A line that is read when it is asked for.
+/// A line that is read when it is needed.
 #[derive(Clone, Copy)]
 struct Recorded {
     at: LineAt,
@@ -79,7 +79,7 @@ impl Player {
         })
     }
 
-    /// The recorded answer to the next occurrence of this question.
+    /// The recorded answer to the next repetition of this request.
     pub fn next(&self, root: &str, question: &Value, path: &str) -> Result<Arc<Line>, Error> {
         let n = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +103,7 @@ impl Player {
         }
     }
 
-    /// How the most similar one of the first recorded questions of this path differs.
+    /// The differences to the most similar of the first recorded requests of this path.
     fn nearest(&self, question: &Value, path: &str) -> String {
         let near = self.near.get(path).into_iter().flatten();
         near.filter_map(|at| {
@@ -131,8 +131,8 @@ impl Player {
     }
 }
 
-/// The occurrences of a question by their rank, for numbers are missing: a call that is given up before it is sent, or
-/// refused by the budget, has one and no line. One that the recorder's end cut short gives way to those after it.
+/// The repetitions of a request by rank, since numbers are missing: a call that was cancelled before it was sent, or refused
+/// by the budget, has a number and no line. Unfinished calls are left out if there are finished ones.
 fn in_order(of_root: BTreeMap<u64, Recorded>) -> Vec<Recorded> {
     let any_whole = of_root.values().any(|line| line.final_hint);
     of_root
@@ -145,7 +145,7 @@ fn miss(diff: String) -> Error {
     ErrorKind::ReplayMiss { diff }.into()
 }
 
-/// Adds the places where two values differ, with both values cut short, up to one more than are shown.
+/// Adds the paths at which two values differ, with both values shortened, up to one more than are shown.
 fn differences(place: &str, recorded: &Value, asked: &Value, found: &mut Vec<String>) {
     if found.len() > SHOWN {
         return;
@@ -180,7 +180,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Gives what was recorded, whatever is sent.
+/// A transport that returns the recorded response to any request.
 pub(crate) struct Replaying {
     pub line: Arc<Line>,
     pub timeouts: Timeouts,

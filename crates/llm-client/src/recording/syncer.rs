@@ -1,11 +1,11 @@
-//! The thread that brings what was written to the disk.
+//! The thread that syncs a file to the disk.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Syncs a file some time after each write, and before it is dropped. The writer never waits for the disk.
+/// A thread that syncs a file some time after each write, and on drop. The writer never waits for the disk.
 pub(super) struct Syncer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -19,15 +19,15 @@ struct Shared {
 
 #[derive(Default)]
 struct SyncState {
-    /// Something was written after the last sync began.
+    /// Whether there was a write after the last sync began.
     is_dirty: bool,
     is_closed: bool,
-    /// Why the last sync failed.
+    /// The error of the last sync.
     failure: Option<io::Error>,
 }
 
 impl Syncer {
-    /// Calls `sync` at most `every` after each [`Self::written`].
+    /// Starts the thread, which calls `sync` at most `every` after each [`Self::written`].
     pub fn start(
         every: Duration,
         mut sync: impl FnMut() -> io::Result<()> + Send + 'static,
@@ -47,7 +47,7 @@ impl Syncer {
         })
     }
 
-    /// Says that something was written.
+    /// Notes a write.
     pub fn written(&self) {
         let was_dirty = std::mem::replace(&mut self.shared.state().is_dirty, true);
         if !was_dirty {
@@ -55,13 +55,13 @@ impl Syncer {
         }
     }
 
-    /// Why the last sync failed, if it did.
+    /// The error of the last sync, if it failed.
     pub fn failure(&self) -> Option<io::Error> {
         self.shared.state().failure.as_ref().map(copy)
     }
 }
 
-/// The same error once more.
+/// A copy of the error.
 fn copy(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -74,7 +74,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a write and then for more of them; false when there will be none.
+    /// Waits for a write and for those that follow it; false if there will be no more.
     fn wait_for_write(&self, every: Duration) -> bool {
         let idle = |state: &mut SyncState| !state.is_dirty && !state.is_closed;
         let state = self.changed.wait_while(self.state(), idle);

@@ -10,17 +10,17 @@ use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::error::{ConnectPhase, TimeoutPhase};
 use crate::{ConfigError, Error};
 
-/// How the network is reached.
+/// The options of HTTP connections.
 #[derive(Clone, Default)]
 pub struct HttpOptions {
-    /// A proxy for all requests; the environment's are never used.
+    /// A proxy for all requests; proxies of the environment are never used.
     pub proxy: Option<Url>,
-    /// Certificates in PEM to trust beside the platform's.
+    /// Certificates in PEM to trust in addition to the platform's.
     pub extra_roots: Vec<Vec<u8>>,
 }
 
 impl fmt::Debug for HttpOptions {
-    /// Without the user and password that a proxy's URL may hold.
+    /// Hides the user and password that a proxy's URL may contain.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let proxy = self
             .proxy
@@ -57,7 +57,7 @@ fn failed(error: reqwest::Error) -> ConfigError {
     }
 }
 
-/// HTTP over the network: no redirects, no proxies from the environment, no retries of its own.
+/// HTTP over the network, without redirects, proxies of the environment and retries.
 #[derive(Debug, Clone)]
 pub struct HttpTransport {
     client: reqwest::Client,
@@ -65,7 +65,8 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// A pool of connections, with the default wait of [`crate::Timeouts`] for one. Works on a machine without certificates; https fails there when it is used.
+    /// A pool of connections with the default connect timeout of [`crate::Timeouts`]. On a machine without certificates only
+    /// https requests fail.
     ///
     /// # Errors
     /// A proxy or a certificate that cannot be read.
@@ -73,7 +74,7 @@ impl HttpTransport {
         Self::within(options, crate::Timeouts::default().connect)
     }
 
-    /// As [`Self::new`], with another wait for a connection.
+    /// As [`Self::new`], with another connect timeout.
     pub(crate) fn within(options: &HttpOptions, connect: Duration) -> Result<Self, ConfigError> {
         let mut builder = reqwest::Client::builder()
             .no_proxy()
@@ -160,11 +161,11 @@ fn headers(list: &[(&'static str, HeaderText)]) -> Result<HeaderMap, Error> {
         .collect()
 }
 
-/// A connection that failed: shown as its host, with the last cause of the chain, which alone says something.
+/// The error of a connection: its host, with the last cause of the chain, which is the informative one.
 #[derive(Debug)]
 struct Broken {
     host: String,
-    /// Without the URL.
+    /// Removes the URL from an error.
     error: reqwest::Error,
 }
 

@@ -1,4 +1,4 @@
-//! What goes over the wire, without saying how.
+//! HTTP requests, responses and the transport that executes them.
 
 mod http;
 #[cfg(feature = "tls")]
@@ -17,19 +17,19 @@ use crate::{Error, Redactor};
 
 pub use http::{HttpOptions, HttpTransport};
 
-/// Executes HTTP requests. [`HttpTransport`] does it over the network; a test or another host brings its own.
+/// An executor of HTTP requests. [`HttpTransport`] uses the network; a test or another host implements its own.
 pub trait Transport: Send + Sync {
-    /// Sends `request` once, follows no redirect, and answers when the reply's headers are there.
+    /// Sends `request` once without following redirects, and returns when the response's headers have arrived.
     fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>>;
 }
 
-/// What to do.
+/// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// Read.
+    /// The method GET.
     Get,
-    /// Ask.
+    /// The method POST.
     Post,
 }
 
@@ -43,25 +43,25 @@ impl Method {
     }
 }
 
-/// One HTTP request.
+/// An HTTP request.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
-    /// What to do.
+    /// The HTTP method.
     pub method: Method,
-    /// Where.
+    /// The address.
     pub url: Url,
     /// The part of the path after the provider's base URL.
     pub path: String,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(&'static str, HeaderText)>,
-    /// JSON, or empty.
+    /// The body: JSON, or empty.
     pub body: Bytes,
-    /// An event stream is expected.
+    /// Whether an event stream is expected.
     pub streams: bool,
 }
 
 impl HttpRequest {
-    /// What takes the keys of this request out of texts.
+    /// The redactors for the keys of this request.
     pub(crate) fn secrets(&self) -> Vec<Redactor> {
         self.headers
             .iter()
@@ -81,14 +81,14 @@ impl HttpRequest {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum HeaderText {
-    /// Anyone may see it.
+    /// A value that may be shown.
     Open(String),
-    /// A key.
+    /// A secret value, such as a key.
     Secret(SecretString),
 }
 
 impl HeaderText {
-    /// The value itself, to be sent.
+    /// The value, for sending.
     pub fn expose(&self) -> &str {
         match self {
             Self::Open(text) => text,
@@ -103,13 +103,13 @@ impl From<&str> for HeaderText {
     }
 }
 
-/// One HTTP reply whose body is still to be read.
+/// An HTTP response with an unread body.
 pub struct HttpResponse {
     /// The status.
     pub status: u16,
-    /// Names in lower case, in the order they came; values that are no text are left out.
+    /// The headers in order, with names in lower case; values that are not text are left out.
     pub headers: Vec<(String, String)>,
-    /// The body, decompressed. Dropping it closes the connection.
+    /// The body, decompressed. A drop closes the connection.
     pub body: BoxStream<'static, Result<Bytes, Error>>,
 }
 
@@ -134,7 +134,7 @@ impl HttpResponse {
             .or_else(|| self.header("x-request-id"))
     }
 
-    /// The body is an event stream, by its content type.
+    /// Whether the content type is that of an event stream.
     pub fn is_event_stream(&self) -> bool {
         is_event_stream(&self.headers)
     }
@@ -166,7 +166,7 @@ impl HttpResponse {
         })
     }
 
-    /// Reads the start of the body, for an error message: as much as came before `limit` or a failure.
+    /// Reads the start of the body for an error message, up to `limit` bytes or a failure.
     pub async fn start(mut self, limit: usize) -> Bytes {
         let mut start = BytesMut::new();
         while let Some(Ok(chunk)) = self.body.next().await {
@@ -179,7 +179,7 @@ impl HttpResponse {
     }
 }
 
-/// The content type is that of an event stream.
+/// Whether the content type is that of an event stream.
 pub(crate) fn is_event_stream(headers: &[(String, String)]) -> bool {
     header(headers, "content-type").is_some_and(|kind| {
         kind.trim_start()

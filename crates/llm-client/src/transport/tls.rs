@@ -9,7 +9,7 @@ use rustls_platform_verifier::Verifier;
 
 use crate::ConfigError;
 
-/// Makes ring the crypto provider of the process, unless the process has one. Never fails.
+/// Sets ring as the crypto provider of the process, unless it has one. Never fails.
 ///
 /// This crate compiles `reqwest` without a provider, and cargo unites features: a client that another crate builds with
 /// `reqwest` panics without one. [`crate::provider::HttpTransport::new`] calls this function. A program that builds such a client
@@ -19,9 +19,9 @@ pub fn install_default() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// TLS on ring with the platform's trust store and `extra_roots` (PEM), for clients beside this crate's own.
+/// A TLS configuration on ring with the platform's trust store and `extra_roots` (PEM), for other HTTP clients.
 ///
-/// A machine without a trust store gets an empty one: https then fails when it is used, and http on loopback works.
+/// On a machine without a trust store https requests fail, and http on loopback works.
 ///
 /// # Errors
 /// A certificate that cannot be read.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::faults::{BOTH, Wire, request, skipping};
 use crate::memory::{client, nobody, saying};
 
-/// In every way to ask, with nobody there to be asked: gives the message.
+/// Refuses the request in every form of a call before anything is sent; returns the message.
 async fn refusal(wire: Wire, asked: &Request) -> String {
     let client = client(wire, &nobody(), &skipping()).build().unwrap();
     let outcomes = [

@@ -21,10 +21,10 @@ use crate::faults::{BOTH, Wire};
 const MODEL: &str = "model-1";
 const CAP: Usd = Usd(500_000_000);
 const LONGEST: u32 = 1_000;
-/// What the good reply uses, prompt and reply.
+/// The usage of the good reply: prompt and reply.
 const USED: (u64, u64) = (20, 800);
 
-/// A table in which [`MODEL`] and a model of the crate's table cost so many dollars for a million tokens.
+/// A table in which [`MODEL`] and a model of the crate's table have these prices per million tokens.
 pub fn prices(input: u32, output: u32) -> ModelTable {
     let row = |provider: &str, id: &str| {
         format!(
@@ -39,7 +39,7 @@ pub fn prices(input: u32, output: u32) -> ModelTable {
     ModelTable::parse(&table).unwrap()
 }
 
-/// What the server does with a request, and whether it bills what it says in a usage, or all that was asked for.
+/// The server's behaviour, and whether it bills the usage that it reports or everything that was asked for.
 #[derive(Clone)]
 struct Fault {
     name: &'static str,
@@ -313,7 +313,7 @@ fn request() -> Request {
     request
 }
 
-/// How a caller asks.
+/// The form of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Plain,

@@ -1,4 +1,4 @@
-//! What may be spent: never more than the cap, and what was spent is what the replies say.
+//! Budgets: expenses never exceed the cap, and they equal the usage of the replies.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn usd(cap: i64) -> Budget {
     }
 }
 
-/// What one question reserves: 15 tokens of prompt (8 + 4 + 3) and 100 of reply.
+/// The reservation of one question: 15 tokens of prompt (8 + 4 + 3) and 100 of reply.
 const RESERVED: i64 = 15 * 1_000 + 100 * 5_000;
 
 /// Calls at once; every one that is sent is answered a second later.
@@ -472,7 +472,7 @@ mod bounds {
         error.to_string()
     }
 
-    /// What one call reserves, seen from the server.
+    /// The reservation of one call, seen from the server.
     async fn reserved(builder: ClientBuilder, wire: Wire, request: &Request) -> Usd {
         let seen = Arc::new(std::sync::Mutex::new(None::<Client>));
         let held = Arc::new(std::sync::Mutex::new(Usd::ZERO));

@@ -52,7 +52,7 @@ fn build(wire: Wire, server: &FaultServer, clock: &FakeClock) -> Client {
         .unwrap()
 }
 
-/// What must hold after a call was dropped: its request is given up, and the client is as good as new.
+/// The invariant after a call was dropped: its request is cancelled, and the client works as before.
 async fn is_clean(client: Client, server: FaultServer) {
     server.wait_in_flight(0).await;
     assert_eq!(client.spent().reserved, Usd::ZERO);
@@ -188,7 +188,7 @@ async fn a_recorded_call_can_be_dropped_anywhere() {
     }
 }
 
-/// A stream that nobody reads on keeps its permit until it is dropped, and not longer.
+/// A stream that is no longer read keeps its permit until it is dropped, and not longer.
 #[tokio::test]
 async fn a_stream_gives_its_permit_back_when_it_is_dropped() {
     let wire = Wire::Anthropic;
@@ -210,7 +210,7 @@ async fn a_stream_gives_its_permit_back_when_it_is_dropped() {
     server.wait_closed(1).await;
 }
 
-/// What was sent may have been billed, up to the longest reply.
+/// A request that was sent may have been billed, up to the longest reply.
 #[tokio::test]
 async fn a_dropped_call_is_charged_whole() {
     let wire = Wire::Anthropic;

@@ -1,4 +1,4 @@
-//! What each preset makes of one request that uses everything.
+//! The body of each preset for one request that uses every field.
 
 use llm_client::provider::{Provider as _, Route};
 use llm_client::{

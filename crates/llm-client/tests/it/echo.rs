@@ -1,4 +1,4 @@
-//! What a server sent goes back as it came: byte for byte, known to us or not.
+//! Content of a server is sent back byte for byte, also of unknown types.
 
 use llm_client::{Block, Message, Reply, Request, Role};
 use serde::Deserialize;

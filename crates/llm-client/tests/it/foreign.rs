@@ -33,7 +33,7 @@ fn redacted(provider: &str, model: &str) -> Block {
     }
 }
 
-/// What is sent to a model of this conversation.
+/// The part of this conversation that is sent to a model.
 async fn sent_to(wire: Wire, content: Vec<Block>) -> Value {
     let transport = server(move |sent| Ok(said(wire, &hello(), sent)));
     let mut asked = request();

@@ -185,7 +185,7 @@ async fn a_file_that_is_no_ledger_is_an_error_that_names_the_line() {
     }
 }
 
-/// What the child and the test agree on.
+/// The settings that the child and the test share.
 const CHILD: &str = "ORRERY_LEDGER_TEST";
 const CAP: i64 = 500_000_000;
 
@@ -260,7 +260,7 @@ fn start(server: &FaultServer, path: &Path) -> Child {
 }
 
 /// The server kills the process that asks it, before or after it answers, at requests that a seed chooses. A new process
-/// goes on with the same file until the cap is reached; then a new file begins.
+/// continues with the same file until the cap is reached; then a new file begins.
 #[test]
 fn a_kill_at_any_instant_leaves_no_less_on_record_than_was_billed() {
     #[expect(

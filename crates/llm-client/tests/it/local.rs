@@ -1,4 +1,4 @@
-//! A real model behind llama.cpp's server. What it says is its own: the tests ask for form only, so any model will do.
+//! A real model on llama.cpp's server. The tests check the form of replies only, so any model will do.
 
 use llm_client::{Auth, Client, CountSource, Dialect, ErrorKind, Reply, Request, StopReason, json};
 use serde_json::{Value, json};

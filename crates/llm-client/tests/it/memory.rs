@@ -9,7 +9,7 @@ use test_support::{Canned, FakeClock, MemoryTransport, response};
 
 use crate::faults::Wire;
 
-/// What the server does with each request.
+/// The server's behaviour for each request.
 pub fn server(
     answer: impl FnMut(&HttpRequest) -> Result<HttpResponse, Error> + Send + 'static,
 ) -> Arc<MemoryTransport> {
@@ -70,7 +70,7 @@ pub fn header(request: &HttpRequest, name: &str) -> Option<String> {
         .map(|(_, value)| value.expose().to_owned())
 }
 
-/// Busy for so many requests, then the usual reply.
+/// A server that is busy for this number of requests, then gives the usual reply.
 pub fn hello_after(
     wire: Wire,
     failures: usize,

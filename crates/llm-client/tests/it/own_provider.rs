@@ -1,4 +1,4 @@
-//! A provider made of a function, for tests of what stands above all providers.
+//! A provider made of a function, for tests of the layers above all providers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -125,7 +125,7 @@ impl Transport for NoNetwork {
     }
 }
 
-/// Time stands still, but sleeps of one length end at once.
+/// Time does not move, but sleeps of one length end at once.
 pub struct StillClock {
     pub ends: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! What the tests against servers by others share: their address, and the providers that ask them.
+//! The parts that tests against third-party servers share: their address, and the providers that ask them.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use llm_client::{
 };
 use serde_json::json;
 
-/// The address of a server that somebody started.
+/// The address of a server that the user started.
 #[expect(
     clippy::disallowed_methods,
     reason = "who started the server says in the environment where it is"

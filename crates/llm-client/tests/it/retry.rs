@@ -32,7 +32,7 @@ fn busy(seed: u64, retries: u32) -> Client {
     .unwrap()
 }
 
-/// The waits of so many calls, one after another.
+/// The waits of this number of calls, one after another.
 async fn waits(client: &Client, calls: usize) -> Vec<Vec<Duration>> {
     let mut all = Vec::new();
     for _ in 0..calls {

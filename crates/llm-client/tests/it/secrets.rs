@@ -20,7 +20,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::faults::{BOTH, Wire, hello, no_retries, read_stream, request, skipping};
 use crate::memory::{header, saying, server};
 
-/// It looks like no known kind of key, so that only the exact search can find it; and JSON writes it in another way.
+/// A key unlike any known kind, so that only the exact search can find it, and with characters that JSON escapes.
 const KEY: &str = r#"q7/Zx"9\w-0123456789+abc=="#;
 
 fn endpoint(wire: Wire, base: &str, key: &str) -> Endpoint {

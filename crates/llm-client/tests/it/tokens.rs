@@ -108,7 +108,7 @@ fn a_block_of_an_unknown_type_counts_as_it_came() {
 }
 
 mod client {
-    //! Counting through the client: asked once, marked when nobody counted.
+    //! Counting through the client: asked once, marked if it is an estimate.
 
     use llm_client::provider::HttpResponse;
     use llm_client::{CountPolicy, CountSource, Error, ErrorKind};

@@ -75,7 +75,7 @@ impl<S: Subscriber> Layer<S> for Names {
     }
 }
 
-/// What is traced while `work` runs. It holds none of the texts of [`asked`] and its replies.
+/// The trace of `work`, which contains none of the texts of [`asked`] and its replies.
 async fn traced<F: Future>(work: F) -> String {
     let names = Names::default();
     let subscriber = tracing_subscriber::registry().with(names.clone());

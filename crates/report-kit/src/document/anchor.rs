@@ -1,4 +1,4 @@
-//! Places of a page that links lead to.
+//! Anchors: the targets of links within a page.
 
 use std::cell::Cell as Slot;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
 
-/// The anchors of a page while it is rendered, and the numbers of its own ids.
+/// The anchors of a page during rendering, and the counter for generated ids.
 #[derive(Debug, Default)]
 pub(crate) struct Anchors {
     known: BTreeSet<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Anchors {
 }
 
 impl Anchors {
-    /// Takes up a place.
+    /// Registers an anchor.
     pub(crate) fn add(&mut self, anchor: &str) -> Result<(), Error> {
         if self.known.insert(anchor.to_owned()) {
             Ok(())
@@ -26,7 +26,7 @@ impl Anchors {
         }
     }
 
-    /// The address of a place of this page.
+    /// The address of an anchor of this page.
     pub(crate) fn href(&self, anchor: &str) -> Result<String, Error> {
         if self.known.contains(anchor) {
             Ok(format!("#{}", id(anchor)))
@@ -37,7 +37,7 @@ impl Anchors {
         }
     }
 
-    /// An id that no place has, the next of the page's own.
+    /// A generated id that differs from every anchor.
     pub(crate) fn fresh(&self) -> String {
         let next = self.used.get() + 1;
         self.used.set(next);
@@ -45,8 +45,9 @@ impl Anchors {
     }
 }
 
-/// The id of a place: its anchor where that is plain, so that an address with it can be read and stays the same; else
-/// digits. The prefix keeps it apart from the page's own ids and from names that mean something to a script.
+/// The id of an anchor: the anchor itself if it is plain, so that addresses are readable and stable; otherwise a hash.
+///
+/// The prefix separates it from generated ids and from names that have a meaning in a script.
 pub(crate) fn id(anchor: &str) -> String {
     let plain = (1..=64).contains(&anchor.len())
         && anchor

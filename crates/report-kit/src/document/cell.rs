@@ -6,16 +6,16 @@ use super::status::Tone;
 use super::text;
 use crate::error::Error;
 
-/// Bytes of a badge that stays in one line.
+/// The maximum length in bytes of a badge that stays on one line.
 const VERDICT: usize = 24;
 
-/// A value in a table or beside a name.
+/// A value in a table or after a name.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Cell {
-    /// Words.
+    /// A text.
     Text(String),
-    /// Something to be read letter by letter: a formula, a hash, a command.
+    /// Text in a monospaced font: a formula, a hash, a command.
     Code(String),
     /// A whole number.
     Integer(i128),
@@ -41,29 +41,29 @@ pub enum Cell {
     Badge {
         /// The word.
         text: String,
-        /// Its meaning.
+        /// The status, which sets colour and sign.
         tone: Tone,
     },
-    /// A link to a place of the same page.
+    /// A link within the page.
     Link {
-        /// What is shown.
+        /// The text of the link.
         text: String,
         /// The anchor of a [`Section`](crate::Section) or an [`Entry`](crate::Entry).
         to: String,
     },
     /// Several values in one cell.
     Several(Vec<Cell>),
-    /// There is no value.
+    /// No value.
     Missing,
 }
 
 impl Cell {
-    /// Words.
+    /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// Something to be read letter by letter.
+    /// Text in a monospaced font.
     pub fn code(text: impl Into<String>) -> Self {
         Self::Code(text.into())
     }
@@ -91,7 +91,7 @@ impl Cell {
         }
     }
 
-    /// A link to a place of the same page.
+    /// A link within the page.
     pub fn link(text: impl Into<String>, to: impl Into<String>) -> Self {
         Self::Link {
             text: text.into(),
@@ -99,7 +99,7 @@ impl Cell {
         }
     }
 
-    /// Whether it is written flush right, as numbers are.
+    /// Whether the cell is aligned right, like numbers.
     pub(crate) fn is_number(&self) -> bool {
         matches!(
             self,
@@ -107,7 +107,7 @@ impl Cell {
         )
     }
 
-    /// How much room it asks of a column, in bytes of text.
+    /// The width that the cell needs, in bytes of text.
     pub(crate) fn length(&self) -> usize {
         match self {
             Self::Text(text)

@@ -1,4 +1,4 @@
-//! Data inside of the page: JSON that cannot leave its element.
+//! Data embedded in the page: JSON that cannot leave its element.
 
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
@@ -29,7 +29,7 @@ impl Embedded {
         self.json.as_ref().map_or(0, String::len)
     }
 
-    /// The element, or why there is none.
+    /// The element, or the error of the data.
     pub(crate) fn render(&self) -> Result<Markup, Error> {
         let named = !self.name.is_empty()
             && (self.name.bytes())
@@ -55,8 +55,8 @@ pub(crate) fn element(id: &str, json: &str) -> Markup {
     html! { script type="application/json" id=(id) { (PreEscaped(inert(json))) } }
 }
 
-/// JSON without the characters that mean something to an HTML or a JavaScript parser. They occur inside of strings
-/// only, where an escape means the same.
+/// JSON with escapes for the characters that have a meaning to an HTML or JavaScript parser. They occur in strings only,
+/// where an escape means the same.
 fn inert(json: &str) -> String {
     let mut inert = String::with_capacity(json.len() + json.len() / 16);
     for character in json.chars() {

@@ -1,17 +1,17 @@
-//! The frame of a page: what it may do, how it looks, and the one script.
+//! The frame of a page: security policy, style and script.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
-/// How a page looks: the whole of its one style element.
+/// The style sheet of every page.
 const STYLE: &str = include_str!("page.css");
-/// What a page does: the whole of a script element, which is there only when there is a list to search.
+/// The script of a page with a searchable list.
 const SEARCH: &str = include_str!("search.js");
-/// The same, when there is a browser.
+/// The script of a page with a browser.
 const BROWSE: &str = include_str!("browse.js");
-/// The same, when there is a long table.
+/// The script of a page with a long table.
 const TABLES: &str = include_str!("tables.js");
 
 /// The scripts that a page needs.
@@ -23,7 +23,7 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// What either needs.
+    /// The scripts that either needs.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             search: self.search || other.search,
@@ -70,7 +70,7 @@ pub(crate) fn document(title: &str, body: &Markup, scripts: Scripts) -> String {
     page.into_string()
 }
 
-/// Nothing is loaded from anywhere, nothing is sent anywhere, and what is inline is this style and these scripts.
+/// The content security policy: no loads, no requests, and no inline code but this style and these scripts.
 fn policy(scripts: &[&str]) -> String {
     let script = if scripts.is_empty() {
         "'none'".to_owned()

@@ -1,6 +1,6 @@
 //! Numbers as text: the same digits on every machine.
 
-/// A value with a fixed number of digits after the point; far from one in scientific notation.
+/// A value with a fixed number of decimals; a large one in scientific notation.
 pub(crate) fn fixed(value: f64, digits: u8) -> String {
     let digits = usize::from(digits.min(17));
     if let Some(word) = not_finite(value) {
@@ -18,7 +18,7 @@ pub(crate) fn fixed(value: f64, digits: u8) -> String {
     }
 }
 
-/// A value with all of its digits, and no more.
+/// A value with all of its digits.
 pub(crate) fn plain(value: f64) -> String {
     if let Some(word) = not_finite(value) {
         return word.to_owned();
@@ -45,14 +45,14 @@ fn not_finite(value: f64) -> Option<&'static str> {
     }
 }
 
-/// A coordinate in a drawing: two digits, without the zeros that say nothing.
+/// A coordinate in a drawing: two decimals, without trailing zeros.
 pub(crate) fn coordinate(value: f64) -> String {
     let text = fixed(value, 2);
     let text = text.trim_end_matches('0').trim_end_matches('.');
     text.to_owned()
 }
 
-/// "1 point", "3 points".
+/// A count with its noun: "1 point", "3 points".
 pub(crate) fn counted(count: usize, one: &str) -> String {
     if count == 1 {
         format!("1 {one}")

@@ -1,21 +1,21 @@
-/// What a value means to the reader. Shown as a colour and as a sign, so that colour is never the only signal.
+/// The meaning of a value, shown as a colour and a sign, so that colour is never the only signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Tone {
-    /// Nothing in particular.
+    /// No particular meaning.
     #[default]
     Neutral,
-    /// As hoped for: passed, kept, compliant.
+    /// A good result: passed, kept, compliant.
     Good,
-    /// Failed, refuted, lost.
+    /// A bad result: failed, refuted, lost.
     Bad,
-    /// Undecided, tolerated, to be looked at.
+    /// A result that needs attention: undecided, tolerated.
     Caution,
     /// A remark.
     Info,
 }
 
 impl Tone {
-    /// The class of an element with this tone.
+    /// The CSS class of an element with this status.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::Neutral => "tone neutral",

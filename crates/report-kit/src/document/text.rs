@@ -1,17 +1,17 @@
-//! Text that others wrote: what is shown of it.
+//! Untrusted text, made visible and cut.
 
 use std::borrow::Cow;
 
 use maud::{Markup, html};
 
-/// Characters of a heading, a caption, a name.
+/// The maximum length in characters of a heading, a caption or a name.
 pub(crate) const TITLE: usize = 300;
-/// Characters of a table cell or a fact.
+/// The maximum length in characters of a table cell or a fact.
 pub(crate) const CELL: usize = 2_000;
-/// Characters of a paragraph, a code block, a side of a diff, an entry of a list.
+/// The maximum length in characters of a paragraph, a code block, a side of a diff or an entry of a list.
 pub(crate) const BLOCK: usize = 20_000;
 
-/// The text with every character made visible that would hide, reorder or disappear.
+/// The text with every hidden or reordering character made visible.
 ///
 /// `\r\n` becomes `\n`; line feeds and tabs stay. Other controls, direction controls, invisible characters, private use and
 /// noncharacters become their code points (`⟨U+202E⟩`), which every font can show. Letters of right-to-left scripts,
@@ -42,7 +42,7 @@ fn code_point(character: char) -> String {
     format!("⟨U+{:04X}⟩", u32::from(character))
 }
 
-/// Whether a character shows nothing by itself, or changes how its neighbours are shown.
+/// Whether a character is invisible or changes how its neighbours are shown.
 fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -66,7 +66,7 @@ fn is_hidden(character: char) -> bool {
     }
 }
 
-/// The first `limit` characters, and how many there are when that is not all of them.
+/// The first `limit` characters, and the total number if there are more.
 pub(crate) fn cut(text: &str, limit: usize) -> (&str, Option<usize>) {
     // No text has more characters than bytes: most texts are not counted at all.
     if text.len() <= limit {
@@ -78,17 +78,18 @@ pub(crate) fn cut(text: &str, limit: usize) -> (&str, Option<usize>) {
     }
 }
 
-/// The text for an element: visible, and cut with a note.
+/// The text for an element: hidden characters made visible, cut with a note.
 pub(crate) fn markup(text: &str, limit: usize) -> Markup {
     let (kept, total) = cut(text, limit);
     html! { (visible(kept)) @if let Some(total) = total { (cut_note(limit, total)) } }
 }
 
-/// The shortest word that is broken at its joints.
+/// The minimum length in bytes of a word that may be broken.
 const LONG_WORD: usize = 12;
 
-/// The text for a cell or a name: as [`markup`], and a long word may be broken after `_`, `-` and `/`. The element that says so
-/// is empty, so that a copy of the text does not have it.
+/// The text for a cell or a name: as [`markup`], and a long word may be broken after `_`, `-` and `/`.
+///
+/// An empty element allows the break, so that a copy of the text does not contain it.
 pub(crate) fn breakable(text: &str, limit: usize) -> Markup {
     let (kept, total) = cut(text, limit);
     let shown = visible(kept);
@@ -101,7 +102,7 @@ pub(crate) fn breakable(text: &str, limit: usize) -> Markup {
     }
 }
 
-/// Returns the text in the pieces that a line may end with.
+/// Splits the text at the positions where a line may end.
 fn pieces(text: &str) -> Vec<&str> {
     let is_joint = |byte: u8| matches!(byte, b'_' | b'-' | b'/');
     let bytes = text.as_bytes();
@@ -122,7 +123,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// What stands where a text was cut.
+/// The note at the end of a text that was cut.
 pub(crate) fn cut_note(limit: usize, total: usize) -> Markup {
     html! { " " span class="cut" { "[cut: the first " (limit) " of " (total) " characters]" } }
 }

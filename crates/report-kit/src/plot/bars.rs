@@ -1,4 +1,4 @@
-//! Named values as bars from zero, one under the other, so that a name has room.
+//! Named values as horizontal bars from zero, one below the other.
 
 use maud::{Markup, html};
 
@@ -9,11 +9,11 @@ use crate::document::cell::Cell;
 use crate::document::number::{coordinate, counted, plain};
 use crate::document::text;
 
-/// Bars that are drawn.
+/// The maximum number of bars that are drawn.
 const DRAWN: usize = 100;
-/// Characters of a name beside its bar.
+/// The maximum length in characters of a name next to its bar.
 const NAME: usize = 26;
-/// Height of a bar with the space around it.
+/// The height of a bar with the space around it.
 const ROW: f64 = 26.0;
 const LEFT: f64 = 230.0;
 const RIGHT: f64 = WIDTH - 70.0;
@@ -119,7 +119,7 @@ fn draw_bar(bar: &Bar, interval: Option<(f64, f64)>, top: f64, at: &impl Fn(f64)
     }
 }
 
-/// Four digits are as many as one can see.
+/// A value with four significant digits, which are as many as a drawing shows.
 fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     plain(rounded)

@@ -1,4 +1,4 @@
-//! What all plots share: the frame with its axes, and the figure around the drawing.
+//! The parts that all plots share: the frame with its axes, and the figure around the drawing.
 
 use maud::{Markup, html};
 
@@ -11,26 +11,26 @@ use crate::document::text;
 use crate::error::Error;
 use crate::table::Table;
 
-/// Width of a drawing in its own units; the page scales it.
+/// The width of a drawing in its own units; the page scales it.
 pub(super) const WIDTH: f64 = 720.0;
-/// Height of a drawing with two axes.
+/// The height of a drawing with two axes.
 pub(super) const HEIGHT: f64 = 340.0;
-/// Rows of the table behind a plot.
+/// The maximum number of rows of a plot's table.
 const ROWS: usize = 1_000;
-/// Characters of a label in a drawing.
+/// The maximum length in characters of a label in a drawing.
 pub(super) const LABEL: usize = 60;
 
-/// A plot as far as it is drawn.
+/// A plot with its drawing.
 pub(super) struct Figure {
-    /// The drawing; none if there was nothing to draw.
+    /// The drawing; `None` if no value can be drawn.
     pub(super) drawing: Option<Drawing>,
-    /// What each colour and shape is, when there is more than one.
+    /// The legend of colours and shapes, if there is more than one.
     pub(super) legend: Vec<(Markup, String)>,
-    /// What was left out, and why.
+    /// Notes on values that were left out, with the reason.
     pub(super) notes: Vec<String>,
     /// The numbers.
     pub(super) columns: Vec<String>,
-    /// A row for each of them.
+    /// The rows of the table.
     pub(super) rows: Vec<Vec<Cell>>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Figure {
 pub(super) struct Drawing {
     pub(super) height: f64,
     pub(super) content: Markup,
-    /// What a reader would see, in a sentence.
+    /// A description of the drawing in a sentence.
     pub(super) description: String,
 }
 
@@ -82,7 +82,7 @@ impl Figure {
     }
 }
 
-/// The items of the columns that are kept.
+/// Keeps the items of the columns in use.
 fn kept<T>(items: Vec<T>, filled: &[bool]) -> impl Iterator<Item = T> {
     let items = items.into_iter().zip(filled);
     items.filter_map(|(item, filled)| filled.then_some(item))
@@ -164,7 +164,7 @@ fn name(axis: &Axis) -> String {
     format!("{}{scale}", text::label(&axis.label, LABEL))
 }
 
-/// What stands under a plot that could not show everything.
+/// The note under a plot that could not show every value.
 pub(super) fn left_out(count: usize, thing: &str, axis: &Axis, log: bool) -> Option<String> {
     let why = match &axis.missing {
         Some(reason) => &text::label(reason, LABEL),
@@ -174,7 +174,7 @@ pub(super) fn left_out(count: usize, thing: &str, axis: &Axis, log: bool) -> Opt
     (count > 0).then(|| format!("Left out: {} ({why}).", counted(count, thing)))
 }
 
-/// A series' own class: six colours, then again from the first.
+/// The CSS class of a series: six colours, repeated.
 pub(super) fn hue(index: usize) -> String {
     format!("hue-{}", index % 6)
 }

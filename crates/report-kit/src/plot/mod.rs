@@ -1,4 +1,4 @@
-//! Plots: numbers drawn as SVG, with the same numbers in a table behind them.
+//! Plots: numbers drawn as SVG, with the same numbers in a table.
 
 mod bars;
 mod figure;
@@ -14,8 +14,8 @@ use crate::error::Error;
 
 /// A drawing of numbers, with a table of the same numbers to unfold.
 ///
-/// What is not finite, and on a logarithmic axis what is not positive, is left out and counted in a note. A plot of
-/// nothing is a sentence.
+/// Values that are not finite, or not positive on a logarithmic axis, are left out and counted in a note. A plot without
+/// values is a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     title: String,
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 impl Plot {
-    /// Series over two axes. Without [`Plot::with`] it has none.
+    /// A plot over two axes; [`Plot::with`] adds series.
     pub fn xy(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self {
             title: title.into(),
@@ -48,7 +48,7 @@ impl Plot {
         }
     }
 
-    /// One line.
+    /// A plot of a single line.
     pub fn line<P: Into<Point>>(
         title: impl Into<String>,
         x: Axis,
@@ -59,7 +59,7 @@ impl Plot {
         Self::xy(title, x, y).with(Series::line(name, points))
     }
 
-    /// One cloud of points.
+    /// A plot of a single series of points.
     pub fn points<P: Into<Point>>(
         title: impl Into<String>,
         x: Axis,
@@ -70,7 +70,7 @@ impl Plot {
         Self::xy(title, x, y).with(Series::points(name, points))
     }
 
-    /// A bar from zero for each named value.
+    /// A plot with a bar from zero for each named value.
     pub fn bars(title: impl Into<String>, axis: Axis, bars: impl IntoIterator<Item = Bar>) -> Self {
         Self {
             title: title.into(),
@@ -81,7 +81,7 @@ impl Plot {
         }
     }
 
-    /// Adds a series to a plot over two axes; bars have no place for one.
+    /// Adds a series to a plot over two axes; a plot of bars ignores it.
     #[must_use]
     pub fn with(mut self, added: Series) -> Self {
         if let Kind::Xy { series, .. } = &mut self.kind {
@@ -99,7 +99,7 @@ impl Plot {
     }
 }
 
-/// What is measured in one direction.
+/// An axis of a plot: the quantity in one direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     label: String,
@@ -109,7 +109,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A linear axis as long as the data needs it.
+    /// A linear axis that covers the data.
     pub fn new(label: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -119,28 +119,28 @@ impl Axis {
         }
     }
 
-    /// Makes it logarithmic. Bars always start from zero and stay linear.
+    /// Makes the axis logarithmic. Bars start from zero and stay linear.
     #[must_use]
     pub fn log(mut self) -> Self {
         self.log = true;
         self
     }
 
-    /// Makes it reach this value even if no data does: `.including(0.0)`.
+    /// Extends the axis to this value: `.including(0.0)`.
     #[must_use]
     pub fn including(mut self, value: f64) -> Self {
         self.included.push(value);
         self
     }
 
-    /// Names the reason for which a value may be missing, for the note that counts the points left out.
+    /// Names the reason why values may be missing, for the note that counts them.
     #[must_use]
     pub fn missing(mut self, reason: impl Into<String>) -> Self {
         self.missing = Some(reason.into());
         self
     }
 
-    /// Whether a value has a place on it.
+    /// Whether a value can be drawn on the axis.
     fn takes(&self, value: f64) -> bool {
         value.is_finite() && (!self.log || value > 0.0)
     }
@@ -166,14 +166,14 @@ impl Point {
         }
     }
 
-    /// Draws how far `y` may be off.
+    /// Draws the interval of `y`.
     #[must_use]
     pub fn interval(mut self, low: f64, high: f64) -> Self {
         self.interval = Some((low, high));
         self
     }
 
-    /// Names it where the pointer rests on it and in the table.
+    /// Names the point, in its tooltip and in the table.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -187,7 +187,7 @@ impl From<(f64, f64)> for Point {
     }
 }
 
-/// Numbers that belong together in a plot.
+/// A series of numbers in a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     name: String,
@@ -202,7 +202,7 @@ enum Shape {
 }
 
 impl Series {
-    /// Points joined in the order given. A point that is left out breaks the line.
+    /// Points joined in the given order. A point that is left out breaks the line.
     pub fn line<P: Into<Point>>(
         name: impl Into<String>,
         points: impl IntoIterator<Item = P>,
@@ -213,7 +213,7 @@ impl Series {
         }
     }
 
-    /// Points by themselves.
+    /// A series of separate points.
     pub fn points<P: Into<Point>>(
         name: impl Into<String>,
         points: impl IntoIterator<Item = P>,
@@ -224,7 +224,7 @@ impl Series {
         }
     }
 
-    /// The area between two lines, as `(x, low, high)`: what chance alone would give.
+    /// The area between two lines, as `(x, low, high)`, such as the range expected by chance.
     pub fn band(
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, f64, f64)>,
@@ -254,7 +254,7 @@ impl Bar {
         }
     }
 
-    /// Draws how far the value may be off.
+    /// Draws the interval of the value.
     #[must_use]
     pub fn interval(mut self, low: f64, high: f64) -> Self {
         self.interval = Some((low, high));

@@ -1,19 +1,19 @@
-//! Positions of marks and of their names at which no mark or name hides another.
+//! The placement of marks and names, so that none hides another.
 
 use std::collections::HashMap;
 
 use super::figure::WIDTH;
 use crate::document::text;
 
-/// The distance between marks that are moved apart.
+/// The distance between marks that are moved apart, in units of the drawing.
 const STEP: f64 = 7.0;
 /// The maximum number of marks that are moved apart; further ones cover the last.
 const MOST: u32 = 10;
-/// Named points up to which names are written into the drawing.
+/// The maximum number of named points whose names are written into the drawing.
 pub(super) const NAMED: usize = 12;
-/// Characters of such a name.
+/// The maximum length in characters of such a name.
 const NAME: usize = 24;
-/// Width of a letter and height of a line.
+/// The width of a letter and the height of a line, in units of the drawing.
 const LETTER: (f64, f64) = (7.5, 15.0);
 
 /// Returns the distance by which each mark moves to the right, for marks at these places, series by series.

@@ -1,8 +1,8 @@
-//! Where a value lies on an axis, and which values are written beside it.
+//! The scale of an axis: positions of values, and the values that get a label.
 
 use super::Axis;
 
-/// Steps an axis is divided into, about.
+/// The approximate number of steps of an axis.
 const STEPS: f64 = 5.0;
 
 /// An axis with its ends.
@@ -16,7 +16,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The axis for these values; none if none of them has a place on it.
+    /// The scale for these values; `None` if no value can be drawn.
     pub(super) fn over(axis: &Axis, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut ends: Option<(f64, f64)> = None;
         for value in values.into_iter().filter(|value| axis.takes(*value)) {
@@ -42,7 +42,7 @@ impl Scale {
         })
     }
 
-    /// The place of a value: 0 at the low end, 1 at the high end.
+    /// The position of a value: 0 at the low end, 1 at the high end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let place = if self.log {
             (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
@@ -116,7 +116,7 @@ impl Scale {
     }
 }
 
-/// Two ends that are not the same.
+/// Two ends that differ.
 fn apart(low: f64, high: f64) -> (f64, f64) {
     if low < high {
         return (low, high);
@@ -131,7 +131,7 @@ fn apart(low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is not below.
+/// The smallest of 1, 2, 5 times a power of ten that is at least `value`.
 fn nice(step: f64) -> f64 {
     let unit = 10_f64.powf(step.log10().floor());
     let mantissa = step / unit;
@@ -141,7 +141,7 @@ fn nice(step: f64) -> f64 {
     rounded.unwrap_or(10.0) * unit
 }
 
-/// A power of ten that is neither zero nor infinite.
+/// A power of ten, limited so that it is neither zero nor infinite.
 fn power(exponent: i32) -> f64 {
     10_f64.powi(exponent).clamp(f64::MIN_POSITIVE, f64::MAX)
 }
@@ -154,7 +154,7 @@ fn power_label(mantissa: u8, exponent: i32) -> String {
     }
 }
 
-/// Scientific notation without zeros that say nothing.
+/// Scientific notation without trailing zeros.
 fn scientific(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();

@@ -6,18 +6,18 @@ use crate::document::anchor::Anchors;
 use crate::document::number::{coordinate, counted};
 use crate::document::text;
 
-/// Rows that are drawn.
+/// The maximum number of rows that are drawn.
 const ROWS: usize = 400;
-/// Columns that are drawn.
+/// The maximum number of columns that are drawn.
 const COLUMNS: usize = 240;
-/// Space for the numbers at the left and at the top.
+/// The space for the numbers at the left and at the top, in units of the drawing.
 const MARGIN: f64 = 50.0;
-/// Every so many rows and columns have a number.
+/// The interval between numbered rows and columns.
 const NUMBERED: u64 = 5;
-/// Up to so many rows each has one.
+/// The number of rows up to which each row has a number.
 const FEW: usize = 20;
 
-/// A world of cells over time: a row for each moment, coloured cells, the one that matters marked.
+/// A space-time diagram: a row of coloured cells for each moment, with marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpaceTime {
     title: String,
@@ -27,7 +27,7 @@ pub struct SpaceTime {
     origin: (u64, u64),
 }
 
-/// A cell that matters, or a whole row.
+/// A marked cell or row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
     row: usize,
@@ -36,7 +36,7 @@ struct Mark {
 }
 
 impl SpaceTime {
-    /// Rows of cells, a character each, the earliest first. They may differ in length.
+    /// A diagram of these rows, the earliest first, with a character for each cell. Rows may differ in length.
     pub fn new<R: Into<String>>(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = R>,
@@ -50,22 +50,23 @@ impl SpaceTime {
         }
     }
 
-    /// Says which time the first row is and which cell the first column, where the rows are a piece of a larger world. Only the
-    /// numbers that are shown change: marks are counted from the piece's own corner.
+    /// Sets the time of the first row and the cell of the first column, for rows that are a part of a larger universe.
+    ///
+    /// Only the numbers shown change; marks are counted from the corner of the given rows.
     #[must_use]
     pub fn origin(mut self, time: u64, cell: u64) -> Self {
         self.origin = (time, cell);
         self
     }
 
-    /// Says what a character means. The first one is the background; the order decides the colours.
+    /// Names the meaning of a character. The first one is the background; the order decides the colours.
     #[must_use]
     pub fn symbol(mut self, symbol: char, meaning: impl Into<String>) -> Self {
         self.symbols.push((symbol, meaning.into()));
         self
     }
 
-    /// Marks a cell, both numbers from 0, and says why.
+    /// Marks a cell, both numbers from 0, with a note.
     #[must_use]
     pub fn mark(mut self, row: usize, column: usize, note: impl Into<String>) -> Self {
         self.marks.push(Mark {
@@ -76,7 +77,7 @@ impl SpaceTime {
         self
     }
 
-    /// Marks a whole row, from 0, and says why: where no single cell is to blame.
+    /// Marks a whole row, from 0, with a note.
     #[must_use]
     pub fn mark_row(mut self, row: usize, note: impl Into<String>) -> Self {
         self.marks.push(Mark {
@@ -117,7 +118,7 @@ impl SpaceTime {
         }
     }
 
-    /// The part that is drawn: all of it if it is not too large, else what is around the first mark.
+    /// The part that is drawn: everything if it fits, otherwise the part around the first mark.
     fn window(&self) -> Window {
         let height = self.rows.len();
         let width = self
@@ -144,7 +145,7 @@ impl SpaceTime {
         }
     }
 
-    /// The colour of a character: those without a meaning come after the others, in the order of their codes.
+    /// The colour of a character. Characters without a meaning come after the others, in the order of their code points.
     fn colours(&self, window: &Window) -> BTreeMap<char, usize> {
         let mut colours = BTreeMap::new();
         for (index, (symbol, _)) in self.symbols.iter().enumerate() {
@@ -214,7 +215,7 @@ impl SpaceTime {
         }
     }
 
-    /// Where a mark is, in words.
+    /// The position of a mark, in words.
     fn place(&self, mark: &Mark) -> String {
         let time = self.origin.0.saturating_add(mark.row as u64);
         match mark.column {
@@ -238,7 +239,7 @@ impl SpaceTime {
     }
 }
 
-/// What is drawn of a world.
+/// The part of a diagram that is drawn.
 struct Window {
     top: usize,
     left: usize,
@@ -263,7 +264,7 @@ impl Window {
     }
 }
 
-/// Where a window begins that has `wanted` in it.
+/// The start of a window that contains `wanted`.
 fn first(wanted: usize, size: usize, all: usize) -> usize {
     if all <= size || wanted < size {
         0
@@ -295,7 +296,7 @@ fn numbers(window: &Window, columns: usize, side: f64, origin: (u64, u64)) -> Ma
     }
 }
 
-/// All fields of one character as one path; neighbours in a row are one rectangle.
+/// All cells of one character as one path; neighbours in a row are one rectangle.
 fn fields(window: &Window, symbol: char, side: f64) -> String {
     let mut path = String::new();
     for (row, line) in window.cells.iter().enumerate() {
@@ -327,7 +328,7 @@ fn mesh(rows: usize, columns: usize, side: f64) -> String {
     across.chain(down).collect::<Vec<_>>().concat()
 }
 
-/// The characters themselves, but for the background: a colour is not all that tells cells apart.
+/// The characters of all cells but the background, so that colour is not the only distinction.
 fn letters(window: &Window, symbols: &[(char, String)], side: f64) -> Markup {
     let background = symbols.first().map(|(symbol, _)| *symbol);
     html! {
@@ -341,7 +342,7 @@ fn letters(window: &Window, symbols: &[(char, String)], side: f64) -> Markup {
     }
 }
 
-/// A character that fits into a cell.
+/// A visible character that fits into a cell.
 fn letter(symbol: char) -> char {
     let mut buffer = [0; 4];
     let mut shown = text::visible(symbol.encode_utf8(&mut buffer)).into_owned();
@@ -351,7 +352,7 @@ fn letter(symbol: char) -> char {
     }
 }
 
-/// A frame in two colours, which is seen on any ground.
+/// A frame in two colours, visible on any background.
 fn outline(window: &Window, mark: &Mark, side: f64) -> Markup {
     let line = mark
         .row

@@ -10,11 +10,11 @@ use crate::document::cell::Cell;
 use crate::document::number::{coordinate, counted, plain};
 use crate::document::text;
 
-/// Points of one series that are drawn: more would be a blot, and megabytes.
+/// The maximum number of points of one series that are drawn; more would fill the drawing and take megabytes.
 const DRAWN: usize = 4_000;
-/// Points of one series that tell their numbers where the pointer rests on them.
+/// The maximum number of points of one series that have a tooltip.
 const TOLD: usize = 500;
-/// Line styles, so that a colour is not all that tells two lines apart.
+/// Line styles, so that colour is not the only distinction.
 const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "12 4"];
 
 pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
@@ -76,7 +76,7 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
     }
 }
 
-/// The names of points, where there are few: those of a plot whose points have one.
+/// The names of points, in a plot with few named ones.
 fn labels(drawn: &[Drawn<'_>], shifts: &[Vec<f64>], frame: &Frame) -> Vec<Label> {
     let marks = drawn.iter().zip(shifts).flat_map(|(drawn, shifts)| {
         let points = drawn.points().iter().zip(shifts);
@@ -145,7 +145,7 @@ fn rows(series: &Series) -> Vec<Vec<Cell>> {
     }
 }
 
-/// A series with what decides how it is drawn.
+/// A series with its style.
 struct Drawn<'a> {
     index: usize,
     series: &'a Series,
@@ -165,7 +165,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// The points of a band that have a place.
+    /// The points of a band that can be drawn.
     fn edges(&self) -> Vec<(f64, f64, f64)> {
         match &self.series.shape {
             Shape::Band(points) => (points.iter().copied())
@@ -213,7 +213,7 @@ impl Drawn<'_> {
         points.div_ceil(DRAWN).max(1)
     }
 
-    /// All that the axes have to reach.
+    /// All values that the axes cover.
     fn extent(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut across, mut up) = (Vec::new(), Vec::new());
         for point in self.points().iter().filter(|point| self.takes(point)) {
@@ -242,8 +242,8 @@ impl Drawn<'_> {
         html! { path class={ "band " (hue(self.index)) } d={ (path) "Z" } {} }
     }
 
-    /// For each point its place, if no other may hide it: `None` for one that an axis does not take, for the points of a line,
-    /// and where there are too many to tell them apart.
+    /// The position of each point that must not be hidden. `None` for a point outside the axes, for the points of a line, and
+    /// if there are too many points to separate.
     fn cloud(&self, frame: &Frame) -> Vec<Option<(f64, f64)>> {
         let points = self.points();
         let apart = matches!(self.series.shape, Shape::Points(_)) && points.len() <= TOLD;
@@ -345,7 +345,7 @@ fn whisker(x: f64, low: f64, high: f64) -> Markup {
     }
 }
 
-/// A mark of about eight units across: each series has another shape.
+/// A mark about eight units wide; each series has a different shape.
 fn shape(index: usize, x: f64, y: f64) -> String {
     let at = format!("M{} {}", coordinate(x), coordinate(y));
     let relative = match index % 6 {

@@ -8,7 +8,7 @@ use crate::document::status::Tone;
 use crate::document::text;
 use crate::error::Error;
 
-/// Many entries of text, with a search box where scripts run. Without them it is a list.
+/// A list of text entries, with a search box if scripts run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchableList {
     title: String,
@@ -16,7 +16,7 @@ pub struct SearchableList {
 }
 
 impl SearchableList {
-    /// A list.
+    /// A list with these entries.
     pub fn new(title: impl Into<String>, entries: impl IntoIterator<Item = Entry>) -> Self {
         Self {
             title: title.into(),
@@ -24,7 +24,7 @@ impl SearchableList {
         }
     }
 
-    /// The anchors of its entries.
+    /// The anchors of the entries.
     pub(crate) fn collect(&self, anchors: &mut Anchors) -> Result<(), Error> {
         let named = self
             .entries
@@ -56,7 +56,7 @@ impl SearchableList {
     }
 }
 
-/// An entry of a [`SearchableList`]: a title, facts, and text in stretches with a meaning.
+/// An entry of a [`SearchableList`]: a title, facts, and text in parts with a status.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Entry {
     title: String,
@@ -66,7 +66,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry with nothing but a title.
+    /// An entry with a title only.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -74,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// Lets [`Cell::Link`] lead here. Any text will do; it must be the only one on the page.
+    /// Sets the target of a [`Cell::Link`]: any text that is unique on the page.
     #[must_use]
     pub fn anchor(mut self, anchor: impl Into<String>) -> Self {
         self.anchor = Some(anchor.into());
@@ -88,7 +88,7 @@ impl Entry {
         self
     }
 
-    /// Adds a stretch of text, right after the last one. White space counts.
+    /// Adds a part of the text, directly after the last one. White space is kept.
     #[must_use]
     pub fn text(mut self, tone: Tone, text: impl Into<String>) -> Self {
         self.text.push((tone, text.into()));

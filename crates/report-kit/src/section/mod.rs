@@ -26,7 +26,7 @@ pub struct Section {
     parts: Vec<Part>,
 }
 
-/// What a section is made of.
+/// A part of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Text(String),
@@ -43,7 +43,7 @@ pub(crate) enum Part {
 }
 
 impl Section {
-    /// A section with nothing but a heading.
+    /// A section with a heading only.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -53,28 +53,27 @@ impl Section {
         }
     }
 
-    /// Lets [`Cell::Link`] lead here, and keeps the section's address the same from page to page. Any text will do; it
-    /// must be the only one on the page.
+    /// Sets the target of a [`Cell::Link`], which also keeps the section's address stable: any text that is unique on the page.
     #[must_use]
     pub fn anchor(mut self, anchor: impl Into<String>) -> Self {
         self.anchor = Some(anchor.into());
         self
     }
 
-    /// Shows the heading only until the reader unfolds it.
+    /// Folds the section: only the heading is shown until the reader unfolds it.
     #[must_use]
     pub fn folded(mut self) -> Self {
         self.folded = true;
         self
     }
 
-    /// Adds a paragraph. Its line breaks count.
+    /// Adds a paragraph. Line breaks are kept.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         self.part(Part::Text(text.into()))
     }
 
-    /// Adds text to be read letter by letter, under a name.
+    /// Adds named text in a monospaced font.
     #[must_use]
     pub fn code(self, name: impl Into<String>, code: impl Into<String>) -> Self {
         self.part(Part::Code {
@@ -83,7 +82,7 @@ impl Section {
         })
     }
 
-    /// Adds a line that stands out.
+    /// Adds a highlighted line.
     #[must_use]
     pub fn notice(self, tone: Tone, text: impl Into<String>) -> Self {
         self.part(Part::Notice(tone, text.into()))
@@ -113,7 +112,7 @@ impl Section {
         self.part(Part::Grid(grid))
     }
 
-    /// Adds two texts and what differs between them.
+    /// Adds a comparison of two texts.
     #[must_use]
     pub fn diff(self, diff: TextDiff) -> Self {
         self.part(Part::Diff(diff))
@@ -125,13 +124,13 @@ impl Section {
         self.part(Part::List(list))
     }
 
-    /// Adds many items to look through.
+    /// Adds a browser of many items.
     #[must_use]
     pub fn browser(self, browser: Browser) -> Self {
         self.part(Part::Browser(browser))
     }
 
-    /// Adds a section inside of this one.
+    /// Adds a section inside this one.
     #[must_use]
     pub fn section(self, section: Section) -> Self {
         self.part(Part::Section(section))
@@ -142,7 +141,7 @@ impl Section {
         self
     }
 
-    /// Its heading and its place, for the list of contents.
+    /// The heading and its address, for the list of contents.
     pub(crate) fn entry(&self, index: usize) -> (&str, String) {
         (&self.title, self.id(index))
     }
@@ -154,7 +153,7 @@ impl Section {
         }
     }
 
-    /// Renders a section of the page itself, which may be one that is folded for its place.
+    /// Renders a top-level section; `folded` is set by its position.
     pub(crate) fn render(
         &self,
         index: usize,
@@ -193,7 +192,7 @@ impl Section {
     }
 }
 
-/// Takes up the anchors of sections and lists, so that links may also lead forward.
+/// Registers the anchors of sections and lists, so that links may also lead forward.
 pub(crate) fn collect(parts: &[Part], anchors: &mut Anchors) -> Result<(), Error> {
     for part in parts {
         match part {
@@ -213,7 +212,7 @@ pub(crate) fn collect_section(section: &Section, anchors: &mut Anchors) -> Resul
     collect(&section.parts, anchors)
 }
 
-/// The scripts that parts need.
+/// The scripts that these parts need.
 fn scripts(parts: &[Part]) -> Scripts {
     let mut scripts = Scripts::default();
     for part in parts {
@@ -229,7 +228,7 @@ fn scripts(parts: &[Part]) -> Scripts {
 }
 
 impl Section {
-    /// The scripts that it needs.
+    /// The scripts that the part needs.
     pub(crate) fn scripts(&self) -> Scripts {
         scripts(&self.parts)
     }
@@ -270,7 +269,7 @@ fn render_part(part: &Part, level: u8, anchors: &Anchors) -> Result<Markup, Erro
     })
 }
 
-/// Pairs of anything that names them.
+/// Converts pairs of a name and a value.
 pub(crate) fn named<N: Into<String>>(
     facts: impl IntoIterator<Item = (N, Cell)>,
 ) -> Vec<(String, Cell)> {
@@ -279,7 +278,7 @@ pub(crate) fn named<N: Into<String>>(
         .collect()
 }
 
-/// Names and their values.
+/// Renders names and their values.
 pub(crate) fn facts(pairs: &[(String, Cell)], anchors: &Anchors) -> Result<Markup, Error> {
     Ok(html! {
         dl {

@@ -24,7 +24,7 @@ fn rendered(browser: Browser) -> Result<String, Box<dyn Error>> {
         .render()?)
 }
 
-/// What the script reads.
+/// The data that the script reads.
 fn data(browser: Browser) -> Result<Json, Box<dyn Error>> {
     let page = Html::parse_document(&rendered(browser)?);
     let json = texts(&page, ".browser script[type='application/json']")?.concat();

@@ -1,4 +1,4 @@
-//! What a model may write, in every place that takes a text.
+//! Hostile texts of a model, in every part that takes a text.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Where things are on a page, as a browser lays it out.
+//! The layout of a page in a browser.
 #![expect(
     clippy::unwrap_used,
     reason = "a test stops at the first surprise, and the line says which"

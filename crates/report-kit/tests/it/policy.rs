@@ -1,4 +1,4 @@
-//! What a page may do, said by the page.
+//! The content security policy of a page.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! What a page is to the parser of a browser.
+//! The page as the parser of a browser reads it.
 
 use std::error::Error;
 

@@ -10,10 +10,10 @@ use crate::Error;
 /// A block of a stream that is still being written.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
-    /// The block as `content_block_start` gives it; what the deltas add is filled in at its end.
+    /// The block of `content_block_start`; the text of the deltas is added at its end.
     object: Object,
     kind: BlockKind,
-    /// The field that the deltas add to. Every kind of block has one; signature and citations come beside it.
+    /// The field that the deltas add to. Every kind of block has one, in addition to signature and citations.
     grown: Option<(&'static str, String)>,
     signature: Option<String>,
     citations: Vec<Box<RawValue>>,
@@ -30,7 +30,7 @@ impl OpenBlock {
         })
     }
 
-    /// Tells that the block starts: empty, and then what it starts with.
+    /// Emits the start of the block: empty, then its initial content.
     pub fn announce(&self, index: usize, out: &mut VecDeque<Event>) {
         let (kind, given) = match self.kind.clone() {
             BlockKind::Text { text } => (
@@ -61,21 +61,21 @@ impl OpenBlock {
         out.extend(given);
     }
 
-    /// Adds a piece of text.
+    /// Appends to the text.
     pub fn add_text(&mut self, index: usize, text: String) -> Result<Option<Event>, Error> {
         self.grow("text", &text)?;
         let own = matches!(self.kind, BlockKind::Text { .. });
         Ok(own.then_some(Event::TextDelta { index, text }))
     }
 
-    /// Adds a piece of a thought.
+    /// Appends to the thought.
     pub fn add_thinking(&mut self, index: usize, text: String) -> Result<Option<Event>, Error> {
         self.grow("thinking", &text)?;
         let own = matches!(self.kind, BlockKind::Thinking { .. });
         Ok(own.then_some(Event::ThinkingDelta { index, text }))
     }
 
-    /// Adds a piece of a tool's arguments.
+    /// Appends to the arguments of a tool call.
     pub fn add_json(&mut self, index: usize, json: String) -> Result<Option<Event>, Error> {
         self.grow("input", &json)?;
         let own = matches!(
@@ -85,7 +85,7 @@ impl OpenBlock {
         Ok(own.then_some(Event::ToolInputDelta { index, json }))
     }
 
-    /// Sets the signature; it comes whole.
+    /// Sets the signature, which arrives as a whole.
     pub fn sign(&mut self, signature: String) {
         self.signature = Some(signature);
     }
@@ -150,7 +150,7 @@ impl OpenBlock {
         decode::received(exchange, self.kind, raw)
     }
 
-    /// The block as far as it came. It has no raw text: it must not be taken for a whole one.
+    /// The incomplete block. It has no raw text, so that it is not mistaken for a whole one.
     pub fn cut(mut self, exchange: &Exchange) -> Block {
         let grown = self.grown.take();
         if let BlockKind::ToolUse { input, .. } = &mut self.kind {
@@ -188,7 +188,7 @@ impl OpenBlock {
         }
     }
 
-    /// Arguments that came with the start of the block and not in pieces.
+    /// Arguments that arrived with the start of the block instead of in deltas.
     fn tell_input(&self, index: usize, out: &mut VecDeque<Event>) {
         if let BlockKind::ToolUse {
             input: ToolInput::Json(raw),

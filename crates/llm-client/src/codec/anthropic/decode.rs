@@ -10,7 +10,7 @@ use crate::codec::fields::Fields;
 use crate::transport::HttpResponse;
 use crate::{Error, ErrorKind, Redactor};
 
-/// What a reply does not say itself: who was asked, and what its headers are.
+/// The context of a response: provider, model and headers.
 #[derive(Debug)]
 pub(super) struct Exchange {
     provider: String,
@@ -31,7 +31,7 @@ impl Exchange {
         }
     }
 
-    /// Takes the headers of the reply.
+    /// Stores the headers of the response.
     pub fn hear(&mut self, response: &HttpResponse) {
         self.headers.clone_from(&response.headers);
         self.request_id = response.request_id().map(str::to_owned);
@@ -62,7 +62,7 @@ impl Exchange {
         error
     }
 
-    /// The error that an object with an `error` is, in a reply with a success status or in a stream.
+    /// The error in an object with an `error` field, in a response with a success status or in a stream.
     pub fn fault(&self, envelope: &Fields<'_>) -> Error {
         let error = match envelope.raw("error") {
             Some(object) => error_body::of_object(self.asked(), &self.headers, object),
@@ -96,7 +96,7 @@ impl Exchange {
     }
 }
 
-/// A reply in one piece.
+/// Decodes a whole reply.
 pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
     let (whole, fields) = object(exchange, body)?;
     let kind = fields.text("type");
@@ -125,7 +125,7 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
     Ok(assemble(exchange, &fields, blocks, usage, raw))
 }
 
-/// The reply that these parts make.
+/// Builds the reply of these parts.
 pub(super) fn assemble(
     exchange: &Exchange,
     fields: &Fields<'_>,
@@ -151,7 +151,7 @@ pub(super) fn assemble(
     }
 }
 
-/// A block as it came.
+/// Decodes a block.
 pub(super) fn received(exchange: &Exchange, kind: BlockKind, raw: Raw) -> Block {
     Block {
         raw: Some(raw),
@@ -167,12 +167,12 @@ fn object<'a>(exchange: &Exchange, body: &'a [u8]) -> Result<(&'a RawValue, Fiel
         .ok_or_else(|| exchange.bad_response("it is no JSON object", body))
 }
 
-/// The fields of an object; of anything else, none.
+/// The fields of an object; no fields for any other value.
 pub(super) fn fields_of(raw: &RawValue) -> Fields<'_> {
     Fields::of(raw.get()).unwrap_or_default()
 }
 
-/// What a block is.
+/// Decodes the kind of a block.
 pub(super) fn block_kind(fields: &Fields<'_>) -> Result<BlockKind, Error> {
     let kind = fields.text("type").unwrap_or_default();
     let text = |name: &str| fields.text(name).unwrap_or_default();
@@ -205,7 +205,7 @@ pub(super) fn block_kind(fields: &Fields<'_>) -> Result<BlockKind, Error> {
     })
 }
 
-/// A text that may be absent, but not lost because it cannot be read.
+/// A text that may be absent; one that cannot be read is an error.
 fn essential(fields: &Fields<'_>, name: &str) -> Result<String, Error> {
     match (fields.raw(name), fields.text(name)) {
         (_, Some(text)) => Ok(text),
@@ -222,7 +222,7 @@ fn tool_input(fields: &Fields<'_>) -> ToolInput {
     input.map_or_else(|| ToolInput::Invalid(String::new()), ToolInput::Json)
 }
 
-/// Settles the id of a call. With another one than the server's the block is no longer as it came.
+/// Assigns the id of a tool call. With another id than the server's the block's raw text is dropped.
 pub(super) fn settle_id(ids: &mut CallIds, block: &mut Block) {
     if ids.changes(&mut block.kind) {
         block.raw = None;
@@ -288,8 +288,8 @@ pub(super) fn count(exchange: &Exchange, body: &[u8]) -> Result<Count, Error> {
     Ok(Count { tokens, source })
 }
 
-/// What a 404 of the counting route means: the service's own error says that the model is not there, anything
-/// else that the route is not.
+/// The error of a 404 of the counting route: the service's own error means an unknown model, anything else a missing
+/// route.
 pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
     let text = String::from_utf8_lossy(body);
     let error = Fields::of(&text).and_then(|fields| fields.object("error"));

@@ -13,10 +13,10 @@ use crate::Error;
 use crate::codec::Body;
 use crate::provider::Route;
 
-/// Sent when a request has none: the API requires one.
+/// The `max_tokens` of a request without one, since the API requires it.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;
 
-/// Fields that shape the reply but not the prompt: the counting route refuses them.
+/// Fields that affect the reply but not the prompt; the counting route refuses them.
 const NOT_COUNTED: [&str; 7] = [
     "max_tokens",
     "metadata",
@@ -27,7 +27,7 @@ const NOT_COUNTED: [&str; 7] = [
     "top_p",
 ];
 
-/// The body that asks `request` of `model`.
+/// The body of `request` for `model`.
 pub(super) fn body(request: &Request, model: &str, route: Route) -> Result<Bytes, Error> {
     if request.sampling.seed.is_some() {
         let why = "the Messages API has no seed: leave it unset";
@@ -107,7 +107,7 @@ fn output_config(effort: Option<&str>, format: Option<&OutputFormat>) -> Option<
     (!config.is_empty()).then_some(config.into())
 }
 
-/// A list in the API's form, each item by way of the wrapper.
+/// Serialises a list with a converter for each item.
 struct Each<'a, T, W>(&'a [T], fn(&'a T) -> W);
 
 impl<T, W: Serialize> Serialize for Each<'_, T, W> {
@@ -133,7 +133,7 @@ impl Serialize for Turn<'_> {
     }
 }
 
-/// Blocks, or a string where that says the same.
+/// Blocks, or a string if that is equivalent.
 struct Content<'a>(&'a [Block]);
 
 impl Serialize for Content<'_> {
@@ -255,7 +255,7 @@ impl Serialize for Source<'_> {
     }
 }
 
-/// The API takes nothing but an object: what is none was never run, and its error result says so.
+/// The input of a call as an object, which the API requires. Other input was never run, and its error result says so.
 struct Input<'a>(&'a ToolInput);
 
 impl Serialize for Input<'_> {

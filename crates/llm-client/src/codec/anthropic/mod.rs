@@ -21,7 +21,7 @@ use crate::provider::{Answer, Call, Caps, Provider, Route, Structure};
 use crate::transport::{HttpRequest, HttpResponse, Method};
 use crate::{ConfigError, Error};
 
-/// Models behind the Anthropic Messages API.
+/// A provider for the Messages API of Anthropic.
 ///
 /// ```
 /// use llm_client::provider::Provider as _;
@@ -49,13 +49,13 @@ pub struct Anthropic {
 pub enum AnthropicVersion {
     /// `2023-06-01`: sampling fields, documents in assistant messages and citations are allowed.
     V2023_06_01,
-    /// `2026-10-21`: they are not.
+    /// `2026-10-21`: these are refused.
     #[default]
     V2026_10_21,
 }
 
 impl AnthropicVersion {
-    /// As it is sent.
+    /// The value of the header.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V2023_06_01 => "2023-06-01",
@@ -85,7 +85,7 @@ impl FromStr for AnthropicVersion {
 }
 
 impl Anthropic {
-    /// The base URL of the service itself.
+    /// The base URL of the service.
     pub const DEFAULT_BASE: &'static str = "https://api.anthropic.com";
 
     /// Models at `endpoint`, asked with the newest version of the API.
@@ -117,7 +117,7 @@ impl Anthropic {
         self.versions.get(model).copied().unwrap_or(self.version)
     }
 
-    /// Another [`Provider::name`]; for two endpoints in one client.
+    /// Sets another [`Provider::name`], for two endpoints in one program.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -127,7 +127,7 @@ impl Anthropic {
     /// Asks for these features in `anthropic-beta`.
     ///
     /// # Errors
-    /// A name is empty or cannot stand in that header.
+    /// A name is empty or not allowed in that header.
     pub fn with_betas<'a>(
         mut self,
         betas: impl IntoIterator<Item = &'a str>,
@@ -159,7 +159,7 @@ impl Anthropic {
     }
 }
 
-/// The error that a reply without a success status is. A redirect is one too: the key stays where it is.
+/// The error of a response without a success status. A redirect is one too, so that the key is not sent elsewhere.
 async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
     let status = response.status;
     let body = response.start(error_body::BODY_READ).await;
@@ -171,7 +171,7 @@ async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
     ))
 }
 
-/// Asks for `call` and reads the answer. `exchange` lacks the headers of the reply.
+/// Sends `call` and decodes the answer. `exchange` gets the headers of the response here.
 async fn ask(mut exchange: Exchange, call: Call) -> Result<Answer, Error> {
     let response = call.transport.execute(call.wire).await?;
     exchange.hear(&response);

@@ -6,7 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::codec::fields::Fields;
 
-/// A JSON object that is put together from events: what they say later goes where the key was first.
+/// A JSON object assembled from events: a later value replaces the first in place.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(transparent)]
 pub(super) struct Object(IndexMap<String, Box<RawValue>>);
@@ -32,14 +32,14 @@ impl Object {
         }
     }
 
-    /// Takes over a field as a later event gives it: a null does not undo a value.
+    /// Updates a field from a later event; a null does not replace a value.
     pub fn overwrite(&mut self, name: &str, value: &RawValue) {
         if value.get() != "null" || !self.0.contains_key(name) {
             self.0.insert(name.to_owned(), value.to_owned());
         }
     }
 
-    /// Takes over every field of `later`, if it is an object.
+    /// Updates every field from `later`, if it is an object.
     pub fn merge(&mut self, later: &RawValue) {
         if let Ok(later) = serde_json::from_str::<Self>(later.get()) {
             for (name, value) in later.iter() {
@@ -53,7 +53,7 @@ impl Object {
         raw_of(self)
     }
 
-    /// The object as one text with a field set to `value`, which may be long: it is written but once.
+    /// The object as one text with a field set to `value`, which is written only once since it may be long.
     pub fn to_raw_with<T: Serialize + ?Sized>(&self, name: &str, value: &T) -> Raw {
         raw_of(&With {
             object: self,

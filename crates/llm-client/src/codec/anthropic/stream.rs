@@ -12,12 +12,12 @@ use crate::codec::fields::Fields;
 use crate::codec::{Assembler, CallIds, error_body, is_object, is_ping};
 use crate::{Error, ErrorKind};
 
-/// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.
+/// The maximum size in bytes of a usage object. Each event repeats it, so without a limit it could fill the memory.
 const LONGEST_USAGE: usize = 64 << 10;
 
-/// Puts a reply together from the events of the Messages API.
+/// Assembles a reply from the events of the Messages API.
 ///
-/// It holds the server to the order of events, so that nothing is ever added twice or to the wrong block.
+/// It enforces the order of events, so that no text is added twice or to the wrong block.
 #[derive(Debug)]
 pub(super) struct Assembly {
     exchange: Exchange,
@@ -25,10 +25,10 @@ pub(super) struct Assembly {
     /// The message of `message_start`, completed by later events.
     message: Object,
     usage: Object,
-    /// The usage came that was written after the model stopped.
+    /// Whether the final usage arrived, written after the model stopped.
     metered: bool,
     blocks: Vec<Block>,
-    /// Those of the tool calls so far.
+    /// The ids of the tool calls so far.
     tool_ids: CallIds,
     open: Option<OpenBlock>,
     /// Deltas of types this version does not know.
@@ -37,13 +37,13 @@ pub(super) struct Assembly {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Nothing came.
+    /// The state before the first event.
     Before,
-    /// `message_start` came.
+    /// The state after `message_start`.
     Blocks,
-    /// `message_delta` came: all blocks are there.
+    /// The state after `message_delta`: all blocks are complete.
     Closing,
-    /// `message_stop` came.
+    /// The state after `message_stop`.
     Complete,
 }
 
@@ -63,7 +63,7 @@ struct BlockStop {
     index: usize,
 }
 
-/// A delta of a type this version knows. Texts without escapes are borrowed: this is where long replies pass.
+/// A delta of a known type. Texts without escapes are borrowed, since long replies consist of these.
 #[derive(Deserialize)]
 struct BlockDelta<'a> {
     index: usize,
@@ -95,7 +95,7 @@ struct AnyDelta<'a> {
     delta: &'a RawValue,
 }
 
-/// What data without an event name says of itself.
+/// The type in the data of an event without a name.
 #[derive(Deserialize)]
 struct Unnamed<'a> {
     #[serde(borrow, rename = "type")]
@@ -300,7 +300,7 @@ impl Assembly {
             })
     }
 
-    /// Takes over the numbers that are there: they are sums, not additions.
+    /// Updates the numbers that are present; they are totals.
     fn add_usage(
         &mut self,
         usage: Option<&RawValue>,
@@ -330,7 +330,7 @@ impl Assembly {
         }
     }
 
-    /// Hands on an event of a type that this version does not know. `[DONE]` is how gateways end any stream.
+    /// Passes on an event of an unknown type. `[DONE]` is the end mark of gateways.
     fn unknown(&self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if data.trim() != "[DONE]" && !is_object(data) {
             return Err(Error::protocol(format!(
@@ -351,7 +351,7 @@ impl Assembly {
         }
     }
 
-    /// What came so far as a reply.
+    /// The content so far as a reply.
     fn take_reply(&mut self) -> Reply {
         let usage = self.usage();
         let mut message = std::mem::take(&mut self.message);
@@ -379,7 +379,7 @@ fn unknown(name: &str, data: &str, out: &mut VecDeque<Event>) {
     });
 }
 
-/// The data of an event. What is wrong is not quoted: it may be long, and anything.
+/// Decodes the data of an event. An error does not quote the data, which may be long and hostile.
 fn read<'a, T: Deserialize<'a>>(name: &str, data: &'a str) -> Result<T, Error> {
     serde_json::from_str(data).map_err(|error| {
         let what = format!(

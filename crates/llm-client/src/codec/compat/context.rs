@@ -11,12 +11,12 @@ use crate::codec::error_body::{self, Asked};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Error, Redactor};
 
-/// What was asked, as far as the reading of the answer needs it.
+/// The facts about a request that the decoding of its answer needs.
 pub(super) struct Asking {
     pub(super) origin: Origin,
     pub(super) dialect: Dialect,
     pub(super) redactor: Redactor,
-    /// The answer's.
+    /// The headers of the answer.
     pub(super) headers: Vec<(String, String)>,
     /// The body that was sent.
     pub(super) sent: Bytes,
@@ -36,7 +36,7 @@ impl Asking {
         self.sent_ids.get_or_init(ids).contains(id)
     }
 
-    /// Sends `request` and takes an answer with a success status.
+    /// Sends `request` and returns the answer if it has a success status.
     pub(super) async fn execute(
         mut self,
         transport: &Arc<dyn Transport>,
@@ -67,7 +67,7 @@ impl Asking {
         }
     }
 
-    /// The error that an `error` field is.
+    /// The error of an `error` field.
     pub(super) fn fault(&self, object: &RawValue) -> Error {
         error_body::of_object(self.asked(), &self.headers, object)
     }

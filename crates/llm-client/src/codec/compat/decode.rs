@@ -11,7 +11,7 @@ use crate::Error;
 use crate::codec::error_body;
 use crate::codec::fields::Fields;
 
-/// What of an assistant object can go back.
+/// The fields of an assistant object that can be sent back.
 pub(super) const ECHOED: [&str; 6] = [
     "role",
     "content",
@@ -61,7 +61,7 @@ pub(super) fn reply(asking: &Asking, body: &[u8]) -> Result<Reply, Error> {
     })
 }
 
-/// What a reply and a stream have in common beside the message.
+/// The parts that a reply and a stream share, in addition to the message.
 pub(super) struct Parts<'a> {
     pub id: Option<&'a str>,
     pub model: Option<&'a str>,
@@ -71,7 +71,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The reply, still without its raw texts; cost and attempts are completed by the client.
+    /// Builds the reply without its raw texts; the client adds cost and attempts.
     pub fn reply(self, asking: &Asking, content: Vec<Block>) -> Reply {
         Reply {
             id: self.id.unwrap_or_default().to_owned(),
@@ -95,7 +95,7 @@ pub(super) fn copy(raw: &RawValue) -> Raw {
     Raw::from(raw.to_owned())
 }
 
-/// Calls are a reason to stop whatever the server says, for some say `stop`; but not if the last one may be cut.
+/// The stop reason. Tool calls override the server's `stop`, unless the last call may be cut.
 pub(super) fn stop(finish: Option<&str>, draft: &Draft) -> StopReason {
     match finish.unwrap_or("stop") {
         "length" => StopReason::MaxTokens,
@@ -108,12 +108,12 @@ pub(super) fn stop(finish: Option<&str>, draft: &Draft) -> StopReason {
     }
 }
 
-/// The answer ends anywhere: what there is of the arguments of its calls is no reason to run them.
+/// Whether the answer may end anywhere, so that the arguments of its calls may be incomplete.
 pub(super) fn cuts(finish: Option<&str>) -> bool {
     matches!(finish, Some("content_filter" | "error"))
 }
 
-/// The message as it came, as far as it can go back, under our ids.
+/// The received message, reduced to the fields that can be sent back, with the client's ids.
 fn echo(message: &RawValue, draft: &Draft) -> Option<Raw> {
     let fields = Fields::of(message.get())?;
     let renamed = draft
@@ -145,7 +145,7 @@ fn rename(calls: &[&RawValue], ids: &[&str]) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(&renamed?).ok()
 }
 
-/// The tokens; a server that leaves out a number, or sends one that cannot be read, leaves a zero that is marked as unknown.
+/// The usage; a number that is missing or unreadable is zero and marks the usage as unknown.
 pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
     let Some((raw, fields)) = raw.and_then(|raw| Some((raw, Fields::of(raw.get())?))) else {
         return Usage::default();

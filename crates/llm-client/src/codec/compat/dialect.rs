@@ -3,7 +3,7 @@ use crate::dialect::{
 };
 use crate::provider::Structure;
 
-/// How one server speaks the chat completions protocol: each field is one fact about it.
+/// A server's variant of the chat completions protocol; each field is one fact about the server.
 ///
 /// Take a preset and change what differs:
 ///
@@ -23,46 +23,46 @@ use crate::provider::Structure;
     reason = "independent facts about a server, not states of one machine"
 )]
 pub struct Dialect {
-    /// What a provider of this dialect is called unless it is told otherwise.
+    /// The default name of a provider of this dialect.
     pub name: &'static str,
-    /// Where the server is found unless it is told otherwise.
+    /// The default base URL of the server.
     pub base_url: Option<&'static str>,
-    /// A program should ask for a key before it starts. Nothing is refused without one: a stand-in needs none.
+    /// Whether a program should ask for a key before it starts. The client refuses nothing without one.
     pub key_required: bool,
-    /// The name of the longest reply.
+    /// The name of the field for the longest reply.
     pub max_tokens_field: MaxTokensField,
-    /// Who gives instructions.
+    /// The role of instructions.
     pub system_role: SystemRole,
-    /// It takes tools; else a request with tools is refused.
+    /// Whether the server supports tools; if not, a request with tools is refused.
     pub tools: bool,
-    /// It takes `parallel_tool_calls`.
+    /// Whether the server supports `parallel_tool_calls`.
     pub parallel_flag: bool,
-    /// What `response_format` can ask for.
+    /// The forms that `response_format` supports.
     pub json_mode: Structure,
-    /// It takes `seed`.
+    /// Whether the server supports `seed`.
     pub seed: bool,
-    /// It takes `top_k`, which the protocol does not have.
+    /// Whether the server supports `top_k`, which is not part of the protocol.
     pub top_k: bool,
-    /// How usage is had from a stream.
+    /// The way to get usage from a stream.
     pub stream_usage: StreamUsage,
-    /// How [`crate::Request::thinking`] and [`crate::Request::effort`] are said.
+    /// The field for [`crate::Request::thinking`] and [`crate::Request::effort`].
     pub thinking: ThinkingField,
-    /// Where it puts thoughts, and so where they are echoed. Both places are read from any server.
+    /// The field of thoughts, used to echo them. Both fields are read from any server.
     pub reasoning_field: ReasoningField,
-    /// It wants its `reasoning_details` back.
+    /// Whether the server expects its `reasoning_details` back.
     pub echo_reasoning_details: bool,
-    /// How far it can be trusted to number the tool calls of a stream.
+    /// The numbering of tool calls in a stream.
     pub tool_index: ToolIndex,
-    /// `usage.cost` is what the call cost in dollars.
+    /// Whether `usage.cost` is the cost of the call in dollars.
     pub cost_in_usage: bool,
-    /// A 403 means that the content was flagged, not that the key is wrong.
+    /// Whether a 403 means that the content was flagged, not that the key is wrong.
     pub moderates: bool,
-    /// It runs on hardware of its user, so that nothing is known of its speed.
+    /// Whether the server runs on the user's hardware, at an unknown speed.
     pub self_hosted: bool,
 }
 
 impl Dialect {
-    /// `OpenAI` itself.
+    /// The dialect of `OpenAI`.
     pub const fn openai() -> Self {
         Self {
             name: "openai",
@@ -78,7 +78,7 @@ impl Dialect {
         }
     }
 
-    /// `OpenRouter`.
+    /// The dialect of `OpenRouter`.
     pub const fn openrouter() -> Self {
         Self {
             name: "openrouter",
@@ -97,7 +97,7 @@ impl Dialect {
         }
     }
 
-    /// The server of llama.cpp.
+    /// The dialect of llama.cpp's server.
     pub const fn llamacpp() -> Self {
         Self {
             name: "llamacpp",
@@ -112,7 +112,7 @@ impl Dialect {
         }
     }
 
-    /// Ollama, through its `/v1`.
+    /// The dialect of Ollama, at its `/v1`.
     pub const fn ollama() -> Self {
         Self {
             name: "ollama",
@@ -125,7 +125,7 @@ impl Dialect {
         }
     }
 
-    /// vLLM.
+    /// The dialect of vLLM.
     pub const fn vllm() -> Self {
         Self {
             name: "vllm",
@@ -140,8 +140,8 @@ impl Dialect {
         }
     }
 
-    /// A server nobody knows: only what nearly all of them take. Each way to ask for JSON is refused by some, so
-    /// that a schema goes into the instructions.
+    /// The dialect of an unknown server: only fields that nearly all servers accept. Each way to ask for JSON is refused by
+    /// some, so that a schema goes into the instructions.
     pub const fn generic() -> Self {
         Self {
             name: "generic",

@@ -1,5 +1,4 @@
-//! A reply while it is put together. A whole reply goes the same way as the pieces of a stream, so that both give
-//! the same.
+//! The builder of a reply. A whole reply and the parts of a stream take the same path, so that both give the same result.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +13,7 @@ use crate::Error;
 use crate::codec::CallIds;
 use crate::dialect::{ReasoningField, ToolIndex};
 
-/// Where events go, if anyone reads them.
+/// The queue of events, if they are read.
 pub(super) type Out<'a> = Option<&'a mut VecDeque<Event>>;
 
 #[derive(Default)]
@@ -23,10 +22,10 @@ pub(super) struct Draft {
     refusal: String,
     reasoning: String,
     reasoning_content: String,
-    /// Which of the two is the thought: the first that said something.
+    /// The field that contains the thought: the first one with content.
     thought: Option<ReasoningField>,
     details: Vec<Map<String, Value>>,
-    /// Where the detail of a type and a number is.
+    /// The position of a detail, by its type and number.
     detail_at: BTreeMap<(String, String), usize>,
     calls: Vec<Call>,
     by_index: BTreeMap<u64, usize>,
@@ -46,17 +45,17 @@ enum Slot {
 
 #[derive(Default)]
 struct Call {
-    /// As the server gave it.
+    /// The server's id.
     wire_id: String,
-    /// As we know it; given when the block begins.
+    /// The client's id, assigned when the block begins.
     id: String,
     name: String,
     arguments: String,
-    /// Its block, once it has begun.
+    /// The position of its block, once that has begun.
     at: Option<usize>,
 }
 
-/// The assistant object that a stream would have had as a whole.
+/// The assistant object that equals the whole stream.
 #[derive(Serialize)]
 struct Assistant<'a> {
     role: &'a str,
@@ -72,7 +71,7 @@ struct Assistant<'a> {
     tool_calls: Vec<SentCall<'a>>,
 }
 
-/// A tool call as it is sent.
+/// A tool call in a request.
 #[derive(Serialize)]
 pub(super) struct SentCall<'a> {
     pub id: &'a str,
@@ -104,7 +103,7 @@ fn emit(out: &mut Out<'_>, event: impl FnOnce() -> Event) {
 }
 
 impl Draft {
-    /// Takes a whole message.
+    /// Adds a whole message.
     pub fn take_whole(&mut self, asking: &Asking, said: &Said<'_>) {
         self.take_words(asking, said, &mut None);
         for piece in said.tool_calls.iter().flatten() {
@@ -114,7 +113,7 @@ impl Draft {
         }
     }
 
-    /// Takes a piece of a message.
+    /// Adds a part of a message.
     pub fn take(
         &mut self,
         asking: &Asking,
@@ -200,7 +199,7 @@ impl Draft {
             .insert(begin(&mut self.slots, Slot::Text, kind, out))
     }
 
-    /// Joins the pieces of the same detail; a detail without a number is whole.
+    /// Joins the parts of the same detail; a detail without a number is whole.
     fn take_details(&mut self, details: &RawValue) {
         let details: Vec<Map<String, Value>> =
             serde_json::from_str(details.get()).unwrap_or_default();
@@ -227,7 +226,7 @@ impl Draft {
         }
     }
 
-    /// The call that a piece of a stream belongs to.
+    /// The call that a part of a stream belongs to.
     fn call_of(&mut self, asking: &Asking, piece: &Piece<'_>) -> Result<usize, Error> {
         let strict = asking.dialect.tool_index == ToolIndex::Strict;
         let next = self.calls.len();
@@ -295,7 +294,7 @@ impl Draft {
         }
     }
 
-    /// The block of a call. When it begins, its id is settled and what there is of the arguments is given out.
+    /// The block of a call. When it begins, its id is assigned and the arguments so far are emitted.
     fn begin_call(&mut self, asking: &Asking, at: usize, out: &mut Out<'_>) -> usize {
         let Some(call) = self.calls.get_mut(at) else {
             return 0;
@@ -375,7 +374,7 @@ impl Draft {
         !self.refusal.is_empty()
     }
 
-    /// Our ids of the calls, in order, if any differs from the server's.
+    /// The client's ids of the calls, in order, if any differs from the server's.
     pub fn changed_ids(&self) -> Option<Vec<&str>> {
         self.calls
             .iter()
@@ -408,7 +407,7 @@ fn begin(slots: &mut Vec<Slot>, slot: Slot, kind: BlockKind, out: &mut Out<'_>) 
     index
 }
 
-/// Arguments are an object; an empty text is how many servers write that there are none.
+/// Parses arguments, which are an object; many servers send an empty text for no arguments.
 fn input(arguments: &str, cut: bool) -> ToolInput {
     let text = match arguments.trim() {
         "" => "{}",

@@ -17,7 +17,7 @@ use crate::codec::fields::Fields;
 use crate::dialect::{MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField};
 use crate::provider::Structure;
 
-/// Who is written to.
+/// The receiver of a request.
 #[derive(Clone, Copy)]
 struct Addressee<'a> {
     dialect: &'a Dialect,
@@ -25,7 +25,7 @@ struct Addressee<'a> {
     model: &'a str,
 }
 
-/// The body that asks `request` of `model`.
+/// The body of `request` for `model`.
 pub(super) fn body(
     dialect: &Dialect,
     provider: &str,
@@ -149,7 +149,7 @@ fn response_format(dialect: &Dialect, request: &Request) -> Option<Value> {
     }
 }
 
-/// A number of tokens says more than an effort, and only one of them may be sent.
+/// The thinking setting: a number of tokens is preferred to an effort, since only one may be sent.
 fn reasoning(request: &Request) -> Option<Value> {
     match (request.thinking, &request.effort) {
         (Thinking::Budget(tokens), _) => Some(json!({ "max_tokens": tokens })),
@@ -240,7 +240,7 @@ impl Addressee<'_> {
         })
     }
 
-    /// What the server said, as it said it.
+    /// The assistant object as the server sent it.
     fn echo(self, message: &Message, fields: &Fields<'_>) -> Result<Box<RawValue>, Error> {
         let mut echo = IndexMap::new();
         for name in ECHOED {
@@ -257,7 +257,7 @@ impl Addressee<'_> {
         raw(&echo)
     }
 
-    /// Thoughts go back to the model that had them, where it wants them; to no other.
+    /// The thoughts to send back: only to the model that had them, and only if it expects them.
     fn wants_back(self, name: &str, message: &Message) -> bool {
         let place = self.dialect.reasoning_field;
         let wanted = match name {
@@ -276,7 +276,7 @@ impl Addressee<'_> {
     }
 }
 
-/// Results of tools are messages of their own and come first; the rest follows as one.
+/// Writes the results of tools as separate messages first, then the rest as one.
 fn user(message: &Message, all: &mut Vec<Box<RawValue>>) -> Result<(), Error> {
     let mut rest = Vec::new();
     for block in &message.content {
@@ -339,7 +339,7 @@ fn part(block: &Block) -> Result<Box<RawValue>, Error> {
     }
 }
 
-/// Text blocks as one text: servers take a list of parts for a question only.
+/// Joins text blocks into one text, since servers accept a list of parts in user messages only.
 fn joined(blocks: &[Block]) -> String {
     let texts: Vec<_> = blocks.iter().filter_map(Block::as_text).collect();
     texts.join("\n\n")

@@ -1,4 +1,4 @@
-//! Chat completions, as `OpenAI` began them and many servers speak them.
+//! The chat completions protocol of `OpenAI` and many other servers.
 
 mod context;
 mod decode;
@@ -25,7 +25,7 @@ use crate::transport::{HeaderText, HttpRequest, Method};
 
 pub use dialect::Dialect;
 
-/// A server that speaks chat completions: `OpenAI`, `OpenRouter`, llama.cpp, Ollama, vLLM and others.
+/// A provider for servers of chat completions: `OpenAI`, `OpenRouter`, llama.cpp, Ollama, vLLM and others.
 #[derive(Debug, Clone)]
 pub struct Compat {
     endpoint: Endpoint,
@@ -47,7 +47,7 @@ impl Compat {
         }
     }
 
-    /// Calls the provider `name` in targets, cassettes and results; needed for two of the same dialect.
+    /// Sets the provider's name in targets, cassettes and results; needed for two of the same dialect.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -95,7 +95,7 @@ impl Compat {
     }
 }
 
-/// Names the exchange in an error that knows nothing of it.
+/// Adds the id of the exchange to an error without one.
 fn with_id(mut error: Error, headers: &[(String, String)]) -> Error {
     let id = &mut error.trail_mut().request_id;
     if id.is_none() {

@@ -11,7 +11,7 @@ use super::wire::{Chunk, Text};
 use crate::codec::{Assembler, error_body, is_ping};
 use crate::{Error, ErrorKind};
 
-/// Puts a reply together from its chunks.
+/// Assembles a reply from its chunks.
 pub(super) struct Chunks {
     asking: Asking,
     draft: Draft,
@@ -21,13 +21,13 @@ pub(super) struct Chunks {
     finish: Option<String>,
     native: Option<Raw>,
     usage: Option<Raw>,
-    /// The usage came before the reason to stop: it may still grow.
+    /// Whether the usage arrived before the stop reason and may still grow.
     partial: bool,
-    /// `[DONE]` came.
+    /// Whether `[DONE]` arrived.
     done: bool,
 }
 
-/// The body that the stream would have been as a whole.
+/// The body that equals the whole stream.
 #[derive(Serialize)]
 struct Whole<'a> {
     id: &'a str,
@@ -122,7 +122,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// The end of the stream: a whole reply if the server said why it stops.
+    /// Ends the stream: the reply is whole if the server gave a stop reason.
     fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if cut || self.finish.is_none() {
             let partial =

@@ -1,5 +1,6 @@
-//! What servers send, read in one pass without copies: a value of the wrong type in a place that does not matter
-//! is absent, unknown fields are skipped.
+//! The JSON of servers, read in one pass without copies.
+//!
+//! A value of the wrong type in a field that is not needed counts as absent, and unknown fields are skipped.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -32,7 +33,7 @@ pub(super) struct Chunk<'a> {
 pub(super) struct Choice<'a> {
     #[serde(default)]
     pub index: Number,
-    /// The whole message of a reply that is no stream, kept as text for the echo.
+    /// The message of a reply without streaming, kept as text for the echo.
     #[serde(borrow, default)]
     pub message: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -45,7 +46,7 @@ pub(super) struct Choice<'a> {
     pub error: Option<&'a RawValue>,
 }
 
-/// A message, or a piece of one.
+/// A message, or a part of one.
 #[derive(Deserialize, Default)]
 pub(super) struct Said<'a> {
     #[serde(borrow, default)]
@@ -62,7 +63,7 @@ pub(super) struct Said<'a> {
     pub tool_calls: Option<Vec<Piece<'a>>>,
 }
 
-/// A tool call, or a piece of one.
+/// A tool call, or a part of one.
 #[derive(Deserialize)]
 pub(super) struct Piece<'a> {
     #[serde(default)]
@@ -83,7 +84,7 @@ pub(super) struct Function<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The error that `text`, of which this was read, holds instead of an answer.
+    /// The error in `text`, from which this was read, in place of an answer.
     pub fn error(&self, text: &'a str) -> Option<&'a RawValue> {
         match self.object.filled() {
             Some("error") => self.error.or_else(|| serde_json::from_str(text).ok()),
@@ -105,12 +106,12 @@ impl<'a> Function<'a> {
     }
 }
 
-/// A text, or a list of parts of which the texts count. Absent if it is anything else.
+/// A text, or the texts of a list of parts. Absent for any other value.
 #[derive(Default)]
 pub(super) struct Text<'a>(pub Option<Cow<'a, str>>);
 
 impl Text<'_> {
-    /// What is there and not empty.
+    /// The text if it is present and not empty.
     pub fn filled(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
@@ -189,7 +190,7 @@ fn skip<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
     Ok(())
 }
 
-/// A small number. Absent if it is anything else.
+/// A small number. Absent for any other value.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Number(pub Option<u64>);
 

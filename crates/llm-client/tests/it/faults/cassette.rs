@@ -1,4 +1,4 @@
-//! Rows 37 to 39: recorded calls, a recorder that is killed, and counts that nobody makes.
+//! Rows 37 to 39: recorded calls, a recorder that is killed, and counts without a provider.
 
 use std::fs;
 use std::path::Path;

@@ -95,14 +95,14 @@ fn body(
     answer
 }
 
-/// What a server does, and how a plain call and a stream end for it.
+/// A server's behaviour, and the outcomes of a plain call and a stream.
 struct Row {
     name: &'static str,
     status: u16,
     content_type: &'static str,
-    /// How much of a whole reply comes at once.
+    /// The number of bytes of a whole reply that arrive at once.
     begins: Begins,
-    /// What comes after that, and how often.
+    /// The bytes after that, and their number of repetitions.
     then: Option<(&'static str, Duration)>,
     plain: End,
     stream: End,
@@ -305,7 +305,7 @@ async fn f14_headers_that_never_come_end_every_form_of_call() {
     }
 }
 
-/// When a plain call is given up that gets no headers.
+/// The time after which a plain call without headers times out.
 async fn silent(provider: Arc<dyn Provider>, timeouts: Timeouts, request: Request) -> Duration {
     let clock = FakeClock::new();
     let transport = MemoryTransport::slow(|_| pending());
@@ -388,7 +388,7 @@ async fn f16_a_plain_call_that_gets_a_cut_stream_gets_no_reply() {
     }
 }
 
-/// A broken event among good ones is no success, whatever its name.
+/// A broken event among good ones is an error, for any name.
 #[tokio::test]
 async fn an_event_whose_data_is_no_object_breaks_the_protocol() {
     for wire in BOTH {

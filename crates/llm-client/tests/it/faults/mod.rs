@@ -92,7 +92,7 @@ impl Wire {
         }
     }
 
-    /// How the provider names a request in its headers.
+    /// The header in which the provider names a request.
     pub fn request_id(self) -> &'static str {
         match self {
             Self::Anthropic => "request-id",
@@ -188,7 +188,7 @@ impl Tap {
         })
     }
 
-    /// Waits until so many pieces arrived.
+    /// Waits until this number of chunks arrived.
     pub async fn wait(&self, n: usize) {
         let mut pieces = self.pieces.subscribe();
         pieces.wait_for(|count| *count >= n).await.unwrap();

@@ -7,7 +7,7 @@ use test_support::{MemoryTransport, Signal, response};
 
 use super::*;
 
-/// What a client makes of this answer to a stream call, without trying again.
+/// The result of a client without retries for this answer to a stream call.
 async fn read(wire: Wire, answer: Answer) -> (Vec<Event>, Result<Reply, Error>) {
     let server = FaultServer::replies([answer]);
     let builder = wire.client(&server, &skipping()).retry(no_retries());
@@ -326,7 +326,7 @@ async fn f22_chunks_out_of_order_never_double_text() {
     assert_eq!(text_of(&seen), "hello yourself");
 }
 
-/// A reply with a block, a stop reason and fields that nobody knows.
+/// A reply with a block, a stop reason and fields of unknown types.
 fn strange() -> Value {
     json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "model-1", "container": null,

@@ -27,7 +27,7 @@ fn calls(reply: &Reply) -> Vec<(&str, &ToolInput)> {
     calls.collect()
 }
 
-/// The request that goes on after `reply`, with an error as the result of each of its calls.
+/// The request that continues after `reply`, with an error as the result of each of its calls.
 fn answered(reply: &Reply) -> Request {
     let mut next = with_tool("look");
     let results = calls(reply)

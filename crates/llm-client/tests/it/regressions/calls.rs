@@ -1,4 +1,4 @@
-//! What a review found in single calls: ends of streams, pauses, caps and waits.
+//! Findings of a review in single calls: ends of streams, pauses, caps and waits.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a review found in recorded and replayed calls.
+//! Findings of a review in recorded and replayed calls.
 
 use std::fs;
 use std::path::PathBuf;
@@ -306,7 +306,7 @@ async fn a_pipe_can_be_recorded_to() {
     assert_eq!(text.lines().count(), 40);
 }
 
-/// A cassette of so many calls, each with a text of its own.
+/// A cassette of this number of calls, each with a different text.
 async fn recorded(path: &std::path::Path, calls: usize) {
     let wire = Wire::Anthropic;
     let transport = saying(wire, &hello());
@@ -356,7 +356,7 @@ async fn c31_a_miss_compares_few_lines_and_shows_few_differences() {
     assert!(text.ends_with(", and more"), "{text}");
 }
 
-/// Lines are read where they were found, also those behind a longer one and the last one without a line end.
+/// Lines are read at their positions, also after a longer one, and the last one without a line end.
 #[tokio::test]
 async fn c31_lines_are_read_when_they_are_asked_for() {
     let wire = Wire::Anthropic;

@@ -1,4 +1,4 @@
-//! What an error says.
+//! The messages of errors.
 
 use llm_client::{Error, ErrorKind, Request};
 

@@ -1,5 +1,4 @@
-//! What a review found in replies that are made to hurt: with time that grows with the square of the length these
-//! tests take minutes.
+//! Findings of a review in hostile replies: with a quadratic run time these tests would take minutes.
 
 use llm_client::{ErrorKind, Message, Request, Role};
 use serde_json::json;

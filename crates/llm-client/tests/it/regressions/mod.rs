@@ -1,4 +1,4 @@
-//! What reviews found and what was mended: each test failed before its fix.
+//! Findings of reviews: each test failed before its fix.
 
 mod calls;
 mod cassette;

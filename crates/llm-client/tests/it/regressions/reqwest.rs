@@ -1,4 +1,4 @@
-//! Another user of `reqwest` in the same program.
+//! A second user of `reqwest` in the same program.
 
 use llm_client::provider::{HttpOptions, HttpTransport};
 use llm_client::tls;

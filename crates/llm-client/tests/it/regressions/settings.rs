@@ -7,7 +7,7 @@ use llm_client::{Budget, Client, ConfigError, Limits, Request, RetryPolicy};
 
 use crate::faults::{Wire, skipping};
 
-/// What building says of these options.
+/// The error of building a client with these options.
 fn built(options: HttpOptions) -> Result<(), ConfigError> {
     let provider = Wire::Anthropic.provider_at("http://127.0.0.1:1");
     let client = Client::builder(provider, Arc::new(skipping())).http(options);

@@ -276,7 +276,7 @@ async fn a_streamed_thought_is_the_whole_reply() {
     );
 }
 
-/// Equal but for the ids, which the stand-in draws anew.
+/// Equal except for the ids, which the mock server draws again.
 fn assert_same_answer(streamed: &Reply, whole: &Reply) {
     let without_ids = |reply: &Reply| {
         let mut raw: Value = reply.raw.to().unwrap();

@@ -1,4 +1,4 @@
-//! Replies of the Messages API that are none, and the smaller routes.
+//! Invalid replies of the Messages API, and the smaller routes.
 
 use llm_client::provider::Provider as _;
 use llm_client::{

@@ -132,7 +132,7 @@ fn assert_no_nulls(value: &Value, name: &str) {
     }
 }
 
-/// What a server answers.
+/// The answer of a server.
 #[derive(Clone)]
 pub struct Answer {
     pub status: u16,

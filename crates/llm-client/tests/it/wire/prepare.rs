@@ -1,4 +1,4 @@
-//! What [`llm_client::Client::prepare`] shows is what a server gets, byte for byte.
+//! The request of [`llm_client::Client::prepare`] equals the one that a server receives, byte for byte.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -49,7 +49,7 @@ fn rich() -> Request {
     asked
 }
 
-/// So long that Anthropic is asked for a stream inside.
+/// A reply long enough to be requested as a stream from Anthropic.
 fn long() -> Request {
     let mut asked = Request::new("claude-haiku-4-5", "hello");
     asked.max_tokens = Some(60_000);

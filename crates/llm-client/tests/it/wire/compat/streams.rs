@@ -404,7 +404,7 @@ fn any_chunk() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The events keep their promises to whoever shows them.
+/// The events keep the order that a display relies on.
 fn assert_consistent(events: &[Event]) {
     let mut open: Vec<String> = Vec::new();
     let mut stopped = 0;
