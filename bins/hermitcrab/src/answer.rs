@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -49,7 +49,7 @@ pub fn give<A: Answer>(
             // In the order in which they are read: the results first.
             session.results.flush()?;
             for line in answer.notices() {
-                session.notice(&line);
+                session.warn(&line);
             }
             Ok(answer.exit())
         }
@@ -88,7 +88,7 @@ pub fn printable_json(json: &str) -> String {
     json.chars()
         .fold(String::with_capacity(json.len()), |mut out, char| {
             let text = &*char.encode_utf8(&mut buffer);
-            if char == '\n' || printable(text) == text {
+            if char == '\n' || escape(text) == text {
                 out.push(char);
             } else {
                 out.push_str(&format!("\\u{:04x}", u32::from(char)));
@@ -99,11 +99,6 @@ pub fn printable_json(json: &str) -> String {
 
 /// The text with its line ends and tabs, and without other characters that steer a terminal.
 pub fn readable(text: &str) -> String {
-    let line = |line: &str| {
-        line.split('\t')
-            .map(printable)
-            .collect::<Vec<_>>()
-            .join("\t")
-    };
+    let line = |line: &str| line.split('\t').map(escape).collect::<Vec<_>>().join("\t");
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, OutputTarget, Session, printable, write_file};
+use bin_support::{Exit, Failure, OutputTarget, Session, escape, write_file};
 use hermitcrab_kernel::CoreBlock;
 use hermitcrab_kernel::keystone::keystone_version;
 use pscale_blocks::{
@@ -216,7 +216,7 @@ impl Answer for Imports {
                 ImportOutcome::Same => writeln!(out, "{name}  there already")?,
             }
             for repair in &block.repairs {
-                writeln!(out, "  left out: {}", printable(repair))?;
+                writeln!(out, "  left out: {}", escape(repair))?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use bin_support::printable;
+use bin_support::escape;
 use pscale_blocks::{BlockStore, DirStore, MemStore};
 
 use crate::error::Error;
@@ -89,7 +89,7 @@ impl DataDir {
 /// A store, once the person was told what was wrong with it.
 fn opened(store: DirStore) -> DirStore {
     for notice in store.notices() {
-        tracing::warn!("{}", printable(&notice));
+        tracing::warn!("{}", escape(&notice));
     }
     store
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Model, Session, block_on, printable};
+use bin_support::{Exit, Failure, ModelSource, Session, block_on, escape};
 use serde::Serialize;
 
 use crate::answer::print_json;
@@ -37,7 +37,7 @@ pub fn execute(args: &Doctor, data: &DataDir, session: &mut Session) -> Result<E
                 None => "?",
             };
             let line = format!("{mark:<6} {:<10} {}", check.what, check.found);
-            writeln!(session.results, "{}", printable(&line))?;
+            writeln!(session.results, "{}", escape(&line))?;
         }
     }
     Ok(if fails { Exit::CheckFailed } else { Exit::Done })
@@ -95,7 +95,7 @@ fn writable(data: &DataDir) -> std::io::Result<()> {
 /// Whether the provider serves the models of the settings.
 fn models(args: &Doctor, data: &DataDir, session: &mut Session) -> Result<Vec<Check>, Failure> {
     key::read(data, session)?;
-    let Model::Client { client, host, .. } = args.model.open(&DEFAULTS, 0, session)? else {
+    let ModelSource::Client { client, host, .. } = args.model.open(&DEFAULTS, 0, session)? else {
         return Ok(vec![Check {
             what: "models",
             holds: None,

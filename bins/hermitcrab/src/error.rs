@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bin_support::{Failure, printable};
+use bin_support::{Failure, escape};
 use hermitcrab_face::{FaceError, RuntimeError};
 use hermitcrab_kernel::{KernelError, SettingsError, ToolError};
 use hermitcrab_migrate::NotAnExport;
@@ -60,7 +60,7 @@ pub enum Error {
     },
     #[error("to remove the whole block: hermitcrab block rm {name} --whole")]
     WholeBlock { name: BlockName },
-    #[error("{} is no number of edits: give one from 1 on", printable(typed))]
+    #[error("{} is no number of edits: give one from 1 on", escape(typed))]
     NoCount { typed: String },
     #[error("missing TEXT: say what the block is for")]
     MissingText,
@@ -283,5 +283,5 @@ fn listed(blocks: &[BlockName]) -> String {
 
 /// A path as a message shows it.
 pub fn name(path: &Path) -> String {
-    printable(&path.display().to_string())
+    escape(&path.display().to_string())
 }

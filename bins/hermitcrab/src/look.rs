@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use bin_support::{Exit, Failure, Session, block_on, printable};
+use bin_support::{Exit, Failure, Session, block_on, escape};
 use hermitcrab_face::compile_shell;
 use hermitcrab_kernel::{Face, Phase, Running, UsageTotals};
 use serde_json::json;
@@ -112,7 +112,7 @@ fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Fa
     let kernel = opened::for_looking(data)?;
     let shells = kernel.faces().shells();
     if shells.is_empty() && !args.json {
-        session.notice("no faces yet");
+        session.warn("no faces yet");
     }
     if args.json {
         print_json(&json!({"schema_version": 1, "shells": shells}), session)?;
@@ -128,7 +128,7 @@ fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Fa
             "{} {} {} by {}, {state}",
             shell.rev, shell.at, shell.component, shell.by
         );
-        writeln!(out, "{}", printable(&line))?;
+        writeln!(out, "{}", escape(&line))?;
     }
     Ok(Exit::Done)
 }
@@ -182,9 +182,9 @@ pub fn compile(args: &Compile, session: &mut Session) -> Result<Exit, Failure> {
     match compile_shell(&text) {
         Ok(compiled) => {
             for warning in &compiled.warnings {
-                session.notice(warning);
+                session.warn(warning);
             }
-            writeln!(session.results, "{}", printable(&compiled.component))?;
+            writeln!(session.results, "{}", escape(&compiled.component))?;
             Ok(Exit::Done)
         }
         Err(errors) => {
@@ -195,7 +195,7 @@ pub fn compile(args: &Compile, session: &mut Session) -> Result<Exit, Failure> {
                     _ => String::new(),
                 };
                 let line = format!("{place}{}: {}", error.kind, error.message);
-                writeln!(session.results, "{}", printable(&line))?;
+                writeln!(session.results, "{}", escape(&line))?;
             }
             Ok(Exit::CheckFailed)
         }

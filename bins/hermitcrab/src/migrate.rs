@@ -126,7 +126,7 @@ pub fn take_over_waiting(
 ) -> Result<Vec<String>, Error> {
     let path = data.earlier();
     let text = match plain_file::read_text(&path) {
-        Ok(Some(text)) => redactor.clean(&text),
+        Ok(Some(text)) => redactor.redact(&text),
         Ok(None) => return Ok(Vec::new()),
         Err(source) => return Err(Error::Read { path, source }),
     };

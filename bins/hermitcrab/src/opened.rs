@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bin_support::{Environment, Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use bin_support::{
+    Environment, Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session,
+};
 use hermitcrab_face::{OxcCompiler, WebHost};
 use hermitcrab_kernel::{
     Brain, Face, Grant, Host, Kernel, KernelConfig, LlmBrain, ModelSpec, NoHost, OfflineBrain,
@@ -85,7 +87,7 @@ fn config(
         data: Some(data.path().to_owned()),
         grants: grants(&flags.grants)?,
         web,
-        max_usd: (asking.flags.max_usd).filter(|_| sends_bills(&asking.flags)),
+        max_usd: (asking.flags.max_usd).filter(|_| is_billable(&asking.flags)),
         settings: asking.settings,
         redactor,
         zone: TimeZone::system(),
@@ -205,8 +207,8 @@ pub fn settings(data: &DataDir) -> Result<Settings, Error> {
 }
 
 /// Whether a cap in dollars means something.
-fn sends_bills(flags: &ModelFlags) -> bool {
-    flags.provider.is_none_or(ProviderName::sends_bills)
+fn is_billable(flags: &ModelFlags) -> bool {
+    flags.provider.is_none_or(ProviderName::is_billable)
 }
 
 /// Whom to ask and how, as the flags and the settings say.
@@ -276,10 +278,10 @@ impl Asking {
         Ok(self.of(opened))
     }
 
-    fn of(&self, opened: Model) -> (Arc<dyn Brain>, Redactor) {
+    fn of(&self, opened: ModelSource) -> (Arc<dyn Brain>, Redactor) {
         match opened {
-            Model::Offline => (Arc::new(OfflineBrain), Redactor::default()),
-            Model::Client {
+            ModelSource::Offline => (Arc::new(OfflineBrain), Redactor::default()),
+            ModelSource::Client {
                 client,
                 provider,
                 redactor,

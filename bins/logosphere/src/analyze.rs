@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::config::Scheduling;
 use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::nulls::NullBand;
@@ -22,7 +22,7 @@ pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Fail
     plan.null = args.null;
     let analysis = Analysis::of(&recorded.run, &plan);
     if args.matched && analysis.matched.is_none() {
-        session.notice("there are not enough texts to match; they are measured as they are");
+        session.warn("there are not enough texts to match; they are measured as they are");
     }
     if args.json {
         return recorded.print_json(&analysis, session);
@@ -127,11 +127,7 @@ pub fn heading(analysis: &Analysis) -> String {
         Scheduling::Sequential => "one after another",
         Scheduling::Snapshot => "all at once",
     };
-    let models: Vec<String> = analysis
-        .models
-        .iter()
-        .map(|model| printable(model))
-        .collect();
+    let models: Vec<String> = analysis.models.iter().map(|model| escape(model)).collect();
     let models = if models.is_empty() {
         "no model".to_owned()
     } else {

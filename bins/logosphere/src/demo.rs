@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::config::Durability;
 
 use crate::run::{Place, run_in};
@@ -57,7 +57,7 @@ pub fn execute(args: &args::Demo, session: &mut Session) -> Result<Exit, Failure
     )?;
     let made = args::Report { subject, out: None };
     report::execute(&made, session)?;
-    let page = printable(&experiment.report().display().to_string());
+    let page = escape(&experiment.report().display().to_string());
     writeln!(session.results, "\nopen {page} in a browser")?;
     Ok(Exit::Done)
 }

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bin_support::{ProviderName, printable};
+use bin_support::{ProviderName, escape};
 use logosphere_core::init::InitError;
 use logosphere_core::journal::ReadError;
 use logosphere_core::legacy_log::LegacyError;
@@ -83,7 +83,7 @@ pub enum Error {
     Fixed { settings: Vec<String> },
     #[error(
         "the program {} plays minds offline, and {provider} serves models: give one of them",
-        printable(mind)
+        escape(mind)
     )]
     MindAndModel {
         mind: String,
@@ -93,12 +93,12 @@ pub enum Error {
     ModelOffline,
     #[error(
         "--max-usd: the price of {} is not known; give it with --prices FILE",
-        printable(model)
+        escape(model)
     )]
     Unpriced { model: String },
     #[error(
         "the head is {head} at seq {last_seq}, expected {}: lines were altered, cut off or added",
-        printable(expected)
+        escape(expected)
     )]
     OtherHead {
         expected: String,
@@ -107,11 +107,11 @@ pub enum Error {
     },
     #[error(
         "{}: no such experiment; the nearest name in experiments/ is {}",
-        printable(name),
-        printable(nearest)
+        escape(name),
+        escape(nearest)
     )]
     NoSuchExperiment { name: String, nearest: String },
-    #[error("several experiments have this name; give one of: {}", printable(&found.join(", ")))]
+    #[error("several experiments have this name; give one of: {}", escape(&found.join(", ")))]
     SeveralExperiments { found: Vec<String> },
     #[error(
         "there is no run in experiments/; name an experiment, or make one with `logosphere new NAME`"
@@ -130,5 +130,5 @@ pub enum Error {
 
 /// A path as a message shows it.
 fn name(path: &Path) -> String {
-    printable(&path.display().to_string())
+    escape(&path.display().to_string())
 }

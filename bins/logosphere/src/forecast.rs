@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use bin_support::{Exit, Failure, ProviderName, Session, printable};
+use bin_support::{Exit, Failure, ProviderName, Session, escape};
 use llm_client::ModelTable;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::{Experiment, ExperimentError};
@@ -153,7 +153,7 @@ impl Asked<'_> {
         }
         layer = layer.over(given);
         if asks_nobody(&layer, self.flags, session)? {
-            session.notice("without a key no model is asked, and nothing costs; give --provider to forecast a model");
+            session.warn("without a key no model is asked, and nothing costs; give --provider to forecast a model");
             layer.provider = Some(ProviderName::Offline.to_string());
         }
         let settings = layer.settings(0).map_err(Failure::usage)?;
@@ -272,7 +272,7 @@ impl Told {
         writeln!(out, "prompts   {} tokens{prompts}", whole.prompt_tokens)?;
         let answers = most(longest.completion_tokens);
         writeln!(out, "answers   {} tokens{answers}", whole.completion_tokens)?;
-        let asked = format!("{} {}", printable(&self.provider), printable(&self.model));
+        let asked = format!("{} {}", escape(&self.provider), escape(&self.model));
         match (self.offline, whole.usd, longest.usd) {
             (true, ..) => writeln!(out, "cost      none: no model is asked")?,
             (_, Some(usd), Some(most)) => {

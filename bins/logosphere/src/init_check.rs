@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::Settings;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
@@ -100,7 +100,7 @@ fn show(checked: &Checked<'_>, session: &mut Session) -> Result<(), Failure> {
         if count == 1 { "" } else { "s" },
         word(checked.mode),
         if checked.stamped {
-            format!("signed {}", printable(checked.signature))
+            format!("signed {}", escape(checked.signature))
         } else {
             "without a signature".to_owned()
         }
@@ -109,11 +109,11 @@ fn show(checked: &Checked<'_>, session: &mut Session) -> Result<(), Failure> {
         writeln!(out, "seed {}", seed.id)?;
         for line in seed.text.split('\n') {
             // Lines stay lines; whatever else moves a cursor is shown.
-            writeln!(out, "  | {}", printable(line))?;
+            writeln!(out, "  | {}", escape(line))?;
         }
     }
     for warning in &checked.warnings {
-        writeln!(out, "warning: {}", printable(warning))?;
+        writeln!(out, "warning: {}", escape(warning))?;
     }
     Ok(())
 }

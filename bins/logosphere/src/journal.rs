@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, OutputTarget, Session, printable};
+use bin_support::{Exit, Failure, OutputTarget, Session, escape};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::ReadError;
 use logosphere_core::leak::Finding;
@@ -87,7 +87,7 @@ pub fn replay(args: &args::Replay, session: &mut Session) -> Result<Exit, Failur
             let equal = format!("equal: {} lines, byte for byte", report.lines);
             match args.out {
                 // The journal alone is on stdout.
-                Some(OutputTarget::Stdout) => session.say(&equal),
+                Some(OutputTarget::Stdout) => session.status(&equal),
                 _ => writeln!(session.results, "{equal}")?,
             }
             Ok(Exit::Done)
@@ -123,12 +123,12 @@ pub fn verify(args: &args::Verify, session: &mut Session) -> Result<Exit, Failur
     }
     let report = replay_journal(open(&given)?).map_err(|error| does_not_hold(&given, error))?;
     for line in &report.back_in_time {
-        session.notice(&format!(
+        session.warn(&format!(
             "line {line}: earlier than the line before it; a clock was set back"
         ));
     }
     for line in &report.unknown {
-        session.notice(&format!(
+        session.warn(&format!(
             "line {line}: of a type that this version does not know; only its chain was checked"
         ));
     }
@@ -235,7 +235,7 @@ impl Verified {
                 "; the run has not ended"
             };
             for leak in leaks {
-                writeln!(session.results, "{}", printable(&leak.to_string()))?;
+                writeln!(session.results, "{}", escape(&leak.to_string()))?;
             }
             let verdict = if self.holds {
                 "holds"
@@ -273,15 +273,15 @@ pub fn diff(args: &args::Diff, session: &mut Session) -> Result<Exit, Failure> {
             writeln!(
                 session.results,
                 "different in {}",
-                printable(&difference.field)
+                escape(&difference.field)
             )?;
             for (side, (line, value)) in sides
                 .iter()
                 .zip(difference.lines.into_iter().zip(&difference.values))
             {
                 let line = line.map_or("at its end".to_owned(), |line| format!("line {line}"));
-                let side = printable(&side.display().to_string());
-                writeln!(session.results, "  {side}, {line}: {}", printable(value))?;
+                let side = escape(&side.display().to_string());
+                writeln!(session.results, "  {side}, {line}: {}", escape(value))?;
             }
             Ok(Exit::CheckFailed)
         }

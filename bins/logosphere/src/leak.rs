@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::Reader;
 use logosphere_core::leak::{
@@ -68,7 +68,7 @@ fn read(given: &Path, names: &[String]) -> Result<LeakCheck, Failure> {
 fn print(report: &LeakReport, session: &mut Session) -> io::Result<()> {
     let out = &mut session.results;
     for finding in &report.findings {
-        writeln!(out, "{}", printable(&finding.to_string()))?;
+        writeln!(out, "{}", escape(&finding.to_string()))?;
     }
     let LeakReport {
         calls,
@@ -215,7 +215,7 @@ pub fn warn(start: &ExperimentStart, experiment: &Experiment, session: &Session)
     let path = experiment.path();
     let folder = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     for leak in leaks(check_start(start, &of_folder(&folder))) {
-        session.notice(&printable(&leak.to_string()));
+        session.warn(&escape(&leak.to_string()));
     }
 }
 

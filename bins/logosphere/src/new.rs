@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 
 use crate::args;
@@ -20,7 +20,7 @@ pub fn execute(args: &args::New, session: &mut Session) -> Result<Exit, Failure>
         let made = make().map_err(failure)?;
         let left_out = made.copy_from(&from, args.keep_seed).map_err(failure)?;
         if !left_out.is_empty() {
-            session.notice(&format!("not copied: {}", left_out.join(", ")));
+            session.warn(&format!("not copied: {}", left_out.join(", ")));
         }
         made
     } else {
@@ -28,9 +28,9 @@ pub fn execute(args: &args::New, session: &mut Session) -> Result<Exit, Failure>
         provide_init(&made, session)?;
         made
     };
-    let path = printable(&made.path().display().to_string());
+    let path = escape(&made.path().display().to_string());
     writeln!(session.results, "{path}")?;
-    session.say(&format!(
+    session.status(&format!(
         "the seeds are in {path}/init.md; `logosphere run {path}` runs it"
     ));
     Ok(Exit::Done)

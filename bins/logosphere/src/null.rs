@@ -51,7 +51,7 @@ pub fn execute(args: &args::Null, session: &mut Session) -> Result<Exit, Failure
         .filter(|measured| null.moves(measured.name))
         .collect();
     let tested = moved.iter().filter(|measured| measured.null.is_some());
-    session.say(&format!(
+    session.status(&format!(
         "{} p values, not corrected for their number",
         tested.count()
     ));

@@ -45,7 +45,7 @@ pub fn execute(args: &args::Parse, session: &mut Session) -> Result<Exit, Failur
     let bytes = read(args.file.as_deref())?;
     let text = String::from_utf8_lossy(&bytes);
     if text.as_bytes() != bytes {
-        session.notice("the text is not UTF-8; what is none of it was replaced by U+FFFD");
+        session.warn("the text is not UTF-8; what is none of it was replaced by U+FFFD");
     }
     let mode = args.mode;
     let parsed = parse_signed(&text, mode, &args.init_signature);

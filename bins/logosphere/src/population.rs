@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use bin_support::{Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session};
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
 use logosphere_core::config::Layer;
@@ -53,14 +53,14 @@ impl Population {
                 })
         })?;
         match opened {
-            Model::Offline => {
+            ModelSource::Offline => {
                 // A cap in dollars is kept; tokens are guessed, and nobody counts them.
                 if layer.max_tokens.is_some() {
                     let flag = "--max-tokens";
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
                 }
                 if layer.max_usd.is_some() {
-                    session.notice("--max-usd: no model is asked offline, and nothing costs");
+                    session.warn("--max-usd: no model is asked offline, and nothing costs");
                 }
                 layer.provider = Some(ProviderName::Offline.to_string());
                 let mind = layer
@@ -69,7 +69,7 @@ impl Population {
                 layer.model = Some(mind.clone());
                 Ok(Self::Offline)
             }
-            Model::Client {
+            ModelSource::Client {
                 client,
                 model,
                 provider,
@@ -118,7 +118,7 @@ pub fn asks_nobody(
     flags: &SettingFlags,
     session: &Session,
 ) -> Result<bool, Failure> {
-    Ok(model_flags(layer, flags)?.ask_nobody(&DEFAULTS, &session.environment))
+    Ok(model_flags(layer, flags)?.defaults_to_offline(&DEFAULTS, &session.environment))
 }
 
 /// The flags of the client as all layers have them.
@@ -159,7 +159,7 @@ fn model_flags(layer: &Layer, flags: &SettingFlags) -> Result<ModelFlags, Failur
 /// A cap can only be kept where prices are known; better said before the first call than by it.
 fn check_price(prices: &ModelTable, provider: ProviderName, model: &str) -> Result<(), Failure> {
     let known = prices.find(provider.as_str(), model);
-    if !provider.sends_bills() || known.is_some_and(|model| model.price(0).is_some()) {
+    if !provider.is_billable() || known.is_some_and(|model| model.price(0).is_some()) {
         return Ok(());
     }
     Err(Failure::usage(Error::Unpriced {

@@ -26,7 +26,7 @@ pub fn execute(args: &args::Report, session: &mut Session) -> Result<Exit, Failu
         page.into()
     });
     let output = out.begin(journal::kept(&given))?;
-    session.say(&format!(
+    session.status(&format!(
         "measuring, and making {MIN_RUNS} runs of each null model"
     ));
     let data = ReportData::read(input, MIN_RUNS)

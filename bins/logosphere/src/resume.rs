@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process;
 
-use bin_support::{Exit, Failure, ProviderName, Session, printable};
+use bin_support::{Exit, Failure, ProviderName, Session, escape};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};
@@ -35,8 +35,7 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
     let given = Layer::of(&settings).settings(settings.seed);
     given.map_err(Failure::usage)?;
     if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
-        session
-            .notice("the run has ended; --rounds N with more rounds than before goes on with it");
+        session.warn("the run has ended; --rounds N with more rounds than before goes on with it");
         return Ok(match resumption.state.errors() {
             0 => Exit::Done,
             _ => Exit::SomeFailed,
@@ -67,7 +66,7 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
     let clock = SystemClock::new();
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
-    session.say(&format!("goes on with mind {mind} of round {round}"));
+    session.status(&format!("goes on with mind {mind} of round {round}"));
     running::drive(run, experiment.path(), &journal, session)
 }
 
@@ -82,10 +81,10 @@ fn set_torn_aside(
         Error::Write { path, source }
     })?;
     if let Some(part) = part {
-        session.notice(&format!(
+        session.warn(&format!(
             "{}: the last event was not written to its end; what there was of it is in {}",
-            printable(&journal.display().to_string()),
-            printable(&part.display().to_string())
+            escape(&journal.display().to_string()),
+            escape(&part.display().to_string())
         ));
     }
     Ok(())
@@ -118,7 +117,7 @@ pub fn changes(
                 "{}: {} to {}",
                 difference.path, difference.run, difference.given
             );
-            printable(&text)
+            escape(&text)
         })
         .collect();
     if !fixed.is_empty() {

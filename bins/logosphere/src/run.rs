@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process;
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::init::Init;
 use logosphere_core::journal::FileJournal;
@@ -113,7 +113,7 @@ fn begin(
     header(experiment, &effective.settings, &init, session);
     let stored = init.stored(effective.settings.stamp_seeds);
     let stored: Vec<_> = stored.map(|seed| seed.len()).collect();
-    session.say(&forecast::brief(
+    session.status(&forecast::brief(
         &effective.settings,
         &stored,
         &flags.settings,
@@ -153,25 +153,25 @@ fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &S
         model,
         ..
     } = settings;
-    session.say(&format!(
+    session.status(&format!(
         "{}: {} seeds {}, {n_minds} minds, {k_samples} of {m_active_pool} messages, {max_rounds} rounds, {}, {}, seed {seed}, {} {}",
         shown(experiment.path()),
         init.seeds.len(),
         if settings.stamp_seeds {
-            format!("signed {}", printable(&init.signature))
+            format!("signed {}", escape(&init.signature))
         } else {
             "without a stamp".to_owned()
         },
         format!("{scheduling:?}").to_lowercase(),
         format!("{parse_mode:?}").to_lowercase(),
-        printable(provider),
-        printable(model),
+        escape(provider),
+        escape(model),
     ));
     let snapshot = *scheduling == logosphere_core::config::Scheduling::Snapshot;
     if !snapshot && settings.concurrency != Settings::default().concurrency {
-        session.notice("minds that read one after another are asked one at a time; concurrency is for --scheduling snapshot");
+        session.warn("minds that read one after another are asked one at a time; concurrency is for --scheduling snapshot");
     }
     if settings.prompt().holds_delimiter() {
-        session.notice("the system prompt holds a line `---`: whoever reads a prompt cannot tell it from the messages");
+        session.warn("the system prompt holds a line `---`: whoever reads a prompt cannot tell it from the messages");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
+use bin_support::{Exit, Failure, Interrupt, Session, escape, shortened};
 use logosphere_core::journal::{
     CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd,
 };
@@ -85,7 +85,7 @@ pub fn drive(
             );
             if bar.is_hidden() {
                 if shown.is_worth_a_line(since) {
-                    session.say(&waiting);
+                    session.status(&waiting);
                 }
             } else {
                 bar.set_message(waiting);
@@ -97,11 +97,11 @@ pub fn drive(
     }))?;
     drop(bar);
     shown.warn(run.state(), session);
-    let directory = printable(&directory.display().to_string());
+    let directory = escape(&directory.display().to_string());
     summarize(run.state(), journal, session)?;
     match outcome {
         Ok(RunSummary::Ended { errors, .. }) => {
-            session.say(&format!("next: logosphere report {directory}"));
+            session.status(&format!("next: logosphere report {directory}"));
             if errors == 0 {
                 return Ok(Exit::Done);
             }
@@ -110,19 +110,19 @@ pub fn drive(
                 .failed
                 .as_deref()
                 .unwrap_or("in an earlier part of the run");
-            session.notice(&format!(
+            session.warn(&format!(
                 "{errors} {calls} failed for good, and their minds were silent; the first {example}"
             ));
             Ok(Exit::SomeFailed)
         }
         Ok(RunSummary::Interrupted(why)) => {
-            let detail = printable(&why.detail);
+            let detail = escape(&why.detail);
             let how = match why.cause {
                 InterruptCause::Cap => " with a higher cap",
                 InterruptCause::Wall => " with a higher --max-wall",
                 InterruptCause::Signal | InterruptCause::Error => "",
             };
-            session.notice(&format!(
+            session.warn(&format!(
                 "interrupted before mind {} of round {} ({detail}); `logosphere resume {directory}`{how} goes on",
                 why.next_mind, why.round
             ));
@@ -138,7 +138,7 @@ pub fn drive(
         }
         Err(error) => {
             if journal.exists() {
-                session.notice(&format!(
+                session.warn(&format!(
                     "what was answered is kept; `logosphere resume {directory}` goes on"
                 ));
             }
@@ -215,7 +215,7 @@ impl Shown {
             .cost()
             .map(|usd| format!("  {usd}"))
             .unwrap_or_default();
-        session.say(&format!(
+        session.status(&format!(
             "round {}/{rounds}  +{} messages  pool {}  protocol {}{cost}  eta {}",
             end.round,
             end.messages_added,
@@ -239,7 +239,7 @@ impl Shown {
                 .lost
                 .as_deref()
                 .unwrap_or("in an earlier part of the run");
-            session.notice(&format!(
+            session.warn(&format!(
                 "{} of {answers} answers were lost because of their form, most ({count}) as {reason}; for example {example}",
                 protocol.lost
             ));
@@ -272,11 +272,7 @@ fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(),
     if state.settings().provider == "offline" {
         writeln!(out, "offline   no model was asked")?;
     }
-    writeln!(
-        out,
-        "journal   {}",
-        printable(&journal.display().to_string())
-    )?;
+    writeln!(out, "journal   {}", escape(&journal.display().to_string()))?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use logosphere_core::experiment::{Experiment, ExperimentError, Template};
@@ -31,7 +31,7 @@ pub fn provide_init(experiment: &Experiment, session: &Session) -> Result<(), Fa
             Template::File(path) => shown(path),
             Template::BuiltIn => "the built-in template".to_owned(),
         };
-        session.notice(&format!(
+        session.warn(&format!(
             "{}: written from {template}; edit it before the next run",
             shown(&experiment.init())
         ));
@@ -114,8 +114,8 @@ pub fn seeds(
         Failure::usage(Error::Init { path, source })
     })?;
     for warning in &init.warnings {
-        let warning = printable(&warning.to_string());
-        session.notice(&format!("{}: {warning}", shown(path)));
+        let warning = escape(&warning.to_string());
+        session.warn(&format!("{}: {warning}", shown(path)));
     }
     Ok(init)
 }
@@ -156,5 +156,5 @@ fn random() -> Result<u64, Failure> {
 }
 
 pub fn shown(path: &Path) -> String {
-    printable(&path.display().to_string())
+    escape(&path.display().to_string())
 }

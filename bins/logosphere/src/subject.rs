@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use bin_support::{Failure, Session, printable};
+use bin_support::{Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 use strsim::levenshtein;
 
@@ -97,6 +97,6 @@ fn latest(session: &Session) -> Result<PathBuf, Failure> {
     let paths = names(root).into_iter().map(|name| root.join(name));
     let latest = (paths.filter_map(|path| Some((changed(&path)?, path)))).max();
     let (_, path) = latest.ok_or_else(|| Failure::usage(Error::NoExperiment))?;
-    session.notice(&printable(&path.display().to_string()));
+    session.warn(&escape(&path.display().to_string()));
     Ok(path)
 }

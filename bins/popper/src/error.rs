@@ -1,7 +1,7 @@
 use std::fmt::Display;
 use std::io;
 
-use bin_support::printable;
+use bin_support::escape;
 use popper_harness::law::Ambiguity;
 
 /// The most characters of a line that are shown on either side of a mark.
@@ -100,12 +100,12 @@ fn listed(lead: &str, words: &[String]) -> String {
 }
 
 impl Error {
-    /// An error about a place in a JSON text. Paths and messages quote the text, so they are made printable.
+    /// An error about a place in a JSON text. Paths and messages quote the text, so they are made escape.
     pub fn form(name: &str, path: &str, message: impl Display) -> Self {
         Self::Form {
             name: name.to_owned(),
-            path: printable(path),
-            message: printable(&message.to_string()),
+            path: escape(path),
+            message: escape(&message.to_string()),
         }
     }
 
@@ -118,20 +118,20 @@ impl Error {
             .rposition(|&c| c == '\n')
             .map_or(0, |at| at + 1);
         let start = start.max(before.len().saturating_sub(CONTEXT));
-        let before = printable(&before[start..].iter().collect::<String>());
+        let before = escape(&before[start..].iter().collect::<String>());
         let after: String = after.take_while(|&c| c != '\n').take(CONTEXT).collect();
         Self::Unread {
-            law: printable(law),
-            message: printable(&ambiguity.to_string()),
+            law: escape(law),
+            message: escape(&ambiguity.to_string()),
             width: before.chars().count() + 1,
-            line: format!("{before}{}", printable(&after)),
+            line: format!("{before}{}", escape(&after)),
         }
     }
 
     pub fn unfit(name: &str, message: impl Display) -> Self {
         Self::Unfit {
             name: name.to_owned(),
-            message: printable(&message.to_string()),
+            message: escape(&message.to_string()),
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::input::Text;
-use bin_support::printable;
+use bin_support::escape;
 
 /// What is expected of each law, by `law_id`.
 pub struct Expectations(HashMap<String, Expectation>);
@@ -43,7 +43,7 @@ struct Expectation {
 
 /// A key in which a verdict is not as expected.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("law {}: {key}: expected {expected}, found {found}", printable(law))]
+#[error("law {}: {key}: expected {expected}, found {found}", escape(law))]
 pub struct Difference {
     pub law: String,
     pub key: &'static str,

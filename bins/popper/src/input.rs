@@ -85,6 +85,6 @@ pub fn name(path: &Path) -> String {
     if is_stdin(path) {
         "stdin".to_owned()
     } else {
-        bin_support::printable(&path.display().to_string())
+        bin_support::escape(&path.display().to_string())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use bin_support::{Session, printable};
+use bin_support::{Session, escape};
 use popper_harness::law::{EXTENSION_OFF, Extensions, Law, LawError};
 
 use crate::error::Error;
@@ -51,8 +51,8 @@ impl Laws {
                     if !names.insert(law.law_id().to_owned())
                         && repeated.insert(law.law_id().to_owned())
                     {
-                        let (file, name) = (&file.name, printable(law.law_id()));
-                        session.notice(&format!(
+                        let (file, name) = (&file.name, escape(law.law_id()));
+                        session.warn(&format!(
                             "{file}: more than one law has the law_id `{name}`; all are decided"
                         ));
                     }

@@ -22,7 +22,7 @@ mod universe;
 
 use std::process::ExitCode;
 
-use bin_support::{Exit, Failure, Place, Program, Session, block_on};
+use bin_support::{DefaultPath, Exit, Failure, Program, Session, block_on};
 use clap::ArgMatches;
 
 use commands::{check, export, new, report, resume, retest, run, simulate, span, status, verify};
@@ -40,7 +40,7 @@ struct Cli {
 }
 
 impl Program for Cli {
-    fn places(_: &ArgMatches) -> Result<Vec<Place>, Failure> {
+    fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(discovery::places())
     }
 }

@@ -5,7 +5,7 @@ use popper_harness::counterexample::Counterexample;
 use popper_harness::decide::{Status, Strength, Verdict};
 
 use crate::expect::{Difference, word};
-use bin_support::{Results, printable, shortened};
+use bin_support::{Results, escape, shortened};
 
 /// The longest name, claim and state that fit into a line of a terminal, in characters, and the longest name or claim anywhere.
 const NAME: usize = 40;
@@ -60,7 +60,7 @@ impl VerdictTable {
         let Layout { cut, claims } = self.layout;
         let name = fitted(&verdict.law_id, NAME, cut);
         for note in &verdict.notes {
-            self.notes.push(format!("{name}: {}", printable(note)));
+            self.notes.push(format!("{name}: {}", escape(note)));
         }
         self.counts[match verdict.status {
             Status::Pass => 0,

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use bin_support::{Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session};
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::pipeline::PriceList;
@@ -106,7 +106,7 @@ pub fn open(
     let counter = Arc::new(Tokenizers::default());
     let opened = flags.open_with(&DEFAULTS, seed, session, settings)?;
     match opened {
-        Model::Offline => {
+        ModelSource::Offline => {
             if let Some((flag, _)) = others
                 .iter()
                 .find(|(_, model)| *model != OfflineModel::NAME)
@@ -123,7 +123,7 @@ pub fn open(
                 prices: Vec::new(),
             })
         }
-        Model::Client {
+        ModelSource::Client {
             client,
             model,
             provider,
@@ -172,7 +172,7 @@ pub fn table(prices: Option<&Path>) -> Result<ModelTable, Failure> {
 fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
     let found = table.find(provider.as_str(), model)?;
     Some(PriceList::new(
-        format!("{provider} {model}, prices of {}", table.read_on()),
+        format!("{provider} {model}, prices of {}", table.as_of()),
         found.price(0)?.input,
     ))
 }
@@ -183,7 +183,7 @@ fn priced<'a>(
     provider: ProviderName,
     models: impl Iterator<Item = &'a str>,
 ) -> Result<(), Failure> {
-    if !provider.sends_bills() {
+    if !provider.is_billable() {
         return Ok(());
     }
     let known = |model: &str| {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Output, Session, printable};
+use bin_support::{Exit, Failure, Output, Session, escape};
 use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits};
 
 use crate::args::Compare;
@@ -23,7 +23,7 @@ pub fn compare(args: &Compare, session: &mut Session) -> Result<Exit, Failure> {
         session.results.write_all(text(&comparison).as_bytes())?;
     }
     for told in comparison.reasons.iter().chain(&comparison.not_significant) {
-        session.notice(&printable(told));
+        session.warn(&escape(told));
     }
     Ok(if comparison.holds {
         Exit::Done
@@ -57,7 +57,7 @@ fn text(comparison: &Comparison) -> String {
         }
     }
     for change in changes(&comparison.changes) {
-        let _ = writeln!(text, "changed: {}", printable(&change));
+        let _ = writeln!(text, "changed: {}", escape(&change));
     }
     text
 }
@@ -74,7 +74,7 @@ fn sentence(encoding: &Difference) -> String {
     };
     format!(
         "{}: {} -> {} ({change:+.1}{sure}): {verdict}",
-        printable(&encoding.id),
+        escape(&encoding.id),
         points(encoding.old),
         points(encoding.new),
     )
@@ -87,7 +87,7 @@ fn row(encoding: &Difference) -> [String; 5] {
     });
     let change = encoding.mean_difference.unwrap_or_default();
     [
-        printable(&encoding.id),
+        escape(&encoding.id),
         encoding.pairs.to_string(),
         points(encoding.old),
         points(encoding.new),

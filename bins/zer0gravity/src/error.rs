@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use bin_support::{Failure, printable};
+use bin_support::{Failure, escape};
 use llm_client::Usd;
 use zer0gravity_engine::dataset::{CaseError, CaseFormat, RulesError};
 use zer0gravity_engine::run::DirectoryError;
@@ -208,7 +208,7 @@ pub fn directory(error: DirectoryError) -> Failure {
 
 /// A path as a message shows it.
 fn name(path: &std::path::Path) -> String {
-    printable(&path.display().to_string())
+    escape(&path.display().to_string())
 }
 
 /// The endings of datasets, such as `.json, .jsonl or .csv`.

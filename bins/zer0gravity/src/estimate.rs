@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Output, ProviderName, Session, printable};
+use bin_support::{Exit, Failure, Output, ProviderName, Session, escape};
 use llm_client::Usd;
 use serde::Serialize;
 use zer0gravity_engine::Tokenizers;
@@ -52,7 +52,7 @@ impl Estimated {
             None => {
                 format!("if a text stays as long as it is and a judge writes {JUDGE_REPLY_TOKENS}")
             }
-            Some(run) => format!("if replies are as long as in {}", printable(run)),
+            Some(run) => format!("if replies are as long as in {}", escape(run)),
         };
         format!(
             "{} experiments, {} calls: {} counts, {} encodings, {} decodings, {} judgements, {} executions\n\
@@ -95,7 +95,7 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
     let known = |call: &PlannedCall| table.find(provider.as_str(), &call.model);
     let at_most = |call: &PlannedCall| {
         let CallTokens { prompt, reply, .. } = call.at_most;
-        known(call)?.dearest(prompt, reply)
+        known(call)?.max_cost(prompt, reply)
     };
     let expected = |call: &PlannedCall| {
         let CallTokens { prompt, reply, .. } = call.expected;
@@ -124,7 +124,7 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         calls: planned.calls,
         like: args.like.as_ref().map(|run| run.display().to_string()),
         model,
-        prices_of: table.read_on().to_string(),
+        prices_of: table.as_of().to_string(),
     };
     if args.json {
         output::json(Output::Stdout, &estimated, session)?;
@@ -165,7 +165,7 @@ pub fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
     };
     let calls = plan.calls(&Tokenizers::default()).into_iter();
     let encodings = calls.filter(|call| call.role == Role::Encoder);
-    let most = encodings.filter_map(|call| model.dearest(call.at_most.prompt, call.at_most.reply));
+    let most = encodings.filter_map(|call| model.max_cost(call.at_most.prompt, call.at_most.reply));
     match most.max() {
         Some(most) if most > cap => Err(Failure::usage(Error::CapTooLow {
             cap,

@@ -55,9 +55,9 @@ pub fn watched<T>(
     let bar = session.progress.bar("experiments", total);
     let mut show = |event: RunEvent<'_>| match event {
         RunEvent::Ended { done, .. } => bar.set_position(done as u64),
-        RunEvent::CutOff { path, line } => session.notice(&format!(
+        RunEvent::CutOff { path, line } => session.warn(&format!(
             "{}, line {}: cut off, {} bytes: it was not written to its end",
-            bin_support::printable(&path.display().to_string()),
+            bin_support::escape(&path.display().to_string()),
             line.line,
             line.bytes
         )),
@@ -93,11 +93,11 @@ pub fn conclude(
     session: &Session,
 ) -> Exit {
     if let Some(stop) = results.iter().find(|result| is_stopped(result)) {
-        session.notice(&stopped(stop, resume));
+        session.warn(&stopped(stop, resume));
     }
     let checked = checks.min_total.is_some() || checks.fail_on_flag;
     if checked && results.iter().any(|result| result.offline) {
-        session.notice("checks ran on offline results");
+        session.warn("checks ran on offline results");
     }
     exit(results, left_out, checks)
 }
@@ -111,7 +111,7 @@ fn is_stopped(result: &ExperimentResult) -> bool {
 
 fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
     let outcome = &result.outcome;
-    let detail = bin_support::printable(outcome.detail.as_deref().unwrap_or_default());
+    let detail = bin_support::escape(outcome.detail.as_deref().unwrap_or_default());
     let capped = outcome.kind == Some(FailureKind::Model(ErrorClass::Budget));
     let why = match outcome.kind {
         Some(FailureKind::Interrupted) => "interrupted".to_owned(),

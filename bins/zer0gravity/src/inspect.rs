@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Output, OutputTarget, Session, printable};
+use bin_support::{Exit, Failure, Output, OutputTarget, Session, escape};
 use zer0gravity_engine::dataset::{LEVELS, Level};
 use zer0gravity_engine::lint::{LintFinding, LintReport};
 use zer0gravity_engine::report::{export_csv, export_json, page};
@@ -19,7 +19,7 @@ pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
     let mut linted = Vec::new();
     for path in files {
         let rules = selection::rules(path).map_err(Failure::usage)?;
-        let name = printable(&path.display().to_string());
+        let name = escape(&path.display().to_string());
         linted.push((name, zer0gravity_engine::lint::lint(&rules, &counter)));
     }
     if linted.is_empty() {
@@ -56,7 +56,7 @@ fn findings(name: &str, report: &LintReport) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let LintFinding { code, line, .. } = finding;
-        let (message, evidence) = (&finding.message, printable(&finding.evidence));
+        let (message, evidence) = (&finding.message, escape(&finding.evidence));
         let _ = writeln!(text, "{name}:{line}: {code} {message}: {evidence}");
     }
     let (count, tokens) = (report.findings.len(), report.rules_tokens);

@@ -42,17 +42,17 @@ pub fn conclude(
     if !quiet && (checks.verbose || !several || report.results.len() <= BLOCKS) {
         Summary::of(directory.plan(), checks.verbose).print(&report.results);
     }
-    let place = bin_support::printable(&directory.path().display().to_string());
+    let place = bin_support::escape(&directory.path().display().to_string());
     let resume = match command {
         Continued::Run => format!("zer0gravity resume {place}"),
         Continued::Rescore => format!("zer0gravity rescore {place} --resume"),
     };
     if !quiet && several {
-        session.say(&format!("\n{}", ranking::text(report).trim_end()));
+        session.status(&format!("\n{}", ranking::text(report).trim_end()));
         if let Some(usd) = report.cost.usd {
-            session.say(&format!("cost: {usd}"));
+            session.status(&format!("cost: {usd}"));
         }
-        session.say(&format!("report: zer0gravity report {place}"));
+        session.status(&format!("report: zer0gravity report {place}"));
     }
     let left_out = directory.left_out();
     experiment::conclude(&report.results, left_out, checks, Some(&resume), session)

@@ -58,7 +58,7 @@ pub fn results(
     if show == Show::Summary {
         let text = summary.text(results);
         session.results.write_all(text.as_bytes())?;
-        session.say("results as JSON: --json or --output FILE");
+        session.status("results as JSON: --json or --output FILE");
         return Ok(());
     }
     json(output, &results, session)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bin_support::printable;
+use bin_support::escape;
 use zer0gravity_engine::report::{Pairwise, Report, RuleSetStatistics};
 use zer0gravity_engine::stats::Estimate;
 
@@ -20,7 +20,7 @@ pub fn text(report: &Report) -> String {
     let head = ["encoding", "total", "saved", "meaning", "texts", "failed"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(encodings.into_iter().map(row));
-    let mut text = format!("{}\n\n{}", printable(&report.lead()), columns::text(&rows));
+    let mut text = format!("{}\n\n{}", escape(&report.lead()), columns::text(&rows));
     for pair in &statistics.pairwise {
         if let Some(line) = difference(pair) {
             let _ = writeln!(text, "{line}");
@@ -31,7 +31,7 @@ pub fn text(report: &Report) -> String {
 
 fn row(encoding: &RuleSetStatistics) -> [String; 6] {
     [
-        printable(&encoding.encoding_id),
+        escape(&encoding.encoding_id),
         estimate(&encoding.total),
         encoding
             .compression_percent
@@ -80,8 +80,8 @@ fn difference(pair: &Pairwise) -> Option<String> {
     };
     Some(format!(
         "{} is {:.1} points above {} ({sure})",
-        printable(upper),
+        escape(upper),
         difference.abs(),
-        printable(lower)
+        escape(lower)
     ))
 }

@@ -19,7 +19,7 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
         .resume(args.resume);
     let rescore = (directory.plan_rescore(&options)).map_err(error::directory)?;
     if let Some(old) = rescore.nothing_to_do() {
-        session.notice("every judge that was asked gave a score, so none is asked again");
+        session.warn("every judge that was asked gave a score, so none is asked again");
         return Ok(conclude(args, &directory, old, quiet, session));
     }
     ask::panel(judges)?;
@@ -58,15 +58,15 @@ fn conclude(
 
 fn tell_unfinished(rescored: &Rescored, directory: &RunDirectory, session: &Session) {
     let (report, missing) = (&rescored.report, rescored.unjudged);
-    let place = bin_support::printable(&directory.path().display().to_string());
+    let place = bin_support::escape(&directory.path().display().to_string());
     let why = (report.results.iter())
         .find(|result| !result.outcome.is_ok())
         .and_then(|result| result.outcome.sentence());
-    session.notice(&format!(
+    session.warn(&format!(
         "{place}: {missing} of {} results were not judged{}; report.json is the old one. Continue with \
          `zer0gravity rescore {place} --resume`, or name another judge with `--judge-model`",
         report.results.len(),
-        why.map(|why| format!(" ({})", bin_support::printable(&why)))
+        why.map(|why| format!(" ({})", bin_support::escape(&why)))
             .unwrap_or_default(),
     ));
 }

@@ -59,7 +59,7 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     output::results(show, output, &results, &summary, quiet, session)?;
     if several && !quiet {
         let report = Report::of_results(results.clone());
-        session.say(&format!("\n{}", ranking::text(&report).trim_end()));
+        session.status(&format!("\n{}", ranking::text(&report).trim_end()));
     }
     let checks = &args.checks;
     Ok(experiment::conclude(

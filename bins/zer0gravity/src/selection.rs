@@ -124,8 +124,8 @@ fn dataset(paths: &[PathBuf], skip_bad: bool, session: &Session) -> Result<Selec
         } = parse_cases(&bytes, format, &shown);
         report_bad_lines(&path, &errors, skip_bad && !cases.is_empty(), session)?;
         if text_field != "text" {
-            let shown = bin_support::printable(&shown);
-            session.notice(&format!("{shown}: the texts are taken from `{text_field}`"));
+            let shown = bin_support::escape(&shown);
+            session.warn(&format!("{shown}: the texts are taken from `{text_field}`"));
         }
         selected.left_out += errors.len();
         for case in cases {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
-use bin_support::printable;
+use bin_support::escape;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::result::JudgeRecord;
 use zer0gravity_engine::score::{TokenPair, round_half_up};
@@ -79,10 +79,10 @@ impl Summary {
     /// One result. `told` are the reasons that results before it gave for rules that need a model.
     fn result(&self, text: &mut String, result: &ExperimentResult, told: &mut HashSet<String>) {
         let kind = result.level.map_or("Case", |_| "Level");
-        let id = printable(&result.test_case_id);
+        let id = escape(&result.test_case_id);
         let mut heading = format!("{kind} {id}");
         for (shown, name) in [
-            (self.encodings, printable(&result.encoding_id)),
+            (self.encodings, escape(&result.encoding_id)),
             (self.trials, format!("trial {}", result.trial)),
             (self.decodes, format!("decode {}", result.decode)),
         ] {
@@ -93,7 +93,7 @@ impl Summary {
         let _ = writeln!(
             text,
             "{heading}: \"{}\"",
-            printable(&preview(&result.original_text))
+            escape(&preview(&result.original_text))
         );
         let total = match (result.total, result.partial_total) {
             (Some(total), _) => Some(format!("{}/100", total.0)),
@@ -104,7 +104,7 @@ impl Summary {
             let outcome = &result.outcome;
             let stage = outcome.stage.map_or("", |stage| stage.as_str());
             let status = format!("{} at {stage}", outcome.status);
-            let detail = printable(outcome.detail.as_deref().unwrap_or_default());
+            let detail = escape(outcome.detail.as_deref().unwrap_or_default());
             let reason = format!("{status}: {detail}");
             // The rules are to blame, whatever the text: once is enough.
             let is_new =

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use llm_client::ConfigError;
 
-use crate::{Origin, printable};
+use crate::{Origin, escape};
 
 /// What can go wrong before or beside a program's own work.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file of results cannot be written.
-    #[error("cannot write {}", printable(&path.display().to_string()))]
+    #[error("cannot write {}", escape(&path.display().to_string()))]
     OutputFile {
         /// The file.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum Error {
     /// An output would take the place of what it is made from.
     #[error(
         "{}: an input of this command; choose another file for the output",
-        printable(&path.display().to_string())
+        escape(&path.display().to_string())
     )]
     OverInput {
         /// The file.
@@ -93,7 +93,7 @@ pub enum Error {
     /// A model was named, and there is no key to ask it with.
     #[error(
         "model {} needs a key: set {}, or give --provider offline",
-        printable(model),
+        escape(model),
         variables.join(" or ")
     )]
     ModelWithoutKey {

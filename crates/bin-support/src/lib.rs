@@ -48,7 +48,7 @@
 //! goes away (`| head`) ends every binary quietly, a full disk under stdout is an error and not a lost line, and
 //! an error is printed once, as `program: message: source: ...`.
 //!
-//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that
+//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`ModelSource`] for a program that asks one, [`Interrupt`] for work that
 //! can stop half-way, [`OutputFile`] for files that are whole or not there, [`OutputTarget`] for the flags that name one.
 
 mod environment;
@@ -60,12 +60,12 @@ mod run;
 
 pub use environment::{EnvFile, Environment, Origin, data_folder};
 pub use error::Error;
-pub use exit::{Exit, Failure, printable, shortened};
-pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
+pub use exit::{Exit, Failure, escape, shortened};
+pub use model::{ModelDefaults, ModelFlags, ModelSource, ProviderName};
 pub use output::{OutputFile, ensure_not_input, write_file};
 pub use run::{
-    CommonFlags, Interrupt, LogFormat, Output, OutputTarget, Place, Program, Progress, Results,
-    SeedFlag, Session, block_on, block_on_threads, command, run,
+    CommonFlags, DefaultPath, Interrupt, LogFormat, Output, OutputTarget, Program, Progress,
+    Results, SeedFlag, Session, block_on, block_on_threads, command, run,
 };
 
 #[cfg(test)]

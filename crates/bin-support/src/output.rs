@@ -49,7 +49,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// [`Error::OutputFile`], or [`Error::OverInput`] as [`Failure::usage`].
-    pub fn begin_beside(
+    pub fn begin_checked(
         path: &Path,
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Self, Failure> {

@@ -78,7 +78,7 @@ pub use kernel::{
     keystone_of, may_block,
 };
 // They stand in this crate's own signatures: who embeds it needs no other crate for them.
-pub use llm_client::{Clock, Role, SystemClock};
+pub use llm_client::{Role, SleepClock, SystemClock};
 pub use prompt::{
     BOOT_MESSAGE, CoreBlock, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt,
     keystone, new_memory,

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bin_support::{
-    Exit, Failure, Model, ModelDefaults, ModelFlags, Program, ProviderName, SeedFlag, Session,
+    Exit, Failure, ModelDefaults, ModelFlags, ModelSource, Program, ProviderName, SeedFlag, Session,
 };
 use futures_util::StreamExt as _;
 use llm_client::{Client, Echo, Event, Reply, Request, StopReason, SystemClock};
@@ -43,8 +43,8 @@ impl Program for Cli {}
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let seed = cli.seed.seed;
     let (client, model) = match cli.model.open(&DEFAULTS, seed, session)? {
-        Model::Client { client, model, .. } => (client, model),
-        Model::Offline => {
+        ModelSource::Client { client, model, .. } => (client, model),
+        ModelSource::Offline => {
             let echo = Arc::new(Echo::new(seed));
             let client = Client::builder(echo, Arc::new(SystemClock::new())).build()?;
             (client, "echo".to_owned())
@@ -53,7 +53,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let mut request = Request::new(model, &cli.text);
     request.max_tokens = Some(cli.max_tokens);
     let reply = bin_support::block_on(show(&client, &request, session))??;
-    session.notice(&summary(&reply));
+    session.warn(&summary(&reply));
     Ok(match reply.stop {
         StopReason::EndTurn | StopReason::StopSequence(_) => Exit::Done,
         _ => Exit::SomeFailed,

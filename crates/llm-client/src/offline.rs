@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::codec::reply_as_events;
 use crate::models::tokens::{self, estimated};
-use crate::provider::{Answer, Call, Caps, Provider, Route};
+use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
 use crate::recording::hash;
 use crate::transport::{HttpRequest, Method};
 use crate::{Error, EventStream};
@@ -63,7 +63,7 @@ impl Echo {
         Ok(hash::canonical_json(&value))
     }
 
-    fn reply(&self, call: &Call) -> Result<Reply, Error> {
+    fn reply(&self, call: &ProviderCall) -> Result<Reply, Error> {
         let (model, sent) = (&call.target.model, &call.wire.body);
         let request = sent_request(sent)?;
         let hash = hash::sha256_hex(sent);
@@ -130,10 +130,10 @@ impl Provider for Echo {
         &self.name
     }
 
-    fn capabilities(&self, _model: &str) -> Caps {
-        Caps {
+    fn capabilities(&self, _model: &str) -> Capabilities {
+        Capabilities {
             offline: Some(LABEL),
-            ..Caps::ALL
+            ..Capabilities::ALL
         }
     }
 
@@ -160,7 +160,7 @@ impl Provider for Echo {
         })
     }
 
-    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+    fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
         let answer = match call.route {
             Route::Whole => self
                 .reply(&call)

@@ -41,7 +41,7 @@ impl Redactor {
     }
 
     /// Removes keys from `text`.
-    pub fn clean(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         hide_patterns(&self.each(text.to_owned(), hide_exact))
     }
 
@@ -49,7 +49,7 @@ impl Redactor {
     ///
     /// A key written with JSON escapes counts as the key, also in a JSON text inside a JSON string. A key of less than 8 bytes is
     /// hidden only if it is the whole text, since it may occur in unrelated words.
-    pub fn clean_exact(&self, text: String) -> String {
+    pub fn redact_exact(&self, text: String) -> String {
         self.each(text, hide_exact)
     }
 
@@ -217,7 +217,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let redactor = Redactor::new(Some("my-own-key".into()));
-        assert_eq!(redactor.clean(text), expected);
+        assert_eq!(redactor.redact(text), expected);
     }
 
     #[test]
@@ -246,8 +246,8 @@ mod tests {
             ("x", "Bearer x1, bearer x", "Bearer x1, bearer [redacted]"),
         ] {
             let redactor = Redactor::new(Some(key.into()));
-            assert_eq!(redactor.clean(text), expected, "{key}");
-            assert_eq!(redactor.clean_exact(text.to_owned()), expected, "{key}");
+            assert_eq!(redactor.redact(text), expected, "{key}");
+            assert_eq!(redactor.redact_exact(text.to_owned()), expected, "{key}");
         }
     }
 
@@ -255,11 +255,11 @@ mod tests {
     fn a_key_that_comes_later_is_known_to_all_clones() {
         let redactor = Redactor::default();
         let earlier = redactor.clone();
-        assert_eq!(earlier.clean("a-later-key, x"), "a-later-key, x");
+        assert_eq!(earlier.redact("a-later-key, x"), "a-later-key, x");
         redactor.learn("a-later-key".into());
         redactor.learn("another-key".into());
         assert_eq!(
-            earlier.clean("a-later-key, another-key"),
+            earlier.redact("a-later-key, another-key"),
             "[redacted], [redacted]"
         );
     }
@@ -268,7 +268,7 @@ mod tests {
     fn the_key_is_hidden_as_json_writes_it_too() {
         let redactor = Redactor::new(Some(r#"a/b"c\de"#.into()));
         for text in [r#"<a/b"c\de>"#, r#"<a/b\"c\\de>"#, r#"<a\/b\"c\\de>"#] {
-            assert_eq!(redactor.clean_exact(text.to_owned()), "<[redacted]>");
+            assert_eq!(redactor.redact_exact(text.to_owned()), "<[redacted]>");
         }
     }
 
@@ -298,7 +298,7 @@ mod tests {
                 escaped(&all),
                 all.clone(),
             ] {
-                let clean = redactor.clean_exact(format!(r"<{form}>\n\u00e4"));
+                let clean = redactor.redact_exact(format!(r"<{form}>\n\u00e4"));
                 assert_eq!(clean, r"<[redacted]>\n\u00e4", "{form}");
             }
         }
@@ -308,11 +308,11 @@ mod tests {
     fn an_escape_is_not_cut_in_two() {
         let redactor = Redactor::new(Some("sk-adv+key/9f8e".into()));
         let json = r#"{"a":"\\\u0073k-adv+key/9f8e\u00e4","sk-adv\u002bkey\/9f8e":1}"#;
-        let clean = redactor.clean_exact(json.to_owned());
+        let clean = redactor.redact_exact(json.to_owned());
         assert_eq!(clean, r#"{"a":"\\[redacted]\u00e4","[redacted]":1}"#);
         // What only looks similar is left as it is.
         for text in [r"\u0073k-adv", r"\u00", r"\", r"\ug", r"C:\users\u0073"] {
-            assert_eq!(redactor.clean_exact(text.to_owned()), text);
+            assert_eq!(redactor.redact_exact(text.to_owned()), text);
         }
     }
 }

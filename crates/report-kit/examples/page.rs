@@ -8,8 +8,8 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use report_kit::{
-    Axis, Bar, Cell, Entry, Page, Plot, Point, SearchableList, Section, Series, SpaceTime, Table,
-    TextDiff, Tone,
+    Axis, Bar, Cell, Entry, Page, Plot, Point, SearchableList, Section, Series, SpaceTime, Status,
+    Table, TextDiff,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,7 +25,7 @@ fn demo() -> Page {
             "Sixty laws were proposed and forty-one decided. Four conserved quantities and the mirror symmetry held up; \
              the rest broke within twelve steps.",
         )
-        .notice(Tone::Caution, "Offline: no model was asked. The proposals come from a fixed list.")
+        .notice(Status::Caution, "Offline: no model was asked. The proposals come from a fixed list.")
         .section(laws())
         .section(plots())
         .section(texts())
@@ -45,21 +45,21 @@ fn laws() -> Section {
         .row([
             Cell::link("right-movers", "law-1"),
             Cell::code("N_R(t) + N_X(t) = N_R(0) + N_X(0)"),
-            Cell::badge("PASS", Tone::Good),
+            Cell::badge("PASS", Status::Good),
             65_536.into(),
             Cell::number(0.998, 3),
         ])
         .row([
             Cell::text("free right-movers"),
             Cell::code("N_R(t) = N_R(0)"),
-            Cell::badge("FAIL", Tone::Bad),
+            Cell::badge("FAIL", Status::Bad),
             12.into(),
             Cell::Missing,
         ])
         .row([
             Cell::text("<script>alert(1)</script>"),
             Cell::code("\u{202e}desrever\u{0} https://example.org"),
-            Cell::badge("UNKNOWN", Tone::Caution),
+            Cell::badge("UNKNOWN", Status::Caution),
             0.into(),
             Cell::number(f64::NAN, 3),
         ]);
@@ -176,7 +176,7 @@ fn messages() -> Section {
             .fact("round", (number - 1) / 4 + 1)
             .fact("mind", Cell::code(format!("mind-{}", number % 4)));
         let entry = match number {
-            1 => entry.fact("parents", Cell::badge("seed", Tone::Info)),
+            1 => entry.fact("parents", Cell::badge("seed", Status::Info)),
             _ => entry.fact(
                 "parents",
                 Cell::link(
@@ -186,15 +186,15 @@ fn messages() -> Section {
             ),
         };
         entry
-            .text(Tone::Neutral, "I have read what there is.\n")
+            .text(Status::Neutral, "I have read what there is.\n")
             .text(
-                Tone::Good,
+                Status::Good,
                 format!(
                     "The {} light goes on when nobody asks.",
                     ["green", "red", "blue"][number as usize % 3]
                 ),
             )
-            .text(Tone::Bad, "\n(this was never closed")
+            .text(Status::Bad, "\n(this was never closed")
     });
     Section::new("Messages").list(SearchableList::new("All messages", entries))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::document::anchor::{self, Anchors};
 use crate::document::embed;
 use crate::document::number::counted;
-use crate::document::status::Tone;
+use crate::document::status::Status;
 use crate::document::text;
 use crate::error::Error;
 
@@ -17,10 +17,10 @@ use crate::error::Error;
 /// The page contains each text once, as data, and the script shows the selected ones. Without scripts a sentence replaces it.
 ///
 /// ```
-/// use report_kit::{Browser, Item, Tone, Value};
+/// use report_kit::{Browser, Item, Status, Value};
 ///
-/// let mut messages = Browser::new("Messages", ["round", "answers"]).tone(Tone::Good, "sent");
-/// let answer = messages.text("I think.\n---\nHello.\n---\n---\n", [(13..19, Tone::Good)]);
+/// let mut messages = Browser::new("Messages", ["round", "answers"]).status(Status::Good, "sent");
+/// let answer = messages.text("I think.\n---\nHello.\n---\n---\n", [(13..19, Status::Good)]);
 /// messages.item(Item {
 ///     name: "message 0".into(),
 ///     anchor: Some("message-0".into()),
@@ -32,7 +32,7 @@ use crate::error::Error;
 pub struct Browser {
     title: String,
     columns: Vec<String>,
-    tones: Vec<(Tone, String)>,
+    tones: Vec<(Status, String)>,
     texts: Vec<Source>,
     items: Vec<Item>,
 }
@@ -76,16 +76,16 @@ impl Value {
 #[derive(Debug, Clone, PartialEq)]
 struct Source {
     text: String,
-    marks: Vec<(Range<usize>, Tone)>,
+    marks: Vec<(Range<usize>, Status)>,
 }
 
 /// Every status, so that marks are digits.
-const TONES: [Tone; 5] = [
-    Tone::Neutral,
-    Tone::Good,
-    Tone::Bad,
-    Tone::Caution,
-    Tone::Info,
+const TONES: [Status; 5] = [
+    Status::Neutral,
+    Status::Good,
+    Status::Bad,
+    Status::Caution,
+    Status::Info,
 ];
 
 impl Browser {
@@ -105,8 +105,8 @@ impl Browser {
 
     /// Names the meaning of a status in the texts.
     #[must_use]
-    pub fn tone(mut self, tone: Tone, name: impl Into<String>) -> Self {
-        self.tones.push((tone, name.into()));
+    pub fn status(mut self, status: Status, name: impl Into<String>) -> Self {
+        self.tones.push((status, name.into()));
         self
     }
 
@@ -114,7 +114,7 @@ impl Browser {
     pub fn text(
         &mut self,
         text: impl Into<String>,
-        marks: impl IntoIterator<Item = (Range<usize>, Tone)>,
+        marks: impl IntoIterator<Item = (Range<usize>, Status)>,
     ) -> usize {
         self.texts.push(Source {
             text: text.into(),
@@ -154,8 +154,8 @@ impl Browser {
                 }
                 @if !self.tones.is_empty() {
                     ul class="legend" {
-                        @for (tone, name) in &self.tones {
-                            li class="text" { span class=(tone.class()) { (text::markup(name, text::TITLE)) } }
+                        @for (status, name) in &self.tones {
+                            li class="text" { span class=(status.class()) { (text::markup(name, text::TITLE)) } }
                         }
                     }
                 }
@@ -172,7 +172,7 @@ impl Browser {
         struct Data {
             columns: Vec<String>,
             tones: [&'static str; TONES.len()],
-            texts: Vec<Shown>,
+            texts: Vec<ShownText>,
             items: Vec<Row>,
         }
         /// Name, id, text and its part (or none), values.
@@ -198,7 +198,7 @@ impl Browser {
         for (text, part) in self.items.iter().filter_map(|item| item.place.as_ref()) {
             bounds[*text].extend([part.start, part.end]);
         }
-        let shown: Vec<(Shown, Places)> = (self.texts.iter().zip(bounds))
+        let shown: Vec<(ShownText, Places)> = (self.texts.iter().zip(bounds))
             .map(|(source, bounds)| source.shown(bounds))
             .collect();
         let items = self.items.iter().map(|item| {
@@ -215,7 +215,7 @@ impl Browser {
             columns: (self.columns.iter())
                 .map(|name| text::label(name, text::TITLE))
                 .collect(),
-            tones: TONES.map(Tone::class),
+            tones: TONES.map(Status::class),
             texts: shown.into_iter().map(|(shown, _)| shown).collect(),
             items,
         };
@@ -229,7 +229,7 @@ impl Browser {
 
 /// A text as it is shown: the text, its characters if it was cut, and its marks as start, end and place in [`TONES`].
 #[derive(Debug, Serialize)]
-struct Shown(String, Option<usize>, Vec<(usize, usize, usize)>);
+struct ShownText(String, Option<usize>, Vec<(usize, usize, usize)>);
 
 /// Places in a text, as bytes and as UTF-16 units of what is shown, which a script counts in.
 #[derive(Debug)]
@@ -246,7 +246,7 @@ impl Places {
 
 impl Source {
     /// The text with everything visible, and where these places and its marks are in it.
-    fn shown(&self, mut bounds: BTreeSet<usize>) -> (Shown, Places) {
+    fn shown(&self, mut bounds: BTreeSet<usize>) -> (ShownText, Places) {
         let (kept, total) = text::cut(&self.text, text::BLOCK);
         for (range, _) in &self.marks {
             bounds.extend([range.start, range.end]);
@@ -266,14 +266,14 @@ impl Source {
         let places = Places(places);
         let mut end = 0;
         let mut marks = Vec::with_capacity(self.marks.len());
-        for (range, tone) in &self.marks {
-            let tone = TONES.iter().position(|known| known == tone).unwrap_or(0);
-            let mark = (places.of(range.start), places.of(range.end), tone);
+        for (range, status) in &self.marks {
+            let status = TONES.iter().position(|known| known == status).unwrap_or(0);
+            let mark = (places.of(range.start), places.of(range.end), status);
             if mark.0 >= end && mark.0 < mark.1 {
                 end = mark.1;
                 marks.push(mark);
             }
         }
-        (Shown(shown, total, marks), places)
+        (ShownText(shown, total, marks), places)
     }
 }

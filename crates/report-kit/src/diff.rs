@@ -100,14 +100,14 @@ impl TextDiff {
 }
 
 /// A comparison in the form in which it is shown.
-struct Shown {
+struct ShownLines {
     markup: Markup,
     removed: usize,
     added: usize,
     code: bool,
 }
 
-fn compare(by: By, old: &str, new: &str) -> Shown {
+fn compare(by: By, old: &str, new: &str) -> ShownLines {
     let lines = old.lines().count() + new.lines().count();
     if by == By::Words && words(old) + words(new) <= COMPARED {
         by_words(old, new)
@@ -116,7 +116,7 @@ fn compare(by: By, old: &str, new: &str) -> Shown {
     } else {
         // Too much to compare: both are shown as they are.
         let both = old != new;
-        Shown {
+        ShownLines {
             markup: html! { @if both { del { (old) } "\n" ins { (new) } } @else { (old) } },
             removed: usize::from(both),
             added: usize::from(both),
@@ -130,7 +130,7 @@ fn words(text: &str) -> usize {
     2 * text.split_whitespace().count() + 1
 }
 
-fn by_words(old: &str, new: &str) -> Shown {
+fn by_words(old: &str, new: &str) -> ShownLines {
     let differ = Differ::from_words(old, new);
     let mut passages: Vec<(ChangeTag, String)> = Vec::new();
     for change in differ.iter_all_changes() {
@@ -140,7 +140,7 @@ fn by_words(old: &str, new: &str) -> Shown {
         }
     }
     let count = |wanted| passages.iter().filter(|(tag, _)| *tag == wanted).count();
-    Shown {
+    ShownLines {
         removed: count(ChangeTag::Delete),
         added: count(ChangeTag::Insert),
         code: false,
@@ -156,7 +156,7 @@ fn by_words(old: &str, new: &str) -> Shown {
     }
 }
 
-fn by_lines(old: &str, new: &str) -> Shown {
+fn by_lines(old: &str, new: &str) -> ShownLines {
     let differ = Differ::from_lines(old, new);
     let groups = differ.grouped_ops(AROUND);
     let (mut removed, mut added) = (0, 0);
@@ -188,7 +188,7 @@ fn by_lines(old: &str, new: &str) -> Shown {
         }
         (skipped(last.saturating_sub(upto)))
     };
-    Shown {
+    ShownLines {
         markup,
         removed,
         added,

@@ -4,12 +4,12 @@
 //! opens without a network, reads well in light and dark, on paper, on a narrow screen and with scripts off.
 //!
 //! ```
-//! use report_kit::{Axis, Cell, Page, Plot, Section, Series, SpaceTime, Table, TextDiff, Tone};
+//! use report_kit::{Axis, Cell, Page, Plot, Section, Series, SpaceTime, Table, TextDiff, Status};
 //!
 //! # fn main() -> Result<(), report_kit::Error> {
 //! let verdicts = Table::new("Verdicts", ["Law", "Verdict", "Power"])
-//!     .row([Cell::code("N_R = N_L"), Cell::badge("FAIL", Tone::Bad), Cell::number(0.934, 2)])
-//!     .row([Cell::link("N_R + N_L", "law-2"), Cell::badge("PASS", Tone::Good), Cell::Missing]);
+//!     .row([Cell::code("N_R = N_L"), Cell::badge("FAIL", Status::Bad), Cell::number(0.934, 2)])
+//!     .row([Cell::link("N_R + N_L", "law-2"), Cell::badge("PASS", Status::Good), Cell::Missing]);
 //! let discovery = Plot::xy("Laws found", Axis::new("calls").log(), Axis::new("laws"))
 //!     .with(Series::line("this run", [(1.0, 0.0), (10.0, 3.0), (100.0, 4.0)]));
 //! let world = SpaceTime::new("Where it breaks", [">.<", ".X.", "<.>"])
@@ -65,7 +65,7 @@ mod table;
 pub use browser::{Browser, Item, Value};
 pub use diff::TextDiff;
 pub use document::cell::Cell;
-pub use document::status::Tone;
+pub use document::status::Status;
 pub use document::text::visible;
 pub use error::Error;
 pub use page::Page;

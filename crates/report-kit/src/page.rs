@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::document::anchor::Anchors;
 use crate::document::embed::Embedded;
 use crate::document::frame::{Scripts, document};
-use crate::document::status::Tone;
+use crate::document::status::Status;
 use crate::document::text;
 use crate::error::Error;
 use crate::plot::Plot;
@@ -53,8 +53,8 @@ impl Page {
     }
 
     /// Adds a highlighted line to the head: no model was asked, the run was cut short.
-    pub fn notice(mut self, tone: Tone, text: impl Into<String>) -> Self {
-        self.head.push(Part::Notice(tone, text.into()));
+    pub fn notice(mut self, status: Status, text: impl Into<String>) -> Self {
+        self.head.push(Part::Notice(status, text.into()));
         self
     }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 ///
 /// A stream is a list of pieces, one for each event, so that a test can cut it, delay it or mix it up.
 #[derive(Clone, Debug)]
-pub struct Canned {
+pub struct CannedReply {
     /// The reply's id.
     pub id: String,
     /// The model that serves it.
@@ -25,7 +25,7 @@ pub struct Canned {
     pub cost: Option<f64>,
 }
 
-impl Canned {
+impl CannedReply {
     /// A reply with this text, 10 tokens of prompt and 5 of reply.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn both_forms_of_both_protocols_say_the_same() {
-        let canned = Canned::text("größe").call("c1", "look", r#"{"a":1}"#);
+        let canned = CannedReply::text("größe").call("c1", "look", r#"{"a":1}"#);
         let whole: Value = serde_json::from_str(&canned.anthropic_json()).unwrap();
         assert_eq!(whole["content"][1]["input"], json!({"a": 1}));
         assert_eq!(whole["stop_reason"], "tool_use");

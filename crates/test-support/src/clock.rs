@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use llm_client::Clock;
+use llm_client::SleepClock;
 use tokio::sync::watch;
 
 /// Polls without any progress after which nothing but time can help.
@@ -16,19 +16,19 @@ const QUIET_POLLS: u32 = 8;
 
 /// A clock that stands still until it is moved. Clones share the time.
 ///
-/// It starts at 2026-11-22 00:00:00 UTC with [`Clock::instant`] zero. A sleep that was dropped is forgotten.
+/// It starts at 2026-11-22 00:00:00 UTC with [`SleepClock::instant`] zero. A sleep that was dropped is forgotten.
 #[derive(Clone)]
 pub struct FakeClock {
-    shared: Arc<Shared>,
+    shared: Arc<ClockShared>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct ClockShared {
+    state: Mutex<ClockState>,
     /// Counts the sleeps that began.
     begun: watch::Sender<u64>,
 }
 
-struct State {
+struct ClockState {
     start: jiff::Timestamp,
     elapsed: Duration,
     skip_up_to: Duration,
@@ -56,8 +56,8 @@ impl FakeClock {
     /// A clock that stands still.
     pub fn new() -> Self {
         Self {
-            shared: Arc::new(Shared {
-                state: Mutex::new(State {
+            shared: Arc::new(ClockShared {
+                state: Mutex::new(ClockState {
                     start: "2026-11-22T00:00:00Z".parse().unwrap(),
                     elapsed: Duration::ZERO,
                     skip_up_to: Duration::ZERO,
@@ -91,7 +91,7 @@ impl FakeClock {
         due.into_iter().for_each(Waker::wake);
     }
 
-    /// Sets the time of day. [`Clock::instant`] and the sleeps do not see it.
+    /// Sets the time of day. [`SleepClock::instant`] and the sleeps do not see it.
     pub fn set_now(&self, now: jiff::Timestamp) {
         let mut state = self.state();
         state.start = now.checked_sub(state.elapsed).unwrap();
@@ -180,12 +180,12 @@ impl FakeClock {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ClockState> {
         self.shared.state.lock().unwrap()
     }
 }
 
-impl Clock for FakeClock {
+impl SleepClock for FakeClock {
     fn now(&self) -> jiff::Timestamp {
         let state = self.state();
         state.start.checked_add(state.elapsed).unwrap()
@@ -206,7 +206,7 @@ impl Clock for FakeClock {
     }
 }
 
-impl State {
+impl ClockState {
     /// Takes out the sleepers whose time has come.
     fn take_due(&mut self) -> Vec<Waker> {
         let elapsed = self.elapsed;

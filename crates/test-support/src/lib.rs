@@ -5,7 +5,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use llm_client::Clock as _;
+//! use llm_client::SleepClock as _;
 //! use llm_client::provider::{HttpRequest, HttpTransport, Method, Transport as _};
 //! use test_support::{Answer, FakeClock, FaultServer};
 //!
@@ -65,7 +65,7 @@ mod model;
 mod server;
 mod zer0gravity;
 
-pub use canned::Canned;
+pub use canned::CannedReply;
 pub use clock::FakeClock;
 #[cfg(unix)]
 pub use env_file::{EnvFileProgram, PlantedEnvFile};
@@ -74,7 +74,7 @@ pub use logosphere::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,
 };
 pub use memory::{MemoryTransport, response, streamed};
-pub use model::{Ask, Rule, ScriptedModel};
+pub use model::{ModelRequest, Rule, ScriptedModel};
 pub use server::{Answer, Closed, FaultServer, Received, Signal, closed_port};
 pub use zer0gravity::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
 

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::{Answer, Canned, FaultServer, Received};
+use crate::{Answer, CannedReply, FaultServer, Received};
 
 /// A server that plays a model in both protocols, whole or as a stream as the request says.
 ///
@@ -18,16 +18,16 @@ use crate::{Answer, Canned, FaultServer, Received};
 ///     Rule::always().says("Hello."),
 /// ]);
 /// // Give `model.anthropic_url()` or `model.openai_url()` to a client.
-/// assert!(model.asks().is_empty());
+/// assert!(model.model_requests().is_empty());
 /// ```
 pub struct ScriptedModel {
     server: FaultServer,
-    asks: Arc<Mutex<Vec<Ask>>>,
+    asks: Arc<Mutex<Vec<ModelRequest>>>,
 }
 
 /// What the model was asked.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct ModelRequest {
     /// Which request of the server it is, from 0.
     pub number: usize,
     /// The model's id.
@@ -49,7 +49,7 @@ pub struct Ask {
 pub struct Rule {
     user_contains: String,
     left: Option<u32>,
-    reply: Canned,
+    reply: CannedReply,
     error: Option<(u16, String, Option<String>)>,
 }
 
@@ -59,7 +59,7 @@ impl Rule {
         Self {
             user_contains: text.into(),
             left: None,
-            reply: Canned::text(""),
+            reply: CannedReply::text(""),
             error: None,
         }
     }
@@ -122,12 +122,12 @@ impl Rule {
 
     /// Anything else of the reply.
     #[must_use]
-    pub fn reply(mut self, reply: Canned) -> Self {
+    pub fn reply(mut self, reply: CannedReply) -> Self {
         self.reply = reply;
         self
     }
 
-    fn holds(&mut self, ask: &Ask) -> bool {
+    fn holds(&mut self, ask: &ModelRequest) -> bool {
         if self.left == Some(0) || !ask.user.contains(&self.user_contains) {
             return false;
         }
@@ -151,11 +151,11 @@ impl ScriptedModel {
     }
 
     /// Answers as `script` says; the conditions of the rules it returns do not matter.
-    pub fn play(mut script: impl FnMut(&Ask) -> Rule + Send + 'static) -> Self {
-        let asks: Arc<Mutex<Vec<Ask>>> = Arc::default();
+    pub fn play(mut script: impl FnMut(&ModelRequest) -> Rule + Send + 'static) -> Self {
+        let asks: Arc<Mutex<Vec<ModelRequest>>> = Arc::default();
         let seen = asks.clone();
         let server = FaultServer::play(move |received| {
-            let ask = Ask::read(received);
+            let ask = ModelRequest::read(received);
             let path = received.path.as_str();
             if path.ends_with("/v1/messages/count_tokens") {
                 let tokens = ask.user.len() + ask.system.len();
@@ -186,7 +186,7 @@ impl ScriptedModel {
     }
 
     /// Every question so far; counts of tokens are not among them.
-    pub fn asks(&self) -> Vec<Ask> {
+    pub fn model_requests(&self) -> Vec<ModelRequest> {
         self.asks.lock().unwrap().clone()
     }
 
@@ -204,9 +204,9 @@ impl ScriptedModel {
 fn answer(rule: &Rule, anthropic: bool, stream: bool) -> Answer {
     if let Some((status, kind, wish)) = &rule.error {
         let write = if anthropic {
-            Canned::anthropic_error
+            CannedReply::anthropic_error
         } else {
-            Canned::openai_error
+            CannedReply::openai_error
         };
         let answer = Answer::json(*status, write(kind, "scripted"));
         return match wish {
@@ -222,7 +222,7 @@ fn answer(rule: &Rule, anthropic: bool, stream: bool) -> Answer {
     }
 }
 
-impl Ask {
+impl ModelRequest {
     fn read(received: &Received) -> Self {
         let body = received.json();
         let nothing = Vec::new();
@@ -341,7 +341,7 @@ mod tests {
             let (status, body) = post(url, body).await;
             assert_eq!(status, 200);
             assert!(body.contains("cold"), "{body}");
-            let ask = model.asks().pop().unwrap();
+            let ask = model.model_requests().pop().unwrap();
             assert_eq!(
                 (ask.user.as_str(), ask.has_tool_result),
                 ("7 degrees", true)

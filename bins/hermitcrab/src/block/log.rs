@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use bin_support::{printable, shortened};
+use bin_support::{escape, shortened};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, LogEntry, LoggedOp, Op};
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ impl Answer for Log {
             let note = logged
                 .note
                 .as_deref()
-                .map(|note| format!("  ({})", printable(note)));
+                .map(|note| format!("  ({})", escape(note)));
             writeln!(
                 out,
                 "{name} {}  {}  {}  {}{}",

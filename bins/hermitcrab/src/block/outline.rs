@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
-use bin_support::{printable, shortened};
+use bin_support::{escape, shortened};
 use pscale_blocks::{NodeLine, Path};
 
 /// The last line of an outline with a text that was cut.
@@ -64,13 +64,13 @@ pub fn node(
         let room = width.saturating_sub(start.len()).max(1);
         let line = shortened(text, room);
         writeln!(out, "{start}{line}")?;
-        return Ok(line != printable(text));
+        return Ok(line != escape(text));
     }
     let mut lines = text.split('\n');
-    let first = printable(lines.next().unwrap_or_default());
+    let first = escape(lines.next().unwrap_or_default());
     writeln!(out, "{start}{first}")?;
     for line in lines {
-        let line = format!("{:width$}{}", "", printable(line), width = start.len());
+        let line = format!("{:width$}{}", "", escape(line), width = start.len());
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(false)

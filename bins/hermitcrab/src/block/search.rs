@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use bin_support::printable;
+use bin_support::escape;
 use pscale_blocks::{BlockName, Hit};
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub fn search(args: &cli::Search, data: &DataDir) -> Result<Search, Error> {
 impl Answer for Search {
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
         for Found { name, hit } in &self.hits {
-            writeln!(out, "{name} {}  {}", shown(&hit.path), printable(&hit.text))?;
+            writeln!(out, "{name} {}  {}", shown(&hit.path), escape(&hit.text))?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use bin_support::{Failure, Session, printable, write_file};
+use bin_support::{Failure, Session, escape, write_file};
 use hermitcrab_kernel::{Author, Kernel, Phase};
 use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
@@ -75,7 +75,7 @@ pub async fn run(
                 return Ok(After::Failed);
             }
         }
-        _ => session.notice("this is no command; /help lists them"),
+        _ => session.warn("this is no command; /help lists them"),
     }
     session.results.flush()?;
     Ok(After::Stay)
@@ -184,6 +184,6 @@ fn save(kernel: &Kernel, file: &Path, data: &DataDir, session: &Session) -> Resu
         }
         Ok(())
     })?;
-    session.say(&printable(&format!("saved to {}", file.display())));
+    session.status(&escape(&format!("saved to {}", file.display())));
     Ok(())
 }

@@ -7,7 +7,7 @@ mod screen;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, printable};
+use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
 use hermitcrab_kernel::{BootReport, Kernel, KernelError, TurnReport};
 use tokio_util::sync::CancellationToken;
 
@@ -83,7 +83,7 @@ async fn converse(
         let line = match line {
             Line::Said(line) => line,
             Line::NoText => {
-                session.notice("a line is no text in UTF-8 and was left out");
+                session.warn("a line is no text in UTF-8 and was left out");
                 exit = Exit::SomeFailed;
                 continue;
             }
@@ -128,9 +128,9 @@ fn introduce(
         if is_first {
             let place = data.path().display();
             let line = format!("first start: created {blocks} blocks in {place}");
-            session.say(&printable(&line));
+            session.status(&escape(&line));
         } else {
-            session.say(&printable(notice));
+            session.status(&escape(notice));
         }
     }
     if !kernel.notices().is_empty() {
@@ -147,10 +147,10 @@ fn greet(
 ) -> Result<(), Failure> {
     let told = kernel.notices();
     for notice in report.notices.iter().filter(|line| !told.contains(line)) {
-        session.say(&printable(notice));
+        session.status(&escape(notice));
     }
     if let Some(face) = &report.safe_face {
-        session.notice(&printable(&face.reason));
+        session.warn(&escape(&face.reason));
     } else {
         screen.answer(&report.greeting, None, session)?;
         screen.gap(session);
@@ -191,7 +191,7 @@ async fn turn(
         }
         Err(error @ (KernelError::Brain(_) | KernelError::TooLong { .. })) => {
             screen.end(session)?;
-            session.notice(&printable(&error.to_string()));
+            session.warn(&escape(&error.to_string()));
             Ok(Turned::Badly)
         }
         Err(error) => Err(Error::from(error).failure()),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bin_support::{Failure, Session, printable};
+use bin_support::{Failure, Session, escape};
 use hermitcrab_kernel::{Event, EventSink};
 
 use crate::answer::readable;
@@ -103,7 +103,7 @@ impl Screen {
             session.results.flush()?;
         }
         if let Some(line) = stopped.filter(|line| !told(line)) {
-            session.notice(&printable(line));
+            session.warn(&escape(line));
         }
         Ok(())
     }
@@ -121,17 +121,17 @@ impl Screen {
     /// Sets a paragraph apart. In a pipe the streams do that.
     pub fn gap(&self, session: &Session) {
         if self.at_terminal {
-            session.say("");
+            session.status("");
         }
     }
 
     /// Something beside the conversation.
     pub fn aside(&self, line: &str, session: &Session) {
-        let line = printable(line);
+        let line = escape(line);
         if self.at_terminal {
-            session.say(&format!("{DIM}{line}{PLAIN}"));
+            session.status(&format!("{DIM}{line}{PLAIN}"));
         } else {
-            session.say(&line);
+            session.status(&line);
         }
     }
 }
@@ -149,7 +149,7 @@ fn show(event: &Event, at_terminal: bool, seen: &mut Seen) -> io::Result<()> {
         if mem::take(&mut seen.open) {
             writeln!(io::stdout())?;
         }
-        let line = printable(&line);
+        let line = escape(&line);
         if at_terminal {
             writeln!(io::stderr(), "{DIM}{line}{PLAIN}")
         } else {

@@ -9,7 +9,7 @@ mod talk;
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Place, Program, Session};
+use bin_support::{DefaultPath, Exit, Failure, Program, Session};
 use clap::ArgMatches;
 
 pub use self::address::Address;
@@ -38,10 +38,10 @@ pub struct Cli {
 }
 
 impl Program for Cli {
-    fn places(matches: &ArgMatches) -> Result<Vec<Place>, Failure> {
+    fn places(matches: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         let flag = matches.get_one::<PathBuf>("data");
         let data = DataDir::find(flag.map(PathBuf::as_path)).map_err(Error::failure)?;
-        Ok(vec![Place::new(
+        Ok(vec![DefaultPath::new(
             "blocks, faces, costs and keys",
             data.path(),
         )])

@@ -28,8 +28,7 @@ use server::Server;
 pub fn execute(args: Mcp, data: DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let blocks = Blocks::open(data, args.write).map_err(Error::failure)?;
     if std::io::stdin().is_terminal() {
-        session
-            .notice("this is a server for an MCP client, which starts it and writes to its stdin");
+        session.warn("this is a server for an MCP client, which starts it and writes to its stdin");
     }
     // One thread: the requests of a client are done one after another.
     bin_support::block_on(serve(Server::new(blocks)))?

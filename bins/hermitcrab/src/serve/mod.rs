@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bin_support::{Exit, Failure, Interrupt, ProviderName, Session, block_on_threads, printable};
+use bin_support::{Exit, Failure, Interrupt, ProviderName, Session, block_on_threads, escape};
 use clap::ValueEnum as _;
 use hermitcrab_face::{FaceConfig, FaceError, FaceServer, Keys as _, Npm, Runtime, WebHost};
 use tokio_util::sync::CancellationToken;
@@ -51,7 +51,7 @@ async fn serve(
     });
     if let Some(provider) = keys.wanted() {
         let say = "the page asks for one, or goes on offline";
-        session.notice(&format!("there is no key for {provider}: {say}"));
+        session.warn(&format!("there is no key for {provider}: {say}"));
     }
     let config = FaceConfig {
         port: args.port,
@@ -66,7 +66,7 @@ async fn serve(
     let url = server.url();
     writeln!(session.results, "{url}")?;
     session.results.flush()?;
-    session.say("the address opens one session; Ctrl-C ends the program");
+    session.status("the address opens one session; Ctrl-C ends the program");
     if !args.no_open {
         open_browser(&url, session).await;
     }
@@ -120,15 +120,15 @@ async fn better_runtime(
         let most = NPM.as_secs();
         tracing::info!(
             "{} (at most {most} s; --runtime builtin goes without)",
-            printable(line)
+            escape(line)
         );
     };
     match Runtime::react(data.path(), &npm, &tell).await {
         Ok(react) => Ok(Some(react)),
         Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),
         Err(error) => {
-            let error = printable(&with_sources(&error));
-            session.notice(&format!("faces run on the built-in subset: {error}"));
+            let error = escape(&with_sources(&error));
+            session.warn(&format!("faces run on the built-in subset: {error}"));
             Ok(None)
         }
     }
@@ -139,6 +139,6 @@ async fn open_browser(url: &str, session: &Session) {
     let address = url.to_owned();
     let opened = tokio::task::spawn_blocking(move || webbrowser::open(&address)).await;
     if !matches!(opened, Ok(Ok(()))) {
-        session.notice("no browser could be opened: open the address above");
+        session.warn("no browser could be opened: open the address above");
     }
 }

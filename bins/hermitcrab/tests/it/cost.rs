@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use test_support::{Answer, Canned};
+use test_support::{Answer, CannedReply};
 
 use crate::model::{GREETING, Talk, assert_paired, calls, fails, streamed};
 use crate::program::Place;
@@ -22,7 +22,7 @@ fn summed(place: &Place, fields: &[&str]) -> u64 {
 
 /// Answers that cost something.
 fn dear(text: &str) -> test_support::Answer {
-    streamed(&Canned::text(text).tokens(3_000, 700))
+    streamed(&CannedReply::text(text).tokens(3_000, 700))
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn the_cost_is_the_sum_of_the_journal() {
     let append = json!({"name": "memory", "content": "kept"}).to_string();
     let talk = Talk::of([
         streamed(
-            &Canned::text("")
+            &CannedReply::text("")
                 .call("c1", "block_append", &append)
                 .tokens(1_000, 100),
         ),
@@ -106,7 +106,8 @@ fn stopped(settings: &str, arguments: &[&str], words: &[&str]) -> usize {
         number += 1;
         // Another one each time: equal calls are stopped for their own reason.
         let read = json!({"name": "keystone", "path": format!("0.{}", number % 5 + 1)});
-        let call = Canned::text("").call(&format!("c{number}"), "block_read", &read.to_string());
+        let call =
+            CannedReply::text("").call(&format!("c{number}"), "block_read", &read.to_string());
         streamed(&call.tokens(9_000, 2_000))
     });
     talk.say("").exits(0);
@@ -177,7 +178,7 @@ fn replies_that_break_off_are_booked_and_stop_at_the_cap() {
             let longest = received.json()["max_tokens"].as_i64().unwrap();
             let prompt = received.body.len() as i64 / 8;
             billed.fetch_add(prompt * 4_000 + longest * 20_000, Ordering::SeqCst);
-            let events = Canned::text("half of it").anthropic_events();
+            let events = CannedReply::text("half of it").anthropic_events();
             Answer::sse(&events[..events.len() - 3])
         }
     });

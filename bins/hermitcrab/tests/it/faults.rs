@@ -2,7 +2,7 @@
 //! of the pipe is answered. Sections 11 and 15.
 
 use serde_json::json;
-use test_support::{Answer, Canned, closed_port};
+use test_support::{Answer, CannedReply, closed_port};
 
 use crate::model::{
     GREETING, KEY, Talk, VARIABLE, assert_paired, calls, fails, says, streamed, texts,
@@ -155,7 +155,7 @@ fn a_provider_that_fails() {
 
 #[test]
 fn a_stream_that_is_cut() {
-    let events = Canned::text("half an answer, which is lost").anthropic_events();
+    let events = CannedReply::text("half an answer, which is lost").anthropic_events();
     for cut in [1, 3, events.len() - 1] {
         let talk = once(Answer::events().pieces(&events[..cut]).close());
         let ran = talk.say("first\nsecond\n").exits(3);
@@ -170,7 +170,7 @@ fn a_stream_that_is_cut() {
 
 #[test]
 fn a_call_that_is_cut_is_not_run() {
-    let whole = Canned::text("I note it.").call(
+    let whole = CannedReply::text("I note it.").call(
         "c1",
         "block_append",
         r#"{"name":"memory","content":"never"}"#,
@@ -201,7 +201,7 @@ fn replies_that_are_none() {
 
 #[test]
 fn a_reply_of_ten_megabytes_is_taken_in_or_refused_in_one_line() {
-    let mut events = Canned::text("x").anthropic_events();
+    let mut events = CannedReply::text("x").anthropic_events();
     let piece = format!(
         "event: content_block_delta\ndata: {}\n\n",
         json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "long ".repeat(2_000)}})
@@ -295,17 +295,17 @@ fn a_model_that_fails_at_the_start_is_woken_by_the_next_one() {
 
 #[test]
 fn strange_replies_end_a_turn_in_order() {
-    let empty = Canned::text("");
-    let thought = Canned {
+    let empty = CannedReply::text("");
+    let thought = CannedReply {
         thinking: Some("hm".to_owned()),
-        ..Canned::text("")
+        ..CannedReply::text("")
     };
     let twice =
-        Canned::text("")
+        CannedReply::text("")
             .call("same", "block_list", "{}")
             .call("same", "get_datetime", "{}");
-    let broken = Canned::text("").call("c", "block_read", r#"{"name": "mem"#);
-    let unknown = Canned::text("").call("c", "launch_rocket", "{}");
+    let broken = CannedReply::text("").call("c", "block_read", r#"{"name": "mem"#);
+    let unknown = CannedReply::text("").call("c", "launch_rocket", "{}");
     for (first, code) in [
         // Nobody has answered the first line.
         (empty, 3),

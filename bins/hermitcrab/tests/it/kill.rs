@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::{Answer, Canned};
+use test_support::{Answer, CannedReply};
 
 use crate::model::{GREETING, Talk, assert_paired, calls, says, texts};
 use crate::program::{Place, Ran, start};
@@ -183,7 +183,7 @@ fn with_stall(before: Vec<Answer>, stalled: Answer) -> Talk {
 
 #[test]
 fn killed_while_the_model_is_silent_or_in_the_middle_of_its_answer() {
-    let events = Canned::text("half of it").anthropic_events();
+    let events = CannedReply::text("half of it").anthropic_events();
     for stalled in [
         Answer::raw().stall(),
         Answer::events().stall(),

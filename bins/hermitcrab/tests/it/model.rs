@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::Value;
-use test_support::{Answer, Canned, FaultServer, Received};
+use test_support::{Answer, CannedReply, FaultServer, Received};
 
 use crate::program::{Place, Ran, feed};
 
@@ -18,21 +18,21 @@ pub const GREETING: &str = "Good morning.";
 
 /// A reply of words.
 pub fn says(text: &str) -> Answer {
-    streamed(&Canned::text(text))
+    streamed(&CannedReply::text(text))
 }
 
 /// A reply that calls one tool.
 pub fn calls(id: &str, tool: &str, arguments: &Value) -> Answer {
-    streamed(&Canned::text("").call(id, tool, &arguments.to_string()))
+    streamed(&CannedReply::text("").call(id, tool, &arguments.to_string()))
 }
 
-pub fn streamed(canned: &Canned) -> Answer {
+pub fn streamed(canned: &CannedReply) -> Answer {
     Answer::sse(canned.anthropic_events())
 }
 
 /// An error; one that passes need not be waited for long.
 pub fn fails(status: u16, kind: &str) -> Answer {
-    let answer = Answer::json(status, Canned::anthropic_error(kind, "so it is"));
+    let answer = Answer::json(status, CannedReply::anthropic_error(kind, "so it is"));
     if status == 429 || status >= 500 {
         answer.header("retry-after-ms", "50")
     } else {

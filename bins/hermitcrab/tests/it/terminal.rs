@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use test_support::{Answer, Canned};
+use test_support::{Answer, CannedReply};
 
 use crate::model::{GREETING, Talk};
 use crate::program::Place;
@@ -255,7 +255,7 @@ impl Drop for Terminal {
 #[test]
 fn h4_ctrl_c_ends_the_request_itself() {
     const RUNS: usize = 20;
-    let pieces = Canned::text("half of it").anthropic_events();
+    let pieces = CannedReply::text("half of it").anthropic_events();
     let stalled = Answer::events().pieces(&pieces[..3]).stall();
     let talk = Talk::of([stalled]);
     let mut terminal = Terminal::start(&talk.command(&[]));

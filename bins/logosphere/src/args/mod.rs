@@ -4,7 +4,7 @@ mod commands;
 mod examples;
 mod flags;
 
-use bin_support::{Failure, Place, Program};
+use bin_support::{DefaultPath, Failure, Program};
 use clap::ArgMatches;
 
 pub use self::commands::*;
@@ -26,8 +26,8 @@ pub struct Cli {
 }
 
 impl Program for Cli {
-    fn places(_: &ArgMatches) -> Result<Vec<Place>, Failure> {
-        Ok(vec![Place::new("experiments", EXPERIMENTS)])
+    fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
+        Ok(vec![DefaultPath::new("experiments", EXPERIMENTS)])
     }
 }
 

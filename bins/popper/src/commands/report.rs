@@ -38,7 +38,7 @@ pub async fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, F
     let complete = |turn: &Turn| turn.status == IterationStatus::Completed;
     if !report.iterations.last().is_some_and(complete) {
         let command = ResumeCommand::new("resume", run.id, db);
-        session.notice(&format!("the run is not complete; to go on: {command}"));
+        session.warn(&format!("the run is not complete; to go on: {command}"));
     }
     let output = target.begin([db])?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;

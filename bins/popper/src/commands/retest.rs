@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use popper_discovery::{Discovery, Error, LawRow, LawStatus, RunRow, Store, Which};
 use popper_store::Access;
 
@@ -124,7 +124,7 @@ async fn find_named(
                 let named = laws.iter().filter(|law| law.law_id == asked);
                 let candidates = named.map(|law| law.law_fingerprint[..SHORTEST].to_owned());
                 return Err(Failure::usage(error::Error::ManyLawsNamed {
-                    asked: printable(asked),
+                    asked: escape(asked),
                     run: run.id,
                     candidates: candidates.collect(),
                 }));
@@ -134,7 +134,7 @@ async fn find_named(
         }
     }
     Err(Failure::usage(error::Error::NoLawNamed {
-        asked: printable(asked),
+        asked: escape(asked),
         run: newest,
         candidates: alike,
     }))
@@ -154,7 +154,7 @@ fn most_alike(asked: &str, laws: &[LawRow]) -> Vec<String> {
     let names: BTreeSet<&str> = laws.iter().map(|law| law.law_id.as_str()).collect();
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_by_key(|name| std::cmp::Reverse(likeness(name)));
-    names.into_iter().take(5).map(printable).collect()
+    names.into_iter().take(5).map(escape).collect()
 }
 
 /// The run and the whole fingerprint that are meant: the newest run whose laws have one, and only one, that begins as asked.

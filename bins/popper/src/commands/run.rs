@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use bin_support::{Exit, Failure, Session, printable};
+use bin_support::{Exit, Failure, Session, escape};
 use popper_discovery::{Store as _, Which};
 use popper_harness::universe::KineticGrid;
 use popper_store::{Access, Database};
@@ -60,7 +60,7 @@ async fn same_universe(store: &mut Database, db: &Path) -> Result<(), Failure> {
     }
     Err(Failure::usage(error::Error::OtherUniverse {
         name: crate::input::name(db),
-        universes: printable(&known.into_iter().collect::<Vec<_>>().join(", ")),
+        universes: escape(&known.into_iter().collect::<Vec<_>>().join(", ")),
         built_in: universe::BUILT_IN,
     }))
 }

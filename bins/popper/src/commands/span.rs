@@ -7,7 +7,7 @@ use popper_harness::conserved::span;
 
 use crate::flags::UniverseFlag;
 use crate::universe;
-use bin_support::printable;
+use bin_support::escape;
 
 #[derive(Debug, clap::Args)]
 pub struct SpanArgs {
@@ -30,7 +30,7 @@ pub fn execute(args: &SpanArgs, session: &mut Session) -> Result<Exit, Failure> 
         writeln!(out)?;
         return Ok(Exit::Done);
     }
-    let (id, dimension) = (printable(&span.universe), span.dimension);
+    let (id, dimension) = (escape(&span.universe), span.dimension);
     writeln!(
         out,
         "{id}: dimension {dimension} up to window width {}",

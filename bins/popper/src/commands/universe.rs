@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, SeedFlag, Session, printable};
+use bin_support::{Exit, Failure, SeedFlag, Session, escape};
 use popper_harness::universe::{Definition, random_universe};
 
 use crate::universe::load;
@@ -48,7 +48,7 @@ pub fn execute(command: &UniverseArgs, session: &mut Session) -> Result<Exit, Fa
         }
         UniverseArgs::Check { universe } => {
             let definition = load(universe).map_err(Failure::usage)?.definition();
-            let (id, hash) = (printable(&definition.id), definition.hash());
+            let (id, hash) = (escape(&definition.id), definition.hash());
             writeln!(session.results, "ok {id} {hash}")?;
         }
         UniverseArgs::Random(flag) => {
@@ -66,7 +66,7 @@ fn print_definition(definition: &Definition, session: &mut Session) -> Result<()
 
 fn show(definition: &Definition, session: &mut Session) -> Result<(), Failure> {
     let out = &mut session.results;
-    writeln!(out, "id          {}", printable(&definition.id))?;
+    writeln!(out, "id          {}", escape(&definition.id))?;
     writeln!(out, "hash        {}", definition.hash())?;
     writeln!(out, "symbols     {}", definition.symbols)?;
     if !definition.initial_forbidden.is_empty() {
@@ -91,7 +91,7 @@ fn show(definition: &Definition, session: &mut Session) -> Result<(), Failure> {
         if does.is_empty() {
             does.push("change nothing".to_owned());
         }
-        let name = printable(&transform.name);
+        let name = escape(&transform.name);
         writeln!(out, "            {name}: {}", does.join(", "))?;
     }
     let entries = in_symbol_order(definition);

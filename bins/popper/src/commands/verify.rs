@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::input::Text;
-use bin_support::{printable, shortened};
+use bin_support::{escape, shortened};
 
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
@@ -113,7 +113,7 @@ fn check_all<E: Verifiable>(args: &VerifyArgs, session: &mut Session) -> Result<
         }) = verdict
         {
             refused += 1;
-            let (name, contradiction) = (printable(law_id), printable(contradiction));
+            let (name, contradiction) = (escape(law_id), escape(contradiction));
             writeln!(session.results, "{name}: {contradiction}")?;
             continue;
         }
@@ -139,8 +139,8 @@ fn check_all<E: Verifiable>(args: &VerifyArgs, session: &mut Session) -> Result<
         writeln!(
             session.results,
             "{}: {holds}: {}",
-            printable(&name),
-            printable(&what)
+            escape(&name),
+            escape(&what)
         )?;
     }
     match (held, refused, broken) {

@@ -10,7 +10,7 @@ use popper_discovery::{Error, RunConfig, RunRow, Store, StoreError};
 use popper_store::{Access, Database};
 
 use crate::{error, input};
-use bin_support::printable;
+use bin_support::escape;
 
 /// Opens a database.
 pub async fn open(path: &Path, access: Access) -> Result<Database, Failure> {
@@ -30,7 +30,7 @@ pub fn failure(error: impl Into<Error>) -> Failure {
     Failure::new(exit, Spoken(error))
 }
 
-/// An error in one printable line: it may quote a column or a reply.
+/// An error in one escape line: it may quote a column or a reply.
 #[derive(Debug)]
 struct Spoken(Error);
 
@@ -55,7 +55,7 @@ fn advice(error: &Error) -> Option<&'static str> {
 
 impl StdError for Spoken {}
 
-/// An error and its sources as one printable line.
+/// An error and its sources as one escape line.
 pub fn spoken(error: &dyn StdError) -> String {
     let mut line = error.to_string();
     let mut next = error.source();
@@ -64,7 +64,7 @@ pub fn spoken(error: &dyn StdError) -> String {
         line.push_str(&source.to_string());
         next = source.source();
     }
-    printable(&line)
+    escape(&line)
 }
 
 /// As [`spare`]; stdout takes no file's place.

@@ -90,12 +90,12 @@ impl Job<'_> {
                 Exit::Done
             }
             Ok(Ended::Stopped) => {
-                session.notice("interrupted: what is finished is kept");
+                session.warn("interrupted: what is finished is kept");
                 self.say_how_to_go_on(&run, session);
                 Exit::Interrupted
             }
             Err(error) => {
-                session.notice(&spoken(&error));
+                session.warn(&spoken(&error));
                 self.say_how_to_go_on(&run, session);
                 return Ok(match error {
                     Error::Propose(ProposeError::Budget(_)) => Exit::Interrupted,
@@ -155,6 +155,6 @@ impl Job<'_> {
 
     fn say_how_to_go_on(&self, run: &RunRow, session: &Session) {
         let command = ResumeCommand::resume(run.id, self.db, self.work);
-        session.notice(&format!("to go on: {command}"));
+        session.warn(&format!("to go on: {command}"));
     }
 }

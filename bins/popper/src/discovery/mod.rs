@@ -14,18 +14,18 @@ pub mod verdicts;
 
 use std::path::{Path, PathBuf};
 
-use bin_support::Place;
+use bin_support::DefaultPath;
 
 use crate::flags::DEFAULT_DATABASE;
 
 /// Returns what the commands write unless a flag names another place.
-pub fn places() -> Vec<Place> {
+pub fn places() -> Vec<DefaultPath> {
     let db = Path::new(DEFAULT_DATABASE);
     let mut places = vec![
-        Place::new("database", db),
-        Place::new("cost ledger", database::ledger_path(db)),
+        DefaultPath::new("database", db),
+        DefaultPath::new("cost ledger", database::ledger_path(db)),
     ];
-    places.extend(pages().map(|page| Place::new("report", page)));
+    places.extend(pages().map(|page| DefaultPath::new("report", page)));
     places
 }
 

@@ -1,6 +1,6 @@
 //! Shows how a run gets on, and stops it at Ctrl-C.
 
-use bin_support::{Interrupt, Progress, printable};
+use bin_support::{Interrupt, Progress, escape};
 use futures_util::future::BoxFuture;
 use indicatif::ProgressBar;
 use popper_discovery::{Event, Observer, Summary};
@@ -73,7 +73,7 @@ impl Observer for ProgressObserver {
                 self.bar = Some(self.progress.bar(self.place.clone(), tests));
             }
             Event::Unreadable { law, error } => {
-                let name = printable(&law.law_id);
+                let name = escape(&law.law_id);
                 tracing::warn!("law {name} is skipped: {}", spoken(error));
             }
             Event::Decided(_) => {

@@ -1,6 +1,6 @@
 //! Who proposes: decided by flags, the run's own row, and whether there is a model.
 
-use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use bin_support::{Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session};
 use llm_client::Client;
 use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
 
@@ -51,8 +51,8 @@ pub fn choose(
         flags.model = flags.model.or_else(|| known.map(str::to_owned));
     }
     match flags.open(&DEFAULTS, seed, session)? {
-        Model::Offline => Ok((enumerative, None)),
-        Model::Client { client, model, .. } => {
+        ModelSource::Offline => Ok((enumerative, None)),
+        ModelSource::Client { client, model, .. } => {
             let options = LlmOptions::of(&settings.discovery, seed);
             let proposer = LlmProposer::new(client.clone(), model, options);
             Ok((Box::new(proposer), Some(client)))

@@ -5,7 +5,7 @@ use std::path::Path;
 use bin_support::ProviderName;
 
 use crate::flags::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, RunOptions};
-use bin_support::printable;
+use bin_support::escape;
 
 /// A command line in the making.
 pub struct ResumeCommand(String);
@@ -63,7 +63,7 @@ impl ResumeCommand {
 
 impl std::fmt::Display for ResumeCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&printable(&self.0))
+        f.write_str(&escape(&self.0))
     }
 }
 

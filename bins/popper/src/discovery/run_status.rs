@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::cost::Cost;
 use super::database::{failure, ledger};
-use bin_support::printable;
+use bin_support::escape;
 
 /// All of it, in the form that `--json` prints.
 #[derive(Debug, Serialize)]
@@ -115,7 +115,7 @@ impl RunStatus {
             let _ = writeln!(text, "{name:<11}{value}");
         };
         let of = format!("{}, {}", self.universe_id, self.proposer);
-        line("run", &format!("{}: {}", self.run_id, printable(&of)));
+        line("run", &format!("{}: {}", self.run_id, escape(&of)));
         line("begun", &self.created_at.to_string());
         line("iterations", &format!("{} completed", self.iterations));
         let last = self.last_iteration.as_ref();
@@ -165,7 +165,7 @@ impl RunStatus {
             if reasons.is_empty() {
                 format!("{count} {verdict}")
             } else {
-                format!("{count} {verdict} ({})", printable(&reasons.join(", ")))
+                format!("{count} {verdict} ({})", escape(&reasons.join(", ")))
             }
         });
         words.join(", ")

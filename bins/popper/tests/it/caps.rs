@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use llm_client::{LedgerFile, Usd};
 use serde_json::{Value, json};
-use test_support::{Answer, Canned, FaultServer, Received};
+use test_support::{Answer, CannedReply, FaultServer, Received};
 
 use crate::process::{Ran, fresh};
 use crate::runs::Place;
@@ -79,7 +79,7 @@ fn ledger(place: &Place) -> LedgerFile {
 fn a_run_and_three_resumes_keep_one_cap() {
     let (place, billed) = run_and_resume(|_| {
         let laws = json!({"research_log": "a look", "candidate_laws": [{"law_id": "broken"}]});
-        let canned = Canned::text(laws.to_string()).tokens(1_200, 1_500);
+        let canned = CannedReply::text(laws.to_string()).tokens(1_200, 1_500);
         let bill = 1_200 * 2_000 + 1_500 * 10_000;
         (Answer::json(200, canned.anthropic_json()), bill)
     });
@@ -91,7 +91,7 @@ fn a_run_and_three_resumes_keep_one_cap() {
 #[test]
 fn attempts_without_a_reply_keep_the_cap_and_are_told() {
     let (place, billed) = run_and_resume(|received| {
-        let cut = Canned::text("half of it").anthropic_json()[..60].to_owned();
+        let cut = CannedReply::text("half of it").anthropic_json()[..60].to_owned();
         (Answer::json(200, cut), longest(received))
     });
     let spend = ledger(&place).spent().unwrap();
@@ -110,7 +110,7 @@ fn attempts_without_a_reply_keep_the_cap_and_are_told() {
 #[test]
 fn another_run_of_the_database_has_a_cap_of_its_own() {
     let server = FaultServer::play(|_| {
-        let canned = Canned::text("{}").tokens(1_200, 1_500);
+        let canned = CannedReply::text("{}").tokens(1_200, 1_500);
         Answer::json(200, canned.anthropic_json())
     });
     let place = Place::new();

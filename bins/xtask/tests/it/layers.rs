@@ -34,10 +34,7 @@ const UPWARD: &[(&str, &str, &str)] = &[
 const MOST_IN_A_CIRCLE: usize = 3;
 
 /// The circles that are still larger, with their number of files: this list only shrinks.
-const CIRCLES: &[(&str, usize)] = &[
-    ("bins/hermitcrab", 15),
-    ("crates/logosphere-core", 5),
-];
+const CIRCLES: &[(&str, usize)] = &[("bins/hermitcrab", 15), ("crates/logosphere-core", 5)];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

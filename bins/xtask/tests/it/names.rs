@@ -172,8 +172,14 @@ const OPEN: &[(&str, &str)] = &[
         "logosphere-core/src/transcript.rs",
         "pub struct Transcript {",
     ),
-    ("popper-discovery/src/discovery/observer.rs", "pub enum Event<'a> {"),
-    ("popper-discovery/src/snapshot/proposer.rs", "pub enum Step {"),
+    (
+        "popper-discovery/src/discovery/observer.rs",
+        "pub enum Event<'a> {",
+    ),
+    (
+        "popper-discovery/src/snapshot/proposer.rs",
+        "pub enum Step {",
+    ),
     ("popper-harness/src/decide/config.rs", "pub struct Config {"),
     (
         "popper-harness/src/decide/generators.rs",

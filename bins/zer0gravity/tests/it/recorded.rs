@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use test_support::{Answer, Canned, FaultServer, Received, fixture};
+use test_support::{Answer, CannedReply, FaultServer, Received, fixture};
 
 use crate::program::{Place, Ran, column, list, timeless};
 
@@ -100,12 +100,12 @@ impl Actor {
         let reply = if system.starts_with("You are an encoding") {
             self.encode(&system, &user, first)
         } else if system.starts_with("You are a decoding") {
-            Canned::text(self.decoded[&user].clone())
+            CannedReply::text(self.decoded[&user].clone())
         } else if system.contains("semantic preservation") {
-            Canned::text(semantic(&user, first))
+            CannedReply::text(semantic(&user, first))
         } else {
             let points = if user.starts_with("GIST") { 1 } else { 5 };
-            Canned::text(format!(
+            CannedReply::text(format!(
                 r#"{{ "score": {points}, "reasoning": "read line by line" }}"#
             ))
         };
@@ -114,7 +114,7 @@ impl Actor {
         Answer::json(200, reply.tokens(input, output).anthropic_json())
     }
 
-    fn encode(&mut self, system: &str, text: &str, first: bool) -> Canned {
+    fn encode(&mut self, system: &str, text: &str, first: bool) -> CannedReply {
         let (encoding, decoded) = if system.contains("TELEGRAPHIC") {
             const LEFT_OUT: [&str; 12] = [
                 "a", "an", "the", "is", "are", "be", "to", "of", "and", "that", "then", "over",
@@ -131,13 +131,13 @@ impl Actor {
             let answer = "U:essence reveals Compression".to_owned();
             (answer.clone(), format!("Write {answer}"))
         } else if text.starts_with("We're") && !first {
-            return Canned::text("I would rather not.").stopped("refusal", "content_filter");
+            return CannedReply::text("I would rather not.").stopped("refusal", "content_filter");
         } else {
             let words: Vec<_> = text.split(' ').take(8).collect();
             (words.join(" "), words.join(" ") + " and so on")
         };
         self.decoded.insert(encoding.clone(), decoded);
-        Canned::text(encoding)
+        CannedReply::text(encoding)
     }
 }
 

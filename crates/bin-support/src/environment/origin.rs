@@ -1,7 +1,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::printable;
+use crate::escape;
 
 /// The source of a key or an address. Shown, it is the SOURCE of messages: `the environment`, `.env in FOLDER`, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |path: &Path| printable(&path.display().to_string());
+        let shown = |path: &Path| escape(&path.display().to_string());
         match self {
             Self::Flag => f.write_str("--base-url"),
             Self::Environment => f.write_str("the environment"),

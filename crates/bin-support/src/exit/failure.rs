@@ -1,7 +1,7 @@
 use std::error::Error as StdError;
 use std::process::ExitCode;
 
-use super::printable::printable;
+use super::terminal_text::escape;
 
 /// How a program ended; the same codes for every binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(crate) fn error_line(program: &str, error: &dyn StdError) -> String {
         line.push_str(&source.to_string());
         next = source.source();
     }
-    let lines: Vec<_> = line.split('\n').map(printable).collect();
+    let lines: Vec<_> = line.split('\n').map(escape).collect();
     lines.join("\n")
 }
 

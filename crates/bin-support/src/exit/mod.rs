@@ -1,8 +1,8 @@
 //! How a program ends, and text that is fit for a terminal.
 
 mod failure;
-mod printable;
+mod terminal_text;
 
 pub(crate) use self::failure::error_line;
 pub use self::failure::{Exit, Failure};
-pub use self::printable::{printable, shortened};
+pub use self::terminal_text::{escape, shortened};

@@ -40,7 +40,7 @@ pub(crate) struct Target {
     pub notice: Option<String>,
 }
 
-/// Decides by the rules in the documentation of [`crate::Model`]. `variable` looks up the environment.
+/// Decides by the rules in the documentation of [`crate::ModelSource`]. `variable` looks up the environment.
 pub(crate) fn choose(
     flags: &ModelFlags,
     defaults: &ModelDefaults,
@@ -66,7 +66,7 @@ pub(crate) fn choose(
             return Err(Error::ModelWithoutKey { model, variables });
         }
         return Ok(Choice::Offline {
-            notice: Some(notice(flags, &variables)),
+            notice: Some(offline_notice(flags, &variables)),
         });
     }
     // A server on this machine is not sent a key that was given for another one.
@@ -94,7 +94,7 @@ pub(crate) fn choose(
         key => key,
     };
     let notice = (flags.replay.is_none())
-        .then(|| address.notice(key.as_ref().map(|(name, key)| (name.as_str(), &key.origin))));
+        .then(|| address.host_notice(key.as_ref().map(|(name, key)| (name.as_str(), &key.origin))));
     let auth = key.map_or(Auth::None, |(_, key)| Auth::Bearer(key.value));
     Ok(Choice::Ask(Box::new(Target {
         provider,
@@ -171,7 +171,7 @@ impl Address {
     }
 
     /// Names the host if it is not the provider's own, or if the key was found.
-    fn notice(&self, key: Option<(&str, &Origin)>) -> Option<String> {
+    fn host_notice(&self, key: Option<(&str, &Origin)>) -> Option<String> {
         let found = key.is_some_and(|(_, origin)| matches!(origin, Origin::Found(_)));
         (found || !self.is_own).then(|| {
             let key = key.map(|(name, origin)| format!(", key {name} from {origin}"));
@@ -223,7 +223,7 @@ fn model(
     }
 }
 
-fn notice(flags: &ModelFlags, variables: &[String]) -> String {
+fn offline_notice(flags: &ModelFlags, variables: &[String]) -> String {
     let recorded = flags.record.is_some();
     format!(
         "no API key found: running offline with built-in rules{}. Set {}, or pass --provider.",

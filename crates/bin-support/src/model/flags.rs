@@ -42,7 +42,7 @@ pub struct ModelFlags {
 
 impl ModelFlags {
     /// Whether neither the flags nor the environment say whom to ask: the program would ask nobody, with a notice.
-    pub fn ask_nobody(&self, defaults: &ModelDefaults, environment: &Environment) -> bool {
+    pub fn defaults_to_offline(&self, defaults: &ModelDefaults, environment: &Environment) -> bool {
         let choice = choose(self, defaults, |name| environment.get(name));
         matches!(choice, Ok(Choice::Offline { notice: Some(_) }))
     }
@@ -85,7 +85,7 @@ impl ProviderName {
     }
 
     /// Whether somebody may send a bill: not for a server of one's own. A generic one may be a gateway to somebody who does.
-    pub fn sends_bills(self) -> bool {
+    pub fn is_billable(self) -> bool {
         !matches!(self, Self::Llamacpp | Self::Ollama | Self::Vllm)
     }
 

@@ -31,11 +31,11 @@ pub use flags::{ModelFlags, ProviderName};
 ///   error. Where requests go elsewhere, or a key is from a `.env` that was found, a line on stderr says so.
 /// - **No key**: fine for a server on this machine, for a server of one's own (llama.cpp, Ollama, vLLM, generic) and
 ///   with `--replay`. Else a usage error if a provider, a model, an address or a replay was asked for, and
-///   [`Model::Offline`] with a notice on stderr if not.
+///   [`ModelSource::Offline`] with a notice on stderr if not.
 /// - **Cap**: with `--max-usd` a model without a known price is refused, except on a server of one's own that sends no
 ///   bills (llama.cpp, Ollama, vLLM). A generic one may be a gateway to somebody who does.
 /// - **Model**: `--model`, else the program's, which is for its own provider only.
-pub enum Model {
+pub enum ModelSource {
     /// No model. What takes its place belongs to the program.
     Offline,
     /// A model behind a client with all its layers.
@@ -64,7 +64,7 @@ impl ModelFlags {
         defaults: &ModelDefaults,
         seed: u64,
         session: &Session,
-    ) -> Result<Model, Failure> {
+    ) -> Result<ModelSource, Failure> {
         self.open_with(defaults, seed, session, |client| client)
     }
 
@@ -78,7 +78,7 @@ impl ModelFlags {
         seed: u64,
         session: &Session,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<Model, Failure> {
+    ) -> Result<ModelSource, Failure> {
         self.open_versions(defaults, &BTreeMap::new(), seed, session, settings)
     }
 
@@ -93,18 +93,18 @@ impl ModelFlags {
         seed: u64,
         session: &Session,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<Model, Failure> {
+    ) -> Result<ModelSource, Failure> {
         let choice = choose(self, defaults, |name| session.environment.get(name));
         match choice.map_err(Failure::usage)? {
             Choice::Offline { notice } => {
                 if let Some(notice) = notice {
-                    session.notice(&notice);
+                    session.warn(&notice);
                 }
-                Ok(Model::Offline)
+                Ok(ModelSource::Offline)
             }
             Choice::Ask(target) => {
                 if let Some(notice) = &target.notice {
-                    session.notice(notice);
+                    session.warn(notice);
                 }
                 self.ready(*target, versions, seed, settings)
             }
@@ -123,10 +123,10 @@ impl ModelFlags {
         versions: &BTreeMap<String, AnthropicVersion>,
         seed: u64,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<Model, Failure> {
+    ) -> Result<ModelSource, Failure> {
         let choice = choose(self, defaults, with_key(environment, defaults, key));
         match choice.map_err(Failure::usage)? {
-            Choice::Offline { .. } => Ok(Model::Offline),
+            Choice::Offline { .. } => Ok(ModelSource::Offline),
             Choice::Ask(target) => {
                 if let Some(notice) = &target.notice {
                     tracing::warn!("{notice}");
@@ -163,7 +163,7 @@ impl ModelFlags {
         versions: &BTreeMap<String, AnthropicVersion>,
         seed: u64,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<Model, Failure> {
+    ) -> Result<ModelSource, Failure> {
         let redactor = target.endpoint.redactor().clone();
         let provider: Arc<dyn Provider> = match target.protocol {
             Protocol::Messages => Arc::new(versions.iter().fold(
@@ -172,7 +172,7 @@ impl ModelFlags {
             )),
             Protocol::ChatCompletions(dialect) => Arc::new(Compat::new(target.endpoint, dialect)),
         };
-        Ok(Model::Client {
+        Ok(ModelSource::Client {
             client: settings(self.client(provider, unpriced(target.provider), seed))
                 .build()
                 .map_err(|error| Failure::usage(Error::Model(error)))?,
@@ -229,7 +229,7 @@ fn with_key<'a>(
 
 /// What `--max-usd` means for a model that no table has a price for.
 fn unpriced(provider: ProviderName) -> Unpriced {
-    if provider.sends_bills() {
+    if provider.is_billable() {
         Unpriced::Refuse
     } else {
         Unpriced::Ignore
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_server_on_this_machine_is_ready_without_a_key() {
         let model = local().open(&OWN, 7, &Session::for_tests()).unwrap();
-        let Model::Client {
+        let ModelSource::Client {
             model, provider, ..
         } = model
         else {
@@ -285,7 +285,7 @@ mod tests {
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> String {
         let opened = flags.open_with(&OWN, 7, &Session::for_tests(), settings);
-        let Ok(Model::Client { client, .. }) = opened else {
+        let Ok(ModelSource::Client { client, .. }) = opened else {
             panic!("no client");
         };
         let request = llm_client::Request {
@@ -341,10 +341,10 @@ mod tests {
             flags.open_with_key(&key, &environment, &REMOTE, &BTreeMap::new(), 7, |client| {
                 client
             });
-        let Ok(Model::Client { redactor, host, .. }) = model else {
+        let Ok(ModelSource::Client { redactor, host, .. }) = model else {
             panic!("no client");
         };
-        assert_eq!(redactor.clean("key-of-the-page-01"), "[redacted]");
+        assert_eq!(redactor.redact("key-of-the-page-01"), "[redacted]");
         assert_eq!(host, "gateway.test");
         // What else is missing is told before anybody asks for a key.
         let openai = ModelFlags {

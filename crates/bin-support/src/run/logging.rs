@@ -11,7 +11,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::flags::{CommonFlags, LogFormat};
 use super::progress::Progress;
-use crate::printable;
+use crate::escape;
 
 /// Sends `tracing` events to stderr. A subscriber that is already there stays.
 pub(crate) fn start(flags: &CommonFlags, progress: &Progress) {
@@ -57,7 +57,7 @@ where
     ) -> fmt::Result {
         let mut message = Message(String::new());
         event.record(&mut message);
-        writeln!(writer, "{}", printable(&message.0))
+        writeln!(writer, "{}", escape(&message.0))
     }
 }
 

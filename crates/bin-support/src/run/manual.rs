@@ -34,7 +34,7 @@ pub(crate) fn write(command: Command, folder: &Path) -> Result<usize, Failure> {
     command.build();
     let mut pages = Vec::new();
     collect(&command, &mut pages)?;
-    let begin = |name: &str| OutputFile::begin_beside(&folder.join(name), [] as [&Path; 0]);
+    let begin = |name: &str| OutputFile::begin_checked(&folder.join(name), [] as [&Path; 0]);
     let begun: Result<Vec<_>, _> = pages.iter().map(|(name, _)| begin(name)).collect();
     for (file, (_, page)) in begun?.into_iter().zip(&pages) {
         file.finish(|file| file.write_all(page))?;

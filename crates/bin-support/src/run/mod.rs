@@ -15,7 +15,7 @@ mod shared_command;
 pub use self::flags::{CommonFlags, LogFormat, SeedFlag};
 pub use self::interrupt::Interrupt;
 pub use self::output_target::{Output, OutputTarget};
-pub use self::program::{Place, Program, command, run};
+pub use self::program::{DefaultPath, Program, command, run};
 pub use self::progress::Progress;
 pub use self::results::Results;
 pub use self::runtime::{block_on, block_on_threads};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::session::Session;
-use crate::{Failure, OutputFile, printable};
+use crate::{Failure, OutputFile, escape};
 
 /// The value of every flag that names an output: a file, or stdout for `-`. A file called `-` is `./-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,17 +24,17 @@ impl OutputTarget {
         }
     }
 
-    /// Begins the output, which shows early whether it can be written: a file by [`OutputFile::begin_beside`].
+    /// Begins the output, which shows early whether it can be written: a file by [`OutputFile::begin_checked`].
     ///
     /// # Errors
-    /// As [`OutputFile::begin_beside`]; stdout has none.
+    /// As [`OutputFile::begin_checked`]; stdout has none.
     pub fn begin(
         &self,
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Output, Failure> {
         Ok(match self {
             Self::Stdout => Output::Stdout,
-            Self::File(path) => Output::File(OutputFile::begin_beside(path, inputs)?),
+            Self::File(path) => Output::File(OutputFile::begin_checked(path, inputs)?),
         })
     }
 }
@@ -61,7 +61,7 @@ impl fmt::Display for OutputTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdout => f.write_str("stdout"),
-            Self::File(path) => f.write_str(&printable(&path.display().to_string())),
+            Self::File(path) => f.write_str(&escape(&path.display().to_string())),
         }
     }
 }

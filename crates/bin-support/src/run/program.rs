@@ -25,19 +25,19 @@ pub trait Program: Parser {
     ///
     /// # Errors
     /// A place cannot be found, such as the user's folder for data.
-    fn places(_matches: &ArgMatches) -> Result<Vec<Place>, Failure> {
+    fn places(_matches: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(Vec::new())
     }
 }
 
 /// A file or folder that a program writes unless a flag names another one; `paths` prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct DefaultPath {
     pub(crate) label: &'static str,
     pub(crate) path: PathBuf,
 }
 
-impl Place {
+impl DefaultPath {
     /// A place with its label; a relative path counts from the working directory.
     pub fn new(label: &'static str, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();

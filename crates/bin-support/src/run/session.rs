@@ -31,14 +31,14 @@ impl Session {
     }
 
     /// Says something on stderr that the user should know before the results: one line, also with `--quiet`.
-    pub fn notice(&self, line: &str) {
+    pub fn warn(&self, line: &str) {
         self.progress
             .suspend(|| print_error(&format!("{}: {line}", self.program)));
     }
 
     /// Says on stderr how far the work is; nothing with `--quiet`. What the user did not write himself goes through
-    /// [`printable`](crate::printable) first.
-    pub fn say(&self, line: &str) {
+    /// [`escape`](crate::escape) first.
+    pub fn status(&self, line: &str) {
         if !self.quiet {
             self.progress.suspend(|| print_error(line));
         }
@@ -51,7 +51,7 @@ impl Session {
     pub fn read_key_file(&mut self, file: &Path) -> Result<(), Failure> {
         let notices = self.environment.add_key_file(file);
         for notice in notices.map_err(Failure::usage)? {
-            self.notice(&notice);
+            self.warn(&notice);
         }
         Ok(())
     }
@@ -66,7 +66,7 @@ impl Session {
         let (environment, notices) = loaded.map_err(Failure::usage)?;
         self.environment = environment;
         for notice in notices {
-            self.notice(&notice);
+            self.warn(&notice);
         }
         Ok(())
     }

@@ -7,9 +7,9 @@ use clap::Command;
 use clap_complete::Shell;
 
 use super::manual;
-use super::program::Place;
+use super::program::DefaultPath;
 use super::session::Session;
-use crate::{Exit, Failure, printable};
+use crate::{Exit, Failure, escape};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum SharedCommand {
@@ -55,7 +55,7 @@ impl SharedCommand {
     pub(crate) fn execute(
         &self,
         mut command: Command,
-        places: impl FnOnce() -> Result<Vec<Place>, Failure>,
+        places: impl FnOnce() -> Result<Vec<DefaultPath>, Failure>,
         session: &mut Session,
     ) -> Result<Exit, Failure> {
         match self {
@@ -70,16 +70,17 @@ impl SharedCommand {
             }
             Self::Man { dir: Some(dir) } => {
                 let pages = manual::write(command, dir)?;
-                let dir = printable(&dir.display().to_string());
-                session.say(&format!("{pages} pages in {dir}"));
+                let dir = escape(&dir.display().to_string());
+                session.status(&format!("{pages} pages in {dir}"));
             }
             Self::Paths => {
                 let places = places()?;
                 if places.is_empty() {
-                    session.say("nothing is written unless a flag or an argument names the place");
+                    session
+                        .status("nothing is written unless a flag or an argument names the place");
                 }
                 for place in places {
-                    let path = printable(&place.path.display().to_string());
+                    let path = escape(&place.path.display().to_string());
                     let state = if place.path.exists() {
                         "exists"
                     } else {

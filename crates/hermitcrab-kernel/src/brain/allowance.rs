@@ -58,7 +58,7 @@ impl Caps {
             };
         };
         let least = REPLY.min(wanted);
-        let cost = |reply: u32| known.dearest(prompt, reply.into());
+        let cost = |reply: u32| known.max_cost(prompt, reply.into());
         let mut longest = wanted;
         for limit in &self.each {
             let Cap {

@@ -136,7 +136,7 @@ impl TurnContext<'_> {
         }
         caller.events.send(Event::ToolStart {
             name: call.name.to_owned(),
-            summary: self.config.redactor.clean(&summary(&input)),
+            summary: self.config.redactor.redact(&summary(&input)),
         });
         let begun = self.clock.instant();
         let outcome = if crate::tool(call.name).is_some() && !is_offered(call.name) {

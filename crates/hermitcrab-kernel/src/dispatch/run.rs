@@ -21,7 +21,7 @@ impl TurnContext<'_> {
         caller: &mut ToolCaller<'_>,
     ) -> ToolResult {
         let redactor = &self.config.redactor;
-        clean(&mut input, &|text| redactor.clean_exact(text));
+        clean(&mut input, &|text| redactor.redact_exact(text));
         let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
         let mut outcome = match run.await {
             Ok(result) => ToolResult::from(result),
@@ -29,7 +29,7 @@ impl TurnContext<'_> {
                 .hint("nothing else is lost; go another way")
                 .into(),
         };
-        clean(&mut outcome.content, &|text| redactor.clean(&text));
+        clean(&mut outcome.content, &|text| redactor.redact(&text));
         outcome
     }
 

@@ -1,7 +1,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llm_client::{Clock, Redactor};
+use llm_client::{Redactor, SleepClock};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +17,7 @@ use crate::{KernelError, ToolError, ToolResult};
 /// The owner of the kept shells, and of the state and crashes of the face.
 pub struct FaceManager {
     files: Arc<FileStore>,
-    clock: Arc<dyn Clock>,
+    clock: Arc<dyn SleepClock>,
     redactor: Redactor,
     compiler: Option<Arc<dyn ShellCompiler>>,
     host: Arc<dyn Host>,
@@ -30,7 +30,7 @@ impl FaceManager {
     /// Reads what is kept; with a line for the person for each file that cannot be read.
     pub(crate) fn open(
         files: Arc<FileStore>,
-        clock: Arc<dyn Clock>,
+        clock: Arc<dyn SleepClock>,
         redactor: Redactor,
         compiler: Option<Arc<dyn ShellCompiler>>,
         host: Arc<dyn Host>,
@@ -89,7 +89,7 @@ impl FaceManager {
     /// person's next words, and is marked as no words of the person's. The five newest lines of at most 500 characters
     /// are kept, equal ones as one with a count.
     pub fn note(&self, line: &str) {
-        let line = self.redactor.clean(line);
+        let line = self.redactor.redact(line);
         let (line, _) = pscale_blocks::remove_keys(&line);
         self.notes().add(&line);
     }

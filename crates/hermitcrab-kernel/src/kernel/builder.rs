@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llm_client::{Clock, SystemClock};
+use llm_client::{SleepClock, SystemClock};
 use pscale_blocks::BlockStore;
 
 use super::Kernel;
@@ -22,7 +22,7 @@ pub struct KernelBuilder {
     brain: Arc<dyn Brain>,
     compiler: Option<Arc<dyn ShellCompiler>>,
     host: Arc<dyn Host>,
-    clock: Arc<dyn Clock>,
+    clock: Arc<dyn SleepClock>,
 }
 
 impl KernelBuilder {
@@ -60,7 +60,7 @@ impl KernelBuilder {
     }
 
     /// Sets the clock [default: [`SystemClock`]].
-    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
+    pub fn clock(self, clock: Arc<dyn SleepClock>) -> Self {
         Self { clock, ..self }
     }
 

@@ -85,7 +85,7 @@ impl Kernel {
     fn redacted(&self, answer: Result<Value, ToolError>) -> ToolResult {
         let mut outcome = ToolResult::from(answer.map(ToolResult::of));
         let redactor = &self.owners.config.redactor;
-        clean(&mut outcome.content, &|text| redactor.clean(&text));
+        clean(&mut outcome.content, &|text| redactor.redact(&text));
         outcome
     }
 }

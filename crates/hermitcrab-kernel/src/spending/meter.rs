@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use llm_client::{Clock, ModelTable, Usd};
+use llm_client::{ModelTable, SleepClock, Usd};
 use pscale_blocks::{O200k, TokenCounter as _};
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,7 @@ use crate::{
 /// The owner of the sums and caps of turn, day and run. Requests to a model are made through it.
 pub(crate) struct SpendMeter {
     files: Arc<FileStore>,
-    clock: Arc<dyn Clock>,
+    clock: Arc<dyn SleepClock>,
     pub(super) prices: Arc<ModelTable>,
     pub(super) budgets: Budgets,
     /// The cap of the run.
@@ -38,7 +38,7 @@ impl SpendMeter {
     pub fn open(
         config: &KernelConfig,
         files: Arc<FileStore>,
-        clock: Arc<dyn Clock>,
+        clock: Arc<dyn SleepClock>,
         provider: &str,
     ) -> io::Result<(Self, Option<String>)> {
         let (sums, notice) = UsageSums::open(&files, clock.now())?;

@@ -173,7 +173,7 @@ impl FileStore {
     /// `bytes` without keys. Bytes that are not text stay as they are.
     fn clean<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Cow::Owned(self.redactor.clean(text).into_bytes()),
+            Ok(text) => Cow::Owned(self.redactor.redact(text).into_bytes()),
             Err(_) => Cow::Borrowed(bytes),
         }
     }

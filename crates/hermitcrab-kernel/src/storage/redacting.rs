@@ -20,7 +20,7 @@ impl RedactingStore {
         let Ok(text) = serde_json::to_string(value) else {
             return Cow::Borrowed(value);
         };
-        let clean = self.redactor.clean_exact(text.clone());
+        let clean = self.redactor.redact_exact(text.clone());
         if clean == text {
             return Cow::Borrowed(value);
         }

@@ -15,7 +15,7 @@ mod web_tools;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use llm_client::{Clock, Redactor};
+use llm_client::{Redactor, SleepClock};
 use pscale_blocks::BlockStore;
 
 use crate::{Host, KernelConfig, ToolError};
@@ -53,7 +53,7 @@ impl Toolbox {
         config: &KernelConfig,
         store: Arc<dyn BlockStore>,
         host: Arc<dyn Host>,
-        clock: &Arc<dyn Clock>,
+        clock: &Arc<dyn SleepClock>,
     ) -> Result<Self, ToolError> {
         #[cfg(not(feature = "files"))]
         if !config.grants.is_empty() {

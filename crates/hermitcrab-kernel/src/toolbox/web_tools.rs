@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llm_client::Clock;
+use llm_client::SleepClock;
 use serde_json::Value;
 
 use super::web::{SystemResolver, Web};
@@ -12,7 +12,7 @@ use crate::table::Args;
 use crate::{KernelConfig, ToolError, ToolResult, WebPolicy};
 
 /// The web as the person allows it.
-pub(super) fn open(config: &KernelConfig, clock: Arc<dyn Clock>) -> Result<Web, ToolError> {
+pub(super) fn open(config: &KernelConfig, clock: Arc<dyn SleepClock>) -> Result<Web, ToolError> {
     let policy = WebPolicy {
         searxng: (config.web.searxng.clone()).or_else(|| config.settings.web.searxng.clone()),
         ..config.web.clone()

@@ -46,7 +46,7 @@ impl Turn<'_> {
             _ if !calls.is_empty() => self.run_calls(message, false).await,
             stop => {
                 if let StopReason::Other(other) = stop {
-                    let other = self.context.config.redactor.clean(other);
+                    let other = self.context.config.redactor.redact(other);
                     self.events
                         .notice(format!("the reply ends for an unknown reason: {other}"));
                 }

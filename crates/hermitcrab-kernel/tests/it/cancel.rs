@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hermitcrab_kernel::{Brain as _, BrainError, EventSink};
-use test_support::{Answer, Canned, FaultServer, Signal};
+use test_support::{Answer, CannedReply, FaultServer, Signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::models::{Rig, request};
@@ -36,7 +36,7 @@ async fn a_request_without_an_answer_is_dropped() {
 
 #[tokio::test]
 async fn a_stream_is_dropped_in_the_midst() {
-    let pieces = Canned::text("a long answer").anthropic_events();
+    let pieces = CannedReply::text("a long answer").anthropic_events();
     is_dropped(|reached| Answer::events().pieces(&pieces[..3]).fire(reached).stall()).await;
 }
 

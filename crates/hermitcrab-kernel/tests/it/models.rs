@@ -11,7 +11,7 @@ use llm_client::{
     RetryPolicy,
 };
 use serde_json::{Value, json};
-use test_support::{Answer, Canned, FakeClock, FaultServer};
+use test_support::{Answer, CannedReply, FakeClock, FaultServer};
 use tokio_util::sync::CancellationToken;
 
 /// A brain at a server.
@@ -89,11 +89,11 @@ pub fn request() -> BrainRequest {
 }
 
 pub fn answer(text: &str) -> Answer {
-    Answer::sse(Canned::text(text).anthropic_events())
+    Answer::sse(CannedReply::text(text).anthropic_events())
 }
 
 fn fault(status: u16, kind: &str) -> Answer {
-    Answer::json(status, Canned::anthropic_error(kind, "so it is"))
+    Answer::json(status, CannedReply::anthropic_error(kind, "so it is"))
 }
 
 fn not_found() -> Answer {
@@ -191,7 +191,7 @@ async fn no_other_failure_asks_the_next_model() {
 /// Row H53: a server without a field for thinking is not told to leave it out.
 #[tokio::test]
 async fn thinking_is_left_unset_where_the_provider_has_none() {
-    let server = FaultServer::play(|_| Answer::sse(Canned::text("here").openai_events()));
+    let server = FaultServer::play(|_| Answer::sse(CannedReply::text("here").openai_events()));
     let endpoint = Endpoint::new(&server.url(""), Auth::None).unwrap();
     let provider = Compat::new(endpoint, Dialect::generic());
     let client = Client::builder(Arc::new(provider), Arc::new(FakeClock::new()));
@@ -219,7 +219,7 @@ async fn every_model_fails() {
 
 #[tokio::test]
 async fn a_broken_stream_is_an_error_and_no_reply() {
-    let pieces = Canned::text("half a sentence").anthropic_events();
+    let pieces = CannedReply::text("half a sentence").anthropic_events();
     let half = pieces[..pieces.len() - 2].to_vec();
     let rig = Rig::by_model(move |_| Answer::sse(&half));
     let error = rig.ask(request()).await.unwrap_err();
@@ -231,11 +231,11 @@ async fn a_broken_stream_is_an_error_and_no_reply() {
 
 #[tokio::test]
 async fn an_overload_in_the_midst_of_an_answer_does_not_begin_it_again() {
-    let mut pieces = Canned::text("half a sentence").anthropic_events();
+    let mut pieces = CannedReply::text("half a sentence").anthropic_events();
     pieces.truncate(pieces.len() - 2);
     pieces.push(format!(
         "event: error\ndata: {}\n\n",
-        Canned::anthropic_error("overloaded_error", "so it is")
+        CannedReply::anthropic_error("overloaded_error", "so it is")
     ));
     let rig = Rig::by_model(move |_| Answer::sse(&pieces));
     let error = rig.ask(request()).await.unwrap_err();
@@ -287,7 +287,7 @@ async fn the_fast_model_does_small_work_and_the_chain_stands_behind_it() {
 
 #[tokio::test]
 async fn thoughts_go_back_to_their_own_model_only() {
-    let mut thoughtful = Canned::text("I thought");
+    let mut thoughtful = CannedReply::text("I thought");
     thoughtful.thinking = Some("hm".to_owned());
     let rig = Rig::by_model(move |_| Answer::sse(thoughtful.anthropic_events()));
     let first = rig

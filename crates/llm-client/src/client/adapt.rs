@@ -7,7 +7,7 @@ use llm_types::{
 
 use crate::Error;
 use crate::models::{Model, ModelThinking};
-use crate::provider::{Caps, Structure};
+use crate::provider::{Capabilities, StructuredMode};
 
 /// The minimum number of thinking tokens.
 const LEAST_BUDGET: u32 = 1024;
@@ -62,7 +62,7 @@ fn strip_foreign(message: &mut Message, target: &Target) {
 /// Fits `request` to its model, of which the table may have a row.
 pub(crate) fn adapt(
     request: &mut Request,
-    caps: &Caps,
+    caps: &Capabilities,
     row: Option<&Model>,
 ) -> Result<Vec<Warning>, Error> {
     let model = request.model.clone();
@@ -113,7 +113,7 @@ fn length(request: &mut Request, row: Option<&Model>, adapter: &mut Adapter<'_>)
 
 fn tools(
     request: &mut Request,
-    caps: &Caps,
+    caps: &Capabilities,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
 ) -> Result<(), Error> {
@@ -136,7 +136,12 @@ fn tools(
     Ok(())
 }
 
-fn sampling(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &mut Adapter<'_>) {
+fn sampling(
+    request: &mut Request,
+    caps: &Capabilities,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) {
     let asked = &mut request.sampling;
     let sampled = row.is_none_or(|row| row.sampling);
     let takes = caps.sampling && sampled;
@@ -159,7 +164,7 @@ fn sampling(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &m
 
 fn thinking(
     request: &mut Request,
-    caps: &Caps,
+    caps: &Capabilities,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
 ) -> Result<(), Error> {
@@ -210,7 +215,12 @@ fn thinking(
     Ok(())
 }
 
-fn effort(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &mut Adapter<'_>) {
+fn effort(
+    request: &mut Request,
+    caps: &Capabilities,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) {
     let Some(asked) = &request.effort else {
         return;
     };
@@ -225,22 +235,27 @@ fn effort(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &mut
 
 /// The schema of the reply always reaches the model: where the server or the model has no form for it, in the system
 /// text.
-fn format(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &mut Adapter<'_>) {
+fn format(
+    request: &mut Request,
+    caps: &Capabilities,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) {
     let Some(format) = &request.format else {
         return;
     };
     let native = match row {
-        Some(row) if !row.structured => Structure::None,
+        Some(row) if !row.structured => StructuredMode::None,
         _ => caps.structured,
     };
-    if native == Structure::Schema {
+    if native == StructuredMode::Schema {
         return;
     }
     request.system.push(Block::text(format!(
         "Answer with one JSON value and nothing else: no explanation before or after it, no code fence. It must follow this JSON Schema:\n{}",
         format.schema
     )));
-    if native == Structure::None {
+    if native == StructuredMode::None {
         request.format = None;
     }
     adapter.changed("format", "written into the system text");

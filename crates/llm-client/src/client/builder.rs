@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use llm_types::Usd;
 
 use super::Client;
-use super::core::Inner;
-use crate::layers::budget::Ledger;
-use crate::layers::limiter::Gate;
+use super::core::ClientCore;
+use crate::layers::budget::BudgetLedger;
+use crate::layers::limiter::RateLimiter;
 use crate::models::ModelTable;
 use crate::models::tokens::CountCache;
 use crate::provider::Provider;
@@ -16,13 +16,15 @@ use crate::recording::cassette::Cassette;
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
 use crate::transport::{HttpOptions, Transport};
-use crate::{Budget, Clock, ConfigError, CountPolicy, Limits, RetryPolicy, Timeouts, Unpriced};
+use crate::{
+    Budget, ConfigError, CountPolicy, Limits, RetryPolicy, SleepClock, Timeouts, Unpriced,
+};
 
 /// Collects the settings of a [`Client`].
 #[derive(Clone)]
 pub struct ClientBuilder {
     pub(crate) provider: Arc<dyn Provider>,
-    clock: Arc<dyn Clock>,
+    clock: Arc<dyn SleepClock>,
     transport: Option<Arc<dyn Transport>>,
     record: Option<Cassette>,
     replay: Option<Cassette>,
@@ -49,7 +51,7 @@ macro_rules! settings {
 }
 
 impl ClientBuilder {
-    pub(super) fn new(provider: Arc<dyn Provider>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(provider: Arc<dyn Provider>, clock: Arc<dyn SleepClock>) -> Self {
         Self {
             provider,
             clock,
@@ -118,9 +120,9 @@ impl ClientBuilder {
         // First, so that nothing is made when there is nothing to replay: not even the same file under another name.
         let player = self.replay.as_ref().map(Player::open).transpose()?;
         Ok(Client {
-            inner: Arc::new(Inner {
-                ledger: Arc::new(Ledger::new(self.budget, clock.clone())),
-                gate: Gate::new(clock.clone(), self.limits),
+            inner: Arc::new(ClientCore {
+                ledger: Arc::new(BudgetLedger::new(self.budget, clock.clone())),
+                limiter: RateLimiter::new(clock.clone(), self.limits),
                 counts: CountCache::default(),
                 recorder: record
                     .map(|cassette| Recorder::open(cassette, clock.clone()).map(Arc::new))

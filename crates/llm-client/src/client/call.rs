@@ -10,26 +10,26 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use tracing::{Instrument as _, Span};
 
-use super::checked_transport::{Nowhere, Outgoing};
-use super::core::Inner;
-use super::open_stream::{Heard, Live};
-use super::prepare::Fitted;
+use super::checked_transport::{CheckedTransport, NoTransport};
+use super::core::ClientCore;
+use super::open_stream::{OpenStream, ReportedUsage};
+use super::prepare::PreparedRequest;
 use super::trace;
 use crate::codec::reply_as_events;
 use crate::layers::budget::Reservation;
-use crate::layers::limiter::Pass;
+use crate::layers::limiter::Permit;
 use crate::layers::retry::{self, Decision};
-use crate::layers::timeout::{Elapsed, Watchdog, headers_limit, watch};
-use crate::provider::{Answer, Call, Route};
+use crate::layers::timeout::{Elapsed, IdleTimer, headers_limit, with_progress_limit};
+use crate::provider::{Answer, ProviderCall, Route};
 use crate::recording::cassette::{Line, RecordedKind, root_of};
-use crate::recording::recorder::{Place, Tape};
-use crate::recording::replay::Replaying;
+use crate::recording::recorder::{AttemptRecorder, CassetteKey};
+use crate::recording::replay::ReplayTransport;
 use crate::transport::{HeaderText, HttpRequest, Transport};
 use crate::{Error, ErrorKind, EventStream};
 
 /// Runs `request` by the route `wanted`; `wire` is the encoded request, if it exists already.
 pub(crate) async fn run(
-    inner: &Arc<Inner>,
+    inner: &Arc<ClientCore>,
     request: &Request,
     wanted: Route,
     wire: Option<HttpRequest>,
@@ -41,8 +41,8 @@ pub(crate) async fn run(
         "chat"
     };
     let span = trace::span(operation, &target, request.max_tokens);
-    let result = Flight::new(inner, wanted, span.clone())
-        .fly(request, target, wire)
+    let result = CallRun::new(inner, wanted, span.clone())
+        .run(request, target, wire)
         .instrument(span.clone())
         .await;
     match &result {
@@ -66,8 +66,8 @@ pub(crate) fn other_form() -> Error {
 }
 
 /// A call under way.
-pub(crate) struct Flight {
-    inner: Arc<Inner>,
+pub(crate) struct CallRun {
+    inner: Arc<ClientCore>,
     wanted: Route,
     span: Span,
     /// The deadline of the call, as an instant of the clock.
@@ -75,8 +75,8 @@ pub(crate) struct Flight {
     call: u64,
     random: ChaCha20Rng,
     attempts: Vec<Attempt>,
-    hold: Option<Reservation>,
-    place: Option<Place>,
+    reservation: Option<Reservation>,
+    key: Option<CassetteKey>,
     /// The maximum number of attempts, by the policy and the last failure.
     allowed: u32,
     /// The last failure, during another attempt.
@@ -85,14 +85,14 @@ pub(crate) struct Flight {
 
 /// The parts of an attempt that outlive it, in addition to its result.
 struct Traces {
-    tape: Option<Tape>,
-    pass: Option<Pass>,
+    recorder: Option<AttemptRecorder>,
+    permit: Option<Permit>,
     /// The usage that the server reported.
-    heard: Heard,
+    reported: ReportedUsage,
 }
 
-impl Flight {
-    fn new(inner: &Arc<Inner>, wanted: Route, span: Span) -> Self {
+impl CallRun {
+    fn new(inner: &Arc<ClientCore>, wanted: Route, span: Span) -> Self {
         let call = inner.calls.fetch_add(1, Ordering::Relaxed);
         let mut random = ChaCha20Rng::seed_from_u64(inner.settings.seed);
         random.set_stream(call);
@@ -107,36 +107,36 @@ impl Flight {
             call,
             random,
             attempts: Vec::new(),
-            hold: None,
-            place: None,
+            reservation: None,
+            key: None,
             allowed: 1,
             last: None,
         }
     }
 
-    async fn fly(
+    async fn run(
         mut self,
         request: &Request,
         target: Target,
         mut wire: Option<HttpRequest>,
     ) -> Result<Answer, Error> {
         let inner = self.inner.clone();
-        let mut first = inner.fit(request, target)?;
+        let mut first = inner.prepare(request, target)?;
         let asks_a_model = first.caps.offline.is_none();
         if asks_a_model && (inner.player.is_some() || inner.recorder.is_some()) {
             // A cassette knows a call by what is asked without the limit that a budget adds.
             let known = wire.take();
             let known = known.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
             let provider = &first.target.provider;
-            let (root, question) = root_of(provider, &known, request.replay_key.as_deref())?;
+            let (root, key) = root_of(provider, &known, request.replay_key.as_deref())?;
             if let Some(player) = &inner.player {
-                let line = player.next(&root, &question, &known.path)?;
+                let line = player.next(&root, &key, &known.path)?;
                 let served = Target::new(&line.provider, &line.model);
-                let fitted = if served == first.target {
+                let prepared = if served == first.target {
                     first
                 } else if served.provider == first.target.provider {
                     // An earlier version recorded chains of models.
-                    inner.fit(request, served)?
+                    inner.prepare(request, served)?
                 } else {
                     return Err(Error::cassette(
                         None,
@@ -146,12 +146,12 @@ impl Flight {
                         ),
                     ));
                 };
-                return self.replay(fitted, known, line).await;
+                return self.replay(prepared, known, line).await;
             }
             if let Some(recorder) = &inner.recorder {
                 recorder.check()?;
-                self.place = Some(Place {
-                    n: recorder.next_occurrence(&root),
+                self.key = Some(CassetteKey {
+                    n: recorder.next_repeat_index(&root),
                     root,
                     call: self.call,
                 });
@@ -168,18 +168,22 @@ impl Flight {
             None
         };
         let wire = wire.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
-        self.hold = most.map(|most| inner.ledger.reserve(most)).transpose()?;
+        self.reservation = most.map(|most| inner.ledger.reserve(most)).transpose()?;
         let result = self.ask(&Arc::new(first), &wire).await;
         result.map_err(|mut error| {
-            error.trail_mut().attempts = std::mem::take(&mut self.attempts);
+            error.context_mut().attempts = std::mem::take(&mut self.attempts);
             error
         })
     }
 
     /// Attempts the call until there is an answer or the policy stops it.
-    async fn ask(&mut self, fitted: &Arc<Fitted>, wire: &HttpRequest) -> Result<Answer, Error> {
+    async fn ask(
+        &mut self,
+        prepared: &Arc<PreparedRequest>,
+        wire: &HttpRequest,
+    ) -> Result<Answer, Error> {
         let inner = self.inner.clone();
-        fitted.warnings.iter().for_each(trace::warning);
+        prepared.warnings.iter().for_each(trace::warning);
         let mut wait = Duration::ZERO;
         let mut n = 0;
         loop {
@@ -187,14 +191,14 @@ impl Flight {
             // Only some callers count.
             let _ = ATTEMPT.try_with(|attempt| attempt.store(n + 1, Ordering::Relaxed));
             let mut traces = Traces {
-                tape: None,
-                pass: None,
-                heard: Heard::default(),
+                recorder: None,
+                permit: None,
+                reported: ReportedUsage::default(),
             };
-            let result = self.attempt(fitted, wire, n, &mut traces).await;
+            let result = self.attempt(prepared, wire, n, &mut traces).await;
             let mut attempt = Attempt {
                 n: self.attempts.len() as u32 + 1,
-                target: fitted.target.clone(),
+                target: prepared.target.clone(),
                 status: Some(200),
                 class: None,
                 wait,
@@ -204,16 +208,16 @@ impl Flight {
             let mut error = match result {
                 Ok(open) => {
                     self.attempts.push(attempt);
-                    return self.arrive(open, fitted, traces);
+                    return self.arrive(open, prepared, traces);
                 }
                 Err(error) => error,
             };
             inner.explain(&mut error);
             attempt.status = error.status();
             attempt.class = Some(error.class());
-            if let Some(hold) = &mut self.hold {
-                hold.learn(traces.heard.charge_of(&error, &inner, fitted));
-                attempt.charge = hold.fail();
+            if let Some(reservation) = &mut self.reservation {
+                reservation.learn(traces.reported.charge_of(&error, &inner, prepared));
+                attempt.charge = reservation.fail();
             }
             if !matches!(error.kind(), ErrorKind::Refused { .. }) {
                 self.attempts.push(attempt);
@@ -222,31 +226,31 @@ impl Flight {
             let asked = retry::asked_of_all(&error, policy, inner.clock.now());
             let (error, next) = self.decide(error, n);
             // The budget is asked before the line is written: without its consent this attempt was the last one.
-            let consent = match &mut self.hold {
-                Some(hold) if next.is_some() => hold.again(),
+            let consent = match &mut self.reservation {
+                Some(reservation) if next.is_some() => reservation.renew(),
                 _ => Ok(()),
             };
             let (mut error, mut next) = (error, next);
             if let Err(refused) = consent {
                 next = None;
-                error.trail_mut().note = Some(refused.to_string());
+                error.context_mut().note = Some(refused.to_string());
             }
-            if let Some(mut tape) = traces.tape.take() {
-                tape.finish(Some(&error), next.is_none())?;
+            if let Some(mut recorder) = traces.recorder.take() {
+                recorder.finish(Some(&error), next.is_none())?;
             }
             let busy = matches!(
                 error.kind(),
                 ErrorKind::RateLimited { .. } | ErrorKind::Overloaded { .. }
             );
-            if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
-                pass.lane().hold(inner.clock.as_ref(), wait);
+            if let (Some(permit), Some(wait)) = (&traces.permit, next.filter(|_| busy).or(asked)) {
+                permit.queue().pause(inner.clock.as_ref(), wait);
             }
             let Some(next) = next else {
                 return Err(error);
             };
             // The slot is free while this call waits.
             drop(traces);
-            trace::retry(&fitted.target, &error, next, n + 2, self.allowed);
+            trace::retry(&prepared.target, &error, next, n + 2, self.allowed);
             self.last = Some(error);
             inner.clock.sleep(next).await;
             wait = next;
@@ -284,58 +288,66 @@ impl Flight {
     /// Runs one attempt, up to the reply or the first event.
     async fn attempt(
         &mut self,
-        fitted: &Arc<Fitted>,
+        prepared: &Arc<PreparedRequest>,
         wire: &HttpRequest,
         n: u32,
         traces: &mut Traces,
-    ) -> Result<Open, Error> {
+    ) -> Result<OpenAnswer, Error> {
         let inner = self.inner.clone();
-        let mut deadline = self.watchdog();
-        let place = self.place.clone();
+        let mut deadline = self.timer();
+        let key = self.key.clone();
         let number = self.attempts.len() as u32 + 1;
-        let way = self.hold.as_ref().map(|hold| hold.way.clone());
+        let send_state = self
+            .reservation
+            .as_ref()
+            .map(|reservation| reservation.send_state.clone());
         let wanted = self.wanted;
         let result = deadline
             .guard(async {
-                let pass = inner.gate.enter(fitted.target.clone()).await;
-                let lane = pass.as_ref().map(Pass::lane);
-                traces.pass = pass;
-                let mut transport: Arc<dyn Transport> = if fitted.caps.offline.is_some() {
-                    Arc::new(Nowhere)
+                let permit = inner.limiter.enter(prepared.target.clone()).await;
+                let queue = permit.as_ref().map(Permit::queue);
+                traces.permit = permit;
+                let mut transport: Arc<dyn Transport> = if prepared.caps.offline.is_some() {
+                    Arc::new(NoTransport)
                 } else {
                     inner.transport()?
                 };
-                if let (Some(recorder), Some(place)) = (&inner.recorder, place) {
-                    let tape = Tape::new(recorder.clone(), place, fitted.target.clone(), number);
-                    transport = tape.listen(transport);
-                    traces.tape = Some(tape);
+                if let (Some(recorder), Some(key)) = (&inner.recorder, key) {
+                    let recorder = AttemptRecorder::new(
+                        recorder.clone(),
+                        key,
+                        prepared.target.clone(),
+                        number,
+                    );
+                    transport = recorder.listen(transport);
+                    traces.recorder = Some(recorder);
                 }
                 let timeouts = &inner.settings.timeouts;
                 let headers = match wanted {
                     Route::Count => timeouts.headers,
-                    _ => headers_limit(timeouts, &fitted.request, &fitted.caps),
+                    _ => headers_limit(timeouts, &prepared.request, &prepared.caps),
                 };
-                let transport = Arc::new(Outgoing {
+                let transport = Arc::new(CheckedTransport {
                     inner: inner.timed(transport, headers),
                     clock: inner.clock.clone(),
-                    way,
-                    lane,
-                    max_body: fitted.caps.max_body,
+                    send_state,
+                    queue,
+                    max_body: prepared.caps.max_body,
                 });
                 let mut wire = wire.clone();
                 if n > 0 && inner.settings.retry.send_count {
                     let count = HeaderText::Open(n.to_string());
                     wire.headers.push(("x-retry-count", count));
                 }
-                let call = Call {
+                let call = ProviderCall {
                     wire,
-                    route: fitted.route(wanted, timeouts.total),
-                    target: fitted.target.clone(),
+                    route: prepared.route(wanted, timeouts.total),
+                    target: prepared.target.clone(),
                     attempt: n,
                     transport,
                 };
                 let progress = Some(timeouts.progress);
-                open(&inner, call, wanted, progress, &mut traces.heard).await
+                open(&inner, call, wanted, progress, &mut traces.reported).await
             })
             .await;
         result.unwrap_or_else(|Elapsed| Err(Error::deadline(self.last.take())))
@@ -344,46 +356,46 @@ impl Flight {
     /// Ends a successful attempt: completes the reply, or returns the open stream.
     fn arrive(
         &mut self,
-        open: Open,
-        fitted: &Arc<Fitted>,
+        open: OpenAnswer,
+        prepared: &Arc<PreparedRequest>,
         mut traces: Traces,
     ) -> Result<Answer, Error> {
         let inner = self.inner.clone();
         match open {
-            Open::Whole(mut reply) => {
-                inner.complete_reply(&mut reply, fitted, None);
+            OpenAnswer::Whole(mut reply) => {
+                inner.complete_reply(&mut reply, prepared, None);
                 // The reply is paid for, whether it can be written down or not.
-                if let Some(hold) = self.hold.take()
+                if let Some(reservation) = self.reservation.take()
                     && let Some(attempt) = self.attempts.last_mut()
                 {
-                    attempt.charge = hold.settle(inner.charge(&reply, fitted));
+                    attempt.charge = reservation.settle(inner.charge(&reply, prepared));
                 }
                 reply.attempts.clone_from(&self.attempts);
-                if let Some(mut tape) = traces.tape.take() {
-                    tape.finish(None, true)?;
+                if let Some(mut recorder) = traces.recorder.take() {
+                    recorder.finish(None, true)?;
                 }
                 Ok(Answer::Reply(reply))
             }
-            Open::Count(count) => {
-                if let Some(mut tape) = traces.tape.take() {
-                    tape.finish(None, true)?;
+            OpenAnswer::Count(count) => {
+                if let Some(mut recorder) = traces.recorder.take() {
+                    recorder.finish(None, true)?;
                 }
                 Ok(Answer::Count(count))
             }
-            Open::Stream(first, events) => Ok(Answer::Stream(
-                Live {
-                    deadline: Some(self.watchdog()),
+            OpenAnswer::Stream(first, events) => Ok(Answer::Stream(
+                OpenStream {
+                    deadline: Some(self.timer()),
                     inner,
                     first: Some(*first),
                     events,
-                    fitted: fitted.clone(),
+                    prepared: prepared.clone(),
                     attempts: std::mem::take(&mut self.attempts),
-                    hold: self.hold.take(),
-                    pass: traces.pass.take(),
-                    tape: traces.tape.take(),
+                    reservation: self.reservation.take(),
+                    permit: traces.permit.take(),
+                    recorder: traces.recorder.take(),
                     source: None,
                     span: self.span.clone(),
-                    heard: traces.heard,
+                    reported: traces.reported,
                     if_dropped: Arc::default(),
                 }
                 .into_events(),
@@ -391,65 +403,73 @@ impl Flight {
         }
     }
 
-    fn watchdog(&self) -> Watchdog {
+    fn timer(&self) -> IdleTimer {
         let clock = &self.inner.clock;
-        Watchdog::new(clock, self.deadline.saturating_sub(clock.instant()))
+        IdleTimer::new(clock, self.deadline.saturating_sub(clock.instant()))
     }
 
     /// Answers from a recorded attempt, decoded by the codec that reads the server's bytes.
     async fn replay(
         self,
-        fitted: Fitted,
+        prepared: PreparedRequest,
         wire: HttpRequest,
         line: Arc<Line>,
     ) -> Result<Answer, Error> {
         let inner = self.inner;
-        fitted.warnings.iter().for_each(trace::warning);
-        let fitted = Arc::new(fitted);
+        prepared.warnings.iter().for_each(trace::warning);
+        let prepared = Arc::new(prepared);
         let out_of_time = line
             .error
             .as_ref()
             .is_some_and(|error| error.kind == RecordedKind::Deadline);
         let mut attempt = Attempt {
             n: line.attempt,
-            target: fitted.target.clone(),
+            target: prepared.target.clone(),
             status: line.response.as_ref().map(|response| response.status),
             class: None,
             wait: Duration::ZERO,
             latency: Duration::ZERO,
             charge: Charge::NONE,
         };
-        let call = Call {
+        let call = ProviderCall {
             wire,
-            route: fitted.route(self.wanted, inner.settings.timeouts.total),
-            target: fitted.target.clone(),
+            route: prepared.route(self.wanted, inner.settings.timeouts.total),
+            target: prepared.target.clone(),
             attempt: 0,
-            transport: Arc::new(Replaying {
+            transport: Arc::new(ReplayTransport {
                 line,
                 timeouts: inner.settings.timeouts,
             }),
         };
-        match open(&inner, call, self.wanted, None, &mut Heard::default()).await {
-            Ok(Open::Whole(mut reply)) => {
-                inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
+        match open(
+            &inner,
+            call,
+            self.wanted,
+            None,
+            &mut ReportedUsage::default(),
+        )
+        .await
+        {
+            Ok(OpenAnswer::Whole(mut reply)) => {
+                inner.complete_reply(&mut reply, &prepared, Some(ReplySource::Replay));
                 reply.attempts = vec![attempt];
                 Ok(Answer::Reply(reply))
             }
-            Ok(Open::Count(count)) => Ok(Answer::Count(count)),
-            Ok(Open::Stream(first, events)) => Ok(Answer::Stream(
-                Live {
+            Ok(OpenAnswer::Count(count)) => Ok(Answer::Count(count)),
+            Ok(OpenAnswer::Stream(first, events)) => Ok(Answer::Stream(
+                OpenStream {
                     inner,
                     first: Some(*first),
                     events,
-                    fitted,
+                    prepared,
                     attempts: vec![attempt],
                     deadline: None,
-                    hold: None,
-                    pass: None,
-                    tape: None,
+                    reservation: None,
+                    permit: None,
+                    recorder: None,
                     source: Some(ReplySource::Replay),
                     span: self.span,
-                    heard: Heard::default(),
+                    reported: ReportedUsage::default(),
                     if_dropped: Arc::default(),
                 }
                 .into_events(),
@@ -466,7 +486,7 @@ impl Flight {
                     error = Error::deadline(Some(error));
                 }
                 attempt.class = Some(error.class());
-                error.trail_mut().attempts = vec![attempt];
+                error.context_mut().attempts = vec![attempt];
                 Err(error)
             }
         }
@@ -474,7 +494,7 @@ impl Flight {
 }
 
 /// An answer that has begun.
-enum Open {
+enum OpenAnswer {
     Whole(Box<Reply>),
     Stream(Box<Event>, EventStream),
     Count(Count),
@@ -483,22 +503,26 @@ enum Open {
 /// Asks the provider and converts the answer to the form `wanted`; `reported` collects the usage of a stream that is read
 /// here.
 async fn open(
-    inner: &Inner,
-    call: Call,
+    inner: &ClientCore,
+    call: ProviderCall,
     wanted: Route,
     progress: Option<Duration>,
-    heard: &mut Heard,
-) -> Result<Open, Error> {
+    reported: &mut ReportedUsage,
+) -> Result<OpenAnswer, Error> {
     let answer = match (inner.settings.provider.answer(call).await?, progress) {
-        (Answer::Stream(events), Some(limit)) => Answer::Stream(watch(events, &inner.clock, limit)),
+        (Answer::Stream(events), Some(limit)) => {
+            Answer::Stream(with_progress_limit(events, &inner.clock, limit))
+        }
         (answer, _) => answer,
     };
     match (wanted, answer) {
-        (Route::Count, Answer::Count(count)) => Ok(Open::Count(count)),
-        (Route::Whole, Answer::Reply(reply)) => Ok(Open::Whole(reply)),
+        (Route::Count, Answer::Count(count)) => Ok(OpenAnswer::Count(count)),
+        (Route::Whole, Answer::Reply(reply)) => Ok(OpenAnswer::Whole(reply)),
         (Route::Whole, Answer::Stream(events)) => {
-            let reply = events.collect_telling(|event| heard.event(event)).await?;
-            Ok(Open::Whole(Box::new(reply)))
+            let reply = events
+                .collect_telling(|event| reported.event(event))
+                .await?;
+            Ok(OpenAnswer::Whole(Box::new(reply)))
         }
         (Route::Stream, answer) => {
             let mut events = match answer {
@@ -507,7 +531,7 @@ async fn open(
                 _ => return Err(other_form()),
             };
             match events.next().await {
-                Some(first) => Ok(Open::Stream(Box::new(first?), events)),
+                Some(first) => Ok(OpenAnswer::Stream(Box::new(first?), events)),
                 None => Err(Error::protocol("the stream of events is empty")),
             }
         }

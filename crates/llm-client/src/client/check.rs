@@ -7,13 +7,13 @@ use llm_types::{Block, BlockKind, Message, Request, Role, Sampling, ToolSpec};
 use serde_json::Value;
 
 use crate::Error;
-use crate::provider::Caps;
+use crate::provider::Capabilities;
 
 /// The fields of a body that [`Request::extra`] may not set.
 const OWN_FIELDS: [&str; 3] = ["messages", "model", "stream"];
 
 /// Returns the first problem of `request`, independent of the model.
-pub(crate) fn check(request: &Request, caps: &Caps) -> Result<(), Error> {
+pub(crate) fn check(request: &Request, caps: &Capabilities) -> Result<(), Error> {
     let refused = |field: &str, why: &str| Err(Error::refused(field, why));
     if request.model.trim().is_empty() {
         return refused("model", "it is empty; give the id of a model");

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::layers::budget::Way;
-use crate::layers::limiter::Lane;
+use crate::layers::budget::SendState;
+use crate::layers::limiter::ModelQueue;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::{Clock, Error};
+use crate::{Error, SleepClock};
 
 /// Refuses a body that is too large, tracks for the budget whether the request was sent, and passes the response's headers
 /// to the limiter.
-pub(crate) struct Outgoing {
+pub(crate) struct CheckedTransport {
     pub inner: Arc<dyn Transport>,
-    pub clock: Arc<dyn Clock>,
-    pub way: Option<Arc<Way>>,
-    pub lane: Option<Arc<Lane>>,
+    pub clock: Arc<dyn SleepClock>,
+    pub send_state: Option<Arc<SendState>>,
+    pub queue: Option<Arc<ModelQueue>>,
     pub max_body: Option<u64>,
 }
 
-impl Outgoing {
+impl CheckedTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
         let size = request.body.len() as u64;
         if let Some(most) = self.max_body.filter(|most| size > *most) {
@@ -30,36 +30,36 @@ impl Outgoing {
             ));
         }
         let keys = request.secrets();
-        let mut response = match &self.way {
-            Some(way) => way.watch(self.inner.execute(request)).await?,
+        let mut response = match &self.send_state {
+            Some(send_state) => send_state.watch(self.inner.execute(request)).await?,
             None => self.inner.execute(request).await?,
         };
         for (_, value) in &mut response.headers {
             // A server that sends the key back must not get it into ids, errors and records.
             for key in &keys {
-                *value = key.clean_exact(std::mem::take(value));
+                *value = key.redact_exact(std::mem::take(value));
             }
         }
         // A wish in so many words is the retry's to obey; resets are of the whole allowance and much later.
         let wishes =
             response.header("retry-after").is_some() || response.header("retry-after-ms").is_some();
-        if let Some(lane) = self.lane.as_ref().filter(|_| !wishes) {
-            lane.learn(self.clock.as_ref(), &response.headers);
+        if let Some(queue) = self.queue.as_ref().filter(|_| !wishes) {
+            queue.learn(self.clock.as_ref(), &response.headers);
         }
         Ok(response)
     }
 }
 
-impl Transport for Outgoing {
+impl Transport for CheckedTransport {
     fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }
 }
 
 /// The transport of offline providers: it refuses every request.
-pub(crate) struct Nowhere;
+pub(crate) struct NoTransport;
 
-impl Transport for Nowhere {
+impl Transport for NoTransport {
     fn execute(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         async {
             Err(Error::refused(

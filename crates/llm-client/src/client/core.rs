@@ -7,21 +7,21 @@ use std::time::Duration;
 use llm_types::{Request, Target};
 
 use super::builder::ClientBuilder;
-use crate::layers::budget::Ledger;
-use crate::layers::limiter::Gate;
-use crate::layers::timeout::Timed;
+use crate::layers::budget::BudgetLedger;
+use crate::layers::limiter::RateLimiter;
+use crate::layers::timeout::TimedTransport;
 use crate::models::tokens::CountCache;
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
 use crate::transport::{HttpTransport, Transport};
-use crate::{Clock, Error};
+use crate::{Error, SleepClock};
 
 /// The state that all clones of a client share.
-pub(crate) struct Inner {
+pub(crate) struct ClientCore {
     pub settings: ClientBuilder,
-    pub clock: Arc<dyn Clock>,
-    pub ledger: Arc<Ledger>,
-    pub gate: Gate,
+    pub clock: Arc<dyn SleepClock>,
+    pub ledger: Arc<BudgetLedger>,
+    pub limiter: RateLimiter,
     pub counts: CountCache,
     pub recorder: Option<Arc<Recorder>>,
     pub player: Option<Player>,
@@ -30,7 +30,7 @@ pub(crate) struct Inner {
     pub transport: OnceLock<Arc<dyn Transport>>,
 }
 
-impl Inner {
+impl ClientCore {
     /// The provider and model of `request`.
     pub fn target(&self, request: &Request) -> Target {
         Target::new(self.settings.provider.name(), &request.model)
@@ -52,7 +52,7 @@ impl Inner {
         transport: Arc<dyn Transport>,
         headers: Option<Duration>,
     ) -> Arc<dyn Transport> {
-        Arc::new(Timed {
+        Arc::new(TimedTransport {
             inner: transport,
             clock: self.clock.clone(),
             timeouts: self.settings.timeouts,

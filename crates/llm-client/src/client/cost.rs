@@ -5,9 +5,9 @@ use std::sync::Arc;
 use llm_types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd, Warning};
 use serde_json::Value;
 
-use super::core::Inner;
-use super::prepare::Fitted;
-use crate::layers::budget::Most;
+use super::core::ClientCore;
+use super::prepare::PreparedRequest;
+use crate::layers::budget::CostBound;
 use crate::models::tokens::{self, Media};
 use crate::models::{Factor, Model, Price, Tier};
 use crate::{Error, ErrorKind, Unpriced};
@@ -19,16 +19,16 @@ const TOOL_RESULT: u64 = 10_000;
 /// Fields of [`Request::extra`] that limit the length of a reply.
 const LENGTHS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
-impl Inner {
+impl ClientCore {
     /// Adds the longest reply to a request under a cap, since an unlimited one cannot be reserved for. Returns whether that
     /// changed the request.
-    pub fn limit_reply(&self, fitted: &mut Fitted) -> bool {
+    pub fn limit_reply(&self, prepared: &mut PreparedRequest) -> bool {
         let budget = &self.settings.budget;
         let capped = budget.usd.is_some() || budget.tokens.is_some();
-        if !capped || fitted.caps.offline.is_some() {
+        if !capped || prepared.caps.offline.is_some() {
             return false;
         }
-        let request = &mut fitted.request;
+        let request = &mut prepared.request;
         let extras = request.extra.len();
         // A null takes the field out of the body, and what is no number is no limit.
         let is_length = |name: &String| LENGTHS.contains(&name.as_str());
@@ -36,7 +36,7 @@ impl Inner {
             .extra
             .retain(|name, value| !is_length(name) || value.is_u64());
         if request.max_tokens.is_some()
-            || fitted.caps.default_max_tokens.is_some()
+            || prepared.caps.default_max_tokens.is_some()
             || request.extra.keys().any(is_length)
         {
             return request.extra.len() != extras;
@@ -44,10 +44,10 @@ impl Inner {
         let row = self
             .settings
             .models
-            .find(&fitted.target.provider, &fitted.target.model);
+            .find(&prepared.target.provider, &prepared.target.model);
         let most = row.and_then(|row| row.max_output).unwrap_or(REPLY);
         request.max_tokens = Some(most);
-        fitted.warnings.push(Warning {
+        prepared.warnings.push(Warning {
             field: "max_tokens".to_owned(),
             message: format!("set to {most}: a budget needs a longest reply"),
         });
@@ -55,42 +55,47 @@ impl Inner {
     }
 
     /// The maximum cost of one attempt. A prompt with more than text may have to be counted first.
-    pub async fn most(self: &Arc<Self>, fitted: &Fitted, request: &Request) -> Result<Most, Error> {
+    pub async fn most(
+        self: &Arc<Self>,
+        prepared: &PreparedRequest,
+        request: &Request,
+    ) -> Result<CostBound, Error> {
         let settings = &self.settings;
-        let Target { provider, model } = &fitted.target;
+        let Target { provider, model } = &prepared.target;
         let row = settings.models.find(provider, model);
-        let extra = &fitted.request.extra;
-        let reply = fitted
+        let extra = &prepared.request.extra;
+        let reply = prepared
             .request
             .max_tokens
-            .or(fitted.caps.default_max_tokens)
+            .or(prepared.caps.default_max_tokens)
             .or(row.and_then(|row| row.max_output))
             .unwrap_or(REPLY);
         let lengths = LENGTHS.iter().filter_map(|name| extra.get(*name)?.as_u64());
         let reply = lengths.fold(reply.into(), u64::max);
-        let is_priced = self.dearest(&fitted.target, 0, 0, Factor::ONE).is_some();
+        let is_priced = self.max_cost(&prepared.target, 0, 0, Factor::ONE).is_some();
         let dollars = settings.budget.usd.is_some();
         if !is_priced && dollars && settings.budget.unpriced == Unpriced::Refuse {
             let model = model.clone();
             return Err(ErrorKind::PriceUnknown { model }.into());
         }
         let strict = dollars && is_priced;
-        let (uses, fees) = server_tools(fitted, row, strict)?;
-        let prompt = self.prompt(fitted, request, strict).await?;
+        let (uses, fees) = server_tools(prepared, row, strict)?;
+        let prompt = self.prompt(prepared, request, strict).await?;
         let prompt = prompt.saturating_add(uses.saturating_mul(TOOL_RESULT));
-        let mut usd = self.dearest_of(&fitted.target, prompt, reply, fitted, strict)?;
+        let mut usd =
+            self.max_cost_with_extra(&prepared.target, prompt, reply, prepared, strict)?;
         // `OpenRouter` may serve any of `models`.
         let others = extra.get("models").and_then(Value::as_array);
         for model in others.into_iter().flatten().filter_map(Value::as_str) {
             let target = Target::new(provider, model);
-            let other = self.dearest_of(&target, prompt, reply, fitted, strict)?;
+            let other = self.max_cost_with_extra(&target, prompt, reply, prepared, strict)?;
             usd = usd.zip(other).map(|(usd, other)| usd.max(other));
             if usd.is_none() && strict && settings.budget.unpriced == Unpriced::Refuse {
                 let model = target.model;
                 return Err(ErrorKind::PriceUnknown { model }.into());
             }
         }
-        Ok(Most {
+        Ok(CostBound {
             usd: usd.map(|usd| usd.checked_add(fees).unwrap_or(Usd(i64::MAX))),
             tokens: prompt.saturating_add(reply),
         })
@@ -99,17 +104,17 @@ impl Inner {
     /// The tokens of the prompt: counted by the provider, or an upper bound.
     async fn prompt(
         self: &Arc<Self>,
-        fitted: &Fitted,
+        prepared: &PreparedRequest,
         request: &Request,
         strict: bool,
     ) -> Result<u64, Error> {
-        let bound = tokens::most(&fitted.request);
+        let bound = tokens::most(&prepared.request);
         let budget = &self.settings.budget;
         if budget.usd.is_none() && budget.tokens.is_none() {
             return Ok(bound);
         }
-        let media = tokens::media(&fitted.request).filter(|_| strict);
-        let count = self.count(fitted, request, media.is_some());
+        let media = tokens::media(&prepared.request).filter(|_| strict);
+        let count = self.count(prepared, request, media.is_some());
         if let Some(count) = Box::pin(count).await? {
             return Ok(count);
         }
@@ -123,16 +128,16 @@ impl Inner {
     }
 
     /// The maximum cost as in [`Self::max_cost`], at the factor that the request's `extra` fields have for this model.
-    fn dearest_of(
+    fn max_cost_with_extra(
         &self,
         target: &Target,
         prompt: u64,
         reply: u64,
-        fitted: &Fitted,
+        prepared: &PreparedRequest,
         strict: bool,
     ) -> Result<Option<Usd>, Error> {
-        match self.factor(target, fitted) {
-            Ok(factor) => Ok(self.dearest(target, prompt, reply, factor)),
+        match self.factor(target, prepared) {
+            Ok(factor) => Ok(self.max_cost(target, prompt, reply, factor)),
             Err(key) if strict => Err(Error::refused(
                 format!("extra.{key}"),
                 "its price is not in the models table",
@@ -142,9 +147,9 @@ impl Inner {
     }
 
     /// The factor on the prices of `target`, or the field of `extra` whose factor is unknown.
-    fn factor(&self, target: &Target, fitted: &Fitted) -> Result<Factor, &'static str> {
+    fn factor(&self, target: &Target, prepared: &PreparedRequest) -> Result<Factor, &'static str> {
         let models = &self.settings.models;
-        let extra = &fitted.request.extra;
+        let extra = &prepared.request.extra;
         match models.find(&target.provider, &target.model) {
             Some(row) => row.factor(extra),
             None => Model::unknown("", "").factor(extra),
@@ -152,39 +157,39 @@ impl Inner {
     }
 
     /// The maximum cost of these tokens at `target`, by the table or by the assumed price.
-    fn dearest(&self, target: &Target, prompt: u64, reply: u64, factor: Factor) -> Option<Usd> {
+    fn max_cost(&self, target: &Target, prompt: u64, reply: u64, factor: Factor) -> Option<Usd> {
         let settings = &self.settings;
         let row = settings.models.find(&target.provider, &target.model);
-        let listed = row.and_then(|row| row.dearest_at(prompt, reply, factor));
+        let listed = row.and_then(|row| row.max_cost_at(prompt, reply, factor));
         match settings.budget.unpriced {
             Unpriced::Assume { input, output } if listed.is_none() => {
-                assumed(input, output).dearest_at(prompt, reply, factor)
+                assumed(input, output).max_cost_at(prompt, reply, factor)
             }
             _ => listed,
         }
     }
 
     /// Sets the cost of the reply by the table. It stays unknown if a field of the request has an unknown effect on the price.
-    pub fn price(&self, reply: &mut Reply, fitted: &Fitted) {
+    pub fn price(&self, reply: &mut Reply, prepared: &PreparedRequest) {
         let models = &self.settings.models;
-        let provider = &fitted.target.provider;
+        let provider = &prepared.target.provider;
         let row = models
             .find(provider, &reply.model)
-            .or_else(|| models.find(provider, &fitted.target.model));
+            .or_else(|| models.find(provider, &prepared.target.model));
         if let Some(row) = row
-            && let Ok(factor) = row.factor(&fitted.request.extra)
+            && let Ok(factor) = row.factor(&prepared.request.extra)
         {
             reply.cost = row.priced_at(&reply.usage, factor);
         }
     }
 
     /// The charge for `reply`. `None` if it reports no usage; then the whole reservation is charged.
-    pub fn charge(&self, reply: &Reply, fitted: &Fitted) -> Option<Charge> {
+    pub fn charge(&self, reply: &Reply, prepared: &PreparedRequest) -> Option<Charge> {
         if reply.usage.output == 0 && !reply.content.is_empty() {
             return None;
         }
         let told = (reply.cost.from == CostSource::Provider).then_some(reply.cost.usd);
-        self.charge_usage(&reply.usage, &reply.model, told.flatten(), fitted)
+        self.charge_usage(&reply.usage, &reply.model, told.flatten(), prepared)
     }
 
     /// The charge for the usage of a call that `model` answered.
@@ -193,7 +198,7 @@ impl Inner {
         usage: &Usage,
         model: &str,
         told: Option<Usd>,
-        fitted: &Fitted,
+        prepared: &PreparedRequest,
     ) -> Option<Charge> {
         // No prompt has no tokens.
         if !usage.known || usage.partial || usage.prompt() == 0 {
@@ -201,17 +206,17 @@ impl Inner {
         }
         let priced = || {
             let models = &self.settings.models;
-            let target = &fitted.target;
+            let target = &prepared.target;
             let row = models
                 .find(&target.provider, model)
                 .or_else(|| models.find(&target.provider, &target.model));
-            let factor = self.factor(target, fitted).ok()?;
+            let factor = self.factor(target, prepared).ok()?;
             let listed = row.and_then(|row| row.priced_at(usage, factor).usd);
             if listed.is_some() || self.settings.budget.usd.is_none() {
                 return listed;
             }
             // Under a cap in dollars a reply that nobody can price is not free: else the cap is never reached.
-            self.dearest(target, usage.prompt(), usage.output, factor)
+            self.max_cost(target, usage.prompt(), usage.output, factor)
         };
         // A provider that bills another account reports nothing as the cost: a known price counts more.
         let told_more = told.filter(|usd| *usd > Usd::ZERO);
@@ -221,9 +226,13 @@ impl Inner {
 }
 
 /// The maximum uses of the provider's tools, and the cost of these uses.
-fn server_tools(fitted: &Fitted, row: Option<&Model>, strict: bool) -> Result<(u64, Usd), Error> {
+fn server_tools(
+    prepared: &PreparedRequest,
+    row: Option<&Model>,
+    strict: bool,
+) -> Result<(u64, Usd), Error> {
     let (mut uses, mut fees) = (0_u64, Usd::ZERO);
-    for (index, tool) in fitted.request.tools.iter().enumerate() {
+    for (index, tool) in prepared.request.tools.iter().enumerate() {
         let ToolSpec::Server(raw) = tool else {
             continue;
         };

@@ -6,8 +6,8 @@ use llm_types::{Count, CountSource, Request};
 
 use super::Client;
 use super::call;
-use super::core::Inner;
-use super::prepare::Fitted;
+use super::core::ClientCore;
+use super::prepare::PreparedRequest;
 use crate::models::tokens::{self, CountKey};
 use crate::provider::{Answer, Route};
 use crate::transport::HttpRequest;
@@ -23,17 +23,21 @@ impl Client {
     /// See [`Error`].
     pub async fn count_tokens(&self, request: &Request) -> Result<Count, Error> {
         let inner = &self.inner;
-        let fitted = inner.fit(request, inner.target(request))?;
-        if !fitted.caps.count_tokens {
-            return inner.estimated(fitted.prompt, "the protocol has no count of tokens", || {
-                Error::refused(
-                    "counts",
-                    "an exact count is asked for, and this provider has none",
-                )
-            });
+        let prepared = inner.prepare(request, inner.target(request))?;
+        if !prepared.caps.count_tokens {
+            return inner.estimated(
+                prepared.prompt,
+                "the protocol has no count of tokens",
+                || {
+                    Error::refused(
+                        "counts",
+                        "an exact count is asked for, and this provider has none",
+                    )
+                },
+            );
         }
-        let wire = inner.encode(&fitted, Route::Count)?;
-        let key = inner.count_key(&fitted, &wire);
+        let wire = inner.encode(&prepared, Route::Count)?;
+        let key = inner.count_key(&prepared, &wire);
         if let Some(count) = inner.counts.get(&key) {
             return Ok(count);
         }
@@ -51,7 +55,7 @@ impl Client {
             Ok(_) => Err(call::other_form()),
             Err(error) if has_no_route(&error) => {
                 let reason = format!("the server has no count of tokens ({error})");
-                inner.estimated(fitted.prompt, &reason, || error)
+                inner.estimated(prepared.prompt, &reason, || error)
             }
             Err(error) => Err(error),
         }
@@ -69,29 +73,29 @@ fn has_no_route(error: &Error) -> bool {
     )
 }
 
-impl Inner {
+impl ClientCore {
     /// The key of a count in the cache.
-    fn count_key(&self, fitted: &Fitted, wire: &HttpRequest) -> CountKey {
-        let key = CountKey::new(&fitted.target.provider, &wire.body);
+    fn count_key(&self, prepared: &PreparedRequest, wire: &HttpRequest) -> CountKey {
+        let key = CountKey::new(&prepared.target.provider, &wire.body);
         if self.recorder.is_none() && self.player.is_none() {
             return key;
         }
-        key.with_replay_key(fitted.request.replay_key.as_deref())
+        key.with_replay_key(prepared.request.replay_key.as_deref())
     }
 
     /// The tokens of the prompt, if the provider counted them before or, where it `may_ask`, does so now; `None` if it
     /// only estimates them or has no such route.
     pub async fn count(
         self: &Arc<Self>,
-        fitted: &Fitted,
+        prepared: &PreparedRequest,
         request: &Request,
         may_ask: bool,
     ) -> Result<Option<u64>, Error> {
-        if !fitted.caps.count_tokens || !may_ask && self.counts.is_empty() {
+        if !prepared.caps.count_tokens || !may_ask && self.counts.is_empty() {
             return Ok(None);
         }
-        let wire = self.encode(fitted, Route::Count)?;
-        let key = self.count_key(fitted, &wire);
+        let wire = self.encode(prepared, Route::Count)?;
+        let key = self.count_key(prepared, &wire);
         let known = self.counts.get(&key).map(|count| count.tokens);
         if known.is_some() || !may_ask {
             return Ok(known);

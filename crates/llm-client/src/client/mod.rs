@@ -17,14 +17,14 @@ use std::sync::atomic::AtomicU32;
 
 use llm_types::{ModelInfo, Reply, Request, Target};
 
-use self::checked_transport::Outgoing;
-use self::core::Inner;
+use self::checked_transport::CheckedTransport;
+use self::core::ClientCore;
 use crate::layers::ledger_file::LedgerFile;
-use crate::layers::timeout::{Elapsed, Watchdog};
-use crate::provider::{Answer, Call, Caps, Provider, Route};
+use crate::layers::timeout::{Elapsed, IdleTimer};
+use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
 use crate::recording::hash::sha256_hex;
 use crate::transport::{HeaderText, Transport};
-use crate::{Clock, Error, ErrorKind, EventStream, Spend};
+use crate::{Error, ErrorKind, EventStream, SleepClock, Spend};
 
 pub use builder::ClientBuilder;
 pub use prepare::Prepared;
@@ -32,12 +32,12 @@ pub use prepare::Prepared;
 /// A client that asks models. Cheap to clone; clones share budget, limits and connections.
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<ClientCore>,
 }
 
 impl Client {
     /// A client that asks `provider`, with the default settings until they are changed.
-    pub fn builder(provider: Arc<dyn Provider>, clock: Arc<dyn Clock>) -> ClientBuilder {
+    pub fn builder(provider: Arc<dyn Provider>, clock: Arc<dyn SleepClock>) -> ClientBuilder {
         ClientBuilder::new(provider, clock)
     }
 
@@ -76,7 +76,7 @@ impl Client {
     }
 
     /// The capabilities of the provider's protocol for this model.
-    pub fn capabilities(&self, model: &str) -> Caps {
+    pub fn capabilities(&self, model: &str) -> Capabilities {
         self.inner.settings.provider.capabilities(model)
     }
 
@@ -85,9 +85,9 @@ impl Client {
     /// # Errors
     /// [`ErrorKind::Refused`], as the call itself.
     pub fn prepare(&self, request: &Request) -> Result<Prepared, Error> {
-        let mut fitted = self.inner.fit(request, self.inner.target(request))?;
-        self.inner.limit_reply(&mut fitted);
-        let wire = self.inner.encode(&fitted, Route::Whole)?;
+        let mut prepared = self.inner.prepare(request, self.inner.target(request))?;
+        self.inner.limit_reply(&mut prepared);
+        let wire = self.inner.encode(&prepared, Route::Whole)?;
         Ok(Prepared {
             method: wire.method,
             path: wire.url.path().to_owned(),
@@ -98,7 +98,7 @@ impl Client {
                     let shown = match value {
                         HeaderText::Open(text) => text.clone(),
                         HeaderText::Secret(_) => {
-                            format!("sha256:{}", sha256_hex(value.expose().as_bytes()))
+                            format!("sha256:{}", sha256_hex(value.expose_secret().as_bytes()))
                         }
                     };
                     ((*name).to_owned(), shown)
@@ -119,24 +119,24 @@ impl Client {
             let diff = "lists of models are not recorded".to_owned();
             return Err(ErrorKind::ReplayMiss { diff }.into());
         }
-        let transport: Arc<dyn Transport> = Arc::new(Outgoing {
+        let transport: Arc<dyn Transport> = Arc::new(CheckedTransport {
             inner: inner.timed(inner.transport()?, inner.settings.timeouts.headers),
             clock: inner.clock.clone(),
-            way: None,
-            lane: None,
+            send_state: None,
+            queue: None,
             max_body: None,
         });
         let settings = &inner.settings;
         let (provider, route) = (&settings.provider, Route::Models);
         let target = Target::new(provider.name(), "");
-        let listing = provider.answer(Call {
+        let listing = provider.answer(ProviderCall {
             wire: provider.encode(&Request::default(), &target, route)?,
             route,
             target,
             attempt: 0,
             transport,
         });
-        let answer = Watchdog::new(&inner.clock, settings.timeouts.total)
+        let answer = IdleTimer::new(&inner.clock, settings.timeouts.total)
             .guard(listing)
             .await
             .unwrap_or_else(|Elapsed| Err(Error::deadline(None)))?;

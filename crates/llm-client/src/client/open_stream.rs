@@ -8,45 +8,45 @@ use futures_util::{Stream, StreamExt as _};
 use llm_types::{Attempt, Charge, Event, Reply, ReplySource, Usage};
 use tracing::Span;
 
-use super::core::Inner;
-use super::prepare::Fitted;
+use super::core::ClientCore;
+use super::prepare::PreparedRequest;
 use super::trace;
 use crate::layers::budget::Reservation;
-use crate::layers::limiter::Pass;
-use crate::layers::timeout::Watchdog;
-use crate::recording::recorder::Tape;
+use crate::layers::limiter::Permit;
+use crate::layers::timeout::IdleTimer;
+use crate::recording::recorder::AttemptRecorder;
 use crate::{Error, ErrorKind, EventStream};
 
 /// An open stream. A drop before its end closes the connection, writes the record, settles the budget and releases its
 /// permit; its fields do that.
-pub(crate) struct Live {
-    pub inner: Arc<Inner>,
+pub(crate) struct OpenStream {
+    pub inner: Arc<ClientCore>,
     /// The first event, read early to know that the attempt succeeds.
     pub first: Option<Event>,
     pub events: EventStream,
-    pub fitted: Arc<Fitted>,
+    pub prepared: Arc<PreparedRequest>,
     pub attempts: Vec<Attempt>,
-    pub deadline: Option<Watchdog>,
-    pub hold: Option<Reservation>,
+    pub deadline: Option<IdleTimer>,
+    pub reservation: Option<Reservation>,
     #[expect(dead_code, reason = "it is held until the stream ends")]
-    pub pass: Option<Pass>,
-    pub tape: Option<Tape>,
+    pub permit: Option<Permit>,
+    pub recorder: Option<AttemptRecorder>,
     /// The source of the reply, if it differs from the provider's.
     pub source: Option<ReplySource>,
     pub span: Span,
-    pub heard: Heard,
+    pub reported: ReportedUsage,
     /// The charge if the stream is dropped now.
     pub if_dropped: Arc<Mutex<Charge>>,
 }
 
 /// The last usage that the provider reported for an attempt, valid once the model has stopped.
 #[derive(Default)]
-pub(crate) struct Heard {
+pub(crate) struct ReportedUsage {
     model: String,
     usage: Option<Usage>,
 }
 
-impl Heard {
+impl ReportedUsage {
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Start { model, .. } => self.model.clone_from(model),
@@ -58,32 +58,37 @@ impl Heard {
     }
 
     /// The charge for that usage, if it is final.
-    pub fn charge(&self, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
-        inner.charge_usage(self.usage.as_ref()?, &self.model, None, fitted)
+    pub fn charge(&self, inner: &ClientCore, prepared: &PreparedRequest) -> Option<Charge> {
+        inner.charge_usage(self.usage.as_ref()?, &self.model, None, prepared)
     }
 
     /// The charge for an attempt that failed.
-    pub fn charge_of(&self, error: &Error, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
+    pub fn charge_of(
+        &self,
+        error: &Error,
+        inner: &ClientCore,
+        prepared: &PreparedRequest,
+    ) -> Option<Charge> {
         match error.kind() {
-            ErrorKind::StreamTruncated { partial } => inner.charge(partial, fitted),
-            _ => self.charge(inner, fitted),
+            ErrorKind::StreamTruncated { partial } => inner.charge(partial, prepared),
+            _ => self.charge(inner, prepared),
         }
     }
 }
 
-impl Live {
+impl OpenStream {
     pub fn into_events(self) -> EventStream {
         self.show_charge();
         let shown = self.if_dropped.clone();
-        EventStream::new(LiveEvents(Some(self))).charging(shown)
+        EventStream::new(OpenStreamEvents(Some(self))).charging(shown)
     }
 
     /// Publishes the charge of a drop.
     fn show_charge(&self) {
         let mut charge = Charge::NONE;
-        if let Some(hold) = &self.hold {
+        if let Some(reservation) = &self.reservation {
             let attempts = self.attempts.iter().map(|attempt| attempt.charge);
-            charge = attempts.fold(hold.if_dropped(), Charge::plus);
+            charge = attempts.fold(reservation.if_dropped(), Charge::plus);
         }
         *self
             .if_dropped
@@ -93,12 +98,14 @@ impl Live {
 
     /// Updates the reported usage; it is invalid again if the model continues.
     fn listen(&mut self, event: &Event) {
-        self.heard.event(event);
-        let Some(hold) = &mut self.hold else { return };
+        self.reported.event(event);
+        let Some(reservation) = &mut self.reservation else {
+            return;
+        };
         if matches!(event, Event::Ping | Event::Unknown { .. }) {
             return;
         }
-        hold.learn(self.heard.charge(&self.inner, &self.fitted));
+        reservation.learn(self.reported.charge(&self.inner, &self.prepared));
         self.show_charge();
     }
 
@@ -131,15 +138,15 @@ impl Live {
 
     fn arrive(&mut self, mut reply: Box<Reply>) -> Result<Box<Reply>, Error> {
         self.inner
-            .complete_reply(&mut reply, &self.fitted, self.source.take());
-        if let Some(hold) = self.hold.take() {
+            .complete_reply(&mut reply, &self.prepared, self.source.take());
+        if let Some(reservation) = self.reservation.take() {
             // The reply is paid for, whether it can be written down or not.
-            let charge = hold.settle(self.inner.charge(&reply, &self.fitted));
+            let charge = reservation.settle(self.inner.charge(&reply, &self.prepared));
             self.charged(charge);
         }
         reply.attempts = std::mem::take(&mut self.attempts);
-        if let Some(mut tape) = self.tape.take() {
-            tape.finish(None, true)?;
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.finish(None, true)?;
         }
         trace::answered(&self.span, &reply);
         Ok(reply)
@@ -155,33 +162,33 @@ impl Live {
 
     fn fail(&mut self, mut error: Error) -> Error {
         self.inner.explain(&mut error);
-        if let Some(mut hold) = self.hold.take() {
-            if let Some(charge) = self.heard.charge_of(&error, &self.inner, &self.fitted) {
-                hold.learn(Some(charge));
+        if let Some(mut reservation) = self.reservation.take() {
+            if let Some(charge) = self.reported.charge_of(&error, &self.inner, &self.prepared) {
+                reservation.learn(Some(charge));
             }
-            let charge = hold.fail();
-            drop(hold);
+            let charge = reservation.fail();
+            drop(reservation);
             self.charged(charge);
         }
         if let Some(attempt) = self.attempts.last_mut() {
             attempt.class = Some(error.class());
             attempt.status = error.status().or(attempt.status);
         }
-        if let Some(mut tape) = self.tape.take()
-            && let Err(unwritten) = tape.finish(Some(&error), true)
+        if let Some(mut recorder) = self.recorder.take()
+            && let Err(unwritten) = recorder.finish(Some(&error), true)
         {
             error = unwritten;
         }
-        error.trail_mut().attempts = std::mem::take(&mut self.attempts);
+        error.context_mut().attempts = std::mem::take(&mut self.attempts);
         trace::failed(&self.span, &error);
         error
     }
 }
 
 /// The events of an open stream. A struct instead of `unfold`, which would move the whole state for every event.
-struct LiveEvents(Option<Live>);
+struct OpenStreamEvents(Option<OpenStream>);
 
-impl Stream for LiveEvents {
+impl Stream for OpenStreamEvents {
     type Item = Result<Event, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -7,10 +7,10 @@ use llm_types::{Cost, CostSource, Reply, ReplySource, Request, Target, Warning};
 
 use super::adapt::{adapt, retarget};
 use super::check::check;
-use super::core::Inner;
+use super::core::ClientCore;
 use crate::layers::retry;
 use crate::models::tokens;
-use crate::provider::{Caps, Route};
+use crate::provider::{Capabilities, Route};
 use crate::transport::{HttpRequest, Method};
 use crate::{Error, ErrorKind};
 
@@ -30,16 +30,16 @@ pub struct Prepared {
 }
 
 /// A request that is checked and adapted to its target.
-pub(crate) struct Fitted {
+pub(crate) struct PreparedRequest {
     pub request: Request,
     pub target: Target,
-    pub caps: Caps,
+    pub caps: Capabilities,
     pub warnings: Vec<Warning>,
     /// The estimated tokens of the prompt.
     pub prompt: u64,
 }
 
-impl Fitted {
+impl PreparedRequest {
     /// The route for the answer `wanted`: a whole reply that could take longer than `total` is streamed.
     pub(crate) fn route(&self, wanted: Route, total: Duration) -> Route {
         if wanted != Route::Whole {
@@ -55,18 +55,18 @@ impl Fitted {
     }
 }
 
-impl Inner {
+impl ClientCore {
     /// The encoded request for the answer `wanted`.
-    pub fn encode(&self, fitted: &Fitted, wanted: Route) -> Result<HttpRequest, Error> {
+    pub fn encode(&self, prepared: &PreparedRequest, wanted: Route) -> Result<HttpRequest, Error> {
         let settings = &self.settings;
-        let route = fitted.route(wanted, settings.timeouts.total);
+        let route = prepared.route(wanted, settings.timeouts.total);
         settings
             .provider
-            .encode(&fitted.request, &fitted.target, route)
+            .encode(&prepared.request, &prepared.target, route)
     }
 
     /// Checks `request` and adapts it to `target`, a model of the client's provider.
-    pub fn fit(&self, request: &Request, target: Target) -> Result<Fitted, Error> {
+    pub fn prepare(&self, request: &Request, target: Target) -> Result<PreparedRequest, Error> {
         let caps = self.settings.provider.capabilities(&target.model);
         check(request, &caps)?;
         let mut request = request.clone();
@@ -74,7 +74,7 @@ impl Inner {
         let settings = &self.settings;
         let row = settings.models.find(&target.provider, &target.model);
         let warnings = adapt(&mut request, &caps, row)?;
-        Ok(Fitted {
+        Ok(PreparedRequest {
             prompt: tokens::estimate(&request),
             request,
             target,
@@ -84,23 +84,28 @@ impl Inner {
     }
 
     /// Adds what a provider does not report: cost, missing usage, source.
-    pub fn complete_reply(&self, reply: &mut Reply, fitted: &Fitted, source: Option<ReplySource>) {
+    pub fn complete_reply(
+        &self,
+        reply: &mut Reply,
+        prepared: &PreparedRequest,
+        source: Option<ReplySource>,
+    ) {
         if !reply.usage.known {
             if reply.usage.prompt() == 0 {
-                reply.usage.input = fitted.prompt;
+                reply.usage.input = prepared.prompt;
             }
             if reply.usage.output == 0 {
                 reply.usage.output = tokens::estimate_content(&reply.content);
             }
         }
-        reply.warnings.extend_from_slice(&fitted.warnings);
+        reply.warnings.extend_from_slice(&prepared.warnings);
         if let Some(source) = source {
             reply.source = source;
         }
         if reply.source != ReplySource::Live {
             reply.cost = Cost::FREE;
         } else if reply.cost.from == CostSource::Unknown {
-            self.price(reply, fitted);
+            self.price(reply, prepared);
         }
     }
 
@@ -109,7 +114,7 @@ impl Inner {
         if let ErrorKind::ModelUnavailable(model) = error.kind_mut() {
             self.settings.models.explain(model);
         }
-        let wait = retry::wished(&error.trail().wish, self.clock.now());
-        error.trail_mut().retry_after = wait;
+        let wait = retry::requested_wait(&error.context().retry_headers, self.clock.now());
+        error.context_mut().retry_after = wait;
     }
 }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::fields::Fields;
-use crate::error::{Error, ErrorKind, Trail, UnavailableModel, Wish};
+use crate::error::{Error, ErrorContext, ErrorKind, RetryHeaders, UnavailableModel};
 use crate::layers::retry;
 use crate::redact::Redactor;
 use crate::transport::header;
@@ -20,7 +20,7 @@ const WORD_KEPT: usize = 200;
 
 /// The facts about a request that decide the meaning of an error.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestFacts<'a> {
     pub provider: &'a str,
     /// The model; empty if none was requested, so that none can be unavailable.
     pub model: &'a str,
@@ -30,20 +30,23 @@ pub(crate) struct Asked<'a> {
 }
 
 /// The error of a response with an error status.
-pub(crate) fn of_response(
-    asked: Asked<'_>,
+pub(crate) fn from_response(
+    facts: RequestFacts<'_>,
     status: u16,
     headers: &[(String, String)],
     body: &[u8],
 ) -> Error {
     let text = String::from_utf8_lossy(body);
     let (found, body_id) = match Fields::of(&text) {
-        Some(fields) => (Found::in_body(&fields, &text), fields.text("request_id")),
-        None => (Found::text(&text), None),
+        Some(fields) => (
+            ErrorBody::in_body(&fields, &text),
+            fields.text("request_id"),
+        ),
+        None => (ErrorBody::text(&text), None),
     };
-    let mut error = found.into_error(asked, status, headers);
-    let id = &mut error.trail_mut().request_id;
-    let body_id = || Some(cleaned(asked.redactor, &body_id?, WORD_KEPT));
+    let mut error = found.into_error(facts, status, headers);
+    let id = &mut error.context_mut().request_id;
+    let body_id = || Some(cleaned(facts.redactor, &body_id?, WORD_KEPT));
     *id = id.take().or_else(body_id);
     error
 }
@@ -53,7 +56,7 @@ pub(crate) fn partial(redactor: &Redactor, reply: Reply) -> Box<Reply> {
     let Ok(text) = serde_json::to_string(&reply) else {
         return Box::new(reply);
     };
-    let clean = redactor.clean_exact(text.clone());
+    let clean = redactor.redact_exact(text.clone());
     if clean == text {
         return Box::new(reply);
     }
@@ -62,17 +65,18 @@ pub(crate) fn partial(redactor: &Redactor, reply: Reply) -> Box<Reply> {
 }
 
 /// The error of an `error` object in a response with a success status, or in a stream.
-pub(crate) fn of_object(
-    asked: Asked<'_>,
+pub(crate) fn from_object(
+    facts: RequestFacts<'_>,
     headers: &[(String, String)],
     object: &RawValue,
 ) -> Error {
-    let found = Found::in_error(object);
+    let found = ErrorBody::in_error(object);
     if let Some(status) = found.status() {
-        return found.into_error(asked, status, headers);
+        return found.into_error(facts, status, headers);
     }
-    let message = excerpt(asked.redactor, &found.message);
-    Error::bad_response(format!("an error without a status: {message}")).with_trail(trail(headers))
+    let message = excerpt(facts.redactor, &found.message);
+    Error::bad_response(format!("an error without a status: {message}"))
+        .with_context(context(headers))
 }
 
 /// The start of a server's text, without keys, at most 2 KiB.
@@ -81,22 +85,22 @@ pub(crate) fn excerpt(redactor: &Redactor, text: &str) -> String {
 }
 
 /// The context in the headers of a response: request id and retry headers.
-pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
+pub(crate) fn context(headers: &[(String, String)]) -> ErrorContext {
     let text = |name| header(headers, name).map(str::to_owned);
     let should_retry = header(headers, "x-should-retry").and_then(|text| {
         let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
         is("true").then_some(true).or(is("false").then_some(false))
     });
-    let wish = Wish {
+    let retry_headers = RetryHeaders {
         should_retry,
         retry_after_ms: text("retry-after-ms"),
         retry_after: text("retry-after"),
     };
-    Trail {
+    ErrorContext {
         request_id: text("request-id").or_else(|| text("x-request-id")),
-        retry_after: retry::in_numbers(&wish),
-        wish,
-        ..Trail::default()
+        retry_after: retry::in_numbers(&retry_headers),
+        retry_headers,
+        ..ErrorContext::default()
     }
 }
 
@@ -104,14 +108,14 @@ pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
 fn cleaned(redactor: &Redactor, text: &str, limit: usize) -> String {
     // The rest of a huge text is not worth a search; what is kept lies far from this cut.
     let start = &text[..text.floor_char_boundary(BODY_READ)];
-    let mut clean = redactor.clean(start);
+    let mut clean = redactor.redact(start);
     clean.truncate(clean.floor_char_boundary(limit));
     clean
 }
 
 /// The error in the body of a response.
 #[derive(Debug, Default)]
-struct Found {
+struct ErrorBody {
     kind: Option<String>,
     code: Option<String>,
     /// The field `details.error_code`.
@@ -121,7 +125,7 @@ struct Found {
     json: bool,
 }
 
-impl Found {
+impl ErrorBody {
     fn text(text: &str) -> Self {
         Self {
             message: text.trim().to_owned(),
@@ -177,22 +181,28 @@ impl Found {
             .or_else(|| code.and_then(status_of_word))
     }
 
-    fn into_error(self, asked: Asked<'_>, status: u16, headers: &[(String, String)]) -> Error {
-        let trail = trail(headers);
-        let waits = trail.wish.retry_after.is_some() || trail.wish.retry_after_ms.is_some();
+    fn into_error(
+        self,
+        facts: RequestFacts<'_>,
+        status: u16,
+        headers: &[(String, String)],
+    ) -> Error {
+        let context = context(headers);
+        let waits = context.retry_headers.retry_after.is_some()
+            || context.retry_headers.retry_after_ms.is_some();
         let quota = self.quota() || (status == 402 && !waits);
         let message = match redirection(status, headers) {
-            Some(words) => excerpt(asked.redactor, &words),
-            None => excerpt(asked.redactor, &self.message),
+            Some(words) => excerpt(facts.redactor, &words),
+            None => excerpt(facts.redactor, &self.message),
         };
-        let word = |text: String| cleaned(asked.redactor, &text, WORD_KEPT);
+        let word = |text: String| cleaned(facts.redactor, &text, WORD_KEPT);
         let kind = match status {
             401 => ErrorKind::Auth { status, message },
-            403 if !asked.moderates => ErrorKind::Auth { status, message },
-            404 if self.names_a_model(asked.model) => {
+            403 if !facts.moderates => ErrorKind::Auth { status, message },
+            404 if self.names_a_model(facts.model) => {
                 ErrorKind::ModelUnavailable(Box::new(UnavailableModel {
-                    provider: asked.provider.to_owned(),
-                    model: asked.model.to_owned(),
+                    provider: facts.provider.to_owned(),
+                    model: facts.model.to_owned(),
                     status,
                     retired_at: None,
                     read_on: String::new(),
@@ -216,7 +226,7 @@ impl Found {
                 quota,
             },
         };
-        Error::from(kind).with_trail(trail)
+        Error::from(kind).with_context(context)
     }
 
     /// The account has nothing left.
@@ -288,24 +298,24 @@ mod tests {
 
     fn of(status: u16, body: &[u8]) -> Error {
         let redactor = Redactor::new(Some("my-own-key".into()));
-        let asked = Asked {
+        let asked = RequestFacts {
             provider: "test",
             model: "m",
             moderates: false,
             redactor: &redactor,
         };
-        of_response(asked, status, &[], body)
+        from_response(asked, status, &[], body)
     }
 
     fn object(text: &str) -> Error {
         let redactor = Redactor::default();
-        let asked = Asked {
+        let asked = RequestFacts {
             provider: "test",
             model: "m",
             moderates: false,
             redactor: &redactor,
         };
-        of_object(asked, &[], serde_json::from_str(text).unwrap())
+        from_object(asked, &[], serde_json::from_str(text).unwrap())
     }
 
     #[test]

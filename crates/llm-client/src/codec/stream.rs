@@ -82,7 +82,7 @@ impl<A: Assembler> Stream for Reader<A> {
                 Poll::Pending => self.complete(),
             };
             if let Err(mut error) = result {
-                let request_id = &mut error.trail_mut().request_id;
+                let request_id = &mut error.context_mut().request_id;
                 if request_id.is_none() {
                     *request_id = self.response.request_id().map(str::to_owned);
                 }

@@ -19,26 +19,26 @@ pub use llm_types::{UnknownClass, UsdError};
 /// The error of a call: its [`ErrorKind`], its cause as [`source`](StdError::source), and the attempts made.
 ///
 /// `Display` shows the kind alone; [`Error::message`] adds the causes. No text of an error contains a key.
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorParts>);
 
 /// The cause of an error.
-type Source = Box<dyn StdError + Send + Sync>;
+type ErrorSource = Box<dyn StdError + Send + Sync>;
 
-struct Inner {
+struct ErrorParts {
     kind: ErrorKind,
-    source: Option<Source>,
-    trail: Trail,
+    source: Option<ErrorSource>,
+    context: ErrorContext,
 }
 
 /// The history of an error.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Trail {
+pub(crate) struct ErrorContext {
     /// Every attempt, the failed one last. Empty if nothing was sent.
     pub attempts: Vec<Attempt>,
     /// The provider's id of the last HTTP exchange.
     pub request_id: Option<String>,
     /// The server's retry headers.
-    pub wish: Wish,
+    pub retry_headers: RetryHeaders,
     /// The wait that the headers ask for, once it is computed.
     pub retry_after: Option<Duration>,
     /// The reason why the budget refused a further attempt that the policy allows.
@@ -47,7 +47,7 @@ pub(crate) struct Trail {
 
 /// The retry headers of an error response, unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Wish {
+pub(crate) struct RetryHeaders {
     /// The header `x-should-retry`.
     pub should_retry: Option<bool>,
     /// The header `retry-after-ms`.
@@ -76,7 +76,7 @@ impl Error {
             text.push_str(&cause.to_string());
             source = cause.source();
         }
-        if let Some(note) = &self.0.trail.note {
+        if let Some(note) = &self.0.context.note {
             text.push_str("; no further attempt: ");
             text.push_str(note);
         }
@@ -105,19 +105,19 @@ impl Error {
 
     /// Every attempt, the failed one last. Empty if nothing was sent.
     pub fn attempts(&self) -> &[Attempt] {
-        &self.0.trail.attempts
+        &self.0.context.attempts
     }
 
     /// The provider's id of the last HTTP exchange.
     pub fn request_id(&self) -> Option<&str> {
-        self.0.trail.request_id.as_deref()
+        self.0.context.request_id.as_deref()
     }
 
     /// The wait before another call that the server asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.0.kind {
             ErrorKind::RetryAfterTooLong { asked } => Some(asked),
-            _ => self.0.trail.retry_after,
+            _ => self.0.context.retry_after,
         }
     }
 
@@ -144,7 +144,7 @@ impl Error {
     }
 
     /// An error of a connection, with the system's message.
-    pub fn connect(phase: ConnectPhase, source: impl Into<Source>) -> Self {
+    pub fn connect(phase: ConnectPhase, source: impl Into<ErrorSource>) -> Self {
         Self::from(ErrorKind::Connect { phase }).with_source(source)
     }
 
@@ -167,7 +167,7 @@ impl Error {
     pub(crate) fn deadline(last: Option<Self>) -> Self {
         let mut error = Self::from(ErrorKind::Deadline);
         if let Some(last) = last {
-            *error.trail_mut() = last.trail().clone();
+            *error.context_mut() = last.context().clone();
             error = error.with_source(last);
         }
         error
@@ -175,14 +175,14 @@ impl Error {
 
     /// Adds the cause, which must not contain a key.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Source>) -> Self {
+    pub fn with_source(mut self, source: impl Into<ErrorSource>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
     /// Adds the history.
-    pub(crate) fn with_trail(mut self, trail: Trail) -> Self {
-        self.0.trail = trail;
+    pub(crate) fn with_context(mut self, context: ErrorContext) -> Self {
+        self.0.context = context;
         self
     }
 
@@ -190,22 +190,22 @@ impl Error {
         &mut self.0.kind
     }
 
-    pub(crate) fn trail(&self) -> &Trail {
-        &self.0.trail
+    pub(crate) fn context(&self) -> &ErrorContext {
+        &self.0.context
     }
 
     /// The history, to be completed by a codec or a layer.
-    pub(crate) fn trail_mut(&mut self) -> &mut Trail {
-        &mut self.0.trail
+    pub(crate) fn context_mut(&mut self) -> &mut ErrorContext {
+        &mut self.0.context
     }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner {
+        Self(Box::new(ErrorParts {
             kind,
             source: None,
-            trail: Trail::default(),
+            context: ErrorContext::default(),
         }))
     }
 }
@@ -218,15 +218,15 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner {
+        let ErrorParts {
             kind,
             source,
-            trail,
+            context,
         } = &*self.0;
         f.debug_struct("Error")
             .field("kind", kind)
             .field("source", source)
-            .field("trail", trail)
+            .field("context", context)
             .finish()
     }
 }

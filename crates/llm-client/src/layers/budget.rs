@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use llm_types::{Charge, Usd};
 
-use super::ledger_file::{How, Writer};
+use super::ledger_file::{LedgerWriter, Settlement};
 use crate::error::{Amount, ConnectPhase, TimeoutPhase};
 use crate::transport::HttpResponse;
-use crate::{Budget, Clock, Error, ErrorKind, Spend};
+use crate::{Budget, Error, ErrorKind, SleepClock, Spend};
 
 /// The maximum cost of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Most {
+pub(crate) struct CostBound {
     /// The cost of prompt and reply; `None` if no price is known.
     pub usd: Option<Usd>,
     /// The tokens of prompt and reply.
@@ -20,22 +20,22 @@ pub(crate) struct Most {
 }
 
 /// The account of one client.
-pub(crate) struct Ledger {
+pub(crate) struct BudgetLedger {
     caps: Budget,
-    clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    clock: Arc<dyn SleepClock>,
+    state: Mutex<BudgetState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BudgetState {
     spend: Spend,
     reserved_tokens: u64,
     /// The file that every change is written to before it is made.
-    file: Option<Writer>,
+    file: Option<LedgerWriter>,
 }
 
-impl Ledger {
-    pub fn new(caps: Budget, clock: Arc<dyn Clock>) -> Self {
+impl BudgetLedger {
+    pub fn new(caps: Budget, clock: Arc<dyn SleepClock>) -> Self {
         Self {
             caps,
             clock,
@@ -44,7 +44,7 @@ impl Ledger {
     }
 
     /// Keeps the account in `file` from now on, and adds its amounts.
-    pub fn keep(&self, file: Writer) {
+    pub fn keep(&self, file: LedgerWriter) {
         self.with(|state| {
             state.spend = state.spend.plus(&file.spent());
             state.file = Some(file);
@@ -55,20 +55,20 @@ impl Ledger {
         self.with(|state| state.spend)
     }
 
-    fn with<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+    fn with<R>(&self, change: impl FnOnce(&mut BudgetState) -> R) -> R {
         // The numbers are written together, so they are right even after a panic elsewhere.
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reserves `most` for the first attempt of a call, or returns the cap that it could exceed.
-    pub fn reserve(self: &Arc<Self>, most: Most) -> Result<Reservation, Error> {
+    pub fn reserve(self: &Arc<Self>, most: CostBound) -> Result<Reservation, Error> {
         let entry = self.with(|state| {
             let calls = state.spend.calls.saturating_add(1);
             if let Some(cap) = self.caps.calls.filter(|cap| calls > *cap) {
                 let spent = Amount::Calls(state.spend.calls);
                 return Err(exceeded(Amount::Calls(cap), spent, Amount::Calls(1)));
             }
-            let entry = self.hold(state, most)?;
+            let entry = self.try_reserve(state, most)?;
             state.spend.calls = calls;
             Ok(entry)
         })?;
@@ -77,12 +77,12 @@ impl Ledger {
             most,
             held: Some(entry),
             known: None,
-            way: Arc::default(),
+            send_state: Arc::default(),
         })
     }
 
     /// Reserves `most` and returns the number of the line in the file, 0 without one.
-    fn hold(&self, state: &mut State, most: Most) -> Result<u64, Error> {
+    fn try_reserve(&self, state: &mut BudgetState, most: CostBound) -> Result<u64, Error> {
         let usd = most.usd.unwrap_or_default();
         let spend = &mut state.spend;
         // What cannot be held in 63 bits passes every cap.
@@ -117,13 +117,13 @@ impl Ledger {
     }
 
     /// Ends the reservation `entry` with `charge`.
-    fn close(&self, entry: u64, most: Most, charge: Charge, how: How) {
+    fn close(&self, entry: u64, most: CostBound, charge: Charge, how: Settlement) {
         self.with(|state| {
             let usd = most.usd.unwrap_or_default();
             let left = state.spend.reserved.checked_sub(usd).unwrap_or_default();
             state.spend.reserved = left.max(Usd::ZERO);
             state.reserved_tokens = state.reserved_tokens.saturating_sub(most.tokens);
-            if how != How::Refund {
+            if how != Settlement::Refund {
                 state.spend.add(charge);
             }
             if let Some(file) = &mut state.file {
@@ -139,9 +139,9 @@ fn exceeded(cap: Amount, spent: Amount, wanted: Amount) -> Error {
 
 /// The progress of an attempt's request. Only one that was not sent, or that got an HTTP error, is free.
 #[derive(Debug, Default)]
-pub(crate) struct Way(AtomicU8);
+pub(crate) struct SendState(AtomicU8);
 
-impl Way {
+impl SendState {
     const UNSENT: u8 = 0;
     const SENT: u8 = 1;
     const DECLINED: u8 = 2;
@@ -182,14 +182,14 @@ fn is_unsent(error: &Error) -> bool {
 
 /// The reservation of one call. A drop settles it like a failed attempt.
 pub(crate) struct Reservation {
-    ledger: Arc<Ledger>,
-    most: Most,
+    ledger: Arc<BudgetLedger>,
+    most: CostBound,
     /// The open entry of the current attempt.
     held: Option<u64>,
     /// The charge for the final usage of the attempt, if that is reported already.
     known: Option<Charge>,
     /// The progress of the current attempt's request.
-    pub way: Arc<Way>,
+    pub send_state: Arc<SendState>,
 }
 
 impl Reservation {
@@ -206,7 +206,7 @@ impl Reservation {
 
     /// Settles a failed attempt: charges it, or keeps the reservation for the next one if it was free.
     pub fn fail(&mut self) -> Charge {
-        if self.way.may_be_billed() {
+        if self.send_state.may_be_billed() {
             self.charge()
         } else {
             Charge::NONE
@@ -217,19 +217,19 @@ impl Reservation {
     ///
     /// # Errors
     /// Another attempt could exceed a cap.
-    pub fn again(&mut self) -> Result<(), Error> {
-        self.way = Arc::default();
+    pub fn renew(&mut self) -> Result<(), Error> {
+        self.send_state = Arc::default();
         self.known = None;
         if self.held.is_none() {
             let ledger = &self.ledger;
-            self.held = Some(ledger.with(|state| ledger.hold(state, self.most))?);
+            self.held = Some(ledger.with(|state| ledger.try_reserve(state, self.most))?);
         }
         Ok(())
     }
 
     /// The charge of a drop.
     pub fn if_dropped(&self) -> Charge {
-        if self.held.is_some() && self.way.may_be_billed() {
+        if self.held.is_some() && self.send_state.may_be_billed() {
             self.taken()
         } else {
             Charge::NONE
@@ -250,9 +250,9 @@ impl Reservation {
         };
         let charge = self.taken();
         let how = if charge.certain {
-            How::Usage
+            Settlement::Usage
         } else {
-            How::Reserved
+            Settlement::Reserved
         };
         self.ledger.close(entry, self.most, charge, how);
         charge
@@ -264,7 +264,7 @@ impl Drop for Reservation {
         self.fail();
         if let Some(entry) = self.held.take() {
             self.ledger
-                .close(entry, self.most, Charge::NONE, How::Refund);
+                .close(entry, self.most, Charge::NONE, Settlement::Refund);
         }
     }
 }
@@ -276,19 +276,19 @@ mod tests {
     use super::*;
     use crate::{ErrorClass, SystemClock};
 
-    fn ledger(caps: Budget) -> Arc<Ledger> {
-        Arc::new(Ledger::new(caps, Arc::new(SystemClock::new())))
+    fn ledger(caps: Budget) -> Arc<BudgetLedger> {
+        Arc::new(BudgetLedger::new(caps, Arc::new(SystemClock::new())))
     }
 
-    fn dollars(usd: i64) -> Arc<Ledger> {
+    fn dollars(usd: i64) -> Arc<BudgetLedger> {
         ledger(Budget {
             usd: Some(Usd(usd)),
             ..Budget::default()
         })
     }
 
-    fn most(usd: i64) -> Most {
-        Most {
+    fn most(usd: i64) -> CostBound {
+        CostBound {
             usd: Some(Usd(usd)),
             tokens: 10,
         }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn send(call: &Reservation) {
-        call.way.0.store(Way::SENT, Ordering::Relaxed);
+        call.send_state.0.store(SendState::SENT, Ordering::Relaxed);
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
         let mut call = ledger.reserve(most(60)).unwrap();
         send(&call);
         assert_eq!(call.fail().usd, Some(Usd(60)));
-        assert_eq!(call.again().unwrap_err().class(), ErrorClass::Budget);
+        assert_eq!(call.renew().unwrap_err().class(), ErrorClass::Budget);
         drop(call);
         let spend = ledger.spent();
         assert_eq!((spend.usd, spend.reserved), (Usd(60), Usd::ZERO));
@@ -343,10 +343,12 @@ mod tests {
     fn an_attempt_that_was_declined_costs_nothing_and_keeps_its_hold() {
         let ledger = dollars(100);
         let mut call = ledger.reserve(most(60)).unwrap();
-        call.way.0.store(Way::DECLINED, Ordering::Relaxed);
+        call.send_state
+            .0
+            .store(SendState::DECLINED, Ordering::Relaxed);
         assert!(call.fail().is_none());
         assert_eq!(ledger.spent().reserved, Usd(60));
-        call.again().unwrap();
+        call.renew().unwrap();
         assert_eq!(ledger.spent().reserved, Usd(60));
     }
 
@@ -359,7 +361,7 @@ mod tests {
         let mut call = ledger.reserve(most(1)).unwrap();
         send(&call);
         call.fail();
-        call.again().unwrap();
+        call.renew().unwrap();
         assert!(ledger.reserve(most(1)).is_err());
         call.settle(Some(used(1)));
         assert_eq!(ledger.spent().reserved, Usd::ZERO);
@@ -381,7 +383,7 @@ mod tests {
                     (3, Some((mut call, part))) => {
                         send(&call);
                         call.fail();
-                        if call.again().is_ok() {
+                        if call.renew().is_ok() {
                             open.push((call, part));
                         }
                     }

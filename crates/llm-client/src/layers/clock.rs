@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 /// A source of time. [`SystemClock`] is the machine's.
-pub trait Clock: Send + Sync {
+pub trait SleepClock: Send + Sync {
     /// The time of day; for records and HTTP dates.
     fn now(&self) -> jiff::Timestamp;
 
@@ -44,7 +44,7 @@ impl Default for SystemClock {
     clippy::disallowed_methods,
     reason = "this is the clock that callers pass in"
 )]
-impl Clock for SystemClock {
+impl SleepClock for SystemClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::now()
     }

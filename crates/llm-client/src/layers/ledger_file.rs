@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use llm_types::{Charge, Usd};
 use serde::{Deserialize, Serialize};
 
-use super::budget::Most;
+use super::budget::CostBound;
 use crate::{Error, Spend};
 
 const SCHEMA_VERSION: u32 = 1;
@@ -69,7 +69,7 @@ impl LedgerFile {
     }
 
     /// Opens the file for one writer and cuts off a torn last line.
-    pub(crate) fn open(&self) -> Result<Writer, Error> {
+    pub(crate) fn open(&self) -> Result<LedgerWriter, Error> {
         let failed = |error: io::Error| self.error("cannot be opened").with_source(error);
         let mut file = OpenOptions::new()
             .read(true)
@@ -85,8 +85,8 @@ impl LedgerFile {
         file.read_to_end(&mut text).map_err(failed)?;
         let sums = self.sums(&text)?;
         file.set_len(sums.end).map_err(failed)?;
-        let syncer = Syncer::start(file.try_clone().map_err(failed)?).map_err(failed)?;
-        Ok(Writer {
+        let syncer = LedgerSyncer::start(file.try_clone().map_err(failed)?).map_err(failed)?;
+        Ok(LedgerWriter {
             ledger: self.clone(),
             file,
             end: sums.end,
@@ -107,7 +107,7 @@ impl LedgerFile {
             }
             sums.end += bytes.len() as u64;
             let wrong = |why: String| self.error(&format!("line {}: {why}", index + 1));
-            let line: Line =
+            let line: LedgerLine =
                 serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
             if line.schema_version != SCHEMA_VERSION {
                 return Err(wrong(format!(
@@ -129,8 +129,8 @@ impl LedgerFile {
                     // Of another run, or twice.
                     let Some(_) = open.remove(&id) else { continue };
                     match end.how {
-                        How::Refund => sums.spend.calls -= 1,
-                        how => sums.spend.add(end.amounts.charge(how == How::Usage)),
+                        Settlement::Refund => sums.spend.calls -= 1,
+                        how => sums.spend.add(end.amounts.charge(how == Settlement::Usage)),
                     }
                 }
                 _ => return Err(wrong("expected one of reserve and settle".to_owned())),
@@ -158,7 +158,7 @@ struct Sums {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct LedgerLine {
     schema_version: u32,
     id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,13 +190,13 @@ impl Amounts {
 struct Settled {
     #[serde(flatten)]
     amounts: Amounts,
-    how: How,
+    how: Settlement,
 }
 
 /// The basis of a settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum How {
+pub(crate) enum Settlement {
     /// The usage that the provider reported.
     Usage,
     /// The whole reservation, since the provider reported no usage.
@@ -206,7 +206,7 @@ pub(crate) enum How {
 }
 
 /// The open file of a run.
-pub(crate) struct Writer {
+pub(crate) struct LedgerWriter {
     ledger: LedgerFile,
     file: File,
     end: u64,
@@ -214,26 +214,26 @@ pub(crate) struct Writer {
     spend: Spend,
     /// Whether a line could not be written, so that a part of it may be in the file.
     torn: bool,
-    syncer: Syncer,
+    syncer: LedgerSyncer,
 }
 
-impl Writer {
+impl LedgerWriter {
     /// The amounts spent before the file was opened.
     pub fn spent(&self) -> Spend {
         self.spend
     }
 
     /// Writes the maximum cost of an attempt before it is sent, and returns the number of the reservation.
-    pub fn reserve(&mut self, most: Most, now: Timestamp) -> Result<u64, Error> {
+    pub fn reserve(&mut self, most: CostBound, now: Timestamp) -> Result<u64, Error> {
         let id = self.next;
-        let line = Line {
+        let line = LedgerLine {
             t: Some(now),
             run_id: self.ledger.run_id,
             reserve: Some(Amounts {
                 nano_usd: most.usd.map(|usd| usd.0),
                 tokens: most.tokens,
             }),
-            ..Line::of(id)
+            ..LedgerLine::of(id)
         };
         self.append(&line).map_err(|error| {
             let why = "cannot be written, so nothing is sent";
@@ -244,7 +244,7 @@ impl Writer {
     }
 
     /// Writes the charge. If that fails, the attempt counts whole in this file, which is never too little.
-    pub fn settle(&mut self, id: u64, charge: Charge, how: How) {
+    pub fn settle(&mut self, id: u64, charge: Charge, how: Settlement) {
         let settle = Settled {
             amounts: Amounts {
                 nano_usd: charge.usd.map(|usd| usd.0),
@@ -252,16 +252,16 @@ impl Writer {
             },
             how,
         };
-        let line = Line {
+        let line = LedgerLine {
             settle: Some(settle),
-            ..Line::of(id)
+            ..LedgerLine::of(id)
         };
         if let Err(error) = self.append(&line) {
             tracing::warn!(%error, ledger = %self.ledger.path.display(), "cannot write what a call cost");
         }
     }
 
-    fn append(&mut self, line: &Line) -> io::Result<()> {
+    fn append(&mut self, line: &LedgerLine) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         if self.torn {
@@ -276,7 +276,7 @@ impl Writer {
     }
 }
 
-impl Line {
+impl LedgerLine {
     fn of(id: u64) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -290,13 +290,13 @@ impl Line {
 }
 
 /// A thread that syncs a file after lines were written, so that no call waits for the disk. A drop syncs a last time.
-struct Syncer {
+struct LedgerSyncer {
     asks: Option<SyncSender<()>>,
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Syncer {
+impl LedgerSyncer {
     fn start(file: File) -> io::Result<Self> {
         let (asks, asked) = sync_channel(1);
         let (end, ended) = channel();
@@ -330,7 +330,7 @@ fn sync(file: &File, asked: &Receiver<()>, ended: &Receiver<()>) {
     }
 }
 
-impl Drop for Syncer {
+impl Drop for LedgerSyncer {
     fn drop(&mut self) {
         self.end.take();
         self.asks.take();

@@ -7,51 +7,51 @@ use std::time::Duration;
 use llm_types::Target;
 use tokio::sync::{Mutex as Turnstile, OwnedSemaphorePermit, Semaphore};
 
-use crate::{Clock, Limits};
+use crate::{Limits, SleepClock};
 
 /// The longest pause that a server's rate limit headers cause. They give the time of a full reset, which is long after the
 /// next request would be accepted.
-const LONGEST_HOLD: Duration = Duration::from_secs(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Admits calls, in order of arrival for each model at each host.
-pub(crate) struct Gate {
-    clock: Arc<dyn Clock>,
+pub(crate) struct RateLimiter {
+    clock: Arc<dyn SleepClock>,
     slots: Arc<Semaphore>,
-    lanes: Mutex<HashMap<Target, Arc<Lane>>>,
+    queues: Mutex<HashMap<Target, Arc<ModelQueue>>>,
 }
 
 /// The queue of calls to one model; a provider has one host.
-pub(crate) struct Lane {
+pub(crate) struct ModelQueue {
     /// The lock of the next call; the others wait for it in order.
     turnstile: Turnstile<()>,
     not_before: Mutex<Duration>,
 }
 
 /// The permit for one request under way; a drop releases its slot.
-pub(crate) struct Pass {
-    lane: Arc<Lane>,
+pub(crate) struct Permit {
+    queue: Arc<ModelQueue>,
     _slot: OwnedSemaphorePermit,
 }
 
-impl Pass {
+impl Permit {
     /// The queue that it belongs to.
-    pub fn lane(&self) -> Arc<Lane> {
-        self.lane.clone()
+    pub fn queue(&self) -> Arc<ModelQueue> {
+        self.queue.clone()
     }
 }
 
-impl Lane {
+impl ModelQueue {
     /// Blocks all calls to this model for `wait`.
-    pub fn hold(&self, clock: &dyn Clock, wait: Duration) {
+    pub fn pause(&self, clock: &dyn SleepClock, wait: Duration) {
         let until = clock.instant().saturating_add(wait);
         let mut not_before = self.not_before();
         *not_before = not_before.max(until);
     }
 
     /// Pauses until the reset that the headers of a reply give, if no allowance remains.
-    pub fn learn(&self, clock: &dyn Clock, headers: &[(String, String)]) {
+    pub fn learn(&self, clock: &dyn SleepClock, headers: &[(String, String)]) {
         if let Some(wait) = wait_until_reset(clock.now(), headers) {
-            self.hold(clock, wait.min(LONGEST_HOLD));
+            self.pause(clock, wait.min(LONGEST_PAUSE));
         }
     }
 
@@ -62,26 +62,26 @@ impl Lane {
     }
 
     /// The remaining pause.
-    fn held(&self, now: Duration) -> Duration {
+    fn pause_left(&self, now: Duration) -> Duration {
         self.not_before().saturating_sub(now)
     }
 }
 
-impl Gate {
-    pub fn new(clock: Arc<dyn Clock>, limits: Limits) -> Self {
+impl RateLimiter {
+    pub fn new(clock: Arc<dyn SleepClock>, limits: Limits) -> Self {
         Self {
             clock,
             slots: Arc::new(Semaphore::new(limits.concurrency)),
-            lanes: Mutex::default(),
+            queues: Mutex::default(),
         }
     }
 
-    fn lane(&self, key: Target) -> Arc<Lane> {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes
+    fn queue(&self, key: Target) -> Arc<ModelQueue> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues
             .entry(key)
             .or_insert_with(|| {
-                Arc::new(Lane {
+                Arc::new(ModelQueue {
                     turnstile: Turnstile::new(()),
                     not_before: Mutex::default(),
                 })
@@ -92,16 +92,16 @@ impl Gate {
     /// Waits for the call's turn, for the end of a pause, and for a slot. A drop leaves the queue.
     ///
     /// The slot comes last, under the lock of the queue: a paused queue takes no slot from the others.
-    pub async fn enter(&self, key: Target) -> Option<Pass> {
-        let lane = self.lane(key);
+    pub async fn enter(&self, key: Target) -> Option<Permit> {
+        let queue = self.queue(key);
         let slot = {
-            let _turn = lane.turnstile.lock().await;
+            let _turn = queue.turnstile.lock().await;
             loop {
-                let wait = lane.held(self.clock.instant());
+                let wait = queue.pause_left(self.clock.instant());
                 if wait.is_zero() {
                     // Only a closed semaphore gives none, and nothing closes it.
                     let slot = self.slots.clone().acquire_owned().await.ok()?;
-                    if lane.held(self.clock.instant()).is_zero() {
+                    if queue.pause_left(self.clock.instant()).is_zero() {
                         break slot;
                     }
                 } else {
@@ -109,7 +109,7 @@ impl Gate {
                 }
             }
         };
-        Some(Pass { lane, _slot: slot })
+        Some(Permit { queue, _slot: slot })
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use llm_types::ErrorClass;
 use rand_chacha::rand_core::Rng;
 
-use crate::error::{ConnectPhase, Error, ErrorKind, Wish};
+use crate::error::{ConnectPhase, Error, ErrorKind, RetryHeaders};
 use crate::settings::RetryPolicy;
 
 /// The decision after a failed attempt.
@@ -35,7 +35,7 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Dec
     if error.class() == ErrorClass::Quota {
         return Decision::Stop;
     }
-    let wish = &error.trail().wish;
+    let wish = &error.context().retry_headers;
     // Only a reply has headers that count; other errors may carry those of an earlier attempt.
     let asked = if is_reply(error) {
         wish.should_retry
@@ -45,7 +45,7 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Dec
     if !asked.unwrap_or_else(|| is_passing(error)) {
         return Decision::Stop;
     }
-    let wait = match is_reply(error).then(|| wished(wish, now)).flatten() {
+    let wait = match is_reply(error).then(|| requested_wait(wish, now)).flatten() {
         Some(asked) if asked > policy.longest_wish => return Decision::TooLong(asked),
         Some(asked) => Wait::Server(asked),
         None => Wait::Backoff,
@@ -71,7 +71,9 @@ pub(crate) fn asked_of_all(
         error.kind(),
         ErrorKind::RateLimited { quota: false, .. } | ErrorKind::Overloaded { .. }
     );
-    let asked = busy.then(|| wished(&error.trail().wish, now)).flatten();
+    let asked = busy
+        .then(|| requested_wait(&error.context().retry_headers, now))
+        .flatten();
     // What is longer than any wait is nobody's to wait for: each call learns it at once.
     asked.filter(|asked| *asked <= policy.longest_wish)
 }
@@ -128,7 +130,7 @@ fn is_passing(error: &Error) -> bool {
 }
 
 /// The wait that the headers ask for, if it is valid.
-pub(crate) fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
+pub(crate) fn requested_wait(wish: &RetryHeaders, now: Timestamp) -> Option<Duration> {
     let date = || {
         let date = httpdate::parse_http_date(wish.retry_after.as_deref()?.trim()).ok()?;
         date.duration_since(now.into()).ok()
@@ -139,7 +141,7 @@ pub(crate) fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
 }
 
 /// The wait that the headers give as a number; a date would need a clock.
-pub(crate) fn in_numbers(wish: &Wish) -> Option<Duration> {
+pub(crate) fn in_numbers(wish: &RetryHeaders) -> Option<Duration> {
     let number = |text: &Option<String>, unit: f64| {
         let number: f64 = text.as_deref()?.trim().parse().ok()?;
         let seconds = number * unit;

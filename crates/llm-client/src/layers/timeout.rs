@@ -15,37 +15,37 @@ use serde_json::Value;
 
 use crate::EventStream;
 use crate::error::TimeoutPhase;
-use crate::provider::Caps;
+use crate::provider::Capabilities;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::{Clock, Error, Timeouts};
+use crate::{Error, SleepClock, Timeouts};
 
 /// A timer that ends after an idle time. One sleep serves many resets: it is checked again only when it ends.
-pub(crate) struct Watchdog {
-    clock: Arc<dyn Clock>,
+pub(crate) struct IdleTimer {
+    clock: Arc<dyn SleepClock>,
     limit: Duration,
-    heard: Duration,
+    reset: Duration,
     /// Whether the timer was reset after that.
-    is_heard: bool,
+    is_reset: bool,
     timer: BoxFuture<'static, ()>,
 }
 
 /// The end of the idle time.
 pub(crate) struct Elapsed;
 
-impl Watchdog {
-    pub fn new(clock: &Arc<dyn Clock>, limit: Duration) -> Self {
+impl IdleTimer {
+    pub fn new(clock: &Arc<dyn SleepClock>, limit: Duration) -> Self {
         Self {
             clock: clock.clone(),
             limit,
-            heard: clock.instant(),
-            is_heard: false,
+            reset: clock.instant(),
+            is_reset: false,
             timer: clock.sleep(limit),
         }
     }
 
     /// Restarts the idle time at the next poll.
-    pub fn heard(&mut self) {
-        self.is_heard = true;
+    pub fn reset(&mut self) {
+        self.is_reset = true;
     }
 
     /// The result of `work`, if it ends in time.
@@ -60,13 +60,13 @@ impl Watchdog {
 
     /// Polls the end of the idle time. Poll the awaited work first, so that a result at the same moment is in time.
     pub fn poll_elapsed(&mut self, context: &mut Context<'_>) -> Poll<Elapsed> {
-        if std::mem::take(&mut self.is_heard) {
+        if std::mem::take(&mut self.is_reset) {
             // Not for every sign of life: many may come without a wait between them.
-            self.heard = self.clock.instant();
+            self.reset = self.clock.instant();
         }
         loop {
             ready!(self.timer.poll_unpin(context));
-            let silent = self.clock.instant().saturating_sub(self.heard);
+            let silent = self.clock.instant().saturating_sub(self.reset);
             let left = self.limit.saturating_sub(silent);
             // Even when it is over: a later guard must not wait on a finished timer.
             self.timer = self.clock.sleep(left);
@@ -85,7 +85,7 @@ const LONGEST_TOKEN: Duration = Duration::from_micros(28_125);
 pub(crate) fn headers_limit(
     timeouts: &Timeouts,
     request: &Request,
-    caps: &Caps,
+    caps: &Capabilities,
 ) -> Option<Duration> {
     if timeouts.headers.is_some() || caps.self_hosted {
         return timeouts.headers;
@@ -103,44 +103,44 @@ pub(crate) fn headers_limit(
 
 /// A transport that times out on a silent server: no headers of a plain reply, no first byte of a stream, or no further
 /// byte of a body.
-pub(crate) struct Timed {
+pub(crate) struct TimedTransport {
     pub inner: Arc<dyn Transport>,
-    pub clock: Arc<dyn Clock>,
+    pub clock: Arc<dyn SleepClock>,
     pub timeouts: Timeouts,
     /// The limit for the headers of a plain reply.
     pub headers: Option<Duration>,
 }
 
-impl Timed {
+impl TimedTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
         let Timeouts {
             first_byte, idle, ..
         } = self.timeouts;
         let mut response;
-        let (dog, phase, limit);
+        let (timer, phase, limit);
         if request.streams {
             // The time for the first byte goes on from the headers into the body.
-            let mut first = Watchdog::new(&self.clock, first_byte);
+            let mut first = IdleTimer::new(&self.clock, first_byte);
             response = first
                 .guard(self.inner.execute(request))
                 .await
                 .map_err(|_| Error::timeout(TimeoutPhase::FirstByte, first_byte))??;
-            (dog, phase, limit) = (first, TimeoutPhase::FirstByte, first_byte);
+            (timer, phase, limit) = (first, TimeoutPhase::FirstByte, first_byte);
         } else {
             let asked = self.inner.execute(request);
             response = match self.headers {
                 None => asked.await?,
-                Some(headers) => Watchdog::new(&self.clock, headers)
+                Some(headers) => IdleTimer::new(&self.clock, headers)
                     .guard(asked)
                     .await
                     .map_err(|_| Error::timeout(TimeoutPhase::FirstByte, headers))??,
             };
-            dog = Watchdog::new(&self.clock, idle);
+            timer = IdleTimer::new(&self.clock, idle);
             (phase, limit) = (TimeoutPhase::Idle, idle);
         }
         response.body = TimedBody {
             body: response.body,
-            dog,
+            timer,
             phase,
             limit,
             idle,
@@ -153,7 +153,7 @@ impl Timed {
 /// A body with an idle timeout. A struct instead of `unfold`, which would move its state for every chunk.
 struct TimedBody {
     body: BoxStream<'static, Result<Bytes, Error>>,
-    dog: Watchdog,
+    timer: IdleTimer,
     phase: TimeoutPhase,
     limit: Duration,
     /// The limit after the first byte.
@@ -165,32 +165,36 @@ impl Stream for TimedBody {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Poll::Ready(item) = self.body.poll_next_unpin(context) else {
-            ready!(self.dog.poll_elapsed(context));
+            ready!(self.timer.poll_elapsed(context));
             // Closes the connection.
             self.body = stream::empty().boxed();
             return Poll::Ready(Some(Err(Error::timeout(self.phase, self.limit))));
         };
         if self.phase == TimeoutPhase::FirstByte {
-            self.dog = Watchdog::new(&self.dog.clock, self.idle);
+            self.timer = IdleTimer::new(&self.timer.clock, self.idle);
             (self.phase, self.limit) = (TimeoutPhase::Idle, self.idle);
         } else {
-            self.dog.heard();
+            self.timer.reset();
         }
         Poll::Ready(item)
     }
 }
 
-impl Transport for Timed {
+impl Transport for TimedTransport {
     fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }
 }
 
 /// Adds a timeout to `events`: [`TimeoutPhase::Progress`] if only pings and unknown events arrive for `limit`.
-pub(crate) fn watch(events: EventStream, clock: &Arc<dyn Clock>, limit: Duration) -> EventStream {
-    EventStream::new(Progressing {
+pub(crate) fn with_progress_limit(
+    events: EventStream,
+    clock: &Arc<dyn SleepClock>,
+    limit: Duration,
+) -> EventStream {
+    EventStream::new(ProgressStream {
         events,
-        dog: Watchdog::new(clock, limit),
+        timer: IdleTimer::new(clock, limit),
     })
 }
 
@@ -205,24 +209,24 @@ fn is_progress(event: &Event) -> bool {
     }
 }
 
-struct Progressing {
+struct ProgressStream {
     events: EventStream,
-    dog: Watchdog,
+    timer: IdleTimer,
 }
 
-impl Stream for Progressing {
+impl Stream for ProgressStream {
     type Item = Result<Event, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Poll::Ready(item) = self.events.poll_next_unpin(context) else {
-            ready!(self.dog.poll_elapsed(context));
+            ready!(self.timer.poll_elapsed(context));
             // Closes the connection.
             self.events = EventStream::new(stream::empty());
-            let error = Error::timeout(TimeoutPhase::Progress, self.dog.limit);
+            let error = Error::timeout(TimeoutPhase::Progress, self.timer.limit);
             return Poll::Ready(Some(Err(error)));
         };
         if !matches!(&item, Some(Ok(event)) if !is_progress(event)) {
-            self.dog.heard();
+            self.timer.reset();
         }
         Poll::Ready(item)
     }

@@ -3,18 +3,18 @@ use serde_json::value::RawValue;
 
 /// A problem in a JSON text that a person wrote, with its line, from 1.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct LineError {
     pub line: usize,
     pub why: String,
 }
 
 /// Reads `json` as a `T`.
-pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Fault> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, LineError> {
     serde_json::from_str(json).map_err(|error| {
         // The message names the place too, and a part's place would be wrong in the whole.
         let place = format!(" at line {} column {}", error.line(), error.column());
         let why = error.to_string();
-        Fault {
+        LineError {
             line: error.line().max(1),
             why: why.strip_suffix(&place).unwrap_or(&why).to_owned(),
         }
@@ -25,10 +25,10 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Fault> {
 pub(crate) fn read_part<'a, T: Deserialize<'a>>(
     json: &str,
     part: &'a RawValue,
-) -> Result<T, Fault> {
-    read(part.get()).map_err(|fault| Fault {
-        line: line_of(json, part) + fault.line - 1,
-        why: fault.why,
+) -> Result<T, LineError> {
+    read(part.get()).map_err(|error| LineError {
+        line: line_of(json, part) + error.line - 1,
+        why: error.why,
     })
 }
 

@@ -190,11 +190,11 @@ impl Model {
     ///
     /// Every token of the prompt counts at the highest known price of prompts, in this tier or one of longer prompts, since the
     /// number may be an estimate.
-    pub fn dearest(&self, prompt_tokens: u64, max_tokens: u64) -> Option<Usd> {
-        self.dearest_at(prompt_tokens, max_tokens, Factor::ONE)
+    pub fn max_cost(&self, prompt_tokens: u64, max_tokens: u64) -> Option<Usd> {
+        self.max_cost_at(prompt_tokens, max_tokens, Factor::ONE)
     }
 
-    pub(crate) fn dearest_at(
+    pub(crate) fn max_cost_at(
         &self,
         prompt_tokens: u64,
         max_tokens: u64,
@@ -203,7 +203,7 @@ impl Model {
         self.tiers_from(prompt_tokens)
             .map(|price| {
                 let mut sum = Sum::at(factor);
-                sum.tokens(prompt_tokens, Some(price.dearest_input()));
+                sum.tokens(prompt_tokens, Some(price.max_input_price()));
                 sum.tokens(max_tokens, Some(price.output));
                 sum.total()
             })
@@ -221,7 +221,7 @@ impl Model {
 
     /// The rank of the match between `asked` and the model's ids: a longer pattern above a shorter one, an alias above a
     /// pattern, the id itself first.
-    pub(super) fn fit(&self, asked: &str) -> Option<usize> {
+    pub(super) fn match_rank(&self, asked: &str) -> Option<usize> {
         let by = |name: &str, whole: usize| match name.strip_suffix('*') {
             Some(start) => asked.starts_with(start).then_some(start.len()),
             None => (name == asked).then_some(whole),

@@ -41,7 +41,7 @@ pub struct Tier {
 
 impl Price {
     /// The highest of the known prices of a prompt's tokens.
-    pub(crate) fn dearest_input(&self) -> Usd {
+    pub(crate) fn max_input_price(&self) -> Usd {
         [self.cache_write_5m, self.cache_write_1h, self.cache_read]
             .into_iter()
             .flatten()
@@ -131,9 +131,9 @@ pub(crate) struct Dollars(pub Usd);
 
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
+        struct DollarText;
 
-        impl Visitor<'_> for Text {
+        impl Visitor<'_> for DollarText {
             type Value = Usd;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,6 +145,6 @@ impl<'de> Deserialize<'de> for Dollars {
             }
         }
 
-        deserializer.deserialize_str(Text).map(Self)
+        deserializer.deserialize_str(DollarText).map(Self)
     }
 }

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::lines::{self, Fault};
+use super::lines::{self, LineError};
 use super::price::Dollars;
 use super::{Model, ModelStatus, ModelThinking, Price, Tier};
 use crate::ConfigError;
@@ -16,7 +16,7 @@ const EMBEDDED: &str = include_str!("../../data/models.json");
 /// A table of models, with the day on which it was read.
 #[derive(Debug, Clone, Default)]
 pub struct ModelTable {
-    read_on: Date,
+    as_of: Date,
     entries: Vec<Entry>,
 }
 
@@ -31,7 +31,8 @@ struct Entry {
 #[serde(deny_unknown_fields)]
 struct File<'a> {
     schema_version: u32,
-    read_on: Date,
+    #[serde(rename = "read_on")]
+    as_of: Date,
     #[serde(borrow)]
     models: Vec<&'a RawValue>,
 }
@@ -80,13 +81,13 @@ impl ModelTable {
     /// [`ConfigError::Models`] with the line: no JSON, an unknown field, a value that its field cannot have, two rows
     /// for one id.
     pub fn parse(json: &str) -> Result<Self, ConfigError> {
-        Self::read(json).map_err(|Fault { line, why }| ConfigError::Models { line, why })
+        Self::read(json).map_err(|LineError { line, why }| ConfigError::Models { line, why })
     }
 
-    fn read(json: &str) -> Result<Self, Fault> {
+    fn read(json: &str) -> Result<Self, LineError> {
         let file: File<'_> = lines::read(json)?;
         if file.schema_version != 1 {
-            return Err(Fault {
+            return Err(LineError {
                 line: 1,
                 why: format!("schema_version is 1, not {}", file.schema_version),
             });
@@ -95,15 +96,15 @@ impl ModelTable {
         let mut entries = Vec::with_capacity(file.models.len());
         for part in file.models {
             let mut row: Row = lines::read_part(json, part)?;
-            row.check(&mut names).map_err(|why| Fault {
+            row.check(&mut names).map_err(|why| LineError {
                 line: lines::line_of(json, part),
                 why,
             })?;
-            row.date(file.read_on);
+            row.date(file.as_of);
             entries.push(Entry::new(row));
         }
         Ok(Self {
-            read_on: file.read_on,
+            as_of: file.as_of,
             entries,
         })
     }
@@ -113,7 +114,7 @@ impl ModelTable {
     #[must_use]
     pub fn overridden_by(&self, user: &Self) -> Self {
         let mut merged = self.clone();
-        merged.read_on = merged.read_on.max(user.read_on);
+        merged.as_of = merged.as_of.max(user.as_of);
         for Entry { row, .. } in &user.entries {
             let place = merged.place(row);
             match place.and_then(|place| merged.entries.get_mut(place)) {
@@ -140,8 +141,8 @@ impl ModelTable {
     pub fn find(&self, provider: &str, id: &str) -> Option<&Model> {
         self.models()
             .filter(|model| model.provider == provider)
-            .filter_map(|model| Some((model.fit(id)?, model)))
-            .max_by_key(|(fit, _)| *fit)
+            .filter_map(|model| Some((model.match_rank(id)?, model)))
+            .max_by_key(|(rank, _)| *rank)
             .map(|(_, model)| model)
     }
 
@@ -151,8 +152,8 @@ impl ModelTable {
     }
 
     /// The day the table was read; of merged tables, the later one.
-    pub fn read_on(&self) -> Date {
-        self.read_on
+    pub fn as_of(&self) -> Date {
+        self.as_of
     }
 
     /// Up to `limit` active ids of `provider`, in the order of the table.
@@ -174,7 +175,7 @@ impl ModelTable {
             .map(|day| day.to_string());
         unavailable.read_on = retired
             .and_then(|model| model.status_on)
-            .unwrap_or(self.read_on)
+            .unwrap_or(self.as_of)
             .to_string();
         // A model that the table knows as served is missing for another reason, which the server says.
         unavailable.active = if found.is_none() || retired.is_some() {
@@ -227,11 +228,11 @@ impl Row {
     }
 
     /// Adds the day of the table to the facts of the row.
-    fn date(&mut self, read_on: Date) {
+    fn date(&mut self, as_of: Date) {
         let priced = self.price.is_some() || self.tiers.is_some() || self.server_tools.is_some();
-        self.priced_on = priced.then_some(read_on);
+        self.priced_on = priced.then_some(as_of);
         let dated = self.status.is_some() || self.retired_at.is_some();
-        self.status_on = dated.then_some(read_on);
+        self.status_on = dated.then_some(as_of);
     }
 
     fn overridden_by(&self, user: &Self) -> Self {

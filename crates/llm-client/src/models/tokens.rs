@@ -13,24 +13,24 @@ pub(crate) const ESTIMATOR: &str = "bytes3";
 
 /// The bytes of text per token, and the tokens of an image.
 #[derive(Debug, Clone, Copy)]
-struct Parts {
+struct TokenRatio {
     bytes: usize,
     image: u64,
 }
 
-const BYTES3: Parts = Parts {
+const BYTES3: TokenRatio = TokenRatio {
     bytes: 3,
     image: 1600,
 };
 /// The ratios for reservations, which real counts hardly ever exceed.
-const MOST: Parts = Parts {
+const MOST: TokenRatio = TokenRatio {
     bytes: 2,
     image: 4800,
 };
 const MESSAGE: u64 = 4;
 const REQUEST: u64 = 8;
 
-impl Parts {
+impl TokenRatio {
     fn bytes(self, bytes: usize) -> u64 {
         bytes.div_ceil(self.bytes) as u64
     }

@@ -21,8 +21,8 @@ pub trait Provider: Send + Sync {
     fn name(&self) -> &str;
 
     /// The capabilities of the provider's protocol for `model`.
-    fn capabilities(&self, _model: &str) -> Caps {
-        Caps::default()
+    fn capabilities(&self, _model: &str) -> Capabilities {
+        Capabilities::default()
     }
 
     /// Encodes `request` for `target` and `route` as an HTTP request. A key in it must be marked as secret.
@@ -42,7 +42,7 @@ pub trait Provider: Send + Sync {
 
     /// Sends the request of [`Provider::encode`] and decodes the answer. Whole replies and streams may replace each other; the
     /// client converts the answer to the requested form.
-    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>>;
+    fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>>;
 }
 
 /// The kind of answer that is requested.
@@ -77,7 +77,7 @@ impl Route {
 }
 
 /// An attempt of a call.
-pub struct Call {
+pub struct ProviderCall {
     /// The request of [`Provider::encode`]; a retry may have the header `x-retry-count` in addition.
     pub wire: HttpRequest,
     /// The kind of answer that is requested.
@@ -90,7 +90,7 @@ pub struct Call {
     pub transport: Arc<dyn Transport>,
 }
 
-/// The answer to a [`Call`].
+/// The answer to a [`ProviderCall`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Answer {
@@ -110,7 +110,7 @@ pub enum Answer {
     clippy::struct_excessive_bools,
     reason = "each is a field of a protocol that is there or not"
 )]
-pub struct Caps {
+pub struct Capabilities {
     /// Whether `temperature` and `top_p` are allowed.
     pub sampling: bool,
     /// Whether `top_k` is allowed.
@@ -128,7 +128,7 @@ pub struct Caps {
     /// Whether the provider counts tokens.
     pub count_tokens: bool,
     /// The protocol's support of structured output.
-    pub structured: Structure,
+    pub structured: StructuredMode,
     /// Whether thinking blocks are part of the protocol.
     pub thinking: bool,
     /// The maximum size of a request's body in bytes.
@@ -146,7 +146,7 @@ pub struct Caps {
 /// A protocol's support of structured output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Structure {
+pub enum StructuredMode {
     /// No support: the schema goes into the system text.
     None,
     /// JSON without a schema.
@@ -155,7 +155,7 @@ pub enum Structure {
     Schema,
 }
 
-impl Caps {
+impl Capabilities {
     /// A protocol that allows everything and has no limits.
     pub const ALL: Self = Self {
         sampling: true,
@@ -166,7 +166,7 @@ impl Caps {
         parallel_tools: true,
         documents: true,
         count_tokens: true,
-        structured: Structure::Schema,
+        structured: StructuredMode::Schema,
         thinking: true,
         max_body: None,
         default_max_tokens: None,
@@ -176,8 +176,8 @@ impl Caps {
     };
 }
 
-impl Default for Caps {
-    /// Returns [`Caps::ALL`].
+impl Default for Capabilities {
+    /// Returns [`Capabilities::ALL`].
     fn default() -> Self {
         Self::ALL
     }

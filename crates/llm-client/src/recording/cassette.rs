@@ -20,7 +20,7 @@ use crate::{Error, ErrorKind, Timeouts};
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// Fields of a body that are not part of the request key.
-const NOT_THE_QUESTION: [&str; 4] = ["metadata", "stream", "stream_options", "user"];
+const IGNORED_FIELDS: [&str; 4] = ["metadata", "stream", "stream_options", "user"];
 
 /// A file of recorded exchanges, for [`crate::ClientBuilder::record`] or [`crate::ClientBuilder::replay`].
 #[derive(Debug, Clone)]
@@ -57,13 +57,13 @@ impl Cassette {
         let mut file = File::open(&self.path).map_err(failed)?;
         let (source, end) = if file.metadata().map_err(failed)?.is_file() {
             let end = scan(BufReader::new(&file), failed, found)?;
-            (Source::File(Mutex::new(file)), end)
+            (LineSource::File(Mutex::new(file)), end)
         } else {
             // A pipe cannot be read twice.
             let mut text = Vec::new();
             file.read_to_end(&mut text).map_err(failed)?;
             let end = scan(&text[..], failed, found)?;
-            (Source::Memory(text), end)
+            (LineSource::Memory(text), end)
         };
         Ok(Recording {
             cassette: self.clone(),
@@ -73,7 +73,7 @@ impl Cassette {
     }
 
     /// Opens the file for more lines and cuts off a torn last one; also returns the number of entries of each request.
-    pub(crate) fn append(&self) -> Result<Appending, Error> {
+    pub(crate) fn append(&self) -> Result<OpenCassette, Error> {
         let failed = |error| self.io_error("write", error);
         let mut file = OpenOptions::new()
             .read(true)
@@ -81,7 +81,7 @@ impl Cassette {
             .create(true)
             .open(&self.path)
             .map_err(failed)?;
-        let mut occurrences = HashMap::new();
+        let mut repeats = HashMap::new();
         // A device or a pipe holds no lines, some never end, and there is nothing to mix up in it.
         let is_regular = file.metadata().map_err(failed)?.is_file();
         if is_regular {
@@ -93,7 +93,7 @@ impl Cassette {
                 ));
             }
             let end = scan(BufReader::new(&file), failed, |line, _| {
-                let count = occurrences.entry(line.root).or_insert(0);
+                let count = repeats.entry(line.root).or_insert(0);
                 *count = line.n.saturating_add(1).max(*count);
             })?;
             if let Some(torn) = end.torn_at {
@@ -102,9 +102,9 @@ impl Cassette {
                 file.write_all(b"\n").map_err(failed)?;
             }
         }
-        Ok(Appending {
+        Ok(OpenCassette {
             file,
-            occurrences,
+            repeats,
             is_regular,
         })
     }
@@ -116,10 +116,10 @@ impl Cassette {
 }
 
 /// A cassette that is open for more lines.
-pub(crate) struct Appending {
+pub(crate) struct OpenCassette {
     pub file: File,
     /// The number of entries of each request.
-    pub occurrences: HashMap<String, u64>,
+    pub repeats: HashMap<String, u64>,
     /// Whether it is a regular file, not a device or a pipe.
     pub is_regular: bool,
 }
@@ -127,12 +127,12 @@ pub(crate) struct Appending {
 /// A cassette that is replayed; its lines are read from the file when they are needed.
 pub(crate) struct Recording {
     cassette: Cassette,
-    source: Source,
+    source: LineSource,
     /// Whether the last line was torn and left out.
     pub is_torn: bool,
 }
 
-enum Source {
+enum LineSource {
     File(Mutex<File>),
     Memory(Vec<u8>),
 }
@@ -150,12 +150,12 @@ impl Recording {
     pub fn line(&self, at: LineAt) -> Result<Line, Error> {
         let mut bytes = vec![0; at.length];
         let read = match &self.source {
-            Source::File(file) => {
+            LineSource::File(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 let start = file.seek(SeekFrom::Start(at.start));
                 start.and_then(|_| file.read_exact(&mut bytes))
             }
-            Source::Memory(text) => {
+            LineSource::Memory(text) => {
                 let text = text.get(at.start as usize..).unwrap_or_default();
                 (&*text).read_exact(&mut bytes)
             }
@@ -168,7 +168,7 @@ impl Recording {
 
 /// The state of the last line of a cassette.
 #[derive(Default)]
-struct End {
+struct LastLine {
     /// The start of a torn last line, in bytes.
     torn_at: Option<u64>,
     /// Whether the last line is whole and lacks its line end.
@@ -180,8 +180,8 @@ fn scan(
     mut text: impl BufRead,
     failed: impl Fn(io::Error) -> Error,
     mut found: impl FnMut(Line, LineAt),
-) -> Result<End, Error> {
-    let mut end = End::default();
+) -> Result<LastLine, Error> {
+    let mut end = LastLine::default();
     let mut at = LineAt::default();
     let mut bytes = Vec::new();
     loop {
@@ -257,7 +257,7 @@ pub(crate) struct RecordedResponse {
     pub events: Option<Vec<RecordedEvent>>,
     /// The rest after the last whole event, so that a truncated stream is replayed as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tail: Option<Tail>,
+    pub tail: Option<StreamTail>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Raw>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -267,7 +267,7 @@ pub(crate) struct RecordedResponse {
 /// The rest after the whole events of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Tail {
+pub(crate) enum StreamTail {
     /// The start of a further event.
     Cut,
     /// Bytes that are not UTF-8.
@@ -370,9 +370,9 @@ impl Line {
     }
 
     /// The request key for replay, if the request's body is JSON.
-    pub fn question(&self) -> Option<Value> {
+    pub fn request_key(&self) -> Option<Value> {
         let body = self.request.body.as_ref()?.to().ok()?;
-        Some(question(body))
+        Some(request_key(body))
     }
 }
 
@@ -390,9 +390,9 @@ pub(crate) fn body_fields(text: &str) -> (Option<Raw>, Option<String>) {
 }
 
 /// The body without the fields that are not part of the request key.
-fn question(mut body: Value) -> Value {
+fn request_key(mut body: Value) -> Value {
     if let Some(fields) = body.as_object_mut() {
-        fields.retain(|name, _| !NOT_THE_QUESTION.contains(&name.as_str()));
+        fields.retain(|name, _| !IGNORED_FIELDS.contains(&name.as_str()));
     }
     body
 }
@@ -408,7 +408,7 @@ pub(crate) fn root_of(
         .map_err(|error| Error::refused("request", format!("its body is no JSON: {error}")))?;
     // Moved in and out again: the question may be long.
     let mut identity = serde_json::json!({ "provider": provider, "path": request.path });
-    identity["body"] = question(body);
+    identity["body"] = request_key(body);
     if let Some(key) = replay_key {
         identity["replay_key"] = key.into();
     }

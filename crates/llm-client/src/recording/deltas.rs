@@ -14,12 +14,12 @@ use crate::redact::HIDDEN;
 #[derive(Default)]
 struct Field {
     joined: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<FieldPart>,
 }
 
 /// The text that one event adds to a field.
 #[derive(Clone, Copy)]
-struct Piece {
+struct FieldPart {
     event: usize,
     /// The number of the text in its event.
     number: usize,
@@ -46,7 +46,7 @@ pub(super) fn hide_split(events: &mut [RecordedEvent], secrets: &[Redactor]) {
             if let Some(field) = fields.get_mut(path) {
                 let start = field.joined.len();
                 field.joined.push_str(text);
-                field.pieces.push(Piece {
+                field.pieces.push(FieldPart {
                     event,
                     number,
                     start,
@@ -88,7 +88,7 @@ pub(super) fn hide_split(events: &mut [RecordedEvent], secrets: &[Redactor]) {
 
 impl Field {
     /// The cuts that remove `key`, a range of the joined text, from the parts.
-    fn cuts(&self, key: &Range<usize>) -> impl Iterator<Item = (Piece, Cut)> {
+    fn cuts(&self, key: &Range<usize>) -> impl Iterator<Item = (FieldPart, Cut)> {
         let first = self
             .pieces
             .partition_point(|piece| piece.start <= key.start);

@@ -12,13 +12,13 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use llm_types::Target;
 
 use super::cassette::{
-    Appending, Cassette, Line, RecordedError, RecordedEvent, RecordedKind, RecordedRequest,
-    RecordedResponse, SCHEMA_VERSION, Tail, body_fields,
+    Cassette, Line, OpenCassette, RecordedError, RecordedEvent, RecordedKind, RecordedRequest,
+    RecordedResponse, SCHEMA_VERSION, StreamTail, body_fields,
 };
 use super::syncer::Syncer;
 use crate::codec::sse::{SseDecoder, SseEvent};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
-use crate::{Clock, ConfigError, Error, ErrorKind};
+use crate::{ConfigError, Error, ErrorKind, SleepClock};
 
 /// The maximum time until a line is synced to the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -39,24 +39,24 @@ const KEPT: [&str; 9] = [
 /// A writer of a cassette. [`Recorder::write`] passes a line to the system, so that a killed program loses none; it is on
 /// the disk a second later, so that no call waits for the disk.
 pub(crate) struct Recorder {
-    clock: Arc<dyn Clock>,
-    file: Mutex<Written>,
+    clock: Arc<dyn SleepClock>,
+    file: Mutex<CassetteFile>,
     /// `None` for a device or a pipe, which cannot be synced.
     syncer: Option<Syncer>,
     /// The number of entries of each request, in the file and by this client.
-    occurrences: Mutex<HashMap<String, u64>>,
+    repeats: Mutex<HashMap<String, u64>>,
 }
 
-struct Written {
+struct CassetteFile {
     file: File,
     torn: bool,
 }
 
 impl Recorder {
-    pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
-        let Appending {
+    pub fn open(cassette: &Cassette, clock: Arc<dyn SleepClock>) -> Result<Self, ConfigError> {
+        let OpenCassette {
             file,
-            occurrences,
+            repeats,
             is_regular,
         } = cassette.append().map_err(ConfigError::Cassette)?;
         let syncer = || {
@@ -67,18 +67,15 @@ impl Recorder {
         Ok(Self {
             syncer: syncer
                 .map_err(|error| ConfigError::Cassette(cassette.io_error("write", error)))?,
-            file: Mutex::new(Written { file, torn: false }),
-            occurrences: Mutex::new(occurrences),
+            file: Mutex::new(CassetteFile { file, torn: false }),
+            repeats: Mutex::new(repeats),
             clock,
         })
     }
 
     /// The index of this request among equal ones, from 0.
-    pub fn next_occurrence(&self, root: &str) -> u64 {
-        let mut counts = self
-            .occurrences
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+    pub fn next_repeat_index(&self, root: &str) -> u64 {
+        let mut counts = self.repeats.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(root.to_owned()).or_insert(0);
         *count += 1;
         *count - 1
@@ -90,7 +87,7 @@ impl Recorder {
         self.check_file(&self.file())
     }
 
-    fn check_file(&self, written: &Written) -> Result<(), Error> {
+    fn check_file(&self, written: &CassetteFile) -> Result<(), Error> {
         if written.torn {
             return Err(Error::cassette(
                 None,
@@ -103,7 +100,7 @@ impl Recorder {
         }
     }
 
-    fn file(&self) -> MutexGuard<'_, Written> {
+    fn file(&self) -> MutexGuard<'_, CassetteFile> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -128,76 +125,81 @@ fn unwritten(error: impl std::error::Error + Send + Sync + 'static) -> Error {
 
 /// The position of a call in the cassette.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct CassetteKey {
     pub root: String,
     pub n: u64,
     pub call: u64,
 }
 
 /// The recorder of one attempt. A drop without an outcome records the attempt as cancelled.
-pub(crate) struct Tape {
+pub(crate) struct AttemptRecorder {
     recorder: Arc<Recorder>,
-    place: Place,
+    key: CassetteKey,
     target: Target,
     attempt: u32,
-    heard: Arc<Mutex<Heard>>,
+    recorded: Arc<Mutex<RecordedBytes>>,
     done: bool,
 }
 
 /// The bytes sent and received so far.
 #[derive(Default)]
-struct Heard {
+struct RecordedBytes {
     request: Option<HttpRequest>,
     began: Duration,
     response: Option<(u16, Vec<(String, String)>)>,
     chunks: Vec<(Duration, Bytes)>,
 }
 
-impl Tape {
-    pub fn new(recorder: Arc<Recorder>, place: Place, target: Target, attempt: u32) -> Self {
+impl AttemptRecorder {
+    pub fn new(recorder: Arc<Recorder>, key: CassetteKey, target: Target, attempt: u32) -> Self {
         Self {
             recorder,
-            place,
+            key,
             target,
             attempt,
-            heard: Arc::default(),
+            recorded: Arc::default(),
             done: false,
         }
     }
 
     /// Wraps a transport whose traffic is recorded.
     pub fn listen(&self, inner: Arc<dyn Transport>) -> Arc<dyn Transport> {
-        Arc::new(Listening {
+        Arc::new(RecordingTransport {
             inner,
             clock: self.recorder.clock.clone(),
-            heard: self.heard.clone(),
+            recorded: self.recorded.clone(),
         })
     }
 
     /// Writes the attempt; `is_final` if no other one follows.
     pub fn finish(&mut self, error: Option<&Error>, is_final: bool) -> Result<(), Error> {
         self.done = true;
-        let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+        let recorded =
+            std::mem::take(&mut *self.recorded.lock().unwrap_or_else(PoisonError::into_inner));
         // Refused before it was sent: nothing happened.
-        let Some(request) = heard.request else {
+        let Some(request) = recorded.request else {
             return Ok(());
         };
         let secrets = request.secrets();
         let hide = &|text: String| {
             secrets
                 .iter()
-                .fold(text, |text, secret| secret.clean_exact(text))
+                .fold(text, |text, secret| secret.redact_exact(text))
         };
         let text = |bytes: &[u8]| hide(String::from_utf8_lossy(bytes).into_owned());
-        let response = heard.response.map(|(status, headers)| {
+        let response = recorded.response.map(|(status, headers)| {
             let streamed = is_event_stream(&headers);
             let (mut events, mut tail, mut body, mut body_text) = (None, None, None, None);
             if streamed {
-                let (mut whole, rest) = decode(&heard.chunks, heard.began, hide);
+                let (mut whole, rest) = decode(&recorded.chunks, recorded.began, hide);
                 super::deltas::hide_split(&mut whole, &secrets);
                 (events, tail) = (Some(whole), rest);
             } else {
-                let pieces: Vec<&[u8]> = heard.chunks.iter().map(|(_, chunk)| &chunk[..]).collect();
+                let pieces: Vec<&[u8]> = recorded
+                    .chunks
+                    .iter()
+                    .map(|(_, chunk)| &chunk[..])
+                    .collect();
                 (body, body_text) = body_fields(&text(&pieces.concat()));
             }
             RecordedResponse {
@@ -219,9 +221,9 @@ impl Tape {
             });
         self.recorder.write(&Line {
             schema_version: SCHEMA_VERSION,
-            root: self.place.root.clone(),
-            n: self.place.n,
-            call: self.place.call,
+            root: self.key.root.clone(),
+            n: self.key.n,
+            call: self.key.call,
             attempt: self.attempt,
             final_hint: is_final,
             provider: self.target.provider.clone(),
@@ -242,7 +244,7 @@ impl Tape {
     }
 }
 
-impl Drop for Tape {
+impl Drop for AttemptRecorder {
     fn drop(&mut self) {
         if !self.done {
             let cancelled = Error::from(ErrorKind::Cancelled);
@@ -271,7 +273,7 @@ fn decode(
     chunks: &[(Duration, Bytes)],
     began: Duration,
     hide: impl Fn(String) -> String,
-) -> (Vec<RecordedEvent>, Option<Tail>) {
+) -> (Vec<RecordedEvent>, Option<StreamTail>) {
     let mut decoder = SseDecoder::new(u64::MAX);
     let mut events = Vec::new();
     let mut add = |at: Duration, event: SseEvent<'_>| {
@@ -294,35 +296,35 @@ fn decode(
             add(last, event);
             None
         }
-        Ok(None) => decoder.is_pending().then_some(Tail::Cut),
-        Err(_) => Some(Tail::NoUtf8),
+        Ok(None) => decoder.is_pending().then_some(StreamTail::Cut),
+        Err(_) => Some(StreamTail::NoUtf8),
     };
     (events, tail)
 }
 
-struct Listening {
+struct RecordingTransport {
     inner: Arc<dyn Transport>,
-    clock: Arc<dyn Clock>,
-    heard: Arc<Mutex<Heard>>,
+    clock: Arc<dyn SleepClock>,
+    recorded: Arc<Mutex<RecordedBytes>>,
 }
 
-impl Listening {
+impl RecordingTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
-        with(&self.heard, |heard| {
-            heard.began = self.clock.instant();
-            heard.request = Some(request.clone());
+        with(&self.recorded, |recorded| {
+            recorded.began = self.clock.instant();
+            recorded.request = Some(request.clone());
         });
         let mut response = self.inner.execute(request).await?;
-        with(&self.heard, |heard| {
-            heard.response = Some((response.status, response.headers.clone()));
+        with(&self.recorded, |recorded| {
+            recorded.response = Some((response.status, response.headers.clone()));
         });
-        let (clock, heard) = (self.clock.clone(), self.heard.clone());
+        let (clock, recorded) = (self.clock.clone(), self.recorded.clone());
         response.body = response
             .body
             .inspect(move |chunk| {
                 if let Ok(chunk) = chunk {
-                    with(&heard, |heard| {
-                        heard.chunks.push((clock.instant(), chunk.clone()));
+                    with(&recorded, |recorded| {
+                        recorded.chunks.push((clock.instant(), chunk.clone()));
                     });
                 }
             })
@@ -331,11 +333,11 @@ impl Listening {
     }
 }
 
-fn with(heard: &Mutex<Heard>, change: impl FnOnce(&mut Heard)) {
-    change(&mut heard.lock().unwrap_or_else(PoisonError::into_inner));
+fn with(recorded: &Mutex<RecordedBytes>, change: impl FnOnce(&mut RecordedBytes)) {
+    change(&mut recorded.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-impl Transport for Listening {
+impl Transport for RecordingTransport {
     fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }

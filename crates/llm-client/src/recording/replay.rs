@@ -10,7 +10,7 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 use tracing::warn;
 
-use super::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, Tail};
+use super::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, StreamTail};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, ErrorKind, Timeouts};
 
@@ -80,7 +80,7 @@ impl Player {
     }
 
     /// The recorded answer to the next repetition of this request.
-    pub fn next(&self, root: &str, question: &Value, path: &str) -> Result<Arc<Line>, Error> {
+    pub fn next(&self, root: &str, key: &Value, path: &str) -> Result<Arc<Line>, Error> {
         let n = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
             let count = asked.entry(root.to_owned()).or_insert(0);
@@ -88,7 +88,7 @@ impl Player {
             *count - 1
         };
         match self.answers.get(root) {
-            None => Err(miss(self.nearest(question, path))),
+            None => Err(miss(self.nearest(key, path))),
             Some(of_root) => match of_root.get(n) {
                 None => Err(miss(format!(
                     "this question was recorded {} times and is asked for the {}. time",
@@ -104,12 +104,12 @@ impl Player {
     }
 
     /// The differences to the most similar of the first recorded requests of this path.
-    fn nearest(&self, question: &Value, path: &str) -> String {
+    fn nearest(&self, key: &Value, path: &str) -> String {
         let near = self.near.get(path).into_iter().flatten();
         near.filter_map(|at| {
             let line = self.recording.line(*at).ok()?;
             let mut found = Vec::new();
-            differences("", &line.question()?, question, &mut found);
+            differences("", &line.request_key()?, key, &mut found);
             Some((line.call, found))
         })
         .min_by_key(|(_, found)| found.len())
@@ -181,12 +181,12 @@ fn short(value: &Value) -> String {
 }
 
 /// A transport that returns the recorded response to any request.
-pub(crate) struct Replaying {
+pub(crate) struct ReplayTransport {
     pub line: Arc<Line>,
     pub timeouts: Timeouts,
 }
 
-impl Transport for Replaying {
+impl Transport for ReplayTransport {
     fn execute(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         let failure = self
             .line
@@ -224,8 +224,8 @@ fn respond(recorded: &RecordedResponse, failure: Option<Error>) -> HttpResponse 
     }
     let mut body = body.into_bytes();
     body.extend_from_slice(match recorded.tail {
-        Some(Tail::Cut) => b"data",
-        Some(Tail::NoUtf8) => b"\xff\n",
+        Some(StreamTail::Cut) => b"data",
+        Some(StreamTail::NoUtf8) => b"\xff\n",
         None => b"",
     });
     let chunks = std::iter::once(Ok(Bytes::from(body))).chain(failure.map(Err));

@@ -153,7 +153,7 @@ impl Transport for HttpTransport {
 fn headers(list: &[(&'static str, HeaderText)]) -> Result<HeaderMap, Error> {
     list.iter()
         .map(|(name, text)| {
-            let mut value = HeaderValue::from_str(text.expose())
+            let mut value = HeaderValue::from_str(text.expose_secret())
                 .map_err(|_| Error::refused(*name, "it cannot be an HTTP header"))?;
             value.set_sensitive(matches!(text, HeaderText::Secret(_)));
             Ok((HeaderName::from_static(name), value))

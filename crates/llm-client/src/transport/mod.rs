@@ -67,7 +67,7 @@ impl HttpRequest {
             .iter()
             .filter_map(|(_, value)| match value {
                 HeaderText::Secret(_) => {
-                    let key = value.expose();
+                    let key = value.expose_secret();
                     let key = key.strip_prefix("Bearer ").unwrap_or(key);
                     Some(Redactor::new(Some(key.into())))
                 }
@@ -89,7 +89,7 @@ pub enum HeaderText {
 
 impl HeaderText {
     /// The value, for sending.
-    pub fn expose(&self) -> &str {
+    pub fn expose_secret(&self) -> &str {
         match self {
             Self::Open(text) => text,
             Self::Secret(text) => text.expose_secret(),

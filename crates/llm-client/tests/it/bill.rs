@@ -14,7 +14,7 @@ use llm_client::{
     Timeouts, Usd,
 };
 use serde_json::Value;
-use test_support::{Answer, Canned, FaultServer, Received};
+use test_support::{Answer, CannedReply, FaultServer, Received};
 
 use crate::faults::{BOTH, Wire};
 
@@ -57,8 +57,8 @@ enum Bills {
     All,
 }
 
-fn good() -> Canned {
-    Canned::text("hello yourself").tokens(USED.0, USED.1)
+fn good() -> CannedReply {
+    CannedReply::text("hello yourself").tokens(USED.0, USED.1)
 }
 
 fn said(wire: Wire, streams: bool) -> Answer {
@@ -217,7 +217,7 @@ const FAULTS: [Fault; 32] = {
             half(wire, streams).chunk("data: {\"a").end().close()
         }),
         fault("18 a reset inside of a tool's arguments", All, |wire, _| {
-            let call = Canned::text("").call("c1", "delete", r#"{"path":"/tmp"}"#);
+            let call = CannedReply::text("").call("c1", "delete", r#"{"path":"/tmp"}"#);
             let events = wire.events(&call);
             Answer::events()
                 .pieces(&events[..=events.len() / 2])

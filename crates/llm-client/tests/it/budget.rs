@@ -6,12 +6,12 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use llm_client::error::{Amount, ConnectPhase, TimeoutPhase};
-use llm_client::provider::{Caps, HttpResponse};
+use llm_client::provider::{Capabilities, HttpResponse};
 use llm_client::{
-    Budget, Cassette, Client, ClientBuilder, Clock as _, CostSource, Error, ErrorKind, Limits,
-    Request, Spend, Unpriced, Usd,
+    Budget, Cassette, Client, ClientBuilder, CostSource, Error, ErrorKind, Limits, Request,
+    SleepClock as _, Spend, Unpriced, Usd,
 };
-use test_support::{Canned, FakeClock, MemoryTransport};
+use test_support::{CannedReply, FakeClock, MemoryTransport};
 
 use crate::faults::{BOTH, SECOND, Wire, no_retries, skipping};
 use crate::memory::{client, failed, json, nobody, saying, server, whole};
@@ -29,8 +29,8 @@ fn question(model: &str) -> Request {
     request
 }
 
-fn usual() -> Canned {
-    Canned::text("hello yourself")
+fn usual() -> CannedReply {
+    CannedReply::text("hello yourself")
 }
 
 fn usd(cap: i64) -> Budget {
@@ -438,9 +438,9 @@ async fn replayed_calls_spend_nothing_and_need_no_budget() {
 
 #[tokio::test]
 async fn offline_calls_spend_nothing_and_need_no_budget() {
-    let caps = Caps {
+    let caps = Capabilities {
         offline: Some("own"),
-        ..Caps::ALL
+        ..Capabilities::ALL
     };
     let offline = Own::new(|_, _| {
         let mut reply = says("hi");

@@ -16,7 +16,7 @@ use llm_client::{
 };
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
-use test_support::{Canned, FakeClock, MemoryTransport, response};
+use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 
 use crate::faults::{BOTH, SECOND, Wire, hello, read_stream, request, skipping};
 use crate::memory::{
@@ -74,9 +74,9 @@ fn essence(mut reply: Reply) -> Reply {
     reply
 }
 
-fn rich() -> Canned {
+fn rich() -> CannedReply {
     let mut canned =
-        Canned::text("größe \u{2028} \"quoted\"\n").call("c1", "look", r#"{"a":[1,2]}"#);
+        CannedReply::text("größe \u{2028} \"quoted\"\n").call("c1", "look", r#"{"a":[1,2]}"#);
     canned.thinking = Some("hm".into());
     canned
 }
@@ -169,7 +169,7 @@ fn parrot(wire: Wire) -> Arc<MemoryTransport> {
         n += 1;
         let question = body(sent)["messages"][0]["content"].clone();
         let text = format!("{} #{n}", question.as_str().unwrap());
-        Ok(said(wire, &Canned::text(text), sent))
+        Ok(said(wire, &CannedReply::text(text), sent))
     })
 }
 
@@ -297,7 +297,7 @@ async fn a_call_that_was_given_up_is_no_reply() {
     let slow = {
         let clock = clock.clone();
         Arc::new(MemoryTransport::slow(move |_| {
-            let wait = llm_client::Clock::sleep(&clock, SECOND);
+            let wait = llm_client::SleepClock::sleep(&clock, SECOND);
             async move {
                 wait.await;
                 Ok(streamed(WIRE, &hello()))

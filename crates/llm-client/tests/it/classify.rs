@@ -7,7 +7,7 @@ use llm_client::provider::Provider;
 use llm_client::{Anthropic, Auth, Compat, Dialect, Endpoint, Error, ErrorKind, Request};
 use serde_json::Value;
 
-use crate::wire::{Answer, Canned, fixture, send, stream_of};
+use crate::wire::{Answer, CannedReply, fixture, send, stream_of};
 
 fn provider(name: &str) -> Box<dyn Provider> {
     let endpoint = Endpoint::new("https://host.test/v1", Auth::Bearer("k".into())).unwrap();
@@ -51,7 +51,7 @@ fn kind(error: &Error) -> &'static str {
 fn errors(case: &Value) -> [Error; 2] {
     let provider = provider(case["provider"].as_str().unwrap());
     [false, true].map(|streams| {
-        let transport = Canned::new([answer(case)]);
+        let transport = CannedReply::new([answer(case)]);
         let request = Request::new("some-model", "x");
         if streams {
             stream_of(&*provider, &request, &transport)

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::wire::anthropic::provider;
-use crate::wire::{Answer, Canned, encoded, send};
+use crate::wire::{Answer, CannedReply, encoded, send};
 
 /// Blocks in odd spellings: keys out of order, numbers and escapes in other forms, unknown fields, types and nulls.
 const BLOCKS: [&str; 9] = [
@@ -25,7 +25,7 @@ async fn received() -> Reply {
         r#"{{"id":"m1","type":"message","role":"assistant","model":"m","content":[{}],"stop_reason":"tool_use","usage":{{"input_tokens":1,"output_tokens":1}}}}"#,
         BLOCKS.join(", ")
     );
-    let server = Canned::new([Answer::json(body.clone())]);
+    let server = CannedReply::new([Answer::json(body.clone())]);
     let reply = send(&provider(), &Request::new("m", "x"), &server)
         .await
         .unwrap();

@@ -11,7 +11,7 @@ use llm_client::{Budget, Client, Error, ErrorKind, LedgerFile, Request, Spend, S
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
-use test_support::{Answer, Canned, FaultServer};
+use test_support::{Answer, CannedReply, FaultServer};
 
 use crate::bill::prices;
 use crate::faults::{Wire, no_retries, skipping};
@@ -66,7 +66,7 @@ async fn every_attempt_is_a_line_before_it_and_a_line_after_it() {
             assert!(lines(&path).last().unwrap()["reserve"].is_object());
             n += 1;
             Ok(match n {
-                1 => crate::memory::said(WIRE, &Canned::text("a"), request),
+                1 => crate::memory::said(WIRE, &CannedReply::text("a"), request),
                 2 => replying(200, "{".into()),
                 _ => failed(WIRE, 400, "invalid_request_error"),
             })
@@ -115,7 +115,7 @@ async fn every_attempt_is_a_line_before_it_and_a_line_after_it() {
 async fn the_next_process_goes_on_with_the_cap() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = LedgerFile::new(folder.path().join("spend.jsonl"));
-    let transport = saying(WIRE, &Canned::text("hello yourself"));
+    let transport = saying(WIRE, &CannedReply::text("hello yourself"));
     let cap = RESERVED + 10 * COST;
     let mut done = 0;
     for _ in 0..4 {
@@ -146,7 +146,7 @@ async fn what_has_no_second_line_counts_whole_and_a_torn_line_not_at_all() {
         (spend.usd, spend.uncertain, spend.tokens),
         (Usd(5), Usd(5), 7)
     );
-    let transport = saying(WIRE, &Canned::text("hello yourself"));
+    let transport = saying(WIRE, &CannedReply::text("hello yourself"));
     let client = with(&ledger, 1_000_000_000, &transport).unwrap();
     // One writer at a time.
     let second = with(&ledger, 1, &transport).err().unwrap().to_string();
@@ -280,7 +280,7 @@ fn a_kill_at_any_instant_leaves_no_less_on_record_than_was_billed() {
         let (victim, billed, left) = (victim.clone(), billed.clone(), left.clone());
         move |received| {
             let streams = received.json()["stream"] == true;
-            let canned = Canned::text("hello yourself").tokens(15, 100);
+            let canned = CannedReply::text("hello yourself").tokens(15, 100);
             // All that was asked for, whatever becomes of the answer: 15 tokens and 100.
             billed.fetch_add(15 * 4_000 + 100 * 20_000, Ordering::SeqCst);
             if left.fetch_sub(1, Ordering::SeqCst) == 1

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm_client::provider::{HttpRequest, HttpResponse};
 use llm_client::{Client, ClientBuilder, Error};
 use serde_json::Value;
-use test_support::{Canned, FakeClock, MemoryTransport, response};
+use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 
 use crate::faults::Wire;
 
@@ -17,7 +17,7 @@ pub fn server(
 }
 
 /// A server that gives this reply always, in the form that is asked for.
-pub fn saying(wire: Wire, canned: &Canned) -> Arc<MemoryTransport> {
+pub fn saying(wire: Wire, canned: &CannedReply) -> Arc<MemoryTransport> {
     let canned = canned.clone();
     server(move |request| Ok(said(wire, &canned, request)))
 }
@@ -33,7 +33,7 @@ pub fn client(wire: Wire, transport: &Arc<MemoryTransport>, clock: &FakeClock) -
 }
 
 /// The reply in the form that `request` asks for.
-pub fn said(wire: Wire, canned: &Canned, request: &HttpRequest) -> HttpResponse {
+pub fn said(wire: Wire, canned: &CannedReply, request: &HttpRequest) -> HttpResponse {
     if body(request)["stream"] == true {
         streamed(wire, canned)
     } else {
@@ -41,11 +41,11 @@ pub fn said(wire: Wire, canned: &Canned, request: &HttpRequest) -> HttpResponse 
     }
 }
 
-pub fn whole(wire: Wire, canned: &Canned) -> HttpResponse {
+pub fn whole(wire: Wire, canned: &CannedReply) -> HttpResponse {
     json(200, wire.json(canned))
 }
 
-pub fn streamed(wire: Wire, canned: &Canned) -> HttpResponse {
+pub fn streamed(wire: Wire, canned: &CannedReply) -> HttpResponse {
     let events = wire.events(canned).concat();
     response(200, &[("content-type", "text/event-stream")], events)
 }
@@ -67,7 +67,7 @@ pub fn header(request: &HttpRequest, name: &str) -> Option<String> {
     let mut headers = request.headers.iter();
     headers
         .find(|(found, _)| *found == name)
-        .map(|(_, value)| value.expose().to_owned())
+        .map(|(_, value)| value.expose_secret().to_owned())
 }
 
 /// A server that is busy for this number of requests, then gives the usual reply.

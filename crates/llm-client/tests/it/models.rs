@@ -120,7 +120,7 @@ fn cost_too_large_to_hold_is_none() {
     let all = u64::MAX;
     assert_eq!(opus.cost(&usage(all, all, all, all, all)), None);
     assert_eq!(opus.cost(&usage(all, 0, 0, 0, 0)), None);
-    assert_eq!(opus.dearest(all, all), None);
+    assert_eq!(opus.max_cost(all, all), None);
 }
 
 #[test]
@@ -139,15 +139,15 @@ fn cost_by_the_table_names_its_day() {
 #[test]
 fn cost_at_its_dearest_takes_the_dearest_input_of_this_tier_or_a_higher_one() {
     assert_eq!(
-        model("claude-opus-5-5").dearest(10, 10),
+        model("claude-opus-5-5").max_cost(10, 10),
         Some(Usd(80_000 + 200_000))
     );
     // The estimate of the prompt may be low, so the tier above counts too.
     assert_eq!(
-        model("claude-haiku-5-5").dearest(10, 10),
+        model("claude-haiku-5-5").max_cost(10, 10),
         Some(Usd(10_000 + 25_000))
     );
-    assert_eq!(model("claude-3-5-sonnet-20241022").dearest(10, 10), None);
+    assert_eq!(model("claude-3-5-sonnet-20241022").max_cost(10, 10), None);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn cost_and_all_else_are_overridden_by_a_users_row_field_by_field() {
     )
     .unwrap();
     let merged = ModelTable::embedded().overridden_by(&user);
-    assert_eq!(merged.read_on().to_string(), "2026-12-01");
+    assert_eq!(merged.as_of().to_string(), "2026-12-01");
 
     let haiku = merged.find("anthropic", "claude-haiku-5-5").unwrap();
     assert_eq!(haiku.thinking, ModelThinking::AdaptiveOnly);

@@ -6,11 +6,12 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, pending, ready};
 use llm_client::provider::{
-    Answer, Call, Caps, HttpRequest, HttpResponse, Method, Provider, Route, Transport,
+    Answer, Capabilities, HttpRequest, HttpResponse, Method, Provider, ProviderCall, Route,
+    Transport,
 };
 use llm_client::{
-    Block, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error, Reply, Request,
-    RetryPolicy, StopReason, Target, Usage, Usd,
+    Block, Client, ConfigError, Cost, CostSource, Count, CountSource, Error, Reply, Request,
+    RetryPolicy, SleepClock, StopReason, Target, Usage, Usd,
 };
 
 type AnswerOf = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
@@ -18,7 +19,7 @@ type AnswerOf = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
 /// Answers the n-th request (from 0) by a function and keeps all requests.
 pub struct Own {
     answer: Box<AnswerOf>,
-    caps: Caps,
+    caps: Capabilities,
     seen: Mutex<Vec<Request>>,
 }
 
@@ -28,7 +29,7 @@ impl Own {
     ) -> Self {
         Self {
             answer: Box::new(answer),
-            caps: Caps::ALL,
+            caps: Capabilities::ALL,
             seen: Mutex::default(),
         }
     }
@@ -42,7 +43,7 @@ impl Own {
         })
     }
 
-    pub fn with_caps(mut self, caps: Caps) -> Self {
+    pub fn with_caps(mut self, caps: Capabilities) -> Self {
         self.caps = caps;
         self
     }
@@ -82,7 +83,7 @@ impl Provider for Own {
         "own"
     }
 
-    fn capabilities(&self, _: &str) -> Caps {
+    fn capabilities(&self, _: &str) -> Capabilities {
         self.caps
     }
 
@@ -103,7 +104,7 @@ impl Provider for Own {
         })
     }
 
-    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+    fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
         let request: Request = serde_json::from_slice(&call.wire.body).unwrap();
         let source = CountSource::Exact;
         ready(match call.route {
@@ -130,7 +131,7 @@ pub struct StillClock {
     pub ends: Option<Duration>,
 }
 
-impl Clock for StillClock {
+impl SleepClock for StillClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::UNIX_EPOCH
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::BoxFuture;
-use llm_client::provider::{Answer, Call, Caps, HttpRequest, Provider, Route};
+use llm_client::provider::{Answer, Capabilities, HttpRequest, Provider, ProviderCall, Route};
 use llm_client::{Cassette, Client, Error, ErrorKind, Request, Target};
 
 use crate::faults::{BOTH, Wire, request, skipping};
@@ -21,7 +21,7 @@ impl Provider for Counting {
         self.inner.name()
     }
 
-    fn capabilities(&self, model: &str) -> Caps {
+    fn capabilities(&self, model: &str) -> Capabilities {
         self.inner.capabilities(model)
     }
 
@@ -35,7 +35,7 @@ impl Provider for Counting {
         self.inner.encode(request, target, route)
     }
 
-    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+    fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
         self.inner.answer(call)
     }
 }

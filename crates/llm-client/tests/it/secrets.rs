@@ -14,7 +14,7 @@ use llm_client::{
 };
 use serde_json::json;
 use tempfile::tempdir;
-use test_support::{Answer, Canned, FaultServer, response, streamed};
+use test_support::{Answer, CannedReply, FaultServer, response, streamed};
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::faults::{BOTH, Wire, hello, no_retries, read_stream, request, skipping};
@@ -191,7 +191,7 @@ async fn no_error_of_a_server_that_sends_the_key_back_shows_it() {
 async fn a_stream_that_broke_off_does_not_show_the_key_it_repeated() {
     for wire in BOTH {
         let transport = server(move |_| {
-            let events = wire.events(&Canned::text(format!("your key is {KEY}, isn't it")));
+            let events = wire.events(&CannedReply::text(format!("your key is {KEY}, isn't it")));
             let start = Bytes::from(events[..events.len() - 3].concat());
             Ok(streamed(
                 200,
@@ -233,7 +233,7 @@ async fn a_cassette_does_not_hold_the_key() {
     for wire in BOTH {
         let folder = tempdir().unwrap();
         let path = folder.path().join("tape.jsonl");
-        let said = saying(wire, &Canned::text(format!("your key is {KEY}")));
+        let said = saying(wire, &CannedReply::text(format!("your key is {KEY}")));
         let recording = client(wire, "http://127.0.0.1:1", KEY)
             .transport(said)
             .record(Cassette::new(&path));
@@ -297,7 +297,7 @@ async fn no_log_line_at_any_level_shows_the_key_or_a_text() {
     let guard = tracing::subscriber::set_default(subscriber);
     for wire in BOTH {
         let server = FaultServer::play(move |received| {
-            let spoken = Canned::text(format!("private reply and {OWN}"));
+            let spoken = CannedReply::text(format!("private reply and {OWN}"));
             let answer = match received.number {
                 0 => Answer::json(429, wire.error(OWN)).header("retry-after", "1"),
                 1 => wire.whole(&spoken),

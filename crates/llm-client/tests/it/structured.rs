@@ -1,6 +1,6 @@
 //! Replies in a form: the schema reaches the model whatever its server has for it, and the caller reads the reply.
 
-use llm_client::provider::{Caps, Structure};
+use llm_client::provider::{Capabilities, StructuredMode};
 use llm_client::{Block, Request, json};
 use serde_json::{Value, json};
 
@@ -19,13 +19,13 @@ fn closed() -> Value {
 #[tokio::test]
 async fn without_a_native_form_the_schema_stands_in_the_system_text() {
     for (structured, has_format, has_text) in [
-        (Structure::Schema, true, false),
-        (Structure::Object, true, true),
-        (Structure::None, false, true),
+        (StructuredMode::Schema, true, false),
+        (StructuredMode::Object, true, true),
+        (StructuredMode::None, false, true),
     ] {
-        let own = Own::replies([says("{}")]).with_caps(Caps {
+        let own = Own::replies([says("{}")]).with_caps(Capabilities {
             structured,
-            ..Caps::ALL
+            ..Capabilities::ALL
         });
         let (client, own) = own.client().unwrap();
         let request = Request::new("m", "Score this.").with_schema(closed());

@@ -5,7 +5,7 @@ use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 
 use llm_client::{Client, Request};
-use test_support::{Canned, MemoryTransport};
+use test_support::{CannedReply, MemoryTransport};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Subscriber};
@@ -156,7 +156,11 @@ async fn a_count_of_tokens_that_is_adapted_tells_it_once() {
 async fn a_replay_says_that_it_is_one() {
     let folder = tempfile::tempdir().unwrap();
     let tape = llm_client::Cassette::new(folder.path().join("tape.jsonl"));
-    let recording = client(WIRE, &saying(WIRE, &Canned::text("hello")), &skipping());
+    let recording = client(
+        WIRE,
+        &saying(WIRE, &CannedReply::text("hello")),
+        &skipping(),
+    );
     let recording = recording.record(tape.clone()).build().unwrap();
     recording.complete(&asked()).await.unwrap();
     let replaying = client(WIRE, &nobody(), &skipping()).replay(tape);

@@ -1,6 +1,6 @@
 //! What stands at the top: what came out, and what to know before believing it.
 
-use report_kit::{Cell, Section, Tone};
+use report_kit::{Cell, Section, Status};
 
 use super::{ReportData, RunEnd, counted, percent};
 use crate::parser::Note;
@@ -70,12 +70,12 @@ pub(super) fn caveats(data: &ReportData) -> Option<Section> {
     })
 }
 
-fn notices(data: &ReportData) -> Vec<(Tone, String)> {
+fn notices(data: &ReportData) -> Vec<(Status, String)> {
     let facts = &data.facts;
     let mut notices = Vec::new();
     if facts.start.offline {
         notices.push((
-            Tone::Info,
+            Status::Info,
             format!(
                 "Offline: no model was asked. The program {} played the minds, so nothing here says anything about models.",
                 who(data)
@@ -85,14 +85,14 @@ fn notices(data: &ReportData) -> Vec<(Tone, String)> {
     match &facts.end {
         RunEnd::Ended(_) => {}
         RunEnd::Interrupted(stop) => notices.push((
-            Tone::Caution,
+            Status::Caution,
             format!(
                 "The run was interrupted before mind {} of round {} ({}): {}. `logosphere resume` goes on.",
                 stop.next_mind, stop.round, stop.cause.as_str(), stop.detail
             ),
         )),
         RunEnd::Open => notices.push((
-            Tone::Caution,
+            Status::Caution,
             "The journal has no end: the run is under way, or was cut off.".to_owned(),
         )),
     }
@@ -103,7 +103,7 @@ fn notices(data: &ReportData) -> Vec<(Tone, String)> {
             format!(", most often as {reason} ({count})")
         });
         notices.push((
-            Tone::Bad,
+            Status::Bad,
             format!(
                 "{} of the answers were lost{most}. Look at an example before you blame the population: these minds do not keep to the format.",
                 percent(lost, answers)
@@ -112,7 +112,7 @@ fn notices(data: &ReportData) -> Vec<(Tone, String)> {
     }
     if facts.suspects > 0 {
         notices.push((
-            Tone::Caution,
+            Status::Caution,
             format!(
                 "{} may have been meant as messages: they hold a line that is nearly a delimiter.",
                 counted(facts.suspects, "silence", "silences")
@@ -125,7 +125,7 @@ fn notices(data: &ReportData) -> Vec<(Tone, String)> {
             .map(|(class, count)| format!("{class} {count}"))
             .collect();
         notices.push((
-            Tone::Caution,
+            Status::Caution,
             format!(
                 "{} failed for good ({}).",
                 counted(failed, "call", "calls"),
@@ -135,7 +135,7 @@ fn notices(data: &ReportData) -> Vec<(Tone, String)> {
     }
     if let Some(count) = facts.notes.get(&Note::ImpersonatesInit) {
         notices.push((
-            Tone::Info,
+            Status::Info,
             format!(
                 "{} signed as the seeds are.",
                 counted(*count, "answer was", "answers were")
@@ -148,7 +148,7 @@ fn notices(data: &ReportData) -> Vec<(Tone, String)> {
         .any(|seed| without_stamp(&seed.text) != seed.text)
     {
         notices.push((
-            Tone::Info,
+            Status::Info,
             format!(
                 "The seeds carry the stamp {}, by design: minds can tell them from what others wrote.",
                 facts.start.init_signature
@@ -166,12 +166,12 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
         Scheduling::Snapshot => "from a snapshot",
     };
     let end = match &facts.end {
-        RunEnd::Ended(reason) => Cell::badge(reason, Tone::Good),
+        RunEnd::Ended(reason) => Cell::badge(reason, Status::Good),
         RunEnd::Interrupted(stop) => Cell::badge(
             format!("interrupted: {}", stop.cause.as_str()),
-            Tone::Caution,
+            Status::Caution,
         ),
-        RunEnd::Open => Cell::badge("open", Tone::Caution),
+        RunEnd::Open => Cell::badge("open", Status::Caution),
     };
     let mut shown = vec![
         ("Protocol", Cell::text(facts.protocol.to_string())),

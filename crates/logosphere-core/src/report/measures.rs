@@ -1,6 +1,6 @@
 //! Every measure beside its null model.
 
-use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
+use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 
 use super::nulls::null_of;
 use super::{ReportData, drawn, number, stride};
@@ -57,7 +57,7 @@ fn overview(metrics: &[Measured]) -> Table {
             number(measured.trend.map(|trend| trend.p), 4),
             // A badge is not broken in a narrow column.
             (null.and(null_of(measured.name))).map_or(Cell::Missing, |null| {
-                Cell::badge(null.name(), Tone::Neutral)
+                Cell::badge(null.name(), Status::Neutral)
             }),
             null.map_or(Cell::Missing, |band| {
                 Cell::interval(band.median, band.low, band.high, digits)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use report_kit::{Browser, Cell, Item, Section, Tone, Value};
+use report_kit::{Browser, Cell, Item, Section, Status, Value};
 use serde::Serialize;
 
 use super::ReportData;
@@ -64,10 +64,10 @@ impl Messages {
             columns.push("model");
         }
         let browser = Browser::new("Messages and answers", columns)
-            .tone(Tone::Info, "thinking")
-            .tone(Tone::Good, "sent")
-            .tone(Tone::Caution, "signature")
-            .tone(Tone::Bad, "not sent");
+            .status(Status::Info, "thinking")
+            .status(Status::Good, "sent")
+            .status(Status::Caution, "signature")
+            .status(Status::Bad, "not sent");
         let mut filled = Self {
             browser,
             places,
@@ -103,7 +103,7 @@ impl Messages {
                 (Thing::Message(id), _) => {
                     let text = &run.messages[id.index()].text;
                     let whole = 0..text.len();
-                    let number = self.browser.text(text, [(whole.clone(), Tone::Good)]);
+                    let number = self.browser.text(text, [(whole.clone(), Status::Good)]);
                     Some((number, whole))
                 }
                 (Thing::Call(call), _) => {
@@ -239,31 +239,31 @@ pub(super) fn name(value: &impl Serialize) -> String {
 }
 
 /// The parts of an answer and what they are, in order.
-fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Tone)> {
+fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Status)> {
     let sent = if reason == Reason::Ok {
-        Tone::Good
+        Status::Good
     } else {
-        Tone::Bad
+        Status::Bad
     };
     // Without a delimiter all of it is thinking, and all of it was lost.
     let thinking = if spans.blocks.is_empty()
         && spans.rest.is_none()
         && !matches!(reason, Reason::Silence | Reason::SilenceWithText)
     {
-        Tone::Bad
+        Status::Bad
     } else {
-        Tone::Info
+        Status::Info
     };
     let mut marks = vec![(spans.thinking.clone(), thinking)];
     marks.extend(spans.blocks.iter().map(|block| (block.clone(), sent)));
     if let Some(rest) = &spans.rest {
         match &spans.signature {
             Some(signature) => marks.extend([
-                (rest.start..signature.start, Tone::Bad),
-                (signature.clone(), Tone::Caution),
-                (signature.end..rest.end, Tone::Bad),
+                (rest.start..signature.start, Status::Bad),
+                (signature.clone(), Status::Caution),
+                (signature.end..rest.end, Status::Bad),
             ]),
-            None => marks.push((rest.clone(), Tone::Bad)),
+            None => marks.push((rest.clone(), Status::Bad)),
         }
     }
     marks

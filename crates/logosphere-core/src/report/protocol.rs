@@ -1,6 +1,6 @@
 //! The protocol meter: how well answers kept to the format, and what was lost.
 
-use report_kit::{Axis, Cell, Plot, Section, Series, Tone};
+use report_kit::{Axis, Cell, Plot, Section, Series, Status};
 
 use super::{Messages, ReportData, drawn, filled, percent};
 use crate::event::Protocol;
@@ -55,10 +55,10 @@ fn reasons(section: Section, data: &ReportData, messages: &Messages) -> Section 
     let calls = data.transcript.calls.len() as u64;
     let rows = data.facts.protocol.by_reason.iter().map(|(reason, count)| {
         let tone = match reason {
-            Reason::Ok => Tone::Good,
-            Reason::Silence => Tone::Neutral,
-            reason if reason.is_loss() => Tone::Bad,
-            _ => Tone::Caution,
+            Reason::Ok => Status::Good,
+            Reason::Silence => Status::Neutral,
+            reason if reason.is_loss() => Status::Bad,
+            _ => Status::Caution,
         };
         let example = data
             .transcript

@@ -1,7 +1,7 @@
 //! Names, verdicts and evidence of a law as the cells of a table.
 
 use popper_harness::decide::{Status, Strength};
-use report_kit::{Cell, Tone};
+use report_kit::Cell;
 
 use super::discovery_report::Judged;
 use crate::discovery::status_text;
@@ -60,9 +60,9 @@ pub(super) fn shortened(text: &str, limit: usize) -> String {
 
 pub(super) fn badge(status: Status) -> Cell {
     let tone = match status {
-        Status::Pass => Tone::Good,
-        Status::Fail => Tone::Bad,
-        Status::Unknown => Tone::Caution,
+        Status::Pass => report_kit::Status::Good,
+        Status::Fail => report_kit::Status::Bad,
+        Status::Unknown => report_kit::Status::Caution,
     };
     Cell::badge(status_text(status), tone)
 }
@@ -80,11 +80,11 @@ pub(super) fn evidence(law: &Judged) -> Cell {
     }
 }
 
-fn strength(strength: Option<Strength>) -> (&'static str, Tone) {
+fn strength(strength: Option<Strength>) -> (&'static str, report_kit::Status) {
     match strength {
-        Some(Strength::Proved) => ("proved", Tone::Good),
-        Some(Strength::Exhaustive) => ("exhausted", Tone::Info),
-        Some(Strength::Sampled) => ("sampled", Tone::Neutral),
-        None => ("none", Tone::Caution),
+        Some(Strength::Proved) => ("proved", report_kit::Status::Good),
+        Some(Strength::Exhaustive) => ("exhausted", report_kit::Status::Info),
+        Some(Strength::Sampled) => ("sampled", report_kit::Status::Neutral),
+        None => ("none", report_kit::Status::Caution),
     }
 }

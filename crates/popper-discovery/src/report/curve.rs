@@ -1,6 +1,6 @@
 //! How discovery went on, and how much of what there was to find was found.
 
-use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
+use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 
 use super::cells::counted;
 use super::discovery_report::{DiscoveryReport, Point, Reach};
@@ -83,9 +83,9 @@ fn width(section: Section, reach: &Reach) -> Section {
     );
     let quantities = recall.quantities.iter().map(|quantity| {
         let badge = if quantity.found {
-            Cell::badge("found", Tone::Good)
+            Cell::badge("found", Status::Good)
         } else {
-            Cell::badge("not found", Tone::Neutral)
+            Cell::badge("not found", Status::Neutral)
         };
         [Cell::code(&quantity.expr), badge]
     });

@@ -1,7 +1,7 @@
 //! The report as a page: its head, the table of verdicts, and what comes after it.
 
 use popper_harness::decide::{Status, Strength};
-use report_kit::{Cell, Page, Section, Table, Tone};
+use report_kit::{Cell, Page, Section, Status as BadgeStatus, Table};
 
 use super::cells::{ROWS, TOLD, anchor, badge, counted, evidence, name, short, shortened};
 use super::discovery_report::{DiscoveryReport, Judged, Refutation};
@@ -71,7 +71,7 @@ fn lead(report: &DiscoveryReport) -> String {
     )
 }
 
-fn notices(report: &DiscoveryReport) -> Vec<(Tone, String)> {
+fn notices(report: &DiscoveryReport) -> Vec<(BadgeStatus, String)> {
     let mut notices = Vec::new();
     if report.calls.count == 0 {
         let text = "Offline: no model was asked. Every law comes from a program.";
@@ -80,23 +80,23 @@ fn notices(report: &DiscoveryReport) -> Vec<(Tone, String)> {
         } else {
             "No call to a model is stored in this run."
         };
-        notices.push((Tone::Info, text.to_owned()));
+        notices.push((BadgeStatus::Info, text.to_owned()));
     }
     match report.iterations.last() {
-        None => notices.push((Tone::Caution, "No iteration has begun.".into())),
+        None => notices.push((BadgeStatus::Caution, "No iteration has begun.".into())),
         Some(turn) if turn.status == IterationStatus::Running => {
             let text = format!(
                 "Iteration {} is under way or was cut off: what is told here is what was stored so far.",
                 turn.index
             );
-            notices.push((Tone::Caution, text));
+            notices.push((BadgeStatus::Caution, text));
         }
         Some(turn) if turn.status == IterationStatus::Aborted => {
             let text = format!(
                 "Iteration {} was stopped: what is told here is what was stored so far.",
                 turn.index
             );
-            notices.push((Tone::Caution, text));
+            notices.push((BadgeStatus::Caution, text));
         }
         Some(_) => {}
     }
@@ -106,7 +106,7 @@ fn notices(report: &DiscoveryReport) -> Vec<(Tone, String)> {
             "{} known from another run in the same database and not decided again.",
             counted(others, "verdict was", "verdicts were")
         );
-        notices.push((Tone::Info, text));
+        notices.push((BadgeStatus::Info, text));
     }
     notices
 }

@@ -1,7 +1,7 @@
 //! What became of the rest: undecided laws, rejected proposals, iteration by iteration.
 
 use popper_harness::decide::Status;
-use report_kit::{Cell, Entry, SearchableList, Section, Table, Tone};
+use report_kit::{Cell, Entry, SearchableList, Section, Status as BadgeStatus, Table};
 
 use super::cells::{ROWS, counted, name, short, shortened};
 use super::discovery_report::{DiscoveryReport, Rejected, TurnPlan};
@@ -70,21 +70,24 @@ fn entry(rejected: &Rejected) -> Entry {
     let reasons = rejected.problems.iter().take(REASONS);
     let mut entry = reasons.fold(entry, |entry, problem| {
         entry
-            .text(Tone::Bad, format!("{}: {}", problem.path, problem.message))
-            .text(Tone::Neutral, "\n")
+            .text(
+                BadgeStatus::Bad,
+                format!("{}: {}", problem.path, problem.message),
+            )
+            .text(BadgeStatus::Neutral, "\n")
     });
     if rejected.problems.len() > REASONS {
         let more = rejected.problems.len() - REASONS;
-        entry = entry.text(Tone::Neutral, format!("and {more} more\n"));
+        entry = entry.text(BadgeStatus::Neutral, format!("and {more} more\n"));
     }
-    let entry = entry.text(Tone::Neutral, rejected.raw.clone());
+    let entry = entry.text(BadgeStatus::Neutral, rejected.raw.clone());
     let kept = rejected.raw.chars().count() as u64;
     if kept < rejected.raw_characters {
         let note = format!(
             "\nThe first {kept} of {} characters.",
             rejected.raw_characters
         );
-        entry.text(Tone::Neutral, note)
+        entry.text(BadgeStatus::Neutral, note)
     } else {
         entry
     }
@@ -105,9 +108,9 @@ pub(super) fn iterations(report: &DiscoveryReport) -> Section {
     ];
     let rows = report.iterations.iter().map(|turn| {
         let status = match turn.status {
-            IterationStatus::Running => Cell::badge("running", Tone::Caution),
-            IterationStatus::Completed => Cell::badge("completed", Tone::Good),
-            IterationStatus::Aborted => Cell::badge("aborted", Tone::Caution),
+            IterationStatus::Running => Cell::badge("running", BadgeStatus::Caution),
+            IterationStatus::Completed => Cell::badge("completed", BadgeStatus::Good),
+            IterationStatus::Aborted => Cell::badge("aborted", BadgeStatus::Caution),
         };
         let plan = turn.plan.as_ref();
         let number = |read: &dyn Fn(&TurnPlan) -> u64| Cell::from(plan.map(read));
@@ -141,13 +144,13 @@ pub(super) fn log(report: &DiscoveryReport) -> Section {
         if let Some(problem) = &plan.problem {
             entry = entry
                 .text(
-                    Tone::Bad,
+                    BadgeStatus::Bad,
                     format!("The answer could not be read as a whole: {problem}"),
                 )
-                .text(Tone::Neutral, "\n");
+                .text(BadgeStatus::Neutral, "\n");
         }
         let log = plan.research_log.clone().unwrap_or_default();
-        Some(entry.text(Tone::Neutral, log))
+        Some(entry.text(BadgeStatus::Neutral, log))
     });
     let mut entries: Vec<Entry> = noted.collect();
     let total = entries.len();

@@ -2,7 +2,7 @@ use maud::{Markup, html};
 
 use super::anchor::Anchors;
 use super::number::fixed;
-use super::status::Tone;
+use super::status::Status;
 use super::text;
 use crate::error::Error;
 
@@ -42,7 +42,7 @@ pub enum Cell {
         /// The word.
         text: String,
         /// The status, which sets colour and sign.
-        tone: Tone,
+        status: Status,
     },
     /// A link within the page.
     Link {
@@ -84,10 +84,10 @@ impl Cell {
     }
 
     /// A verdict or a state.
-    pub fn badge(text: impl Into<String>, tone: Tone) -> Self {
+    pub fn badge(text: impl Into<String>, status: Status) -> Self {
         Self::Badge {
             text: text.into(),
-            tone,
+            status,
         }
     }
 
@@ -136,10 +136,10 @@ impl Cell {
                     "[" (fixed(*low, *digits)) ", " (fixed(*high, *digits)) "]"
                 }
             },
-            Self::Badge { text: word, tone } => html! {
+            Self::Badge { text: word, status } => html! {
                 // A verdict is not broken in a narrow column; what is no verdict may be.
-                span class={ "badge " (tone.class()) @if word.len() <= VERDICT { " whole" } } {
-                    span class="sign" aria-hidden="true" { (tone.sign()) }
+                span class={ "badge " (status.class()) @if word.len() <= VERDICT { " whole" } } {
+                    span class="sign" aria-hidden="true" { (status.sign()) }
                     bdi { (text::breakable(word, text::TITLE)) }
                 }
             },

@@ -1,6 +1,6 @@
 /// The meaning of a value, shown as a colour and a sign, so that colour is never the only signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Tone {
+pub enum Status {
     /// No particular meaning.
     #[default]
     Neutral,
@@ -14,7 +14,7 @@ pub enum Tone {
     Info,
 }
 
-impl Tone {
+impl Status {
     /// The CSS class of an element with this status.
     pub(crate) fn class(self) -> &'static str {
         match self {

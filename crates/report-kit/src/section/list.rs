@@ -4,7 +4,7 @@ use super::facts;
 use crate::document::anchor::{self, Anchors};
 use crate::document::cell::Cell;
 use crate::document::number::counted;
-use crate::document::status::Tone;
+use crate::document::status::Status;
 use crate::document::text;
 use crate::error::Error;
 
@@ -62,7 +62,7 @@ pub struct Entry {
     title: String,
     anchor: Option<String>,
     facts: Vec<(String, Cell)>,
-    text: Vec<(Tone, String)>,
+    text: Vec<(Status, String)>,
 }
 
 impl Entry {
@@ -90,8 +90,8 @@ impl Entry {
 
     /// Adds a part of the text, directly after the last one. White space is kept.
     #[must_use]
-    pub fn text(mut self, tone: Tone, text: impl Into<String>) -> Self {
-        self.text.push((tone, text.into()));
+    pub fn text(mut self, status: Status, text: impl Into<String>) -> Self {
+        self.text.push((status, text.into()));
         self
     }
 
@@ -100,11 +100,11 @@ impl Entry {
         // The limit is the whole entry's: what the stretches before have taken is gone.
         let mut left = text::BLOCK;
         let total: usize = self.text.iter().map(|(_, text)| text.chars().count()).sum();
-        let stretches: Vec<(Tone, &str)> = (self.text.iter())
-            .map(|(tone, whole)| {
+        let stretches: Vec<(Status, &str)> = (self.text.iter())
+            .map(|(status, whole)| {
                 let (kept, _) = text::cut(whole, left);
                 left -= kept.chars().count();
-                (*tone, kept)
+                (*status, kept)
             })
             .filter(|(_, kept)| !kept.is_empty())
             .collect();
@@ -114,9 +114,9 @@ impl Entry {
                 @if !self.facts.is_empty() { (facts(&self.facts, anchors)?) }
                 @if !stretches.is_empty() {
                     div class="text" {
-                        @for (tone, kept) in &stretches {
-                            @match tone {
-                                Tone::Neutral => (text::visible(kept)),
+                        @for (status, kept) in &stretches {
+                            @match status {
+                                Status::Neutral => (text::visible(kept)),
                                 toned => span class=(toned.class()) { (text::visible(kept)) },
                             }
                         }

@@ -10,7 +10,7 @@ use crate::diff::TextDiff;
 use crate::document::anchor::{self, Anchors};
 use crate::document::cell::Cell;
 use crate::document::frame::Scripts;
-use crate::document::status::Tone;
+use crate::document::status::Status;
 use crate::document::text;
 use crate::error::Error;
 use crate::plot::Plot;
@@ -31,7 +31,7 @@ pub struct Section {
 pub(crate) enum Part {
     Text(String),
     Code { name: String, code: String },
-    Notice(Tone, String),
+    Notice(Status, String),
     Facts(Vec<(String, Cell)>),
     Table(Table),
     Plot(Plot),
@@ -84,8 +84,8 @@ impl Section {
 
     /// Adds a highlighted line.
     #[must_use]
-    pub fn notice(self, tone: Tone, text: impl Into<String>) -> Self {
-        self.part(Part::Notice(tone, text.into()))
+    pub fn notice(self, status: Status, text: impl Into<String>) -> Self {
+        self.part(Part::Notice(status, text.into()))
     }
 
     /// Adds named values.
@@ -249,9 +249,9 @@ fn render_part(part: &Part, level: u8, anchors: &Anchors) -> Result<Markup, Erro
                 div class="text code" { (text::markup(code, text::BLOCK)) }
             }
         },
-        Part::Notice(tone, words) => html! {
-            p class={ "notice " (tone.class()) } {
-                span class="sign" aria-hidden="true" { (tone.sign()) }
+        Part::Notice(status, words) => html! {
+            p class={ "notice " (status.class()) } {
+                span class="sign" aria-hidden="true" { (status.sign()) }
                 bdi { (text::markup(words, text::CELL)) }
             }
         },

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use report_kit::{Browser, Cell, Item, Page, Section, Tone, Value, visible};
+use report_kit::{Browser, Cell, Item, Page, Section, Status, Value, visible};
 use scraper::Html;
 use serde_json::{Value as Json, json};
 
@@ -56,9 +56,9 @@ fn places_are_those_of_what_is_shown() -> Outcome {
     let range = |part: usize| bounds[part]..bounds[part + 1];
     let mut browser = Browser::new("b", Vec::<String>::new());
     let marks = [
-        (range(0), Tone::Info),
-        (range(2), Tone::Good),
-        (range(4), Tone::Bad),
+        (range(0), Status::Info),
+        (range(2), Status::Good),
+        (range(4), Status::Bad),
     ];
     let text = browser.text(parts.concat(), marks);
     for part in [2, 4] {
@@ -94,7 +94,10 @@ fn places_are_those_of_what_is_shown() -> Outcome {
 fn a_long_text_is_cut_and_places_behind_the_cut_are_at_its_end() -> Outcome {
     let mut browser = Browser::new("b", Vec::<String>::new());
     let long = "é".repeat(30_000);
-    let text = browser.text(long, [(10..20, Tone::Good), (50_000..50_002, Tone::Bad)]);
+    let text = browser.text(
+        long,
+        [(10..20, Status::Good), (50_000..50_002, Status::Bad)],
+    );
     browser.item(item("i", text, 39_990..50_000));
     // Neither the start of a mark nor a part need be between two characters.
     browser.item(item("j", text, 11..13));
@@ -112,10 +115,10 @@ fn marks_that_overlap_are_left_out() -> Outcome {
     browser.text(
         "abcdef",
         [
-            (0..3, Tone::Good),
-            (2..4, Tone::Bad),
-            (3..3, Tone::Bad),
-            (3..6, Tone::Info),
+            (0..3, Status::Good),
+            (2..4, Status::Bad),
+            (3..3, Status::Bad),
+            (3..6, Status::Info),
         ],
     );
     assert_eq!(data(browser)?["texts"][0][2], json!([[0, 3, 1], [3, 6, 4]]));
@@ -189,7 +192,7 @@ fn ten_thousand_messages_and_their_answers_fit() -> Outcome {
     );
     for n in 0..10_000_usize {
         let answer = format!("I pass one on.\n---\n{}\n---\n\n---\n", "x".repeat(200));
-        let text = browser.text(answer, [(0..14, Tone::Info), (19..219, Tone::Good)]);
+        let text = browser.text(answer, [(0..14, Status::Info), (19..219, Status::Good)]);
         let before: Vec<usize> = (n.saturating_sub(3)..n).collect();
         browser.item(Item {
             name: format!("message {n}"),

@@ -4,7 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-use report_kit::{Axis, Bar, Cell, Page, Plot, Section, SpaceTime, Table, Tone};
+use report_kit::{Axis, Bar, Cell, Page, Plot, Section, SpaceTime, Status, Table};
 use scraper::Html;
 use serde_json::json;
 use test_support::browser::{self, Browser};
@@ -15,9 +15,9 @@ use crate::reading::{filled_with, found, texts};
 fn table() -> Table {
     let rows = (0..24_u32).map(|index| {
         let (word, tone) = match index % 3 {
-            0 => ("PASS", Tone::Good),
-            1 => ("FAIL", Tone::Bad),
-            _ => ("UNKNOWN", Tone::Caution),
+            0 => ("PASS", Status::Good),
+            1 => ("FAIL", Status::Bad),
+            _ => ("UNKNOWN", Status::Caution),
         };
         [
             Cell::text(format!("within_round_similarity-{index}")),

@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use report_kit::{
-    Axis, Bar, Cell, Entry, Page, Plot, SearchableList, Section, Series, SpaceTime, Table,
-    TextDiff, Tone,
+    Axis, Bar, Cell, Entry, Page, Plot, SearchableList, Section, Series, SpaceTime, Status, Table,
+    TextDiff,
 };
 use scraper::Html;
 
@@ -251,7 +251,7 @@ fn a_column_of_words_gets_room() -> Outcome {
     let table = Table::new("t", ["a", "b", "c", "d"]).row([
         Cell::text("short"),
         Cell::code("a name of middle length"),
-        Cell::Several(vec![Cell::badge("proved", Tone::Good), Cell::text(long)]),
+        Cell::Several(vec![Cell::badge("proved", Status::Good), Cell::text(long)]),
         Cell::Integer(1),
     ]);
     let page = page(Section::new("s").table(table))?;
@@ -341,9 +341,9 @@ fn texts_too_long_to_compare_are_both_shown() -> Outcome {
 #[test]
 fn an_entry_is_cut_as_a_whole() -> Outcome {
     let entry = Entry::new("e")
-        .text(Tone::Neutral, "a".repeat(15_000))
-        .text(Tone::Good, "b".repeat(15_000))
-        .text(Tone::Bad, "c");
+        .text(Status::Neutral, "a".repeat(15_000))
+        .text(Status::Good, "b".repeat(15_000))
+        .text(Status::Bad, "c");
     let page = page(Section::new("s").list(SearchableList::new("l", [entry])))?;
     let shown = texts(&page, "li .text")?.concat();
     assert_eq!(shown.matches('b').count(), 5_000);
@@ -365,8 +365,8 @@ fn ten_thousand_messages_fit() -> Outcome {
                 "parents",
                 Cell::link(format!("m{}", n / 2), format!("m{}", n / 2)),
             )
-            .text(Tone::Neutral, "o".repeat(150))
-            .text(Tone::Good, "x".repeat(50))
+            .text(Status::Neutral, "o".repeat(150))
+            .text(Status::Good, "x".repeat(50))
     });
     let section = Section::new("s").list(SearchableList::new("messages", entries));
     let html = Page::new("page").section(section).render()?;

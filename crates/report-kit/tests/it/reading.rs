@@ -4,7 +4,7 @@ use std::error::Error;
 
 use report_kit::{
     Axis, Bar, Browser, Cell, Entry, Item, Page, Plot, Point, SearchableList, Section, Series,
-    SpaceTime, Table, TextDiff, Tone, Value,
+    SpaceTime, Status, Table, TextDiff, Value,
 };
 use scraper::{Html, Selector};
 
@@ -42,8 +42,8 @@ pub(crate) fn skeleton(page: &Html) -> Vec<String> {
 
 /// A browser that has `text` in every place that takes one.
 fn browser_with(text: &str) -> Browser {
-    let mut browser = Browser::new(text, [text, text, text]).tone(Tone::Good, text);
-    let source = browser.text(text, [(0..text.len(), Tone::Good)]);
+    let mut browser = Browser::new(text, [text, text, text]).status(Status::Good, text);
+    let source = browser.text(text, [(0..text.len(), Status::Good)]);
     browser.item(Item {
         name: text.to_owned(),
         anchor: Some(format!("item {text}")),
@@ -64,7 +64,7 @@ pub(crate) fn filled_with(text: &str) -> Page {
     let table = Table::new(text, [text, text, text, text, text]).row([
         Cell::text(text),
         Cell::code(text),
-        Cell::badge(text, Tone::Good),
+        Cell::badge(text, Status::Good),
         Cell::link(text, "place"),
         Cell::Several(vec![Cell::text(text), Cell::Missing]),
     ]);
@@ -72,7 +72,7 @@ pub(crate) fn filled_with(text: &str) -> Page {
         .anchor("place")
         .text(text)
         .code(text, text)
-        .notice(Tone::Bad, text)
+        .notice(Status::Bad, text)
         .facts([(text, Cell::text(text))])
         .table(table)
         .plot(
@@ -87,14 +87,14 @@ pub(crate) fn filled_with(text: &str) -> Page {
             text,
             [Entry::new(text)
                 .fact(text, text)
-                .text(Tone::Neutral, text)
-                .text(Tone::Bad, text)],
+                .text(Status::Neutral, text)
+                .text(Status::Bad, text)],
         ))
         .browser(browser_with(text))
         .section(Section::new(text).folded().text(text));
     Page::new(text)
         .lead(text)
-        .notice(Tone::Caution, text)
+        .notice(Status::Caution, text)
         .plot(Plot::bars(text, axis(), [Bar::new(text, 1.0)]))
         .section(section)
         .section(Section::new(text))

@@ -1,6 +1,6 @@
 //! Mistakes of the program that fills a page.
 
-use report_kit::{Cell, Entry, Error, Page, SearchableList, Section, Table, Tone};
+use report_kit::{Cell, Entry, Error, Page, SearchableList, Section, Status, Table};
 
 fn refused(page: &Page) -> String {
     page.render()
@@ -23,7 +23,7 @@ fn a_row_has_a_cell_for_each_column() {
 
 #[test]
 fn an_anchor_is_one_place() {
-    let list = SearchableList::new("l", [Entry::new("e").anchor("x").text(Tone::Good, "t")]);
+    let list = SearchableList::new("l", [Entry::new("e").anchor("x").text(Status::Good, "t")]);
     let page = Page::new("p").section(Section::new("s").anchor("x").list(list));
     assert_eq!(refused(&page), "anchor \"x\" stands for two places");
     let page = Page::new("p").section(Section::new("s").facts([("to", Cell::link("there", "y"))]));

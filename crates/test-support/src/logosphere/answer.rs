@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::digest::Digest;
 use super::{Billed, MindFatal, MindFault, MindForm, MindMode, MindScript};
-use crate::{Answer, Canned};
+use crate::{Answer, CannedReply};
 
 /// How long a busy server wants to be left alone, in milliseconds. Without a wish llm-client tries a 429 once more
 /// only, and waits longer.
@@ -114,8 +114,8 @@ impl Asked {
 
     fn error(&self, status: u16, kind: &str, message: &str) -> (u16, Answer) {
         let body = match self.protocol {
-            Protocol::ChatCompletions => Canned::openai_error(kind, message),
-            Protocol::Messages => Canned::anthropic_error(kind, message),
+            Protocol::ChatCompletions => CannedReply::openai_error(kind, message),
+            Protocol::Messages => CannedReply::anthropic_error(kind, message),
         };
         (status, Answer::json(status, body))
     }
@@ -131,7 +131,7 @@ impl Asked {
             _ => String::new(),
         };
         let (input, output) = (quarter(self.prompt.len()), quarter(text.len()));
-        let mut canned = Canned::text(text).tokens(input, output);
+        let mut canned = CannedReply::text(text).tokens(input, output);
         canned.id = format!("gen-{:016x}", digest.next());
         canned.model.clone_from(&self.model);
         let cost = script.cost.map(|[of_prompt, of_answer]| {

@@ -33,12 +33,12 @@ pub use script::{MindFatal, MindFault, MindFaults, MindMode, MindScript};
 /// ```
 pub struct MindStub {
     server: FaultServer,
-    shared: Arc<Shared>,
+    shared: Arc<MindShared>,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct MindShared {
+    state: Mutex<MindState>,
     called: Condvar,
 }
 
@@ -78,7 +78,7 @@ pub struct Billed {
 }
 
 #[derive(Default)]
-struct State {
+struct MindState {
     script: MindScript,
     stats: MindStats,
     connections: BTreeSet<usize>,
@@ -94,7 +94,7 @@ struct State {
 impl MindStub {
     /// A stub that answers by this script.
     pub fn start(script: MindScript) -> Self {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<MindShared>::default();
         let server = FaultServer::play({
             let shared = shared.clone();
             move |received| {
@@ -131,11 +131,11 @@ impl MindStub {
     /// Begins to count anew. How often a body came stays known: attempts go on.
     pub fn forget(&self) {
         let mut state = self.state();
-        *state = State {
+        *state = MindState {
             script: std::mem::take(&mut state.script),
             attempts: std::mem::take(&mut state.attempts),
             held: state.held.clone(),
-            ..State::default()
+            ..MindState::default()
         };
     }
 
@@ -171,7 +171,7 @@ impl MindStub {
 
     /// Whether so many requests came within the patience of a test.
     fn waited(&self, requests: usize) -> bool {
-        let few = |state: &mut State| state.stats.requests < requests;
+        let few = |state: &mut MindState| state.stats.requests < requests;
         let waited = self
             .shared
             .called
@@ -187,12 +187,12 @@ impl MindStub {
         state.held = Signal::new();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MindState> {
         self.shared.state.lock().unwrap()
     }
 }
 
-impl State {
+impl MindState {
     fn answer(&mut self, received: &Received) -> Answer {
         let protocol = match received.path.split('?').next() {
             Some(path) if path.ends_with("/chat/completions") => Protocol::ChatCompletions,

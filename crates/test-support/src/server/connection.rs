@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 
 use super::answer::Step;
-use super::{Answer, Shared};
+use super::{Answer, ServerShared};
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -59,7 +59,11 @@ pub enum Closed {
 }
 
 /// Serves one connection to its end.
-pub(super) async fn serve(mut stream: TcpStream, number: usize, shared: Arc<Shared>) -> Closed {
+pub(super) async fn serve(
+    mut stream: TcpStream,
+    number: usize,
+    shared: Arc<ServerShared>,
+) -> Closed {
     // Each piece is its own packet; without this, small ones would be joined.
     stream.set_nodelay(true).unwrap();
     let mut buffer = BytesMut::new();

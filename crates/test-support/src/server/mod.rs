@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// test may block. Dropping the server closes all its connections.
 pub struct FaultServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerShared>,
     runtime: Handle,
     stop: Signal,
     thread: Option<JoinHandle<()>>,
@@ -36,7 +36,7 @@ pub struct FaultServer {
 
 type Script = Box<dyn FnMut(&Received) -> Answer + Send>;
 
-pub(crate) struct Shared {
+pub(crate) struct ServerShared {
     script: Mutex<Script>,
     requests: Mutex<Vec<Received>>,
     counts: watch::Sender<Counts>,
@@ -65,7 +65,7 @@ impl FaultServer {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerShared {
             script: Mutex::new(Box::new(script)),
             requests: Mutex::default(),
             counts: watch::Sender::default(),
@@ -206,7 +206,7 @@ impl Drop for FaultServer {
     }
 }
 
-impl Shared {
+impl ServerShared {
     /// Records the request and asks the script.
     fn answer(&self, mut received: Received) -> Answer {
         let received = {
@@ -227,7 +227,7 @@ impl Shared {
     }
 }
 
-async fn accept(listener: std::net::TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: std::net::TcpListener, shared: Arc<ServerShared>) {
     let listener = TcpListener::from_std(listener).unwrap();
     let mut connections = JoinSet::new();
     loop {

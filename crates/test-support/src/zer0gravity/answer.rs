@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::role::{handed, text};
-use super::{CompressionStub, State, StubMode, StubRole, toy};
-use crate::{Answer, Canned};
+use super::{CompressionState, CompressionStub, StubMode, StubRole, toy};
+use crate::{Answer, CannedReply};
 
 /// How long a busy server wants to be left alone, in milliseconds. Without a wish llm-client tries a 429 once more
 /// only.
 const WISH: &str = "20";
 
-impl State {
+impl CompressionState {
     /// The answer and its status; 0 for none.
     pub(super) fn reply(&mut self, role: StubRole, body: &Value) -> (u16, Answer) {
         let fault = if role == StubRole::Count {
@@ -88,10 +88,10 @@ impl State {
     }
 
     /// What the role says, in this mode.
-    fn said(&mut self, role: StubRole, body: &Value) -> Canned {
+    fn said(&mut self, role: StubRole, body: &Value) -> CannedReply {
         let user = text(&body["messages"][0]["content"]);
         let mode = self.mode;
-        let refused = Canned::text("").stopped("refusal", "content_filter");
+        let refused = CannedReply::text("").stopped("refusal", "content_filter");
         let said = match role {
             StubRole::Encoder => {
                 let original = handed(role, &user);
@@ -124,9 +124,9 @@ impl State {
         };
         if mode == StubMode::MaxTokens {
             let half = said.chars().take(said.chars().count() / 2);
-            return Canned::text(half.collect::<String>()).stopped("max_tokens", "length");
+            return CannedReply::text(half.collect::<String>()).stopped("max_tokens", "length");
         }
-        Canned::text(said)
+        CannedReply::text(said)
     }
 }
 
@@ -161,7 +161,7 @@ fn denied() -> (u16, Answer) {
 }
 
 fn error(status: u16, kind: &str, message: &str) -> (u16, Answer) {
-    let body = Canned::anthropic_error(kind, message);
+    let body = CannedReply::anthropic_error(kind, message);
     (status, Answer::json(status, body))
 }
 

@@ -1,7 +1,7 @@
 //! A model that takes part in a compression experiment, in every role.
 
 mod answer;
-mod hold;
+mod barrier;
 mod mode;
 mod role;
 mod toy;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{Answer, FaultServer, Received, Signal};
-use hold::Hold;
+use barrier::Barrier;
 pub use mode::StubMode;
 pub use role::StubRole;
 
@@ -37,12 +37,12 @@ pub use role::StubRole;
 /// ```
 pub struct CompressionStub {
     server: FaultServer,
-    shared: Arc<Shared>,
+    shared: Arc<CompressionShared>,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct CompressionShared {
+    state: Mutex<CompressionState>,
     called: Condvar,
 }
 
@@ -76,7 +76,7 @@ pub struct StubStats {
 }
 
 #[derive(Default)]
-struct State {
+struct CompressionState {
     mode: StubMode,
     latency: Duration,
     calls: Vec<StubCall>,
@@ -86,7 +86,7 @@ struct State {
     times: Option<(Instant, Instant)>,
     /// Roles that a mode `…_once` has struck.
     struck: HashSet<StubRole>,
-    hold: Option<Hold>,
+    hold: Option<Barrier>,
     /// What calls with [`CompressionStub::HELD`] wait for.
     held: Signal,
     /// Texts by what they were encoded to.
@@ -104,7 +104,7 @@ impl CompressionStub {
 
     /// A stub that goes wrong in this way.
     pub fn start(mode: StubMode) -> Self {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<CompressionShared>::default();
         let server = FaultServer::play({
             let shared = shared.clone();
             move |received| {
@@ -140,7 +140,7 @@ impl CompressionStub {
 
     /// Blocks the thread until so many calls came.
     pub fn wait_calls(&self, calls: usize) {
-        let few = |state: &mut State| state.calls.len() < calls;
+        let few = |state: &mut CompressionState| state.calls.len() < calls;
         let waited = self
             .shared
             .called
@@ -169,7 +169,7 @@ impl CompressionStub {
     /// Answers nothing until a client that runs so many experiments, with so many calls at once, can make no further
     /// call; then all at once, and so on. For the mode [`StubMode::Ok`]. The sizes of the waves are [`Self::waves`].
     pub fn hold(&self, experiments: usize, limit: usize) {
-        self.state().hold = Some(Hold::new(experiments, limit));
+        self.state().hold = Some(Barrier::new(experiments, limit));
     }
 
     /// Answers what is held, by [`Self::hold`] or [`Self::HELD`], and holds nothing from now on.
@@ -188,12 +188,12 @@ impl CompressionStub {
         hold.map(|hold| hold.sizes.clone()).unwrap_or_default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CompressionState> {
         self.shared.state.lock().unwrap()
     }
 }
 
-impl State {
+impl CompressionState {
     fn reset(&mut self, mode: StubMode) {
         *self = Self {
             mode,

@@ -1,7 +1,7 @@
 //! The two token numbers of a result always come from one source.
 
 use serde_json::json;
-use test_support::Canned;
+use test_support::CannedReply;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::model::ModelError;
 use zer0gravity_engine::plan::{Config, Plan, RuleSet};
@@ -494,7 +494,7 @@ async fn statuses_of_a_real_count_come_to_the_same() {
                 200 => counts(body),
                 status => (
                     status,
-                    Canned::anthropic_error("not_found_error", "no route"),
+                    CannedReply::anthropic_error("not_found_error", "no route"),
                 ),
             }
         });
@@ -517,7 +517,7 @@ async fn a_server_that_fails_is_asked_again_for_the_next_count() {
     let mut failing = true;
     let wire = Wire::new(move |path, body| match path {
         COUNT if failing && body.to_string().contains(TEXT) => {
-            let body = Canned::anthropic_error("api_error", "internal");
+            let body = CannedReply::anthropic_error("api_error", "internal");
             (500, body)
         }
         COUNT => {
@@ -540,7 +540,10 @@ async fn a_server_that_fails_is_asked_again_for_the_next_count() {
 async fn cached_tokens_of_a_prompt_are_tokens() {
     let wire = Wire::new(|path, body| {
         if path != MESSAGES {
-            return (404, Canned::anthropic_error("not_found_error", "no route"));
+            return (
+                404,
+                CannedReply::anthropic_error("not_found_error", "no route"),
+            );
         }
         let [encoder, decoder] = if body["max_tokens"] == 16 {
             [78, 34]

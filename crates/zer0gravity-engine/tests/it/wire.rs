@@ -6,7 +6,7 @@ use std::time::Duration;
 use llm_client::provider::HttpRequest;
 use llm_client::{Anthropic, Auth, Client, CountPolicy, Endpoint};
 use serde_json::{Value, json};
-use test_support::{Canned, FakeClock, MemoryTransport, response};
+use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 use zer0gravity_engine::LlmClient;
 
 use crate::player::{RULES, SEMANTIC, label};
@@ -73,15 +73,15 @@ pub fn plays(body: &Value, encoder: u64, decoder: u64) -> Answer {
     let system = text(&body["system"]);
     let first = system.lines().next().unwrap_or_default();
     let canned = if first.contains("encoding agent") {
-        Canned::text("shrt").tokens(encoder, 5)
+        CannedReply::text("shrt").tokens(encoder, 5)
     } else if first.contains("decoding agent") {
-        Canned::text("a short text").tokens(decoder, 5)
+        CannedReply::text("a short text").tokens(decoder, 5)
     } else if first.contains("semantic") || first.contains("two texts") {
-        Canned::text(SEMANTIC)
+        CannedReply::text(SEMANTIC)
     } else if first.contains("carry out") {
-        Canned::text("an answer")
+        CannedReply::text("an answer")
     } else {
-        Canned::text(RULES)
+        CannedReply::text(RULES)
     };
     (200, canned.anthropic_json())
 }

@@ -34,7 +34,7 @@ fn decide(line: &str, variables: &[(&str, &str)]) -> String {
         Ok(Choice::Ask(target)) => {
             // The redactor knows the key without showing it.
             let sent = variables.iter().find(|(_, key)| {
-                !key.is_empty() && !target.endpoint.redactor().clean(key).contains(key)
+                !key.is_empty() && !target.endpoint.redactor().redact(key).contains(key)
             });
             let key = sent.map_or("no key", |(name, _)| name);
             format!(
@@ -318,7 +318,7 @@ fn a_key_goes_where_its_own_source_sends_it_and_nowhere_else() {
                     };
                     let found = match choose(&flags, &POPPER, lookup) {
                         Ok(Choice::Ask(target)) => {
-                            let cleaned = target.endpoint.redactor().clean("key-000001");
+                            let cleaned = target.endpoint.redactor().redact("key-000001");
                             assert_eq!(target.host, host, "{cell}");
                             Ok((cleaned != "key-000001", target.notice))
                         }
@@ -380,7 +380,10 @@ fn a_replay_sends_nothing_and_needs_no_order_about_keys() {
         panic!("not asked");
     };
     assert_eq!(target.notice, None);
-    assert_eq!(target.endpoint.redactor().clean(POPPER_KEY.1), POPPER_KEY.1);
+    assert_eq!(
+        target.endpoint.redactor().redact(POPPER_KEY.1),
+        POPPER_KEY.1
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use cap_std::fs::{Dir, OpenOptions};
-use llm_client::Clock;
+use llm_client::SleepClock;
 use serde::Serialize;
 
 use path::TRASH;
@@ -28,7 +28,7 @@ const MAX_SEEN: usize = 50_000;
 pub struct Files {
     roots: RwLock<Vec<Arc<Root>>>,
     data: Option<PathBuf>,
-    clock: Arc<dyn Clock>,
+    clock: Arc<dyn SleepClock>,
     /// Makes the names of files that are being written different.
     written: AtomicU64,
 }
@@ -81,7 +81,7 @@ pub struct FileChunk {
 
 impl Files {
     /// No folders yet. Nothing below `data` will ever be open.
-    pub fn new(data: Option<&Path>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(data: Option<&Path>, clock: Arc<dyn SleepClock>) -> Self {
         Self {
             roots: RwLock::default(),
             data: data.map(|data| data.canonicalize().unwrap_or_else(|_| data.to_owned())),

@@ -54,7 +54,7 @@ impl Params {
         // No key is ever sent to a model.
         let redactor = &context.config.redactor;
         clean(&mut given, &|text| {
-            remove_keys(&redactor.clean_exact(text)).0.into_owned()
+            remove_keys(&redactor.redact_exact(text)).0.into_owned()
         });
         let messages = messages(&given["messages"])?;
         let said = window::sanitise(messages.clone()).into_messages();

@@ -5,7 +5,7 @@ use llm_types::{
 use serde_json::value::RawValue;
 
 use crate::codec::CallIds;
-use crate::codec::error_body::{self, Asked};
+use crate::codec::error_body::{self, RequestFacts};
 use crate::codec::fields::Fields;
 use crate::transport::HttpResponse;
 use crate::{Error, ErrorKind, Redactor};
@@ -37,8 +37,8 @@ impl Exchange {
         self.request_id = response.request_id().map(str::to_owned);
     }
 
-    pub fn asked(&self) -> Asked<'_> {
-        Asked {
+    pub fn facts(&self) -> RequestFacts<'_> {
+        RequestFacts {
             provider: &self.provider,
             model: &self.model,
             moderates: false,
@@ -55,7 +55,7 @@ impl Exchange {
 
     /// The error with the id of this exchange.
     pub fn located(&self, mut error: Error) -> Error {
-        let request_id = &mut error.trail_mut().request_id;
+        let request_id = &mut error.context_mut().request_id;
         if request_id.is_none() {
             request_id.clone_from(&self.request_id);
         }
@@ -65,11 +65,11 @@ impl Exchange {
     /// The error in an object with an `error` field, in a response with a success status or in a stream.
     pub fn fault(&self, envelope: &Fields<'_>) -> Error {
         let error = match envelope.raw("error") {
-            Some(object) => error_body::of_object(self.asked(), &self.headers, object),
+            Some(object) => error_body::from_object(self.facts(), &self.headers, object),
             None => Error::bad_response("an error without an error object"),
         };
         let mut error = self.located(error);
-        let request_id = &mut error.trail_mut().request_id;
+        let request_id = &mut error.context_mut().request_id;
         if request_id.is_none() {
             *request_id = envelope.text("request_id");
         }
@@ -296,7 +296,7 @@ pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
     let field = |name| error.as_ref().and_then(|error| error.text(name));
     let kind = field("type");
     if kind.as_deref() == Some("not_found_error") {
-        return error_body::of_response(exchange.asked(), 404, &exchange.headers, body);
+        return error_body::from_response(exchange.facts(), 404, &exchange.headers, body);
     }
     let message = field("message").unwrap_or_else(|| text.trim().to_owned());
     ErrorKind::Api {

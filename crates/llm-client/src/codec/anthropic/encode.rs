@@ -41,7 +41,7 @@ pub(super) fn body(request: &Request, model: &str, route: Route) -> Result<Bytes
         body.set("max_tokens", &max_tokens)?;
     }
     if !request.system.is_empty() {
-        body.set("system", &Content(&request.system))?;
+        body.set("system", &BlockList(&request.system))?;
     }
     body.set("messages", &Each(&request.messages, Turn))?;
     if !request.tools.is_empty() {
@@ -128,15 +128,15 @@ impl Serialize for Turn<'_> {
             Role::System => "system",
         };
         map.serialize_entry("role", role)?;
-        map.serialize_entry("content", &Content(&self.0.content))?;
+        map.serialize_entry("content", &BlockList(&self.0.content))?;
         map.end()
     }
 }
 
 /// Blocks, or a string if that is equivalent.
-struct Content<'a>(&'a [Block]);
+struct BlockList<'a>(&'a [Block]);
 
-impl Serialize for Content<'_> {
+impl Serialize for BlockList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             [
@@ -147,14 +147,14 @@ impl Serialize for Content<'_> {
                     ..
                 },
             ] => text.serialize(serializer),
-            blocks => Each(blocks, Piece).serialize(serializer),
+            blocks => Each(blocks, ContentBlock).serialize(serializer),
         }
     }
 }
 
-struct Piece<'a>(&'a Block);
+struct ContentBlock<'a>(&'a Block);
 
-impl Serialize for Piece<'_> {
+impl Serialize for ContentBlock<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let block = self.0;
         if let Some(raw) = &block.raw {
@@ -172,11 +172,11 @@ impl Serialize for Piece<'_> {
             }
             BlockKind::Image(source) => {
                 map.serialize_entry("type", "image")?;
-                map.serialize_entry("source", &Source(source))?;
+                map.serialize_entry("source", &MediaBody(source))?;
             }
             BlockKind::Document(source) => {
                 map.serialize_entry("type", "document")?;
-                map.serialize_entry("source", &Source(source))?;
+                map.serialize_entry("source", &MediaBody(source))?;
             }
             BlockKind::Thinking { text, signature } => {
                 map.serialize_entry("type", "thinking")?;
@@ -199,7 +199,7 @@ impl Serialize for Piece<'_> {
                 map.serialize_entry("type", "tool_result")?;
                 map.serialize_entry("tool_use_id", tool_use_id)?;
                 if !content.is_empty() {
-                    map.serialize_entry("content", &Content(content))?;
+                    map.serialize_entry("content", &BlockList(content))?;
                 }
                 map.serialize_entry("is_error", is_error)?;
             }
@@ -231,9 +231,9 @@ impl Serialize for CacheControl {
     }
 }
 
-struct Source<'a>(&'a MediaSource);
+struct MediaBody<'a>(&'a MediaSource);
 
-impl Serialize for Source<'_> {
+impl Serialize for MediaBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match self.0 {
@@ -276,19 +276,19 @@ impl Serialize for Tools<'_> {
             tools, cache_tools, ..
         } = self.0;
         let last = tools.len().saturating_sub(1);
-        serializer.collect_seq(tools.iter().enumerate().map(|(at, tool)| Tool {
+        serializer.collect_seq(tools.iter().enumerate().map(|(at, tool)| ToolEntry {
             tool,
             cache: cache_tools.filter(|_| at == last),
         }))
     }
 }
 
-struct Tool<'a> {
+struct ToolEntry<'a> {
     tool: &'a ToolSpec,
     cache: Option<CacheMark>,
 }
 
-impl Serialize for Tool<'_> {
+impl Serialize for ToolEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let (ToolSpec::Server(raw), None) = (self.tool, self.cache) {
             return raw.serialize(serializer);

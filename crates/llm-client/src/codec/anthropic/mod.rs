@@ -17,7 +17,7 @@ use llm_types::{Request, Target};
 use self::decode::Exchange;
 use self::stream::Assembly;
 use super::{Endpoint, LONGEST_REPLY, error_body, events, readable, repair_warning};
-use crate::provider::{Answer, Call, Caps, Provider, Route, Structure};
+use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route, StructuredMode};
 use crate::transport::{HttpRequest, HttpResponse, Method};
 use crate::{ConfigError, Error};
 
@@ -163,8 +163,8 @@ impl Anthropic {
 async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
     let status = response.status;
     let body = response.start(error_body::BODY_READ).await;
-    exchange.located(error_body::of_response(
-        exchange.asked(),
+    exchange.located(error_body::from_response(
+        exchange.facts(),
         status,
         &exchange.headers,
         &body,
@@ -172,7 +172,7 @@ async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
 }
 
 /// Sends `call` and decodes the answer. `exchange` gets the headers of the response here.
-async fn ask(mut exchange: Exchange, call: Call) -> Result<Answer, Error> {
+async fn ask(mut exchange: Exchange, call: ProviderCall) -> Result<Answer, Error> {
     let response = call.transport.execute(call.wire).await?;
     exchange.hear(&response);
     if response.status == 404 && call.route == Route::Count {
@@ -206,9 +206,9 @@ impl Provider for Anthropic {
         &self.name
     }
 
-    fn capabilities(&self, model: &str) -> Caps {
+    fn capabilities(&self, model: &str) -> Capabilities {
         let older = self.version_for(model) == AnthropicVersion::V2023_06_01;
-        Caps {
+        Capabilities {
             sampling: older,
             top_k: older,
             seed: false,
@@ -217,7 +217,7 @@ impl Provider for Anthropic {
             parallel_tools: true,
             documents: older,
             count_tokens: true,
-            structured: Structure::Schema,
+            structured: StructuredMode::Schema,
             thinking: true,
             max_body: Some(32_000_000),
             default_max_tokens: Some(encode::DEFAULT_MAX_TOKENS),
@@ -247,7 +247,7 @@ impl Provider for Anthropic {
         Ok(http)
     }
 
-    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+    fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
         let exchange = Exchange::new(&self.name, &call.target.model, self.endpoint.redactor());
         ask(exchange, call).boxed()
     }

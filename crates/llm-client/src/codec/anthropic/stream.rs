@@ -76,17 +76,17 @@ struct Delta<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
-    text: Option<Text<'a>>,
+    text: Option<BorrowedText<'a>>,
     #[serde(borrow)]
-    thinking: Option<Text<'a>>,
+    thinking: Option<BorrowedText<'a>>,
     #[serde(borrow)]
-    signature: Option<Text<'a>>,
+    signature: Option<BorrowedText<'a>>,
     #[serde(borrow)]
-    partial_json: Option<Text<'a>>,
+    partial_json: Option<BorrowedText<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Deserialize)]
 struct AnyDelta<'a> {
@@ -99,7 +99,7 @@ struct AnyDelta<'a> {
 #[derive(Deserialize)]
 struct Unnamed<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Option<Text<'a>>,
+    kind: Option<BorrowedText<'a>>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
@@ -117,7 +117,7 @@ impl Assembler for Assembly {
             "message" => match serde_json::from_str::<Unnamed<'_>>(data) {
                 // Some gateways leave the names away; the type says the same.
                 Ok(Unnamed {
-                    kind: Some(Text(kind)),
+                    kind: Some(BorrowedText(kind)),
                     ..
                 }) if kind != "message" => self.event(&kind, data, out),
                 Ok(Unnamed { error: Some(_), .. }) => Err(self.error(data)),
@@ -142,7 +142,7 @@ impl Assembler for Assembly {
             out.push_back(Event::Done(Box::new(reply)));
             return Ok(());
         }
-        let partial = error_body::partial(self.exchange.asked().redactor, reply);
+        let partial = error_body::partial(self.exchange.facts().redactor, reply);
         Err(ErrorKind::StreamTruncated { partial }.into())
     }
 }
@@ -202,7 +202,11 @@ impl Assembly {
         let Ok(BlockDelta { index, delta }) = serde_json::from_str::<BlockDelta<'_>>(data) else {
             return self.other_delta(data, out);
         };
-        let text = |text: &Option<Text<'_>>| text.as_ref().map_or("", |Text(text)| text).to_owned();
+        let text = |text: &Option<BorrowedText<'_>>| {
+            text.as_ref()
+                .map_or("", |BorrowedText(text)| text)
+                .to_owned()
+        };
         let block = self.open_block(index)?;
         let event = match delta.kind.as_ref() {
             "text_delta" => block.add_text(index, text(&delta.text))?,
@@ -335,7 +339,7 @@ impl Assembly {
         if data.trim() != "[DONE]" && !is_object(data) {
             return Err(Error::protocol(format!(
                 "expected the JSON object of an event, got: {}",
-                error_body::excerpt(self.exchange.asked().redactor, data)
+                error_body::excerpt(self.exchange.facts().redactor, data)
             )));
         }
         unknown(name, data, out);

@@ -7,12 +7,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::dialect::Dialect;
-use crate::codec::error_body::{self, Asked};
+use crate::codec::error_body::{self, RequestFacts};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Error, Redactor};
 
 /// The facts about a request that the decoding of its answer needs.
-pub(super) struct Asking {
+pub(super) struct RequestContext {
     pub(super) origin: Origin,
     pub(super) dialect: Dialect,
     pub(super) redactor: Redactor,
@@ -23,7 +23,7 @@ pub(super) struct Asking {
     pub(super) sent_ids: OnceLock<BTreeSet<String>>,
 }
 
-impl Asking {
+impl RequestContext {
     /// Whether the conversation has a tool call of this id: such an id is not made again.
     pub(super) fn is_sent(&self, id: &str) -> bool {
         let ids = || {
@@ -47,8 +47,8 @@ impl Asking {
         if !(200..300).contains(&status) {
             let headers = std::mem::take(&mut response.headers);
             let body = response.start(error_body::BODY_READ).await;
-            return Err(error_body::of_response(
-                self.asked(),
+            return Err(error_body::from_response(
+                self.facts(),
                 status,
                 &headers,
                 &body,
@@ -58,8 +58,8 @@ impl Asking {
         Ok((self, response))
     }
 
-    pub(super) fn asked(&self) -> Asked<'_> {
-        Asked {
+    pub(super) fn facts(&self) -> RequestFacts<'_> {
+        RequestFacts {
             provider: &self.origin.provider,
             model: &self.origin.model,
             moderates: self.dialect.moderates,
@@ -69,10 +69,10 @@ impl Asking {
 
     /// The error of an `error` field.
     pub(super) fn fault(&self, object: &RawValue) -> Error {
-        error_body::of_object(self.asked(), &self.headers, object)
+        error_body::from_object(self.facts(), &self.headers, object)
     }
 
     pub(super) fn request_id(&self) -> Option<String> {
-        error_body::trail(&self.headers).request_id
+        error_body::context(&self.headers).request_id
     }
 }

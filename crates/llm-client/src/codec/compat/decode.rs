@@ -4,9 +4,9 @@ use llm_types::{
 };
 use serde_json::value::RawValue;
 
-use super::context::Asking;
-use super::draft::Draft;
-use super::wire::{Chunk, Said};
+use super::context::RequestContext;
+use super::reply_builder::ReplyBuilder;
+use super::wire::{Chunk, WireMessage};
 use crate::Error;
 use crate::codec::error_body;
 use crate::codec::fields::Fields;
@@ -22,47 +22,47 @@ pub(super) const ECHOED: [&str; 6] = [
 ];
 
 /// Reads a whole reply.
-pub(super) fn reply(asking: &Asking, body: &[u8]) -> Result<Reply, Error> {
+pub(super) fn reply(context: &RequestContext, body: &[u8]) -> Result<Reply, Error> {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}');
     let unreadable = |why: &str| {
-        let text = error_body::excerpt(&asking.redactor, text);
+        let text = error_body::excerpt(&context.redactor, text);
         Error::bad_response(format!("expected a chat completion, {why}: {text}"))
-            .with_trail(error_body::trail(&asking.headers))
+            .with_context(error_body::context(&context.headers))
     };
     let chunk: Chunk<'_> = serde_json::from_str(text).map_err(|_| unreadable("got"))?;
     if let Some(error) = chunk.error(text) {
-        return Err(asking.fault(error));
+        return Err(context.fault(error));
     }
     let choice = chunk.choices.as_ref().and_then(|choices| choices.first());
     let choice = choice.ok_or_else(|| unreadable("got none"))?;
     if let Some(error) = choice.error {
-        return Err(asking.fault(error));
+        return Err(context.fault(error));
     }
     let message = choice.message.ok_or_else(|| unreadable("got none"))?;
-    let said: Said<'_> =
+    let said: WireMessage<'_> =
         serde_json::from_str(message.get()).map_err(|_| unreadable("got another message"))?;
 
-    let mut draft = Draft::default();
-    draft.take_whole(asking, &said);
+    let mut draft = ReplyBuilder::default();
+    draft.take_whole(context, &said);
     let finish = choice.finish_reason.filled();
-    let content = draft.blocks(asking, cuts(finish), None);
+    let content = draft.blocks(context, cuts(finish), None);
     Ok(Reply {
         message_raw: echo(message, &draft),
         raw: Raw::parse(text).map_err(|_| unreadable("got"))?,
-        ..Parts {
+        ..ReplyParts {
             id: chunk.id.filled(),
             model: chunk.model.filled(),
             stop: stop(finish, &draft),
             native: choice.native_finish_reason,
             usage: chunk.usage,
         }
-        .reply(asking, content)
+        .reply(context, content)
     })
 }
 
 /// The parts that a reply and a stream share, in addition to the message.
-pub(super) struct Parts<'a> {
+pub(super) struct ReplyParts<'a> {
     pub id: Option<&'a str>,
     pub model: Option<&'a str>,
     pub stop: StopReason,
@@ -70,20 +70,20 @@ pub(super) struct Parts<'a> {
     pub usage: Option<&'a RawValue>,
 }
 
-impl Parts<'_> {
+impl ReplyParts<'_> {
     /// Builds the reply without its raw texts; the client adds cost and attempts.
-    pub fn reply(self, asking: &Asking, content: Vec<Block>) -> Reply {
+    pub fn reply(self, context: &RequestContext, content: Vec<Block>) -> Reply {
         Reply {
             id: self.id.unwrap_or_default().to_owned(),
-            model: self.model.unwrap_or(&asking.origin.model).to_owned(),
+            model: self.model.unwrap_or(&context.origin.model).to_owned(),
             content,
             stop: self.stop,
             stop_details: self.native.map(copy),
             usage: usage(self.usage),
-            cost: cost(asking, self.usage),
+            cost: cost(context, self.usage),
             attempts: Vec::new(),
             warnings: Vec::new(),
-            request_id: asking.request_id(),
+            request_id: context.request_id(),
             source: ReplySource::Live,
             raw: Raw::from(RawValue::NULL.to_owned()),
             message_raw: None,
@@ -96,7 +96,7 @@ pub(super) fn copy(raw: &RawValue) -> Raw {
 }
 
 /// The stop reason. Tool calls override the server's `stop`, unless the last call may be cut.
-pub(super) fn stop(finish: Option<&str>, draft: &Draft) -> StopReason {
+pub(super) fn stop(finish: Option<&str>, draft: &ReplyBuilder) -> StopReason {
     match finish.unwrap_or("stop") {
         "length" => StopReason::MaxTokens,
         _ if draft.has_calls() => StopReason::ToolUse,
@@ -114,7 +114,7 @@ pub(super) fn cuts(finish: Option<&str>) -> bool {
 }
 
 /// The received message, reduced to the fields that can be sent back, with the client's ids.
-fn echo(message: &RawValue, draft: &Draft) -> Option<Raw> {
+fn echo(message: &RawValue, draft: &ReplyBuilder) -> Option<Raw> {
     let fields = Fields::of(message.get())?;
     let renamed = draft
         .changed_ids()
@@ -181,9 +181,9 @@ pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
     }
 }
 
-fn cost(asking: &Asking, usage: Option<&RawValue>) -> Cost {
+fn cost(context: &RequestContext, usage: Option<&RawValue>) -> Cost {
     let dollars = usage
-        .filter(|_| asking.dialect.cost_in_usage)
+        .filter(|_| context.dialect.cost_in_usage)
         .and_then(|raw| serde_json::from_str(Fields::of(raw.get())?.raw("cost")?.get()).ok());
     match dollars.and_then(Usd::from_dollars) {
         Some(usd) => Cost {
@@ -195,13 +195,13 @@ fn cost(asking: &Asking, usage: Option<&RawValue>) -> Cost {
 }
 
 /// Reads the list of models.
-pub(super) fn models(asking: &Asking, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
+pub(super) fn models(context: &RequestContext, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
     let text = String::from_utf8_lossy(body);
     let rows = Fields::of(&text).and_then(|fields| fields.list("data"));
     let rows = rows.ok_or_else(|| {
-        let text = error_body::excerpt(&asking.redactor, &text);
+        let text = error_body::excerpt(&context.redactor, &text);
         Error::bad_response(format!("expected a list of models, got: {text}"))
-            .with_trail(error_body::trail(&asking.headers))
+            .with_context(error_body::context(&context.headers))
     })?;
     Ok(rows.into_iter().filter_map(model).collect())
 }

@@ -1,7 +1,7 @@
 use crate::dialect::{
     MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField, ToolIndex,
 };
-use crate::provider::Structure;
+use crate::provider::StructuredMode;
 
 /// A server's variant of the chat completions protocol; each field is one fact about the server.
 ///
@@ -38,7 +38,7 @@ pub struct Dialect {
     /// Whether the server supports `parallel_tool_calls`.
     pub parallel_flag: bool,
     /// The forms that `response_format` supports.
-    pub json_mode: Structure,
+    pub json_mode: StructuredMode,
     /// Whether the server supports `seed`.
     pub seed: bool,
     /// Whether the server supports `top_k`, which is not part of the protocol.
@@ -66,7 +66,7 @@ impl Dialect {
     pub const fn openai() -> Self {
         Self {
             name: "openai",
-            json_mode: Structure::Schema,
+            json_mode: StructuredMode::Schema,
             base_url: Some("https://api.openai.com/v1"),
             key_required: true,
             max_tokens_field: MaxTokensField::MaxCompletionTokens,
@@ -82,7 +82,7 @@ impl Dialect {
     pub const fn openrouter() -> Self {
         Self {
             name: "openrouter",
-            json_mode: Structure::Schema,
+            json_mode: StructuredMode::Schema,
             base_url: Some("https://openrouter.ai/api/v1"),
             key_required: true,
             parallel_flag: true,
@@ -102,7 +102,7 @@ impl Dialect {
         Self {
             name: "llamacpp",
             self_hosted: true,
-            json_mode: Structure::Schema,
+            json_mode: StructuredMode::Schema,
             base_url: Some("http://127.0.0.1:8080/v1"),
             parallel_flag: true,
             top_k: true,
@@ -117,7 +117,7 @@ impl Dialect {
         Self {
             name: "ollama",
             self_hosted: true,
-            json_mode: Structure::Schema,
+            json_mode: StructuredMode::Schema,
             base_url: Some("http://127.0.0.1:11434/v1"),
             stream_usage: StreamUsage::Send,
             reasoning_field: ReasoningField::Reasoning,
@@ -130,7 +130,7 @@ impl Dialect {
         Self {
             name: "vllm",
             self_hosted: true,
-            json_mode: Structure::Schema,
+            json_mode: StructuredMode::Schema,
             base_url: Some("http://127.0.0.1:8000/v1"),
             parallel_flag: true,
             top_k: true,
@@ -151,7 +151,7 @@ impl Dialect {
             system_role: SystemRole::System,
             tools: true,
             parallel_flag: false,
-            json_mode: Structure::None,
+            json_mode: StructuredMode::None,
             seed: true,
             top_k: false,
             stream_usage: StreamUsage::None,

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use super::decode::ECHOED;
 use super::dialect::Dialect;
-use super::draft::SentCall;
+use super::reply_builder::SentCall;
 use crate::Error;
 use crate::codec::Body;
 use crate::codec::fields::Fields;
 use crate::dialect::{MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField};
-use crate::provider::Structure;
+use crate::provider::StructuredMode;
 
 /// The receiver of a request.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ fn set_tools(body: &mut Body, dialect: &Dialect, request: &Request) -> Result<()
 
 fn tool(tool: &ToolSpec) -> Result<Box<RawValue>, Error> {
     #[derive(Serialize)]
-    struct Function<'a> {
+    struct ToolFunction<'a> {
         name: &'a str,
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,
@@ -113,10 +113,10 @@ fn tool(tool: &ToolSpec) -> Result<Box<RawValue>, Error> {
         strict: Option<bool>,
     }
     #[derive(Serialize)]
-    struct Tool<'a> {
+    struct FunctionTool<'a> {
         #[serde(rename = "type")]
         kind: &'a str,
-        function: Function<'a>,
+        function: ToolFunction<'a>,
     }
     match tool {
         ToolSpec::Server(raw) => Ok(raw.as_raw_value().to_owned()),
@@ -125,9 +125,9 @@ fn tool(tool: &ToolSpec) -> Result<Box<RawValue>, Error> {
             description,
             schema,
             strict,
-        } => raw(&Tool {
+        } => raw(&FunctionTool {
             kind: "function",
-            function: Function {
+            function: ToolFunction {
                 name,
                 description,
                 parameters: schema,
@@ -140,9 +140,9 @@ fn tool(tool: &ToolSpec) -> Result<Box<RawValue>, Error> {
 fn response_format(dialect: &Dialect, request: &Request) -> Option<Value> {
     let format = request.format.as_ref()?;
     match dialect.json_mode {
-        Structure::None => None,
-        Structure::Object => Some(json!({ "type": "json_object" })),
-        Structure::Schema => Some(json!({
+        StructuredMode::None => None,
+        StructuredMode::Object => Some(json!({ "type": "json_object" })),
+        StructuredMode::Schema => Some(json!({
             "type": "json_schema",
             "json_schema": { "name": format.name, "strict": format.strict, "schema": format.schema },
         })),
@@ -167,19 +167,19 @@ struct Sent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<Content>,
+    content: Option<MessageContent>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<SentCall<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content {
+enum MessageContent {
     Text(String),
     Parts(Vec<Box<RawValue>>),
 }
 
-fn sent(role: &str, content: Content) -> Sent<'_> {
+fn sent(role: &str, content: MessageContent) -> Sent<'_> {
     Sent {
         role,
         tool_call_id: None,
@@ -209,7 +209,7 @@ impl Addressee<'_> {
             SystemRole::System => "system",
             SystemRole::Developer => "developer",
         };
-        sent(role, Content::Text(joined(blocks)))
+        sent(role, MessageContent::Text(joined(blocks)))
     }
 
     fn assistant(self, message: &Message) -> Result<Box<RawValue>, Error> {
@@ -235,7 +235,7 @@ impl Addressee<'_> {
             role: "assistant",
             tool_call_id: None,
             // Some servers refuse an empty text, all do without one beside calls.
-            content: (calls.is_empty() || !text.is_empty()).then_some(Content::Text(text)),
+            content: (calls.is_empty() || !text.is_empty()).then_some(MessageContent::Text(text)),
             tool_calls: calls,
         })
     }
@@ -298,14 +298,17 @@ fn user(message: &Message, all: &mut Vec<Box<RawValue>>) -> Result<(), Error> {
         let prefix = if *is_error { "ERROR: " } else { "" };
         all.push(raw(&Sent {
             tool_call_id: Some(tool_use_id),
-            ..sent("tool", Content::Text(prefix.to_owned() + &joined(content)))
+            ..sent(
+                "tool",
+                MessageContent::Text(prefix.to_owned() + &joined(content)),
+            )
         })?);
     }
     let content = match rest.as_slice() {
         [] if !message.content.is_empty() => return Ok(()),
-        [] => Content::Text(String::new()),
-        [one] if one.as_text().is_some() => Content::Text(message.text()),
-        more => Content::Parts(
+        [] => MessageContent::Text(String::new()),
+        [one] if one.as_text().is_some() => MessageContent::Text(message.text()),
+        more => MessageContent::Parts(
             more.iter()
                 .map(|block| part(block))
                 .collect::<Result<_, _>>()?,

@@ -3,8 +3,8 @@
 mod context;
 mod decode;
 mod dialect;
-mod draft;
 mod encode;
+mod reply_builder;
 mod stream;
 mod wire;
 
@@ -14,13 +14,13 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use llm_types::{Origin, Request, Target};
 
-use self::context::Asking;
+use self::context::RequestContext;
 use self::stream::Chunks;
 use super::error_body;
 use super::{Endpoint, LONGEST_REPLY, events, readable, repair_warning};
 use crate::Error;
 use crate::dialect::ThinkingField;
-use crate::provider::{Answer, Call, Caps, Provider, Route};
+use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
 use crate::transport::{HeaderText, HttpRequest, Method};
 
 pub use dialect::Dialect;
@@ -80,8 +80,8 @@ impl Compat {
         request
     }
 
-    fn asking(&self, call: &Call) -> Asking {
-        Asking {
+    fn context(&self, call: &ProviderCall) -> RequestContext {
+        RequestContext {
             origin: Origin {
                 provider: self.name.clone(),
                 model: call.target.model.clone(),
@@ -97,9 +97,9 @@ impl Compat {
 
 /// Adds the id of the exchange to an error without one.
 fn with_id(mut error: Error, headers: &[(String, String)]) -> Error {
-    let id = &mut error.trail_mut().request_id;
+    let id = &mut error.context_mut().request_id;
     if id.is_none() {
-        *id = error_body::trail(headers).request_id;
+        *id = error_body::context(headers).request_id;
     }
     error
 }
@@ -109,8 +109,8 @@ impl Provider for Compat {
         &self.name
     }
 
-    fn capabilities(&self, _model: &str) -> Caps {
-        Caps {
+    fn capabilities(&self, _model: &str) -> Capabilities {
+        Capabilities {
             top_k: self.dialect.top_k,
             seed: self.dialect.seed,
             effort: self.dialect.thinking != ThinkingField::None,
@@ -122,7 +122,7 @@ impl Provider for Compat {
             // An effort alone says nothing of how long to think.
             thinking: self.dialect.thinking == ThinkingField::Object,
             self_hosted: self.dialect.self_hosted || self.endpoint.is_loopback(),
-            ..Caps::ALL
+            ..Capabilities::ALL
         }
     }
 
@@ -144,21 +144,21 @@ impl Provider for Compat {
         Ok(http)
     }
 
-    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
-        let asking = self.asking(&call);
+    fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
+        let context = self.context(&call);
         async move {
-            let (asking, response) = asking.execute(&call.transport, call.wire).await?;
+            let (context, response) = context.execute(&call.transport, call.wire).await?;
             // The content type decides, not what was asked for: some servers do not stream, some do nothing else.
             if call.route != Route::Models && response.is_event_stream() {
-                return Ok(Answer::Stream(events(response, Chunks::new(asking))));
+                return Ok(Answer::Stream(events(response, Chunks::new(context))));
             }
             let body = response.bytes(LONGEST_REPLY).await;
-            let body = body.map_err(|error| with_id(error, &asking.headers))?;
+            let body = body.map_err(|error| with_id(error, &context.headers))?;
             if call.route == Route::Models {
-                return decode::models(&asking, &body).map(Answer::Models);
+                return decode::models(&context, &body).map(Answer::Models);
             }
             let read = readable(&body);
-            let mut reply = decode::reply(&asking, &read)?;
+            let mut reply = decode::reply(&context, &read)?;
             reply.warnings.extend(repair_warning(&body, &read));
             Ok(Answer::Reply(Box::new(reply)))
         }

@@ -4,17 +4,17 @@ use llm_types::{Event, Raw, Reply, StopReason, Usage};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::context::Asking;
-use super::decode::{Parts, copy, cuts, stop, usage};
-use super::draft::Draft;
-use super::wire::{Chunk, Text};
+use super::context::RequestContext;
+use super::decode::{ReplyParts, copy, cuts, stop, usage};
+use super::reply_builder::ReplyBuilder;
+use super::wire::{Chunk, LenientText};
 use crate::codec::{Assembler, error_body, is_ping};
 use crate::{Error, ErrorKind};
 
 /// Assembles a reply from its chunks.
 pub(super) struct Chunks {
-    asking: Asking,
-    draft: Draft,
+    context: RequestContext,
+    draft: ReplyBuilder,
     started: bool,
     id: String,
     model: String,
@@ -46,10 +46,10 @@ struct WholeChoice<'a> {
 }
 
 impl Chunks {
-    pub fn new(asking: Asking) -> Self {
+    pub fn new(context: RequestContext) -> Self {
         Self {
-            asking,
-            draft: Draft::default(),
+            context,
+            draft: ReplyBuilder::default(),
             started: false,
             id: String::new(),
             model: String::new(),
@@ -69,13 +69,13 @@ impl Chunks {
         out: &mut VecDeque<Event>,
     ) -> Result<(), Error> {
         if let Some(error) = chunk.error(data) {
-            return Err(self.asking.fault(error));
+            return Err(self.context.fault(error));
         }
         if chunk.choices.is_none() && chunk.usage.is_none() {
             out.push_back(unknown(name, data));
             return Ok(());
         }
-        let fill = |old: &mut String, new: &Text<'_>| {
+        let fill = |old: &mut String, new: &LenientText<'_>| {
             if old.is_empty() {
                 new.filled().unwrap_or_default().clone_into(old);
             }
@@ -87,7 +87,7 @@ impl Chunks {
             out.push_back(Event::Start {
                 id: self.id.clone(),
                 model: if self.model.is_empty() {
-                    self.asking.origin.model.clone()
+                    self.context.origin.model.clone()
                 } else {
                     self.model.clone()
                 },
@@ -99,10 +99,10 @@ impl Chunks {
                 continue;
             }
             if let Some(error) = choice.error {
-                return Err(self.asking.fault(error));
+                return Err(self.context.fault(error));
             }
             if let Some(said) = &choice.delta {
-                self.draft.take(&self.asking, said, Some(out))?;
+                self.draft.take(&self.context, said, Some(out))?;
             }
             if let Some(finish) = choice.finish_reason.filled() {
                 self.finish = Some(finish.to_owned());
@@ -126,9 +126,9 @@ impl Chunks {
     fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if cut || self.finish.is_none() {
             let partial =
-                error_body::partial(&self.asking.redactor.clone(), self.reply(true, None)?);
+                error_body::partial(&self.context.redactor.clone(), self.reply(true, None)?);
             return Err(Error::from(ErrorKind::StreamTruncated { partial })
-                .with_trail(error_body::trail(&self.asking.headers)));
+                .with_context(error_body::context(&self.context.headers)));
         }
         let reply = self.reply(false, Some(out))?;
         out.push_back(Event::Done(Box::new(reply)));
@@ -137,10 +137,10 @@ impl Chunks {
 
     fn reply(&mut self, cut: bool, out: Option<&mut VecDeque<Event>>) -> Result<Reply, Error> {
         let finish = self.finish.as_deref();
-        let content = self.draft.blocks(&self.asking, cut || cuts(finish), out);
+        let content = self.draft.blocks(&self.context, cut || cuts(finish), out);
         let message = self.draft.assistant()?;
         let filled = |text| Some(text).filter(|text: &&str| !text.is_empty());
-        let parts = Parts {
+        let parts = ReplyParts {
             id: filled(&self.id),
             model: filled(&self.model),
             stop: if cut {
@@ -162,7 +162,7 @@ impl Chunks {
             }],
             usage: parts.usage,
         });
-        let mut reply = parts.reply(&self.asking, content);
+        let mut reply = parts.reply(&self.context, content);
         reply.usage.partial = self.partial;
         Ok(Reply {
             raw: raw.map_err(|error| Error::protocol(error.to_string()))?,
@@ -196,7 +196,7 @@ impl Assembler for Chunks {
             Ok(chunk) if data.trim_start().starts_with('{') => self.chunk(name, chunk, data, out),
             _ => Err(Error::protocol(format!(
                 "expected a chunk of a chat completion, got: {}",
-                error_body::excerpt(&self.asking.redactor, data)
+                error_body::excerpt(&self.context.redactor, data)
             ))),
         }
     }

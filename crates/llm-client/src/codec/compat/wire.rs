@@ -15,12 +15,12 @@ use crate::codec::fields::Fields;
 #[derive(Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
-    pub id: Text<'a>,
+    pub id: LenientText<'a>,
     /// `error` in an older form of model servers: then the whole is the error.
     #[serde(borrow, default)]
-    pub object: Text<'a>,
+    pub object: LenientText<'a>,
     #[serde(borrow, default)]
-    pub model: Text<'a>,
+    pub model: LenientText<'a>,
     #[serde(borrow, default)]
     pub choices: Option<Vec<Choice<'a>>>,
     #[serde(borrow, default)]
@@ -37,9 +37,9 @@ pub(super) struct Choice<'a> {
     #[serde(borrow, default)]
     pub message: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub delta: Option<Said<'a>>,
+    pub delta: Option<WireMessage<'a>>,
     #[serde(borrow, default)]
-    pub finish_reason: Text<'a>,
+    pub finish_reason: LenientText<'a>,
     #[serde(borrow, default)]
     pub native_finish_reason: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -48,36 +48,36 @@ pub(super) struct Choice<'a> {
 
 /// A message, or a part of one.
 #[derive(Deserialize, Default)]
-pub(super) struct Said<'a> {
+pub(super) struct WireMessage<'a> {
     #[serde(borrow, default)]
-    pub content: Text<'a>,
+    pub content: LenientText<'a>,
     #[serde(borrow, default)]
-    pub refusal: Text<'a>,
+    pub refusal: LenientText<'a>,
     #[serde(borrow, default)]
-    pub reasoning: Text<'a>,
+    pub reasoning: LenientText<'a>,
     #[serde(borrow, default)]
-    pub reasoning_content: Text<'a>,
+    pub reasoning_content: LenientText<'a>,
     #[serde(borrow, default)]
     pub reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub tool_calls: Option<Vec<Piece<'a>>>,
+    pub tool_calls: Option<Vec<ContentPart<'a>>>,
 }
 
 /// A tool call, or a part of one.
 #[derive(Deserialize)]
-pub(super) struct Piece<'a> {
+pub(super) struct ContentPart<'a> {
     #[serde(default)]
     pub index: Number,
     #[serde(borrow, default)]
-    pub id: Text<'a>,
+    pub id: LenientText<'a>,
     #[serde(borrow, default)]
-    pub function: Option<Function<'a>>,
+    pub function: Option<PartialFunction<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Function<'a> {
+pub(super) struct PartialFunction<'a> {
     #[serde(borrow, default)]
-    pub name: Text<'a>,
+    pub name: LenientText<'a>,
     /// A text that holds JSON; some servers send the object itself.
     #[serde(borrow, default)]
     pub arguments: Option<&'a RawValue>,
@@ -93,14 +93,14 @@ impl<'a> Chunk<'a> {
     }
 }
 
-impl<'a> Function<'a> {
+impl<'a> PartialFunction<'a> {
     pub fn arguments(&self) -> Cow<'a, str> {
         let Some(raw) = self.arguments else {
             return Cow::Borrowed("");
         };
-        let text: Result<Text<'a>, _> = serde_json::from_str(raw.get());
+        let text: Result<LenientText<'a>, _> = serde_json::from_str(raw.get());
         match text {
-            Ok(Text(Some(text))) if raw.get().starts_with('"') => text,
+            Ok(LenientText(Some(text))) if raw.get().starts_with('"') => text,
             _ => Cow::Borrowed(raw.get()),
         }
     }
@@ -108,64 +108,70 @@ impl<'a> Function<'a> {
 
 /// A text, or the texts of a list of parts. Absent for any other value.
 #[derive(Default)]
-pub(super) struct Text<'a>(pub Option<Cow<'a, str>>);
+pub(super) struct LenientText<'a>(pub Option<Cow<'a, str>>);
 
-impl Text<'_> {
+impl LenientText<'_> {
     /// The text if it is present and not empty.
     pub fn filled(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for LenientText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Lenient;
         impl<'de> Visitor<'de> for Lenient {
-            type Value = Text<'de>;
+            type Value = LenientText<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text")
             }
 
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Some(Cow::Borrowed(text))))
+            fn visit_borrowed_str<E: de::Error>(
+                self,
+                text: &'de str,
+            ) -> Result<LenientText<'de>, E> {
+                Ok(LenientText(Some(Cow::Borrowed(text))))
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Some(Cow::Owned(text.to_owned()))))
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<LenientText<'de>, E> {
+                Ok(LenientText(Some(Cow::Owned(text.to_owned()))))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Text<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut parts: A,
+            ) -> Result<LenientText<'de>, A::Error> {
                 let mut whole = String::new();
                 while let Some(part) = parts.next_element::<&RawValue>()? {
                     whole += &text_of_part(part);
                 }
-                Ok(Text(Some(Cow::Owned(whole))))
+                Ok(LenientText(Some(Cow::Owned(whole))))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Text<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LenientText<'de>, A::Error> {
                 skip(map)?;
-                Ok(Text(None))
+                Ok(LenientText(None))
             }
 
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<Text<'de>, E> {
-                Ok(Text(None))
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<LenientText<'de>, E> {
+                Ok(LenientText(None))
             }
 
-            fn visit_i64<E: de::Error>(self, _: i64) -> Result<Text<'de>, E> {
-                Ok(Text(None))
+            fn visit_i64<E: de::Error>(self, _: i64) -> Result<LenientText<'de>, E> {
+                Ok(LenientText(None))
             }
 
-            fn visit_u64<E: de::Error>(self, _: u64) -> Result<Text<'de>, E> {
-                Ok(Text(None))
+            fn visit_u64<E: de::Error>(self, _: u64) -> Result<LenientText<'de>, E> {
+                Ok(LenientText(None))
             }
 
-            fn visit_f64<E: de::Error>(self, _: f64) -> Result<Text<'de>, E> {
-                Ok(Text(None))
+            fn visit_f64<E: de::Error>(self, _: f64) -> Result<LenientText<'de>, E> {
+                Ok(LenientText(None))
             }
 
-            fn visit_unit<E: de::Error>(self) -> Result<Text<'de>, E> {
-                Ok(Text(None))
+            fn visit_unit<E: de::Error>(self) -> Result<LenientText<'de>, E> {
+                Ok(LenientText(None))
             }
         }
         deserializer.deserialize_any(Lenient)

@@ -4,7 +4,7 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::Value;
 
 use super::*;
-use crate::codec::error_body::{self, Asked};
+use crate::codec::error_body::{self, RequestFacts};
 use crate::error::TimeoutPhase;
 use crate::redact::Redactor;
 
@@ -14,7 +14,7 @@ const NOON: &str = "2026-11-21T12:00:00Z";
 fn error_of(case: &Value) -> Error {
     let provider = case["provider"].as_str().unwrap();
     let redactor = Redactor::default();
-    let asked = Asked {
+    let asked = RequestFacts {
         provider,
         model: "m",
         moderates: provider == "openrouter",
@@ -33,10 +33,10 @@ fn error_of(case: &Value) -> Error {
     match case["status"].as_u64().unwrap() as u16 {
         200 if case["body"]["error"].is_object() => {
             let object = case["body"]["error"].to_string();
-            error_body::of_object(asked, &headers, serde_json::from_str(&object).unwrap())
+            error_body::from_object(asked, &headers, serde_json::from_str(&object).unwrap())
         }
         200 => Error::bad_response(body),
-        status => error_body::of_response(asked, status, &headers, body.as_bytes()),
+        status => error_body::from_response(asked, status, &headers, body.as_bytes()),
     }
 }
 
@@ -116,12 +116,12 @@ fn what_never_reached_a_server_is_not_tried_again_unless_the_way_there_failed() 
 #[test]
 fn a_wish_that_no_clock_can_hold_is_too_long_and_one_below_a_nanosecond_is_none() {
     let wish = |ms: &str, after: &str| {
-        let wish = Wish {
+        let wish = RetryHeaders {
             should_retry: None,
             retry_after_ms: Some(ms.into()),
             retry_after: Some(after.into()),
         };
-        wished(&wish, NOON.parse().unwrap())
+        requested_wait(&wish, NOON.parse().unwrap())
     };
     assert_eq!(wish("1e300", ""), Some(Duration::MAX));
     assert_eq!(wish("1e-300", "1"), None);
@@ -169,8 +169,8 @@ proptest! {
     #[test]
     fn headers_of_any_text_are_no_crash(ms in ".{0,20}", after in ".{0,40}", number: f64) {
         for (ms, after) in [(ms, after), (number.to_string(), number.to_string())] {
-            let wish = Wish { should_retry: None, retry_after_ms: Some(ms), retry_after: Some(after) };
-            let waits = wished(&wish, NOON.parse().unwrap());
+            let wish = RetryHeaders { should_retry: None, retry_after_ms: Some(ms), retry_after: Some(after) };
+            let waits = requested_wait(&wish, NOON.parse().unwrap());
             prop_assert!(waits.is_none_or(|wait| !wait.is_zero()));
         }
     }

@@ -16,7 +16,7 @@ fn parrot(wire: Wire) -> FaultServer {
     FaultServer::play(move |received| {
         let body = received.json();
         let text = body["messages"][0]["content"].as_str().unwrap().to_owned();
-        let canned = Canned::text(format!("you said {text}"));
+        let canned = CannedReply::text(format!("you said {text}"));
         if body["stream"] == true {
             Answer::sse(wire.events(&canned))
         } else {
@@ -262,7 +262,7 @@ async fn f38_the_key_is_nowhere_in_a_cassette() {
         let path = folder.path().join("tape.jsonl");
         // The server sends the key back in every way it can.
         let server = FaultServer::play(move |received| {
-            let canned = Canned::text(format!("your key is {KEY}"));
+            let canned = CannedReply::text(format!("your key is {KEY}"));
             let answer = match received.number {
                 0 => wire.whole(&canned),
                 1 => Answer::json(400, wire.error(KEY)),

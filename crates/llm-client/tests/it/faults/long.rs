@@ -8,7 +8,7 @@ const MIB: usize = 1 << 20;
 
 /// A JSON reply whose text has this many MiB, written piece by piece.
 fn long_json(wire: Wire, mib: u64) -> Answer {
-    let body = wire.json(&Canned::text("TEXT"));
+    let body = wire.json(&CannedReply::text("TEXT"));
     let (before, after) = body.split_once("TEXT").unwrap();
     Answer::chunked(200, "application/json")
         .chunk(before)
@@ -19,7 +19,8 @@ fn long_json(wire: Wire, mib: u64) -> Answer {
 
 /// A stream whose text has this many MiB, in deltas of 64 KiB.
 fn long_stream(wire: Wire, mib: u64) -> Answer {
-    let canned = Canned::text("A".to_owned() + &"x".repeat(65_535) + "B" + &"x".repeat(65_535));
+    let canned =
+        CannedReply::text("A".to_owned() + &"x".repeat(65_535) + "B" + &"x".repeat(65_535));
     let events = wire.events(&canned);
     let delta = events
         .iter()

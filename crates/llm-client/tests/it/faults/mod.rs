@@ -23,10 +23,10 @@ use llm_client::provider::{
     HttpOptions, HttpRequest, HttpResponse, HttpTransport, Provider, Transport,
 };
 use llm_client::{
-    Anthropic, Auth, Client, ClientBuilder, Clock as _, Compat, Dialect, Endpoint, Error,
-    ErrorKind, Event, Reply, Request, RetryPolicy,
+    Anthropic, Auth, Client, ClientBuilder, Compat, Dialect, Endpoint, Error, ErrorKind, Event,
+    Reply, Request, RetryPolicy, SleepClock as _,
 };
-use test_support::{Answer, Canned, FakeClock, FaultServer};
+use test_support::{Answer, CannedReply, FakeClock, FaultServer};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -65,11 +65,11 @@ impl Wire {
     }
 
     /// The reply as one JSON body.
-    pub fn whole(self, canned: &Canned) -> Answer {
+    pub fn whole(self, canned: &CannedReply) -> Answer {
         Answer::json(200, self.json(canned))
     }
 
-    pub fn json(self, canned: &Canned) -> String {
+    pub fn json(self, canned: &CannedReply) -> String {
         match self {
             Self::Anthropic => canned.anthropic_json(),
             Self::Openai => canned.openai_json(),
@@ -77,7 +77,7 @@ impl Wire {
     }
 
     /// The reply as the events of a stream.
-    pub fn events(self, canned: &Canned) -> Vec<String> {
+    pub fn events(self, canned: &CannedReply) -> Vec<String> {
         match self {
             Self::Anthropic => canned.anthropic_events(),
             Self::Openai => canned.openai_events(),
@@ -87,8 +87,8 @@ impl Wire {
     /// An error body with this type.
     pub fn error(self, kind: &str) -> String {
         match self {
-            Self::Anthropic => Canned::anthropic_error(kind, "scripted"),
-            Self::Openai => Canned::openai_error(kind, "scripted"),
+            Self::Anthropic => CannedReply::anthropic_error(kind, "scripted"),
+            Self::Openai => CannedReply::openai_error(kind, "scripted"),
         }
     }
 
@@ -105,8 +105,8 @@ pub fn request() -> Request {
     Request::new("model-1", "hello")
 }
 
-pub fn hello() -> Canned {
-    Canned::text("hello yourself")
+pub fn hello() -> CannedReply {
+    CannedReply::text("hello yourself")
 }
 
 /// A clock on which waits between attempts pass at once, and no timeout does.

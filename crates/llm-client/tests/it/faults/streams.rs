@@ -17,7 +17,7 @@ async fn read(wire: Wire, answer: Answer) -> (Vec<Event>, Result<Reply, Error>) 
 }
 
 /// The events before the one that makes the reply complete.
-fn without_end(wire: Wire, canned: &Canned) -> Vec<String> {
+fn without_end(wire: Wire, canned: &CannedReply) -> Vec<String> {
     let mut events = wire.events(canned);
     let end = match wire {
         Wire::Anthropic => events.len() - 1,
@@ -53,7 +53,7 @@ async fn f16_a_stream_without_its_end_is_truncated_and_never_a_reply() {
 #[tokio::test]
 async fn f17_a_stream_cut_anywhere_is_truncated() {
     let canned =
-        Canned::text("ö \"quoted\" \u{1F600} line\nline").call("c1", "look", r#"{"a":"ü\n"}"#);
+        CannedReply::text("ö \"quoted\" \u{1F600} line\nline").call("c1", "look", r#"{"a":"ü\n"}"#);
     for wire in BOTH {
         let complete = without_end(wire, &canned).concat().into_bytes();
         let transport = |bytes: &[u8]| {
@@ -79,7 +79,7 @@ async fn f17_a_stream_cut_anywhere_is_truncated() {
 
 #[tokio::test]
 async fn f17_a_cut_socket_is_the_same() {
-    let canned = Canned::text("grüße \"quoted\" line\nline");
+    let canned = CannedReply::text("grüße \"quoted\" line\nline");
     for wire in BOTH {
         let complete = without_end(wire, &canned).concat();
         let places = [
@@ -104,7 +104,7 @@ async fn f17_a_cut_socket_is_the_same() {
 
 #[tokio::test]
 async fn f18_a_reset_inside_tool_arguments_gives_no_call() {
-    let canned = Canned::text("").call("c1", "delete", r#"{"path":"/tmp/x"}"#);
+    let canned = CannedReply::text("").call("c1", "delete", r#"{"path":"/tmp/x"}"#);
     for wire in BOTH {
         let events = wire.events(&canned);
         let middle = events
@@ -416,7 +416,7 @@ async fn f23_what_is_unknown_is_kept_and_sent_back() {
 
 #[tokio::test]
 async fn f24_every_way_to_write_a_stream_gives_the_same_reply() {
-    let canned = Canned::text("größe \"q\"").call("c1", "look", r#"{"a":1}"#);
+    let canned = CannedReply::text("größe \"q\"").call("c1", "look", r#"{"a":1}"#);
     for wire in BOTH {
         let plain = wire.events(&canned).concat();
         let (_, expected) = read(wire, Answer::sse([&plain])).await;
@@ -458,7 +458,7 @@ async fn f24_every_way_to_write_a_stream_gives_the_same_reply() {
 async fn f25_only_line_feeds_and_carriage_returns_end_lines() {
     let text = "a\u{2028}b\u{2029}c\u{85}d\u{B}e\u{C}f";
     for wire in BOTH {
-        let stream = wire.events(&Canned::text(text)).concat();
+        let stream = wire.events(&CannedReply::text(text)).concat();
         assert!(stream.contains('\u{2028}') && stream.contains('\u{85}'));
         let (_, outcome) = read(wire, Answer::events().dribble_chunks(stream).end()).await;
         assert_eq!(outcome.unwrap().text(), text, "{wire:?}");

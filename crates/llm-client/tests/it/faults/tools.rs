@@ -41,7 +41,7 @@ fn answered(reply: &Reply) -> Request {
 #[tokio::test]
 async fn f35_a_tool_call_of_a_reply_that_was_cut_is_told_by_its_stop() {
     for wire in BOTH {
-        let cut = Canned::text("")
+        let cut = CannedReply::text("")
             .call("c1", "look", r#"{"a":1}"#)
             .stopped("max_tokens", "length");
         let server = FaultServer::replies([wire.whole(&cut)]);
@@ -56,7 +56,7 @@ async fn f35_a_tool_call_of_a_reply_that_was_cut_is_told_by_its_stop() {
 async fn f35_invalid_arguments_are_marked_and_can_be_answered_with_an_error() {
     let wire = Wire::Openai;
     for arguments in ["{\"a\":", "", "not json"] {
-        let bad = Canned::text("").call("c1", "look", arguments);
+        let bad = CannedReply::text("").call("c1", "look", arguments);
         for first in [wire.whole(&bad), Answer::sse(wire.events(&bad))] {
             let server = FaultServer::replies([first, wire.whole(&hello())]);
             let client = wire.client(&server, &skipping()).build().unwrap();
@@ -82,10 +82,10 @@ async fn f35_invalid_arguments_are_marked_and_can_be_answered_with_an_error() {
 
 #[tokio::test]
 async fn f35_missing_and_double_ids_are_made_unique() {
-    let double = Canned::text("")
+    let double = CannedReply::text("")
         .call("c1", "look", "{}")
         .call("c1", "look", "{}");
-    let missing = Canned::text("")
+    let missing = CannedReply::text("")
         .call("", "look", "{}")
         .call("", "look", "{}");
     for canned in [double, missing] {
@@ -144,7 +144,7 @@ async fn f35_a_name_of_65_letters_is_no_tool() {
 #[tokio::test]
 async fn f35_a_stream_tells_of_arguments_that_are_no_json() {
     let wire = Wire::Openai;
-    let bad = Canned::text("").call("c1", "look", "{\"a\":");
+    let bad = CannedReply::text("").call("c1", "look", "{\"a\":");
     let server = FaultServer::replies([Answer::sse(wire.events(&bad))]);
     let client = wire.client(&server, &skipping()).build().unwrap();
     let (_, outcome) = read_stream(&client, &request()).await;

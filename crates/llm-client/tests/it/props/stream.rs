@@ -3,7 +3,7 @@ use llm_client::{ErrorKind, Event, Request};
 use proptest::prelude::*;
 
 use crate::wire::anthropic::provider;
-use crate::wire::{Answer, Canned, send, stream_of};
+use crate::wire::{Answer, CannedReply, send, stream_of};
 
 /// Events of the Messages API, some of them with indexes and types that do not fit together.
 const EVENTS: [&str; 18] = [
@@ -59,7 +59,7 @@ fn check(events: &[&str]) {
     let body = events
         .iter()
         .fold(String::new(), |body, data| body + "data: " + data + "\n\n");
-    let server = Canned::new([Answer::sse(body)]);
+    let server = CannedReply::new([Answer::sse(body)]);
     // Nothing here waits for anything.
     let stream = stream_of(&provider(), &Request::new("m", "x"), &server)
         .now_or_never()
@@ -114,14 +114,14 @@ proptest! {
     fn random_data_never_panics(data in ".{0,60}", name in 0..6_usize) {
         let name = ["message_start", "content_block_start", "content_block_delta", "message_delta", "error", "message"][name];
         let body = format!("event: {name}\ndata: {}\n\n", data.replace(['\n', '\r'], ""));
-        let server = Canned::new([Answer::sse(body)]);
+        let server = CannedReply::new([Answer::sse(body)]);
         let stream = stream_of(&provider(), &Request::new("m", "x"), &server).now_or_never().unwrap().unwrap();
         prop_assert!(stream.collect().now_or_never().unwrap().is_err());
     }
 
     #[test]
     fn random_replies_never_panic(body in ".{0,80}") {
-        let server = Canned::new([Answer::json(body)]);
+        let server = CannedReply::new([Answer::json(body)]);
         prop_assert!(send(&provider(), &Request::new("m", "x"), &server).now_or_never().unwrap().is_err());
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use llm_client::provider::HttpResponse;
-use llm_client::{Budget, Client, Clock as _, ErrorKind, Event, Request, RetryPolicy, Usd};
+use llm_client::{Budget, Client, ErrorKind, Event, Request, RetryPolicy, SleepClock as _, Usd};
 use serde_json::json;
-use test_support::{Canned, FakeClock, MemoryTransport};
+use test_support::{CannedReply, FakeClock, MemoryTransport};
 
 use crate::faults::{BOTH, SECOND, Wire, hello, no_retries, request, skipping};
 use crate::memory::{client, failed, nobody, server, streamed, whole};
@@ -141,7 +141,7 @@ async fn a_tool_call_that_a_filter_cut_is_never_run() {
     for finish in ["content_filter", "error"] {
         for arguments in ["", "{}"] {
             for streams in [false, true] {
-                let canned = Canned::text("")
+                let canned = CannedReply::text("")
                     .call("c1", "wipe", arguments)
                     .stopped("x", finish);
                 let transport = server(move |_| {
@@ -217,7 +217,7 @@ async fn a_list_of_models_does_not_wait_for_ever() {
 async fn an_unknown_usage_counts_tool_calls_too() {
     let wire = Wire::Openai;
     let arguments = format!("{{\"text\":\"{}\"}}", "x".repeat(3000));
-    let canned = Canned::text("").call("c1", "write", &arguments);
+    let canned = CannedReply::text("").call("c1", "write", &arguments);
     let mut body: serde_json::Value = serde_json::from_str(&wire.json(&canned)).unwrap();
     body.as_object_mut().unwrap().remove("usage");
     let transport = server(move |_| Ok(crate::memory::json(200, body.to_string())));

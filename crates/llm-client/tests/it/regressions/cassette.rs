@@ -178,7 +178,7 @@ async fn a_dummy_key_does_not_spoil_the_recording() {
                 llm_client::Dialect::ollama(),
             ))
         };
-        let canned = test_support::Canned::text(format!("the {key} set is none of yours x"));
+        let canned = test_support::CannedReply::text(format!("the {key} set is none of yours x"));
         let transport = server(move |_| Ok(whole(Wire::Openai, &canned)));
         let recording = llm_client::Client::builder(provider(), std::sync::Arc::new(skipping()))
             .transport(transport)

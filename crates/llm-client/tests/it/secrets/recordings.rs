@@ -137,13 +137,16 @@ async fn an_escaped_key_is_hidden_in_every_place_of_a_reply() {
             let named = format!("{{\"x MARK\":1,{}", &wire.json(&hello())[1..]);
             let event = "data: {\"error\":{\"message\":\"MARK\"}}\n\n".to_owned();
             for (kind, body) in [
-                ("application/json", wire.json(&Canned::text("a MARK b"))),
+                (
+                    "application/json",
+                    wire.json(&CannedReply::text("a MARK b")),
+                ),
                 ("application/json", named),
                 ("application/json", wire.error("MARK")),
                 ("text/plain", "no JSON: \"MARK\"".to_owned()),
                 (
                     "text/event-stream",
-                    wire.events(&Canned::text("MARK")).concat(),
+                    wire.events(&CannedReply::text("MARK")).concat(),
                 ),
                 ("text/event-stream", event),
             ] {
@@ -160,7 +163,7 @@ async fn an_escaped_key_is_hidden_in_every_place_of_a_reply() {
 async fn a_text_without_the_key_is_recorded_as_it_came() {
     for wire in BOTH {
         let recording = Recording::new(wire);
-        let body = wire.json(&Canned::text("MARK"));
+        let body = wire.json(&CannedReply::text("MARK"));
         let body = body.replace("MARK", r"q7\/Zx\u00229 \\u0071 \ud83d\ude00 \n C:\\users");
         recording.both("application/json", &body).await;
         assert!(recording.clean_text().contains(&body));
@@ -176,7 +179,7 @@ enum Part {
 }
 
 fn events_of(wire: Wire, part: Part, pieces: &[&str]) -> String {
-    let mut canned = Canned::text("");
+    let mut canned = CannedReply::text("");
     match part {
         Part::Text => canned.text = "AB".into(),
         Part::Thinking => canned.thinking = Some("AB".into()),

@@ -13,7 +13,9 @@ use llm_client::{
 use serde_json::{Value, json};
 use test_support::FakeClock;
 
-use super::{Answer, Canned, Vector, count, encoded, headers, json as parsed, send, stream_of};
+use super::{
+    Answer, CannedReply, Vector, count, encoded, headers, json as parsed, send, stream_of,
+};
 
 pub fn provider() -> Anthropic {
     let auth = Auth::Bearer("test-key".into());
@@ -47,7 +49,7 @@ fn weather() -> ToolSpec {
 /// Sends `request` as the vector was sent, compares it with the vector and gives the reply.
 async fn exchange(provider: &Anthropic, name: &str, request: Request) -> Result<Reply, Error> {
     let vector = Vector::load(name);
-    let server = Canned::new([vector.answer()]);
+    let server = CannedReply::new([vector.answer()]);
     let streams = vector.request.body.get("stream").is_some();
     let reply = if streams {
         match stream_of(provider, &request, &server).await {
@@ -125,7 +127,7 @@ fn one_model_can_be_asked_with_another_version() {
             .headers
             .iter()
             .find(|(name, _)| *name == "anthropic-version");
-        assert_eq!(sent.unwrap().1.expose(), version);
+        assert_eq!(sent.unwrap().1.expose_secret(), version);
         assert_eq!(provider.capabilities(model).sampling, model == "old");
     }
 }
@@ -328,7 +330,7 @@ async fn effort_and_a_schema_match() {
 #[tokio::test]
 async fn a_counting_route_that_is_not_there_is_told_from_a_model_that_is_not() {
     let vector = Vector::load("an_11_count_tokens");
-    let server = Canned::new([vector.answer()]);
+    let server = CannedReply::new([vector.answer()]);
     // What shapes the reply does not belong to the prompt and is not sent.
     let mut request = Request {
         tools: vec![weather()],
@@ -353,7 +355,7 @@ async fn a_counting_route_that_is_not_there_is_told_from_a_model_that_is_not() {
     );
 
     let missing = r#"{"type":"error","error":{"type":"not_found_error","message":"model: x"}}"#;
-    let server = Canned::new([Answer::new(404, "application/json", missing)]);
+    let server = CannedReply::new([Answer::new(404, "application/json", missing)]);
     let error = count(&provider(), &ping("hello"), &server)
         .await
         .unwrap_err();
@@ -366,7 +368,7 @@ async fn a_counting_route_that_is_not_there_is_told_from_a_model_that_is_not() {
 #[tokio::test]
 async fn counts_are_exact_unless_the_server_calls_them_estimates() {
     let vector = Vector::load("ll_05_count_tokens");
-    let server = Canned::new([
+    let server = CannedReply::new([
         vector.answer(),
         Answer::json(r#"{"input_tokens":14,"context_management":null}"#),
     ]);
@@ -394,7 +396,7 @@ async fn the_second_attempt_says_that_it_is_one() {
     assert_eq!(error.retry_after(), Some(Duration::from_secs(1)));
     assert_eq!(error.request_id(), Some("req-O12oOIEC4Nc7rACZ"));
     let [busy, good] = ["an_12a_429", "an_12b_retry_ok"].map(Vector::load);
-    let server = Canned::new([busy.answer(), good.answer()]);
+    let server = CannedReply::new([busy.answer(), good.answer()]);
     let clock = Arc::new(FakeClock::skip_up_to(Duration::from_secs(30)));
     let client = Client::builder(Arc::new(provider()), clock).transport(server.clone());
     let reply = client.build().unwrap().complete(&request).await.unwrap();
@@ -445,7 +447,7 @@ async fn a_json_reply_to_a_stream_is_accepted() {
 
 #[tokio::test]
 async fn an_event_stream_in_reply_to_a_plain_request_is_accepted() {
-    let server = Canned::new([Vector::load("an_05_stream").answer()]);
+    let server = CannedReply::new([Vector::load("an_05_stream").answer()]);
     let reply = send(&provider(), &ping("PING plain"), &server)
         .await
         .unwrap();
@@ -471,7 +473,7 @@ async fn a_stream_tells_the_same_events_however_its_bytes_are_cut() {
 }
 
 async fn events(answer: Answer) -> Vec<Event> {
-    let server = Canned::new([answer]);
+    let server = CannedReply::new([answer]);
     let stream = stream_of(&provider(), &ping("x"), &server).await.unwrap();
     stream.map(Result::unwrap).collect().await
 }

@@ -7,10 +7,10 @@ use llm_client::{
 };
 
 use super::anthropic::provider;
-use super::{Answer, Canned, headers, models, send as send_to};
+use super::{Answer, CannedReply, headers, models, send as send_to};
 
 async fn send(answer: Answer) -> Result<Reply, Error> {
-    let server = Canned::new([answer.header("request-id", "req_7")]);
+    let server = CannedReply::new([answer.header("request-id", "req_7")]);
     let reply = send_to(&provider(), &Request::new("m", "x"), &server).await;
     if let Err(error) = &reply {
         assert_eq!(error.request_id(), Some("req_7"), "{error}");
@@ -171,7 +171,7 @@ async fn models_are_listed() {
     let list = r#"{"data":[
         {"id":"a","lifecycle":"active","retires_at":null,"max_input_tokens":1000000,"max_tokens":128000},
         {"id":"b","lifecycle":"retired","retires_at":"2026-06-15"},{"no":"id"}],"has_more":false}"#;
-    let server = Canned::new([Answer::json(list)]);
+    let server = CannedReply::new([Answer::json(list)]);
     let models = models(&provider(), &server).await.unwrap();
     let sent = server.only();
     assert_eq!(
@@ -195,7 +195,7 @@ async fn settings_are_headers() {
         .with_name("gateway")
         .with_betas(["a-1", "b-2"])
         .unwrap();
-    let server = Canned::new([message(r#""content":[]"#)]);
+    let server = CannedReply::new([message(r#""content":[]"#)]);
     send_to(&provider, &Request::new("m", "x"), &server)
         .await
         .unwrap();

@@ -5,7 +5,7 @@ mod streams;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use llm_client::dialect::{MaxTokensField, StreamUsage};
-use llm_client::provider::Structure;
+use llm_client::provider::StructuredMode;
 use llm_client::{
     Auth, Block, BlockKind, Compat, CostSource, Dialect, Endpoint, Error, ErrorKind, Event,
     EventStream, Message, OutputFormat, Raw, Reply, Request, Role, StopReason, ToolChoice,
@@ -13,7 +13,7 @@ use llm_client::{
 };
 use serde_json::{Value, json};
 
-use super::{Answer, Canned, Vector, models, send, stream_of};
+use super::{Answer, CannedReply, Vector, models, send, stream_of};
 
 /// A provider at a server of this dialect; `base` is the path of its base URL.
 pub fn provider(dialect: Dialect, base: &str) -> Compat {
@@ -52,12 +52,12 @@ fn weather() -> ToolSpec {
 
 /// The answer of `provider` when its server answers so; every event is there at once.
 pub fn ask(provider: &Compat, request: &Request, answer: Answer) -> Result<Reply, Error> {
-    let transport = Canned::new([answer]);
+    let transport = CannedReply::new([answer]);
     send(provider, request, &transport).now_or_never().unwrap()
 }
 
 pub fn stream(provider: &Compat, request: &Request, answer: Answer) -> Result<EventStream, Error> {
-    let transport = Canned::new([answer]);
+    let transport = CannedReply::new([answer]);
     stream_of(provider, request, &transport)
         .now_or_never()
         .unwrap()
@@ -78,7 +78,7 @@ pub fn drain(mut events: EventStream) -> (Vec<Event>, Option<Error>) {
 /// Sends `request` as the vector's client did, and checks what was sent.
 fn exchange(provider: &Compat, name: &str, request: &Request) -> Result<Reply, Error> {
     let vector = Vector::load(name);
-    let transport = Canned::new([vector.answer()]);
+    let transport = CannedReply::new([vector.answer()]);
     let streams = vector.request.body.get("stream").is_some();
     let result = if streams {
         let events = stream_of(provider, request, &transport)
@@ -236,7 +236,7 @@ fn oa_06_and_07_a_schema_goes_as_far_as_the_server_takes_it() {
         (3, 7),
     );
     let dialect = Dialect {
-        json_mode: Structure::Object,
+        json_mode: StructuredMode::Object,
         ..openai()
     };
     exchange(&provider(dialect, "/v1"), "oa_07_json_object", &request).unwrap();
@@ -351,7 +351,7 @@ fn models_are_listed() {
         { "name": "no id" },
         { "id": "b", "max_model_len": null },
     ]});
-    let transport = Canned::new([Answer::json(body.to_string())]);
+    let transport = CannedReply::new([Answer::json(body.to_string())]);
     let models = models(&openrouter(), &transport)
         .now_or_never()
         .unwrap()

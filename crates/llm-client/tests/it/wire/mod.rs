@@ -16,7 +16,9 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use llm_client::provider::{self, Call, HttpRequest, HttpResponse, Provider, Route, Transport};
+use llm_client::provider::{
+    self, HttpRequest, HttpResponse, Provider, ProviderCall, Route, Transport,
+};
 use llm_client::{Count, Error, Event, EventStream, ModelInfo, Reply, Request, Target};
 use serde::Deserialize;
 use serde_json::Value;
@@ -113,7 +115,7 @@ pub fn headers<'a>(sent: &'a HttpRequest, name: &str) -> Vec<&'a str> {
     sent.headers
         .iter()
         .filter(|(found, _)| *found == name)
-        .map(|(_, value)| value.expose())
+        .map(|(_, value)| value.expose_secret())
         .collect()
 }
 
@@ -166,12 +168,12 @@ impl Answer {
 
 /// A transport that keeps what it is given and answers with what it was told, in that order.
 #[derive(Default)]
-pub struct Canned {
+pub struct CannedReply {
     sent: Mutex<Vec<HttpRequest>>,
     answers: Mutex<VecDeque<Answer>>,
 }
 
-impl Canned {
+impl CannedReply {
     pub fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
         Arc::new(Self {
             sent: Mutex::default(),
@@ -192,7 +194,7 @@ impl Canned {
     }
 }
 
-impl Transport for Canned {
+impl Transport for CannedReply {
     fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.sent.lock().unwrap().push(request);
         let answer = self.answers.lock().unwrap().pop_front();
@@ -216,7 +218,7 @@ pub async fn answer(
     let target = Target::new(provider.name(), request.model.clone());
     let wire = provider.encode(request, &target, route)?;
     let transport = Arc::clone(transport) as Arc<dyn Transport>;
-    let call = Call {
+    let call = ProviderCall {
         wire,
         route,
         target,

@@ -7,7 +7,7 @@ use llm_client::{
 use serde_json::{Value, json};
 
 use super::anthropic::provider;
-use super::{Answer, Canned, send, stream_of};
+use super::{Answer, CannedReply, send, stream_of};
 
 /// An event by its data; the name is its type.
 fn sse(events: &[Value]) -> String {
@@ -94,7 +94,7 @@ fn whole() -> Vec<Value> {
 
 async fn read(body: impl Into<bytes::Bytes>) -> (Vec<Event>, Option<Error>) {
     let answer = Answer::sse(body).header("request-id", "req_7");
-    let server = Canned::new([answer]);
+    let server = CannedReply::new([answer]);
     let mut stream = stream_of(&provider(), &Request::new("m", "x"), &server)
         .await
         .unwrap();
@@ -437,7 +437,7 @@ async fn every_kind_of_block_is_the_same_from_a_stream_and_from_a_reply() {
     body["content"] = json!(blocks);
     body["stop_reason"] = "end_turn".into();
     body["usage"]["output_tokens"] = 9.into();
-    let server = Canned::new([Answer::json(body.to_string()).header("request-id", "req_7")]);
+    let server = CannedReply::new([Answer::json(body.to_string()).header("request-id", "req_7")]);
     let plain = send(&provider(), &Request::new("m", "x"), &server)
         .await
         .unwrap();

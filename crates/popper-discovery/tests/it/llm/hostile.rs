@@ -8,7 +8,7 @@ use popper_discovery::{
     Unobserved,
 };
 use serde_json::{Value, json};
-use test_support::{Canned, FakeClock, MemoryTransport, response};
+use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 
 use super::{Model, blind_law, open, reply};
 
@@ -282,7 +282,7 @@ async fn a_surplus_is_counted_and_not_read() {
 #[tokio::test]
 async fn a_server_without_structured_output_gets_the_schema_as_text() {
     let transport = MemoryTransport::new(|_| {
-        let canned = Canned::text(format!(
+        let canned = CannedReply::text(format!(
             "Of course:\n```\n{}\n```",
             reply("", &[law("a", 1)])
         ));

@@ -19,7 +19,7 @@ use popper_discovery::{
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::{KineticGrid, Tabulated, Universe};
 use serde_json::{Value, json};
-use test_support::{Canned, FakeClock, MemoryTransport, response};
+use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 
 /// What a model does when it is asked.
 pub enum Does {
@@ -90,11 +90,11 @@ fn answer(does: Does, request: &HttpRequest) -> BoxFuture<'static, Result<HttpRe
     let reply = match does {
         Does::Hangs => return pending().boxed(),
         Does::Fails(status) => {
-            let error = Canned::anthropic_error("overloaded_error", "busy");
+            let error = CannedReply::anthropic_error("overloaded_error", "busy");
             response(status, &[], Bytes::from(error))
         }
         Does::Says(text) => {
-            let mut canned = Canned::text(text).tokens(1000, 200);
+            let mut canned = CannedReply::text(text).tokens(1000, 200);
             body["model"]
                 .as_str()
                 .unwrap()

@@ -68,7 +68,7 @@ async fn record() {
         client(&model.anthropic_url()).record(Cassette::new(path)),
     ))
     .await;
-    assert_eq!(model.asks().len(), 4);
+    assert_eq!(model.model_requests().len(), 4);
 }
 
 /// A run as a page.

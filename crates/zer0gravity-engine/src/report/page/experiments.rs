@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use report_kit::{Cell, Section, Table, TextDiff, Tone};
+use report_kit::{Cell, Section, Status, Table, TextDiff};
 use serde_json::Value;
 
 use super::signals::weight;
@@ -162,7 +162,7 @@ fn experiment(result: &ExperimentResult, index: usize) -> Section {
         .anchor(anchor(index))
         .facts(facts(result));
     if let Some(error) = &result.error {
-        section = section.notice(Tone::Bad, error);
+        section = section.notice(Status::Bad, error);
     }
     if let Some(encoded) = &result.encoded_text {
         section = section.code("Encoding", encoded);
@@ -187,7 +187,7 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
             let notes = record.as_ref().map(JudgeRecord::notes).unwrap_or_default();
             let notes = notes
                 .into_iter()
-                .map(|note| Cell::badge(note, Tone::Caution));
+                .map(|note| Cell::badge(note, Status::Caution));
             Cell::Several([of(points, all)].into_iter().chain(notes).collect())
         };
         let (details, semantic) = (&result.details, scores.semantic_preservation.0);
@@ -215,10 +215,10 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
         }
     }
     let (procedural, tone) = match result.procedural.status {
-        ProceduralStatus::Pass => ("gives the expected result", Tone::Good),
-        ProceduralStatus::Fail => ("gives another result", Tone::Bad),
-        ProceduralStatus::Undetermined => ("does not say enough", Tone::Caution),
-        ProceduralStatus::NotRun => ("", Tone::Neutral),
+        ProceduralStatus::Pass => ("gives the expected result", Status::Good),
+        ProceduralStatus::Fail => ("gives another result", Status::Bad),
+        ProceduralStatus::Undetermined => ("does not say enough", Status::Caution),
+        ProceduralStatus::NotRun => ("", Status::Neutral),
     };
     if !procedural.is_empty() {
         let answer = (result.procedural.answer.as_ref()).map_or(Cell::Missing, Cell::code);

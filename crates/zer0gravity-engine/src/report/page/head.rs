@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use report_kit::{Cell, Section, Tone};
+use report_kit::{Cell, Section, Status};
 
 use super::{SIGNIFICANT, counted};
 use crate::flags::Severity;
@@ -192,15 +192,15 @@ pub(super) fn probability(p: f64) -> String {
 }
 
 /// The notices that change how the page is read.
-pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
+pub(super) fn notices(report: &Report) -> Vec<(Status, String)> {
     let mut notices = Vec::new();
     if report.offline {
         let text = "OFFLINE: no model was asked. Rules encoded and decoded, and the points for the meaning are a measure of common words, not a judgement.";
-        notices.push((Tone::Caution, text.to_owned()));
+        notices.push((Status::Caution, text.to_owned()));
     }
     if report.replayed {
         let text = "REPLAY: every reply comes from a recording. Nothing was sent, and the same recording gives the same numbers.";
-        notices.push((Tone::Info, text.to_owned()));
+        notices.push((Status::Info, text.to_owned()));
     }
     let counts = report.outcomes.counts.iter();
     let unsent: usize = counts
@@ -212,7 +212,7 @@ pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
             "The run was cut short: {} not run.",
             counted(unsent, "experiment was", "experiments were")
         );
-        notices.push((Tone::Caution, text));
+        notices.push((Status::Caution, text));
     }
     let critical = |result: &&ExperimentResult| {
         let mut flags = result.flags.iter();
@@ -224,10 +224,10 @@ pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
             "{} a critical flag: if it is right, the score is worth nothing. See Flags.",
             counted(critical, "result carries", "results carry")
         );
-        notices.push((Tone::Bad, text));
+        notices.push((Status::Bad, text));
     }
     if let Some(text) = uncertain(report) {
-        notices.push((Tone::Caution, text));
+        notices.push((Status::Caution, text));
     }
     let scored = report.statistics.per_encoding.iter();
     let unequal = scored
@@ -235,7 +235,7 @@ pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
         .collect::<BTreeSet<_>>();
     if unequal.len() > 1 {
         let text = "Not every encoding is scored on the same texts, so their means are not of the same thing. Head to head compares them on common texts.";
-        notices.push((Tone::Caution, text.to_owned()));
+        notices.push((Status::Caution, text.to_owned()));
     }
     notices
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Table, Tone};
+use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Status, Table};
 
 use super::head::probability;
 use super::{ROWS, SIGNIFICANT, SIGNS, counted, mean, number};
@@ -247,8 +247,8 @@ fn row(pair: &Pairwise) -> [Cell; 7] {
         told(pair.p),
         told(pair.p_holm),
         match pair.p_holm {
-            Some(p) if p <= SIGNIFICANT => Cell::badge("significant", Tone::Good),
-            Some(_) => Cell::badge("not significant", Tone::Neutral),
+            Some(p) if p <= SIGNIFICANT => Cell::badge("significant", Status::Good),
+            Some(_) => Cell::badge("not significant", Status::Neutral),
             None => Cell::Missing,
         },
     ]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report_kit::{Cell, Section, Table, Tone};
+use report_kit::{Cell, Section, Status, Table};
 
 use super::experiments::ExperimentView;
 use super::{ROWS, counted, mean, number};
@@ -73,9 +73,9 @@ pub(super) fn name(id: FlagId) -> String {
 /// A severity as a badge.
 pub(super) fn weight(severity: Severity) -> Cell {
     let tone = match severity {
-        Severity::Critical => Tone::Bad,
-        Severity::Warning => Tone::Caution,
-        Severity::Info => Tone::Info,
+        Severity::Critical => Status::Bad,
+        Severity::Warning => Status::Caution,
+        Severity::Info => Status::Info,
     };
     Cell::badge(word(&severity), tone)
 }
@@ -141,15 +141,15 @@ pub(super) fn outcomes(report: &Report, told: &ExperimentView) -> Option<Section
 }
 
 /// The weight of an outcome to the reader.
-pub(super) fn tone(status: StageStatus) -> Tone {
+pub(super) fn tone(status: StageStatus) -> Status {
     match status {
-        StageStatus::Ok => Tone::Good,
-        StageStatus::NotRun => Tone::Neutral,
-        StageStatus::Refused | StageStatus::Truncated => Tone::Caution,
+        StageStatus::Ok => Status::Good,
+        StageStatus::NotRun => Status::Neutral,
+        StageStatus::Refused | StageStatus::Truncated => Status::Caution,
         StageStatus::Empty
         | StageStatus::Unparseable
         | StageStatus::ApiError
-        | StageStatus::UnsupportedOffline => Tone::Bad,
+        | StageStatus::UnsupportedOffline => Status::Bad,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use test_support::Canned;
+use test_support::CannedReply;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::{ASK_AGAIN, PromptProfile, Role};
@@ -128,7 +128,7 @@ async fn asked_twice(said: &'static str) -> Vec<Value> {
         if text(&body["system"]).contains("semantic preservation") {
             judged += 1;
             if judged == 1 {
-                return (200, Canned::text(said).anthropic_json());
+                return (200, CannedReply::text(said).anthropic_json());
             }
         }
         plays(body, 100, 90)

@@ -2,7 +2,7 @@
 
 /// The text with every control character, and every character that turns the reading direction, written as an escape: a
 /// law's name must not move the cursor or change how the rest of the line reads.
-pub fn printable(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.chars()
         .fold(String::with_capacity(text.len()), |mut out, char| {
             if char.is_control() || turns_direction(char) {
@@ -16,7 +16,7 @@ pub fn printable(text: &str) -> String {
 
 /// At most `limit` characters of the printable text: the beginning, `…`, and the end.
 pub fn shortened(text: &str, limit: usize) -> String {
-    let text = printable(text);
+    let text = escape(text);
     let length = text.chars().count();
     if length <= limit {
         return text;
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn nothing_that_steers_a_terminal_is_left() {
-        assert_eq!(printable("a\u{1b}[2Jb\n\u{202e}"), r"a\u{1b}[2Jb\n\u{202e}");
-        assert_eq!(printable("Übung <script>"), "Übung <script>");
+        assert_eq!(escape("a\u{1b}[2Jb\n\u{202e}"), r"a\u{1b}[2Jb\n\u{202e}");
+        assert_eq!(escape("Übung <script>"), "Übung <script>");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::Signal;
 ///
 /// What the client can ask follows from what it knows: an experiment goes on when its last reply is there.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(super) struct Barrier {
     limit: usize,
     /// Requests that can be made with the replies given so far, and were not answered yet.
     possible: usize,
@@ -15,7 +15,7 @@ pub(super) struct Hold {
     pub sizes: Vec<usize>,
 }
 
-impl Hold {
+impl Barrier {
     /// For so many experiments and so many requests at once.
     pub fn new(experiments: usize, limit: usize) -> Self {
         Self {

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::context::Asking;
-use super::wire::{Piece, Said};
+use super::context::RequestContext;
+use super::wire::{ContentPart, WireMessage};
 use crate::Error;
 use crate::codec::CallIds;
 use crate::dialect::{ReasoningField, ToolIndex};
@@ -17,7 +17,7 @@ use crate::dialect::{ReasoningField, ToolIndex};
 pub(super) type Out<'a> = Option<&'a mut VecDeque<Event>>;
 
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct ReplyBuilder {
     content: Option<String>,
     refusal: String,
     reasoning: String,
@@ -27,7 +27,7 @@ pub(super) struct Draft {
     details: Vec<Map<String, Value>>,
     /// The position of a detail, by its type and number.
     detail_at: BTreeMap<(String, String), usize>,
-    calls: Vec<Call>,
+    calls: Vec<PartialToolCall>,
     by_index: BTreeMap<u64, usize>,
     ids: CallIds,
     /// The blocks in the order they began.
@@ -44,7 +44,7 @@ enum Slot {
 }
 
 #[derive(Default)]
-struct Call {
+struct PartialToolCall {
     /// The server's id.
     wire_id: String,
     /// The client's id, assigned when the block begins.
@@ -102,36 +102,36 @@ fn emit(out: &mut Out<'_>, event: impl FnOnce() -> Event) {
     }
 }
 
-impl Draft {
+impl ReplyBuilder {
     /// Adds a whole message.
-    pub fn take_whole(&mut self, asking: &Asking, said: &Said<'_>) {
-        self.take_words(asking, said, &mut None);
+    pub fn take_whole(&mut self, context: &RequestContext, said: &WireMessage<'_>) {
+        self.take_words(context, said, &mut None);
         for piece in said.tool_calls.iter().flatten() {
             // In a list every entry is a call of its own, whatever it says of itself.
-            self.calls.push(Call::default());
-            self.add(asking, self.calls.len() - 1, piece, &mut None);
+            self.calls.push(PartialToolCall::default());
+            self.add(context, self.calls.len() - 1, piece, &mut None);
         }
     }
 
     /// Adds a part of a message.
     pub fn take(
         &mut self,
-        asking: &Asking,
-        said: &Said<'_>,
+        context: &RequestContext,
+        said: &WireMessage<'_>,
         mut out: Out<'_>,
     ) -> Result<(), Error> {
-        self.take_words(asking, said, &mut out);
+        self.take_words(context, said, &mut out);
         if let Some(details) = said.reasoning_details {
             self.take_details(details);
         }
         for piece in said.tool_calls.iter().flatten() {
-            let call = self.call_of(asking, piece)?;
-            self.add(asking, call, piece, &mut out);
+            let call = self.call_of(context, piece)?;
+            self.add(context, call, piece, &mut out);
         }
         Ok(())
     }
 
-    fn take_words(&mut self, asking: &Asking, said: &Said<'_>, out: &mut Out<'_>) {
+    fn take_words(&mut self, context: &RequestContext, said: &WireMessage<'_>, out: &mut Out<'_>) {
         let reasoning = said.reasoning.filled().unwrap_or_default();
         let reasoning_content = said.reasoning_content.filled().unwrap_or_default();
         self.reasoning += reasoning;
@@ -140,7 +140,7 @@ impl Draft {
             ("", "") => None,
             (_, "") => Some(ReasoningField::Reasoning),
             ("", _) => Some(ReasoningField::ReasoningContent),
-            _ if asking.dialect.reasoning_field == ReasoningField::ReasoningContent => {
+            _ if context.dialect.reasoning_field == ReasoningField::ReasoningContent => {
                 Some(ReasoningField::ReasoningContent)
             }
             _ => Some(ReasoningField::Reasoning),
@@ -227,8 +227,12 @@ impl Draft {
     }
 
     /// The call that a part of a stream belongs to.
-    fn call_of(&mut self, asking: &Asking, piece: &Piece<'_>) -> Result<usize, Error> {
-        let strict = asking.dialect.tool_index == ToolIndex::Strict;
+    fn call_of(
+        &mut self,
+        context: &RequestContext,
+        piece: &ContentPart<'_>,
+    ) -> Result<usize, Error> {
+        let strict = context.dialect.tool_index == ToolIndex::Strict;
         let next = self.calls.len();
         let is_next = |index: u64| index == next as u64;
         let call = match piece.index.0 {
@@ -252,12 +256,18 @@ impl Draft {
             },
         };
         if call == next {
-            self.calls.push(Call::default());
+            self.calls.push(PartialToolCall::default());
         }
         Ok(call)
     }
 
-    fn add(&mut self, asking: &Asking, at: usize, piece: &Piece<'_>, out: &mut Out<'_>) {
+    fn add(
+        &mut self,
+        context: &RequestContext,
+        at: usize,
+        piece: &ContentPart<'_>,
+        out: &mut Out<'_>,
+    ) {
         let Some(call) = self.calls.get_mut(at) else {
             return;
         };
@@ -285,7 +295,7 @@ impl Draft {
             return;
         }
         let begun = call.at.is_some();
-        let index = self.begin_call(asking, at, out);
+        let index = self.begin_call(context, at, out);
         if begun && !more.is_empty() {
             emit(out, || Event::ToolInputDelta {
                 index,
@@ -295,14 +305,14 @@ impl Draft {
     }
 
     /// The block of a call. When it begins, its id is assigned and the arguments so far are emitted.
-    fn begin_call(&mut self, asking: &Asking, at: usize, out: &mut Out<'_>) -> usize {
+    fn begin_call(&mut self, context: &RequestContext, at: usize, out: &mut Out<'_>) -> usize {
         let Some(call) = self.calls.get_mut(at) else {
             return 0;
         };
         if let Some(index) = call.at {
             return index;
         }
-        let taken = |id: &str| asking.is_sent(id);
+        let taken = |id: &str| context.is_sent(id);
         call.id = self.ids.settle(call.wire_id.clone(), taken);
         let kind = BlockKind::ToolUse {
             id: call.id.clone(),
@@ -321,14 +331,14 @@ impl Draft {
     }
 
     /// Ends all blocks. The arguments of calls in a reply that is `cut` are never read as JSON.
-    pub fn blocks(&mut self, asking: &Asking, cut: bool, mut out: Out<'_>) -> Vec<Block> {
+    pub fn blocks(&mut self, context: &RequestContext, cut: bool, mut out: Out<'_>) -> Vec<Block> {
         for at in 0..self.calls.len() {
-            self.begin_call(asking, at, &mut out);
+            self.begin_call(context, at, &mut out);
         }
         let blocks: Vec<_> = self
             .slots
             .iter()
-            .map(|slot| self.block(asking, *slot, cut))
+            .map(|slot| self.block(context, *slot, cut))
             .collect();
         for (index, block) in blocks.iter().enumerate() {
             emit(&mut out, || Event::BlockStop {
@@ -339,7 +349,7 @@ impl Draft {
         blocks
     }
 
-    fn block(&self, asking: &Asking, slot: Slot, cut: bool) -> Block {
+    fn block(&self, context: &RequestContext, slot: Slot, cut: bool) -> Block {
         let kind = match slot {
             Slot::Thinking => BlockKind::Thinking {
                 text: match self.thought {
@@ -361,7 +371,7 @@ impl Draft {
             }
         };
         Block {
-            origin: Some(asking.origin.clone()),
+            origin: Some(context.origin.clone()),
             ..Block::new(kind)
         }
     }
