@@ -5,7 +5,7 @@ use llm_client::ConfigError;
 
 use crate::{Origin, escape};
 
-/// What can go wrong before or beside a program's own work.
+/// An error of the parts that all programs share: flags, files, signals and the choice of a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,11 +14,11 @@ pub enum Error {
     EnvFileUnreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// A line of such a file is not `NAME=value`. The line itself is kept out: it may hold a key.
+    /// A line of such a file is not `NAME=value`. The text of the line is left out because it may contain a key.
     #[error("{}: line {line} is not NAME=value", path.display())]
     EnvFileMalformed {
         /// The file.
@@ -29,14 +29,14 @@ pub enum Error {
     /// The handler for Ctrl-C, SIGTERM and SIGHUP could not be set.
     #[error("cannot wait for signals")]
     Interrupt {
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// stdout took no more, for a reason other than a reader that went away.
+    /// A write to stdout failed, other than because the reader closed the pipe.
     #[error("cannot write the results to stdout")]
     Results {
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -45,11 +45,11 @@ pub enum Error {
     OutputFile {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// An output would take the place of what it is made from.
+    /// An output would replace one of its inputs.
     #[error(
         "{}: an input of this command; choose another file for the output",
         escape(&path.display().to_string())
@@ -58,19 +58,19 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// A cassette would be written while it is read.
+    /// A cassette would be recorded to while it is replayed.
     #[error("--record and --replay are the same file {}", path.display())]
     SameCassette {
         /// The file.
         path: PathBuf,
     },
-    /// A flag needs a server, and none is to be asked.
+    /// A flag needs a server, and the provider is `offline`.
     #[error("{flag} has no meaning with --provider offline")]
     OfflineWith {
         /// The flag.
         flag: &'static str,
     },
-    /// A provider without an address of its own.
+    /// The provider has no default address.
     #[error("{provider} needs --base-url")]
     NoBaseUrl {
         /// The provider.
@@ -82,15 +82,15 @@ pub enum Error {
         /// The provider.
         provider: &'static str,
     },
-    /// A provider was asked for that takes no calls without a key.
+    /// The provider requires a key, and none is set.
     #[error("{provider} needs a key: set {}", variables.join(" or "))]
     MissingKey {
         /// The provider.
         provider: &'static str,
-        /// The variables that may hold the key, the first wins.
+        /// The variables that may contain the key; the first one that is set counts.
         variables: Vec<String>,
     },
-    /// A model was named, and there is no key to ask it with.
+    /// A model was named, and no key for it is set.
     #[error(
         "model {} needs a key: set {}, or give --provider offline",
         escape(model),
@@ -99,31 +99,31 @@ pub enum Error {
     ModelWithoutKey {
         /// The model.
         model: String,
-        /// The variables that may hold the key, the first wins.
+        /// The variables that may contain the key; the first one that is set counts.
         variables: Vec<String>,
     },
-    /// A key that is not meant for the address that is asked.
+    /// The key and the address have different sources, so that the key is not sent.
     #[error(
         "{subject} is from {address} and {variable} from {key}: the key is not sent there; \
          put both into one file or give --base-url"
     )]
     KeyElsewhere {
-        /// The setting that has the address.
+        /// The setting that gives the address.
         subject: &'static str,
         /// The source of the address.
         address: Origin,
-        /// The variable that has the key.
+        /// The variable that contains the key.
         variable: String,
         /// The source of the key.
         key: Origin,
     },
-    /// The flags, or the key, make no client.
+    /// No client can be built from the flags and the key.
     #[error("cannot ask a model")]
     Model(#[source] ConfigError),
     /// The asynchronous runtime cannot be started.
     #[error("cannot start the runtime")]
     Runtime {
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },

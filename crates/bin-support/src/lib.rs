@@ -1,4 +1,4 @@
-//! What every binary of Orrery needs once: flags, `.env`, logging, progress, exit codes, Ctrl-C.
+//! The parts that every binary of Orrery shares: flags, `.env`, logging, progress, exit codes, Ctrl-C.
 //!
 //! A binary is a `clap` struct and a function; [`run`] does the rest:
 //!
@@ -45,11 +45,12 @@
 //!
 //! **The one decision.** Results go to stdout and everything else to stderr, and the program's function never
 //! touches either: it writes to [`Session::results`] and returns an [`Exit`] or a [`Failure`]. So a reader that
-//! goes away (`| head`) ends every binary quietly, a full disk under stdout is an error and not a lost line, and
+//! closes the pipe (`| head`) ends every binary quietly, a full disk under stdout is an error and not a lost line, and
 //! an error is printed once, as `program: message: source: ...`.
 //!
-//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`ModelSource`] for a program that asks one, [`Interrupt`] for work that
-//! can stop half-way, [`OutputFile`] for files that are whole or not there, [`OutputTarget`] for the flags that name one.
+//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`ModelSource`] for a program that asks a model, [`Interrupt`]
+//! for work that can stop half-way, [`OutputFile`] for files that are written completely or not at all, [`OutputTarget`] for
+//! the flags that name one.
 
 mod environment;
 mod error;

@@ -1,4 +1,4 @@
-//! A file that is written as a whole or not at all.
+//! Output files that are written completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
@@ -8,10 +8,12 @@ use durable::{Disk, StagedFile};
 
 use crate::{Error, Failure};
 
-/// A file in the making: a draft with a random name in the same folder, until everything is on the disk and it is moved to its
-/// place in one step. The file that was there stays until then; dropped before, the draft is removed.
+/// A file that is being written: a draft with a random name in the same folder.
 ///
-/// A link is followed. A device or a pipe, such as `/dev/null`, is written to as it is.
+/// [`OutputFile::finish`] syncs the draft and renames it to the target in one step; the old file stays until then. A draft
+/// that is dropped before is removed.
+///
+/// A link is followed. A device or a pipe, such as `/dev/null`, is written to directly.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -26,7 +28,7 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Begins a file, which shows early whether `path` can be written at all. It has the mode of the file that it replaces.
+    /// Begins a file, which fails early if `path` cannot be written. It gets the mode of the file that it replaces.
     ///
     /// # Errors
     /// [`Error::OutputFile`].
@@ -45,7 +47,7 @@ impl OutputFile {
         })
     }
 
-    /// As [`OutputFile::begin`], in a folder that is made if need be, and not in the place of one of `inputs`.
+    /// Creates the folder if needed, refuses a path that is one of `inputs`, then begins as [`OutputFile::begin`].
     ///
     /// # Errors
     /// [`Error::OutputFile`], or [`Error::OverInput`] as [`Failure::usage`].
@@ -60,10 +62,10 @@ impl OutputFile {
         Ok(Self::begin(path)?)
     }
 
-    /// Writes it and moves it to its place.
+    /// Writes the content and renames the draft to the target.
     ///
     /// # Errors
-    /// [`Error::OutputFile`]; what stood at its place still does.
+    /// [`Error::OutputFile`]; the old file is unchanged.
     pub fn finish(
         self,
         fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
@@ -84,7 +86,7 @@ impl OutputFile {
     }
 }
 
-/// Refuses a place for output that is one of `inputs`, by whatever name.
+/// Refuses an output path that names one of `inputs`, also through links.
 ///
 /// # Errors
 /// [`Error::OverInput`], as [`Failure::usage`].
@@ -102,7 +104,7 @@ pub fn ensure_not_input(
     Ok(())
 }
 
-/// One name for a file, whether it is there yet or not.
+/// A canonical path for a file that may not exist yet.
 fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if let Ok(found) = absolute.canonicalize() {
@@ -114,10 +116,10 @@ fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file completely or not at all.
 ///
 /// # Errors
-/// [`Error::OutputFile`]; what stood at `path` still does.
+/// [`Error::OutputFile`]; the old file at `path` is unchanged.
 pub fn write_file(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,

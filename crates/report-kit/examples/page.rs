@@ -190,7 +190,7 @@ fn messages() -> Section {
             .text(
                 Status::Good,
                 format!(
-                    "The {} light goes on when nobody asks.",
+                    "The {} light turns on without a request.",
                     ["green", "red", "blue"][number as usize % 3]
                 ),
             )

@@ -11,7 +11,7 @@ pub struct CannedReply {
     pub model: String,
     /// A thought before the text, with the signature `sig`.
     pub thinking: Option<String>,
-    /// The text; empty for none.
+    /// The text; may be empty.
     pub text: String,
     /// Tool calls: id, name, JSON text of the arguments.
     pub calls: Vec<(String, String, String)>,
@@ -246,7 +246,7 @@ impl CannedReply {
     }
 }
 
-/// One event of an Anthropic stream: its name is the `type` of the data.
+/// An event of an Anthropic stream; its name is the `type` of the data.
 pub(crate) fn anthropic_event(data: &Value) -> String {
     let name = data["type"].as_str().unwrap_or("message");
     format!("event: {name}\ndata: {data}\n\n")
@@ -257,7 +257,7 @@ pub(crate) fn openai_event(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-/// A text in two pieces.
+/// Splits a text into two parts.
 fn halves(text: &str) -> [&str; 2] {
     let middle = (text.len() / 2..text.len())
         .find(|at| text.is_char_boundary(*at))

@@ -11,10 +11,10 @@ use futures_util::future::BoxFuture;
 use llm_client::SleepClock;
 use tokio::sync::watch;
 
-/// Polls without any progress after which nothing but time can help.
+/// The number of polls without progress after which only time can help.
 const QUIET_POLLS: u32 = 8;
 
-/// A clock that stands still until it is moved. Clones share the time.
+/// A clock that moves only when a test moves it. Clones share the time.
 ///
 /// It starts at 2026-11-22 00:00:00 UTC with [`SleepClock::instant`] zero. A sleep that was dropped is forgotten.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ struct ClockState {
     sleepers: BTreeMap<u64, Sleeper>,
     log: Vec<Duration>,
     skipped: Vec<Duration>,
-    /// Of [`FakeClock::run`]; a new sleep may be what it waits for.
+    /// The waker of [`FakeClock::run`], which may wait for a new sleep.
     driver: Option<Waker>,
 }
 
@@ -53,7 +53,7 @@ impl Default for FakeClock {
 }
 
 impl FakeClock {
-    /// A clock that stands still.
+    /// A clock that does not move.
     pub fn new() -> Self {
         Self {
             shared: Arc::new(ClockShared {
@@ -91,13 +91,13 @@ impl FakeClock {
         due.into_iter().for_each(Waker::wake);
     }
 
-    /// Sets the time of day. [`SleepClock::instant`] and the sleeps do not see it.
+    /// Sets the time of day, without effect on [`SleepClock::instant`] and the sleeps.
     pub fn set_now(&self, now: jiff::Timestamp) {
         let mut state = self.state();
         state.start = now.checked_sub(state.elapsed).unwrap();
     }
 
-    /// What the pending sleeps asked for, in the order they began.
+    /// The durations of the pending sleeps, in the order they began.
     pub fn sleepers(&self) -> Vec<Duration> {
         let state = self.state();
         state.sleepers.values().map(|one| one.asked).collect()
@@ -136,7 +136,7 @@ impl FakeClock {
         self.run_unless(future, || false).await
     }
 
-    /// As [`Self::run`], but the time stands still as long as `busy`: something outside is about to answer.
+    /// As [`Self::run`], but the time does not move while `busy`, because something outside is about to answer.
     pub async fn run_unless<F: Future>(&self, future: F, busy: impl Fn() -> bool) -> F::Output {
         let mut future = pin!(future);
         let mut quiet = 0;
@@ -207,7 +207,7 @@ impl SleepClock for FakeClock {
 }
 
 impl ClockState {
-    /// Takes out the sleepers whose time has come.
+    /// Removes the sleepers whose time is over.
     fn take_due(&mut self) -> Vec<Waker> {
         let elapsed = self.elapsed;
         self.sleepers
@@ -217,7 +217,7 @@ impl ClockState {
     }
 }
 
-/// Begins when it is first polled, as the code under test makes sleeps that it may never wait for.
+/// A sleep that begins at its first poll, since the code under test may create sleeps that it never awaits.
 struct Sleep {
     clock: FakeClock,
     asked: Duration,
@@ -273,7 +273,7 @@ impl Drop for Sleep {
     }
 }
 
-/// Remembers that someone asked for another poll.
+/// A waker that notes a request for another poll.
 struct Noticing {
     outer: Waker,
     woken: AtomicBool,

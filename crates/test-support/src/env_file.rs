@@ -24,7 +24,7 @@ pub struct EnvFileProgram {
     pub ask: &'static [&'static str],
     /// Arguments with which it works without a model and ends with 0.
     pub work: &'static [&'static str],
-    /// Makes what both need in the folder that the program runs in.
+    /// Creates the files that both need in the program's working directory.
     pub prepare: fn(&Path),
 }
 
@@ -140,12 +140,12 @@ impl PlantedEnvFile {
         self.root.path()
     }
 
-    /// The repository as messages name it.
+    /// The repository's path as shown in messages.
     fn folder(&self) -> String {
         self.root().canonicalize().unwrap().display().to_string()
     }
 
-    /// The program with nothing of the machine's environment.
+    /// The program without the machine's environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.program.program);
         command

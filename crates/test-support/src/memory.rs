@@ -38,7 +38,7 @@ impl MemoryTransport {
         }
     }
 
-    /// Answers with these, in order; more requests are a failure of the test.
+    /// Answers with these, in order; a further request fails the test.
     pub fn queue(answers: impl IntoIterator<Item = Result<HttpResponse, Error>>) -> Self {
         let answers: Vec<_> = answers.into_iter().collect();
         let mut answers = answers.into_iter();
@@ -50,7 +50,7 @@ impl MemoryTransport {
         lock(&self.requests).clone()
     }
 
-    /// How many requests wait for their answer now.
+    /// The number of requests that wait for their answer.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::SeqCst)
     }
@@ -75,7 +75,7 @@ pub fn response(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -
     streamed(status, headers, [Ok(body.into())])
 }
 
-/// A reply whose body comes in pieces, or fails.
+/// A reply whose body arrives in chunks, or fails.
 pub fn streamed<I>(status: u16, headers: &[(&str, &str)], body: I) -> HttpResponse
 where
     I: IntoIterator<Item = Result<Bytes, Error>>,
@@ -97,7 +97,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// A panic of one test's closure must not hide behind a poisoned lock.
+/// Locks, also after a panic of another test's closure.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -25,10 +25,10 @@ pub struct ScriptedModel {
     asks: Arc<Mutex<Vec<ModelRequest>>>,
 }
 
-/// What the model was asked.
+/// A request to the model.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
-    /// Which request of the server it is, from 0.
+    /// The number of the request at the server, from 0.
     pub number: usize,
     /// The model's id.
     pub model: String,
@@ -36,15 +36,15 @@ pub struct ModelRequest {
     pub system: String,
     /// The text of the last turn of the user, results of tools included.
     pub user: String,
-    /// That turn holds results of tools.
+    /// Whether that turn contains results of tools.
     pub has_tool_result: bool,
-    /// A stream is wanted.
+    /// Whether a stream is requested.
     pub stream: bool,
     /// The whole body.
     pub body: Value,
 }
 
-/// What a model does when a text comes up. The first rule that matches counts.
+/// The behaviour of the model for a text. The first rule that matches counts.
 #[derive(Clone, Debug)]
 pub struct Rule {
     user_contains: String,
@@ -54,7 +54,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Holds when the last turn of the user contains `text`.
+    /// A rule that applies if the last turn of the user contains `text`.
     pub fn when(text: impl Into<String>) -> Self {
         Self {
             user_contains: text.into(),
@@ -64,7 +64,7 @@ impl Rule {
         }
     }
 
-    /// Holds always.
+    /// A rule that always applies.
     pub fn always() -> Self {
         Self::when("")
     }
@@ -99,7 +99,7 @@ impl Rule {
         self
     }
 
-    /// The rule holds for so many requests only.
+    /// Limits the rule to this number of requests.
     #[must_use]
     pub fn times(mut self, n: u32) -> Self {
         self.left = Some(n);
@@ -113,14 +113,14 @@ impl Rule {
         self
     }
 
-    /// What the call cost in dollars, sent as `usage.cost` in the `OpenAI` protocol.
+    /// The cost of the call in dollars, sent as `usage.cost` in the `OpenAI` protocol.
     #[must_use]
     pub fn costs(mut self, dollars: f64) -> Self {
         self.reply.cost = Some(dollars);
         self
     }
 
-    /// Anything else of the reply.
+    /// Changes any other field of the reply.
     #[must_use]
     pub fn reply(mut self, reply: CannedReply) -> Self {
         self.reply = reply;
@@ -137,7 +137,7 @@ impl Rule {
 }
 
 impl ScriptedModel {
-    /// Answers by rules; a request that none matches gets a 400 which says so.
+    /// Starts a server that answers by rules; a request without a matching rule gets a 400.
     pub fn start(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut rules: Vec<Rule> = rules.into_iter().collect();
         Self::play(move |ask| {
@@ -150,7 +150,7 @@ impl ScriptedModel {
         })
     }
 
-    /// Answers as `script` says; the conditions of the rules it returns do not matter.
+    /// Starts a server that answers by `script`; the conditions of the returned rules are ignored.
     pub fn play(mut script: impl FnMut(&ModelRequest) -> Rule + Send + 'static) -> Self {
         let asks: Arc<Mutex<Vec<ModelRequest>>> = Arc::default();
         let seen = asks.clone();
@@ -185,17 +185,17 @@ impl ScriptedModel {
         self.server.url("/v1")
     }
 
-    /// Every question so far; counts of tokens are not among them.
+    /// Every request to the model so far, without counts of tokens.
     pub fn model_requests(&self) -> Vec<ModelRequest> {
         self.asks.lock().unwrap().clone()
     }
 
-    /// Every request so far, as it came.
+    /// Every HTTP request so far.
     pub fn requests(&self) -> Vec<Received> {
         self.server.requests()
     }
 
-    /// The server below.
+    /// The underlying server.
     pub fn server(&self) -> &FaultServer {
         &self.server
     }

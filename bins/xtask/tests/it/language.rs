@@ -15,6 +15,11 @@ use crate::single::sources;
 const COMMENTS: &[&str] = &[
     "bins/zer0gravity/src",
     "bins/xtask",
+    "crates/bin-support",
+    "crates/llm-client",
+    "crates/llm-types",
+    "crates/report-kit",
+    "crates/test-support",
     "crates/durable",
     "crates/hermitcrab-migrate",
     "crates/pscale-blocks",
@@ -25,6 +30,13 @@ const COMMENTS: &[&str] = &[
 ];
 
 /// The folders whose error texts and messages are read.
+const MESSAGES: &[&str] = &[
+    "crates/bin-support",
+    "crates/llm-client",
+    "crates/llm-types",
+    "crates/report-kit",
+    "crates/test-support",
+];
 const MESSAGES: &[&str] = &[
     "crates/durable/src",
     "crates/hermitcrab-migrate/src",

@@ -1,8 +1,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The folder in which the programs of this user keep their data, each in a folder of that program's name. `None` if the
-/// environment does not say.
+/// The folder for the data of this user's programs, each in a folder of its name. `None` if the environment does not name
+/// one.
 #[expect(
     clippy::disallowed_methods,
     reason = "this crate is where the binaries' environment is read"
@@ -11,7 +11,7 @@ pub fn data_folder() -> Option<PathBuf> {
     data_folder_of(std::env::consts::OS, |name| std::env::var_os(name))
 }
 
-/// A relative path depends on where the program is started, so it does not count.
+/// The folder by the rules of `system`. A relative path depends on the working directory, so it is ignored.
 fn data_folder_of(system: &str, get: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name| {
         let path = get(name).map(PathBuf::from);

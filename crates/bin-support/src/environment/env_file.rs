@@ -4,8 +4,8 @@ use secrecy::SecretString;
 
 /// The variables of a `.env` file, by the syntax that every such file of these programs has.
 ///
-/// A line is `NAME=value`, with `export ` in front of it or not, empty, or a comment that begins with `#`. A value stands for
-/// itself; between single quotes every character does, between double quotes `\n`, `\t`, `\"` and `\\` are escapes. No `$` is
+/// A line is `NAME=value`, with or without `export ` before it, empty, or a comment that begins with `#`. A value is read
+/// literally, also between single quotes; between double quotes `\n`, `\t`, `\"` and `\\` are escapes. A `$` is never
 /// expanded and no value has more than one line. A byte order mark and CRLF are accepted.
 #[derive(Debug, Default)]
 pub struct EnvFile {

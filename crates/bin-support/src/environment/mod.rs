@@ -17,10 +17,10 @@ pub use self::data_folder::data_folder;
 pub use self::env_file::EnvFile;
 pub use self::origin::Origin;
 
-/// The variable that moves Anthropic to another address.
+/// The variable that sets another address for Anthropic.
 pub(crate) const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 
-/// The variables that every file may give; besides those names that begin with [`OURS`].
+/// The variables that every file may set, in addition to names that begin with [`OURS`].
 const KEYS: [&str; 7] = [
     "POPPER_API_KEY",
     "ZER0GRAVITY_API_KEY",
@@ -32,7 +32,7 @@ const KEYS: [&str; 7] = [
 ];
 const OURS: &str = "ORRERY_";
 
-/// The most bad lines of one file that are named.
+/// The maximum number of malformed lines of one file that are reported.
 const NAMED: usize = 10;
 
 /// A value and its source.
@@ -42,17 +42,18 @@ pub(crate) struct Variable {
     pub origin: Origin,
 }
 
-/// The variables of a program: the real ones, then those of files. Every value keeps its origin, and no file changes the
-/// environment of the process.
+/// The variables of a program: those of the process, then those of files.
+///
+/// Every value keeps its origin, and no file changes the environment of the process.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
-    /// In the order in which they are asked.
+    /// The files in the order of lookup.
     files: Vec<(Origin, BTreeMap<String, SecretString>)>,
 }
 
 impl Environment {
-    /// With the file of `--env-file`, or else with the `.env` that is found from the working directory upwards; and what the
-    /// user should know about it, one line each.
+    /// Loads the file of `--env-file`, or else the `.env` found from the working directory upwards. Also returns notices for the
+    /// user, one line each.
     ///
     /// # Errors
     /// The file of `--env-file` cannot be read, or has a line that is not `NAME=value`.
@@ -74,10 +75,10 @@ impl Environment {
         Ok((environment, notices))
     }
 
-    /// Adds the keys of the file in which a program keeps them; those that are there already stay. Returns lines for the user.
+    /// Adds the keys of a program's key file; keys that are already set stay. Returns notices for the user.
     ///
     /// # Errors
-    /// As for the file of `--env-file`.
+    /// The file cannot be read, or has a line that is not `NAME=value`.
     pub(crate) fn add_key_file(&mut self, file: &Path) -> Result<Vec<String>, Error> {
         Ok(self.add(Origin::KeyFile, checked(file)?))
     }
@@ -91,7 +92,7 @@ impl Environment {
         }
     }
 
-    /// Keeps the names that such a file may give; a warning lists the others that have a value.
+    /// Keeps the names that such a file may set; a notice lists the others that have a value.
     fn add(&mut self, origin: Origin, file: EnvFile) -> Vec<String> {
         let mut notices: Vec<_> = (file.bad_lines.iter().take(NAMED))
             .map(|line| format!("{origin}: line {line} is not NAME=value, ignored"))
@@ -149,7 +150,7 @@ impl Environment {
     }
 }
 
-/// The real variable `name`; characters that are not Unicode are replaced, so that the check of the value refuses them.
+/// The variable `name` of the process. Invalid Unicode is replaced, so that the check of the value refuses it.
 #[expect(
     clippy::disallowed_methods,
     reason = "this crate is where the binaries' environment is read"
@@ -158,7 +159,7 @@ fn real_variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// A file that the user named: it must be good as a whole.
+/// Reads a file that the user named: every line must be valid.
 fn checked(path: &Path) -> Result<EnvFile, Error> {
     let bytes = fs::read(path).map_err(|source| Error::EnvFileUnreadable {
         path: path.to_owned(),
@@ -174,8 +175,9 @@ fn checked(path: &Path) -> Result<EnvFile, Error> {
     }
 }
 
-/// The nearest folder with a `.env` at or above `start`. The search ends at the first folder that contains `.git` or is
-/// `home`; where no folder above is one of these, only `start` is looked at.
+/// The nearest folder with a `.env` at or above `start`.
+///
+/// The search ends at the first folder that contains `.git` or is `home`. Without such a folder only `start` is searched.
 fn find(start: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let is_last =
         |folder: &Path| Some(folder) == home || folder.join(".git").symlink_metadata().is_ok();
@@ -189,7 +191,7 @@ fn find(start: &Path, home: Option<&Path>) -> Option<PathBuf> {
     folders.find(has_file).map(Path::to_owned)
 }
 
-/// The text of a `.env` that was found, or the reason for which it does not count.
+/// The text of a `.env` that was found, or the reason why it is ignored.
 fn read_found(path: &Path) -> Result<String, String> {
     let unreadable = |error: io::Error| format!("it cannot be read: {error}");
     let found = path.symlink_metadata().map_err(unreadable)?;
@@ -220,7 +222,7 @@ fn refusal(found: &fs::Metadata) -> Option<&'static str> {
     refusal_of(found.is_file(), found.uid(), found.mode(), user)
 }
 
-/// The reason for which a file with this owner and mode does not count for `user`.
+/// The reason why a file with this owner and mode is ignored for `user`.
 #[cfg(unix)]
 fn refusal_of(is_file: bool, owner: u32, mode: u32, user: u32) -> Option<&'static str> {
     const ROOT: u32 = 0;
@@ -256,7 +258,7 @@ fn is_same(_: &fs::Metadata, _: &fs::Metadata) -> bool {
 mod tests {
     use super::*;
 
-    /// A folder that is removed with the test, with these folders and files (`PATH=TEXT`) in it.
+    /// A temporary folder that contains these folders and files (`PATH=TEXT`).
     fn tree(parts: &[&str]) -> (tempfile::TempDir, PathBuf) {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path().canonicalize().unwrap();

@@ -6,7 +6,7 @@ use crate::escape;
 /// The source of a key or an address. Shown, it is the SOURCE of messages: `the environment`, `.env in FOLDER`, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// `--base-url`.
+    /// The flag `--base-url`.
     Flag,
     /// A variable that was set when the program started.
     Environment,

@@ -3,25 +3,25 @@ use std::process::ExitCode;
 
 use super::terminal_text::escape;
 
-/// How a program ended; the same codes for every binary.
+/// The outcome of a program; the exit codes are the same for every binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: all that was asked for is done.
+    /// 0: the command is done.
     Done,
     /// 1: the program failed.
     Failed,
-    /// 2: wrong usage, configuration or input file; nothing was done.
+    /// 2: wrong usage, configuration or input file; no work was done.
     Usage,
     /// 3: finished, but some items failed.
     SomeFailed,
-    /// 4: finished, and a check the user asked for did not hold.
+    /// 4: finished, and a check that the user asked for failed.
     CheckFailed,
-    /// 130: interrupted (Ctrl-C, SIGTERM, SIGHUP, or a cap reached); what is finished is kept.
+    /// 130: interrupted (Ctrl-C, SIGTERM, SIGHUP, or a cap reached); finished work is kept.
     Interrupted,
 }
 
 impl Exit {
-    /// The number the shell sees.
+    /// The exit code of the process.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -42,7 +42,7 @@ impl From<Exit> for ExitCode {
 
 /// The error that ends a program, with its exit code.
 ///
-/// Any error turns into one by `?`, with [`Exit::Failed`]. It is no `Error` itself, so that `?` can do this.
+/// `?` converts any error into one, with [`Exit::Failed`]. To allow this, the type does not implement `Error`.
 #[derive(Debug)]
 pub struct Failure {
     pub(crate) exit: Exit,
@@ -63,7 +63,7 @@ impl Failure {
         Self::new(Exit::Usage, error)
     }
 
-    /// The error, for a program that goes on and tells it in another way.
+    /// The error, for a program that continues and reports it in another way.
     pub fn error(&self) -> &(dyn StdError + 'static) {
         self.error.as_ref()
     }
@@ -75,7 +75,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-/// `program: message: source: source of the source`, fit for a terminal. Messages may have several lines.
+/// The line `program: message: source: ...`, safe for a terminal. Messages may have several lines.
 pub(crate) fn error_line(program: &str, error: &dyn StdError) -> String {
     let mut line = format!("{program}: {error}");
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! How a program ends, and text that is fit for a terminal.
+//! Exit codes and failures of a program, and text that is safe for a terminal.
 
 mod failure;
 mod terminal_text;

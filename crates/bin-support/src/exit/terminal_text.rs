@@ -1,7 +1,10 @@
-//! Text of others on its way to a terminal.
+//! Untrusted text made safe for a terminal.
 
-/// The text with every control character, and every character that turns the reading direction, written as an escape: a
-/// law's name must not move the cursor or change how the rest of the line reads.
+/// The text with an escape for every control character and every character that changes the reading direction.
+///
+/// So the name of a law cannot move the cursor or reorder the rest of the line. These are the characters of the general
+/// category Cc (`char::is_control`), those with the property `Bidi_Control` (U+061C, U+200E, U+200F, U+202A-202E,
+/// U+2066-2069), and the line and paragraph separators.
 pub fn escape(text: &str) -> String {
     text.chars()
         .fold(String::with_capacity(text.len()), |mut out, char| {
@@ -14,7 +17,7 @@ pub fn escape(text: &str) -> String {
         })
 }
 
-/// At most `limit` characters of the printable text: the beginning, `…`, and the end.
+/// At most `limit` characters of the printable text: its beginning, `…`, and its end.
 pub fn shortened(text: &str, limit: usize) -> String {
     let text = escape(text);
     let length = text.chars().count();

@@ -8,23 +8,23 @@ use super::{ModelFlags, ProviderName};
 use crate::environment::{BASE_URL, Variable};
 use crate::{Error, Origin};
 
-/// What a program asks when the flags do not say.
+/// The provider and model that a program asks by default.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelDefaults {
-    /// Its name; a key in `<PROGRAM>_API_KEY` is used before the provider's own.
+    /// The program's name; a key in `<PROGRAM>_API_KEY` is preferred to the provider's own.
     pub program: &'static str,
-    /// Who serves its model.
+    /// The provider of the default model.
     pub provider: ProviderName,
-    /// The model's id there. Another provider needs `--model`.
+    /// The model's id at that provider. Another provider needs `--model`.
     pub model: &'static str,
 }
 
-/// What flags, environment and defaults come to.
+/// The choice that follows from flags, environment and defaults.
 #[derive(Debug)]
 pub(crate) enum Choice {
-    /// No model; the notice when nobody asked for that.
+    /// No model; a notice if the user did not ask for that.
     Offline { notice: Option<String> },
-    /// This model of this server.
+    /// A model of a server.
     Ask(Box<Target>),
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Target {
     /// The server's host, with its port if the address names one.
     pub host: String,
     pub model: String,
-    /// For the user, before the first request.
+    /// A notice for the user, printed before the first request.
     pub notice: Option<String>,
 }
 
-/// Decides by the rules in the documentation of [`crate::ModelSource`]. `variable` looks up the environment.
+/// Chooses by the rules in the documentation of [`crate::ModelSource`]. `variable` looks up the environment.
 pub(crate) fn choose(
     flags: &ModelFlags,
     defaults: &ModelDefaults,
@@ -106,16 +106,16 @@ pub(crate) fn choose(
     })))
 }
 
-/// The address that is asked.
+/// The address that requests go to.
 struct Address {
     server: Endpoint,
     origin: Origin,
-    /// Whether it is the provider's own.
+    /// Whether it is the provider's default address.
     is_own: bool,
 }
 
 impl Address {
-    /// The one of the flag, else the variable's, else the provider's own; `None` for a provider without one.
+    /// The address of the flag, else of the variable, else the provider's default; `None` for a provider without one.
     fn of(
         flags: &ModelFlags,
         provider: ProviderName,
@@ -147,8 +147,8 @@ impl Address {
         self.server.is_loopback()
     }
 
-    /// Whether a key of this origin may be sent here: nothing but the provider's own address, an order of the user, and the
-    /// hand that gave the key may say where a key goes.
+    /// Whether a key of this origin may be sent here: to the provider's own address, to the address of the flag, or to an
+    /// address that has the same source as the key.
     fn may_have(&self, key: &Origin) -> bool {
         let ordered = match &self.origin {
             Origin::Flag => true,
@@ -170,7 +170,7 @@ impl Address {
         }
     }
 
-    /// Names the host if it is not the provider's own, or if the key was found.
+    /// A line that names the host, if it is not the provider's own or if the key was in a `.env` that was found.
     fn host_notice(&self, key: Option<(&str, &Origin)>) -> Option<String> {
         let found = key.is_some_and(|(_, origin)| matches!(origin, Origin::Found(_)));
         (found || !self.is_own).then(|| {
@@ -184,7 +184,7 @@ impl Address {
         })
     }
 
-    /// `HOST` or `HOST:PORT`, as the address has it.
+    /// The host, as `HOST` or `HOST:PORT` like in the address.
     fn host(&self) -> String {
         let base = self.server.base();
         let host = base.host_str().unwrap_or_default();
@@ -195,7 +195,7 @@ impl Address {
     }
 }
 
-/// Offline because the user, or the program, wants it: what needs a server cannot be meant.
+/// The offline choice of the user or the program; flags that need a server are refused.
 fn offline(flags: &ModelFlags) -> Result<Choice, Error> {
     let flag = [
         ("--base-url", flags.base_url.is_some()),
@@ -236,7 +236,7 @@ fn offline_notice(flags: &ModelFlags, variables: &[String]) -> String {
     )
 }
 
-/// The same file as far as the names tell.
+/// Whether two paths name the same file, without access to the disk.
 fn is_same(a: &Path, b: &Path) -> bool {
     let named = |path: &Path| -> Vec<_> {
         path.components()

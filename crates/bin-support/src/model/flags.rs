@@ -7,7 +7,7 @@ use llm_client::{Anthropic, Dialect, Usd};
 use super::choice::{Choice, ModelDefaults, choose};
 use crate::Environment;
 
-/// Which model a command asks, and how; `#[command(flatten)]` them into the commands that ask one.
+/// The flags of every command that asks a model; add them with `#[command(flatten)]`.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ModelFlags {
     /// Model provider [default: the program's own if a key for it is set, else offline].
@@ -16,8 +16,8 @@ pub struct ModelFlags {
     /// Address of the server, with `/v1` at its end for all but anthropic [default: the provider's own].
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// The file that gave `base_url`, such as the record of an earlier run, where the flag did not: a key is sent there only
-    /// if the address is the provider's own.
+    /// The file that gave `base_url` in place of the flag, such as the record of an earlier run. A key is sent there only if
+    /// the address is the provider's own.
     #[arg(skip)]
     pub base_url_file: Option<PathBuf>,
     /// Model id at the provider [default: the program's own].
@@ -32,7 +32,7 @@ pub struct ModelFlags {
     /// Cap in dollars for the whole run, resumes included.
     #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     pub max_usd: Option<Usd>,
-    /// Cap in tokens of prompts and replies for the whole run, from a program that has a flag for it.
+    /// Cap in tokens of prompts and replies for the whole run, set by a program that has a flag for it.
     #[arg(skip)]
     pub max_tokens: Option<u64>,
     /// Calls at the same time, at most.
@@ -41,14 +41,14 @@ pub struct ModelFlags {
 }
 
 impl ModelFlags {
-    /// Whether neither the flags nor the environment say whom to ask: the program would ask nobody, with a notice.
+    /// Whether flags and environment select no provider, so that the program runs offline with a notice.
     pub fn defaults_to_offline(&self, defaults: &ModelDefaults, environment: &Environment) -> bool {
         let choice = choose(self, defaults, |name| environment.get(name));
         matches!(choice, Ok(Choice::Offline { notice: Some(_) }))
     }
 }
 
-/// Who serves a model.
+/// The provider of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ProviderName {
     /// Messages at api.anthropic.com.
@@ -70,7 +70,7 @@ pub enum ProviderName {
 }
 
 impl ProviderName {
-    /// As it is written on the command line.
+    /// The name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -84,12 +84,12 @@ impl ProviderName {
         }
     }
 
-    /// Whether somebody may send a bill: not for a server of one's own. A generic one may be a gateway to somebody who does.
+    /// Whether calls may cost money: not on the user's own server. A generic server may be a gateway to a paid one.
     pub fn is_billable(self) -> bool {
         !matches!(self, Self::Llamacpp | Self::Ollama | Self::Vllm)
     }
 
-    /// How it is spoken to; none for no model.
+    /// The protocol of the provider; `None` for `offline`.
     pub(crate) fn protocol(self) -> Option<Protocol> {
         Some(match self {
             Self::Anthropic => Protocol::Messages,
@@ -103,7 +103,7 @@ impl ProviderName {
         })
     }
 
-    /// The variables that may hold a key for it; the first that is set wins. The program's own comes first.
+    /// The variables that may contain a key; the first that is set counts. The program's variable comes first.
     pub fn key_variables(self, program: &str) -> Vec<String> {
         [program_variable(program)]
             .into_iter()
@@ -111,7 +111,7 @@ impl ProviderName {
             .collect()
     }
 
-    /// The variable that holds a key for it. Servers of one's own have none, and need none.
+    /// The provider's own key variable; `None` for servers that need no key.
     pub(crate) fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::Anthropic => Some("ANTHROPIC_API_KEY"),
@@ -126,17 +126,17 @@ pub(super) fn program_variable(program: &str) -> String {
     format!("{}_API_KEY", program.to_uppercase().replace('-', "_"))
 }
 
-/// How a server is spoken to.
+/// The protocol of a server.
 #[derive(Debug)]
 pub(crate) enum Protocol {
-    /// Anthropic's.
+    /// The messages API of Anthropic.
     Messages,
-    /// The one of nearly all others.
+    /// The chat completions API of nearly all others.
     ChatCompletions(Dialect),
 }
 
 impl Protocol {
-    /// Where the server is reached unless `--base-url` says otherwise.
+    /// The default address; `--base-url` overrides it.
     pub(crate) fn base_url(&self) -> Option<&'static str> {
         match self {
             Self::Messages => Some(Anthropic::DEFAULT_BASE),

@@ -20,33 +20,33 @@ use flags::Protocol;
 pub use choice::ModelDefaults;
 pub use flags::{ModelFlags, ProviderName};
 
-/// What a program asks, by flags, environment and defaults.
+/// The model that a program asks, chosen by flags, environment and defaults.
 ///
-/// - **Provider**: `--provider`, else the program's. `--base-url` moves it to another address and does not change its
-///   protocol: for any server of chat completions say `--provider generic --base-url URL`. `ANTHROPIC_BASE_URL` moves
-///   Anthropic where the flag does not say, and like a default it decides nothing else.
-/// - **Key**: `<PROGRAM>_API_KEY`, else the provider's own variable; an empty one counts as absent. The provider's own
+/// - **Provider**: `--provider`, else the program's default. `--base-url` sets another address and does not change the
+///   protocol: for any server of chat completions give `--provider generic --base-url URL`. Without the flag
+///   `ANTHROPIC_BASE_URL` sets the address of Anthropic; like a default, it decides nothing else.
+/// - **Key**: `<PROGRAM>_API_KEY`, else the provider's own variable; an empty one counts as absent. The provider's key
 ///   is not sent to a server on this machine. To another address than the provider's own a key is sent only if the address
-///   is from `--base-url`, or both are from the real environment, or both are from one `--env-file`; else it is a usage
-///   error. Where requests go elsewhere, or a key is from a `.env` that was found, a line on stderr says so.
-/// - **No key**: fine for a server on this machine, for a server of one's own (llama.cpp, Ollama, vLLM, generic) and
-///   with `--replay`. Else a usage error if a provider, a model, an address or a replay was asked for, and
+///   is from `--base-url`, or both are from the real environment, or both are from one `--env-file`; otherwise it is a usage
+///   error. If requests go to another address, or the key is from a `.env` that was found, a line on stderr says so.
+/// - **No key**: allowed for a server on this machine, for the user's own server (llama.cpp, Ollama, vLLM, generic) and
+///   with `--replay`. Otherwise a usage error if a provider, a model, an address or a replay was given, and
 ///   [`ModelSource::Offline`] with a notice on stderr if not.
-/// - **Cap**: with `--max-usd` a model without a known price is refused, except on a server of one's own that sends no
-///   bills (llama.cpp, Ollama, vLLM). A generic one may be a gateway to somebody who does.
-/// - **Model**: `--model`, else the program's, which is for its own provider only.
+/// - **Cap**: with `--max-usd` a model without a known price is refused, except on the user's own server, which is free
+///   (llama.cpp, Ollama, vLLM). A generic server may be a gateway to a paid one.
+/// - **Model**: `--model`, else the program's default, which is for its provider only.
 pub enum ModelSource {
-    /// No model. What takes its place belongs to the program.
+    /// No model. The program uses its offline replacement.
     Offline,
-    /// A model behind a client with all its layers.
+    /// A model, reached by a client with all its layers.
     Client {
-        /// Ready to be asked; clones share budget and limits.
+        /// The client; clones share budget and limits.
         client: Client,
-        /// The id for [`llm_client::Request::model`].
+        /// The model's id, for [`llm_client::Request::model`].
         model: String,
-        /// Who serves it; for results.
+        /// The provider, for results.
         provider: ProviderName,
-        /// Knows the key, to take it out of texts.
+        /// The redactor that removes the key from texts.
         redactor: Redactor,
         /// The server's host, with its port if the address names one; for results.
         host: String,
@@ -54,7 +54,7 @@ pub enum ModelSource {
 }
 
 impl ModelFlags {
-    /// Decides what to ask and makes it ready; nothing is sent. `seed` is where the random part of waits comes from.
+    /// Chooses the model and builds its client; nothing is sent. `seed` is the random seed of waits.
     ///
     /// # Errors
     /// Flags that contradict each other, a missing or unusable key, a cassette that cannot be used: all end the
@@ -82,7 +82,7 @@ impl ModelFlags {
         self.open_versions(defaults, &BTreeMap::new(), seed, session, settings)
     }
 
-    /// As [`Self::open_with`]; these models of Anthropic's are asked with a version of its API of their own.
+    /// As [`Self::open_with`], with another version of the API for some models of Anthropic.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -111,7 +111,7 @@ impl ModelFlags {
         }
     }
 
-    /// As [`Self::open_versions`], with a key that the user gave just now in place of the program's in `environment`.
+    /// As [`Self::open_versions`], with a key that the user just entered in place of the program's in `environment`.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -136,7 +136,7 @@ impl ModelFlags {
         }
     }
 
-    /// The provider whose key is missing, if nothing else is: for a program that can ask for one.
+    /// The provider whose key is missing, if only the key is: for a program that can ask the user for it.
     ///
     /// # Errors
     /// As [`Self::open`], but for a missing key.
@@ -208,7 +208,7 @@ impl ModelFlags {
     }
 }
 
-/// The environment, with this key for the program.
+/// A lookup in the environment, with this key for the program.
 fn with_key<'a>(
     environment: &'a Environment,
     defaults: &ModelDefaults,
@@ -227,7 +227,7 @@ fn with_key<'a>(
     }
 }
 
-/// What `--max-usd` means for a model that no table has a price for.
+/// The effect of `--max-usd` on a model without a known price.
 fn unpriced(provider: ProviderName) -> Unpriced {
     if provider.is_billable() {
         Unpriced::Refuse
@@ -279,7 +279,7 @@ mod tests {
         assert!(line.contains("no/such/tape.jsonl"), "{line}");
     }
 
-    /// What a call of one token more than the cap is refused with; nothing is sent.
+    /// The error of a call of one token more than the cap; nothing is sent.
     fn refused(
         flags: &ModelFlags,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// The heading of the flags that every command of every program takes; their group is the last one of each help.
+/// The heading of the flags that every command takes; this group is the last one of each help.
 pub(super) const COMMON: &str = "Common options";
 
 /// The flags of every program, before or after a command; [`command`](crate::command) adds them.
@@ -22,10 +22,10 @@ pub struct CommonFlags {
     pub env_file: Option<PathBuf>,
 }
 
-/// How log lines are written.
+/// The form of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text for people.
     Text,
     /// One JSON object a line.
     Json,

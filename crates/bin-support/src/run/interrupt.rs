@@ -16,16 +16,16 @@ use crate::{Error, Exit};
 /// A signal this soon after the first one is the same request: a supervisor may send two at once.
 const SAME_REQUEST: Duration = Duration::from_millis(200);
 
-/// A request to stop, by Ctrl-C, SIGTERM or SIGHUP; cheap to clone and to ask.
+/// A request to stop, by Ctrl-C, SIGTERM or SIGHUP; cheap to clone and to query.
 ///
-/// A command that never asks should not call [`Interrupt::on_signals`]: these signals then end the process at once.
+/// A command that never queries it should not call [`Interrupt::on_signals`]: these signals then end the process at once.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
     raised: AtomicBool,
-    /// SIGTERM or SIGHUP came, after which nothing new begins.
+    /// Whether SIGTERM or SIGHUP came, after which no new work begins.
     ends: AtomicBool,
     /// The signal that raised the flag.
     signal: AtomicI32,
@@ -40,11 +40,11 @@ struct Shared {
 type Action = Box<dyn FnOnce() + Send>;
 
 impl Interrupt {
-    /// Waits for these signals from now on, in a thread: the first one raises the flag, and one more ends the process with 130,
+    /// Starts a thread that waits for these signals: the first one raises the flag, and one more ends the process with 130,
     /// unless it comes within 200 ms.
     ///
     /// # Errors
-    /// [`Error::Interrupt`] where the system refuses the handler.
+    /// [`Error::Interrupt`] if the system refuses the handler.
     pub fn on_signals() -> Result<Self, Error> {
         let failed = |source| Error::Interrupt { source };
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
@@ -86,7 +86,7 @@ impl Interrupt {
         }
     }
 
-    /// Ends the process with 130 when SIGTERM or SIGHUP came and `grace` is over: an output that is not read could hold it
+    /// Ends the process with 130 at `grace` after SIGTERM or SIGHUP: an output that is not read could hold it
     /// for ever.
     pub fn end_after(&self, grace: Duration) {
         // Only the first call counts.
@@ -106,7 +106,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether the program should finish what is in flight and end with [`Exit::Interrupted`].
+    /// Whether the program should finish the work under way and end with [`Exit::Interrupted`].
     pub fn is_raised(&self) -> bool {
         self.0.raised.load(Ordering::SeqCst)
     }
@@ -130,8 +130,7 @@ impl Interrupt {
         }
     }
 
-    /// Calls `act` once the flag is raised, from the thread that waits for signals: the work in other threads may keep every
-    /// one of them busy.
+    /// Calls `act` once the flag is raised, on the thread that waits for signals, since all other threads may be busy.
     pub fn then(&self, act: impl FnOnce() + Send + 'static) {
         let mut actions = self.actions();
         if self.is_raised() {
@@ -142,7 +141,7 @@ impl Interrupt {
         }
     }
 
-    /// Forgets a Ctrl-C that stopped a part of the work and not the program. SIGTERM and SIGHUP are not forgotten.
+    /// Clears a Ctrl-C that stopped a part of the work and not the program. SIGTERM and SIGHUP stay raised.
     pub fn lower(&self) {
         if !self.0.ends.load(Ordering::SeqCst) {
             self.0.raised.store(false, Ordering::SeqCst);
@@ -163,7 +162,7 @@ fn end() -> ! {
     low_level::exit(Exit::Interrupted.code().into());
 }
 
-/// Makes a file over the limit of its size (`ulimit -f`) an error of the write: SIGXFSZ would end the process without a word.
+/// Turns SIGXFSZ (file over `ulimit -f`) into an error of the write; the signal would end the process without a message.
 pub(crate) fn survive_file_limits() {
     // Where it is refused, the system's default stays.
     #[cfg(unix)]

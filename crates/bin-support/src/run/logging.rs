@@ -13,7 +13,7 @@ use super::flags::{CommonFlags, LogFormat};
 use super::progress::Progress;
 use crate::escape;
 
-/// Sends `tracing` events to stderr. A subscriber that is already there stays.
+/// Sends `tracing` events to stderr. A subscriber that is already set stays.
 pub(crate) fn start(flags: &CommonFlags, progress: &Progress) {
     let level = if flags.quiet {
         Level::WARN
@@ -41,7 +41,7 @@ pub(crate) fn start(flags: &CommonFlags, progress: &Progress) {
     };
 }
 
-/// The text form: the sentence of the event on one line. Fields are for programs, which read the other form.
+/// The text form: the message of the event on one line. Fields appear in the JSON form only.
 struct Sentence;
 
 impl<S, N> FormatEvent<S, N> for Sentence

@@ -1,4 +1,4 @@
-//! Manual pages, made from the command line that the program parses.
+//! Manual pages, generated from the command line that the program parses.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) fn page(command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Writes the page of the program and of each of its commands into a folder, each as a whole or not at all, and returns how many.
+/// Writes the page of the program and of each command into a folder and returns the number of pages.
 pub(crate) fn write(command: Command, folder: &Path) -> Result<usize, Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
@@ -49,7 +49,7 @@ fn collect(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<
     inner.into_iter().try_for_each(|one| collect(one, pages))
 }
 
-/// Returns what a help says last, its lines kept as they are: an example is copied from a page as from a terminal.
+/// Returns the end of a help with its line breaks, so that an example can be copied from the page.
 fn end_of_help(text: &str) -> String {
     let mut page = String::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
@@ -65,7 +65,7 @@ fn end_of_help(text: &str) -> String {
     page
 }
 
-/// Escapes a line for roff, so that quotes and dashes stay the ones of ASCII.
+/// Escapes a line for roff, so that quotes and dashes stay ASCII.
 fn literal(line: &str) -> String {
     let mut escaped = String::from("\\&");
     for character in line.chars() {

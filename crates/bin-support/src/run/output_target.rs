@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use super::session::Session;
 use crate::{Failure, OutputFile, escape};
 
-/// The value of every flag that names an output: a file, or stdout for `-`. A file called `-` is `./-`.
+/// The value of a flag that names an output: a file, or stdout for `-`. A file called `-` is `./-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputTarget {
     /// stdout, among the results.
     Stdout,
-    /// A file that is written as a whole or not at all.
+    /// A file that is written completely or not at all.
     File(PathBuf),
 }
 
@@ -24,7 +24,7 @@ impl OutputTarget {
         }
     }
 
-    /// Begins the output, which shows early whether it can be written: a file by [`OutputFile::begin_checked`].
+    /// Begins the output, which fails early if it cannot be written: a file by [`OutputFile::begin_checked`].
     ///
     /// # Errors
     /// As [`OutputFile::begin_checked`]; stdout has none.
@@ -50,13 +50,13 @@ impl From<OsString> for OutputTarget {
 }
 
 impl From<PathBuf> for OutputTarget {
-    /// A file, whatever its name is.
+    /// A file, also one called `-`.
     fn from(path: PathBuf) -> Self {
         Self::File(path)
     }
 }
 
-/// Shows the path, fit for a terminal, or `stdout`.
+/// Shows the path, safe for a terminal, or `stdout`.
 impl fmt::Display for OutputTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,15 +71,15 @@ impl fmt::Display for OutputTarget {
 pub enum Output {
     /// stdout, among the results.
     Stdout,
-    /// A file that is not there before it is finished.
+    /// A file that appears when it is finished.
     File(OutputFile),
 }
 
 impl Output {
-    /// Writes it as a whole.
+    /// Writes the whole output.
     ///
     /// # Errors
-    /// [`crate::Error::OutputFile`], or the error of stdout; the file that was there before still is.
+    /// [`crate::Error::OutputFile`], or the error of stdout; an old file is unchanged.
     pub fn finish(
         self,
         session: &mut Session,

@@ -1,4 +1,4 @@
-//! The whole command line of a program: what `clap` derives from its struct, and what all programs share.
+//! The command line of a program, which `clap` derives from its struct, with the flags and commands that all programs share.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,21 +16,21 @@ use super::shared_command::SharedCommand;
 use super::{interrupt, logging};
 use crate::{Environment, Exit, Failure};
 
-/// The length of the longest line of help, however wide the terminal is.
+/// The maximum length of a line of help, in characters.
 const WIDEST_HELP: usize = 100;
 
 /// A program's command line: a `clap` struct, which [`run`](crate::run) parses.
 pub trait Program: Parser {
-    /// Returns every place that the program writes unless a flag names another one.
+    /// Returns every path that the program writes to by default.
     ///
     /// # Errors
-    /// A place cannot be found, such as the user's folder for data.
+    /// A path cannot be determined, such as the user's folder for data.
     fn places(_matches: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(Vec::new())
     }
 }
 
-/// A file or folder that a program writes unless a flag names another one; `paths` prints it.
+/// A file or folder that a program writes to by default; `paths` prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultPath {
     pub(crate) label: &'static str,
@@ -38,7 +38,7 @@ pub struct DefaultPath {
 }
 
 impl DefaultPath {
-    /// A place with its label; a relative path counts from the working directory.
+    /// A path with its label; a relative path counts from the working directory.
     pub fn new(label: &'static str, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         Self {
@@ -48,9 +48,9 @@ impl DefaultPath {
     }
 }
 
-/// Returns the command line of a program: its own flags and commands, then [`CommonFlags`], help and version.
+/// Returns the command line of a program: its flags and commands, then [`CommonFlags`], help and version.
 ///
-/// Where the program has commands, it gets `completions`, `man` and `paths`, and each help ends with the file of the guide.
+/// A program with commands also gets `completions`, `man` and `paths`; each help ends with the file of the guide.
 pub fn command<C: CommandFactory>() -> Command {
     // Their own text would replace the one of the program, so that they are added one by one.
     let flags = CommonFlags::augment_args(Command::default());
@@ -94,9 +94,9 @@ fn with_guide(command: Command, guide: &str) -> Command {
         .mut_subcommands(|inner| with_guide(inner, guide))
 }
 
-/// The work that a command line names.
+/// The task that a command line selects.
 enum Task<C> {
-    /// The program's own work.
+    /// A task of the program.
     Own(C),
     /// A command that all programs share.
     Shared(SharedCommand),
@@ -113,10 +113,10 @@ impl<C: Program> Task<C> {
     }
 }
 
-/// The body of every `main`: reads the flags and `.env`, starts the log, calls `execute`, prints its error.
+/// Runs a program: reads the flags and `.env`, starts the log, calls `execute` and prints its error.
 ///
-/// Wrong flags end with 2 and the usage, `--help` with 0, an `--env-file` that does not parse with 2. When the reader of
-/// stdout goes away and `execute` passes that error on, the program ends with 0 and without a word.
+/// Wrong flags exit with 2 and the usage, `--help` with 0, an `--env-file` that does not parse with 2. If the reader closes
+/// stdout and `execute` returns that error, the program exits with 0 and prints nothing.
 pub fn run<C: Program>(
     execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>,
 ) -> ExitCode {

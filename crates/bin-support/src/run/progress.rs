@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Progress bars on stderr, silent when stderr is no terminal or `--quiet` was given.
+/// Progress bars on stderr, hidden if stderr is not a terminal or with `--quiet`.
 #[derive(Debug, Clone)]
 pub struct Progress(MultiProgress);
 
@@ -18,7 +18,7 @@ impl Progress {
         Self(MultiProgress::with_draw_target(target))
     }
 
-    /// A bar that counts up to `len` and goes away when it is dropped.
+    /// A bar that counts up to `len` and disappears when it is dropped.
     pub fn bar(&self, label: impl Into<Cow<'static, str>>, len: usize) -> ProgressBar {
         let bar = ProgressBar::new(len as u64)
             .with_style(style())
@@ -27,7 +27,7 @@ impl Progress {
         self.0.add(bar)
     }
 
-    /// Takes the bars away while `write` uses the terminal.
+    /// Hides the bars while `write` uses the terminal.
     pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.suspend(write)
     }
@@ -41,7 +41,7 @@ fn style() -> ProgressStyle {
     ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}").expect("a valid template")
 }
 
-/// Log lines go to stderr between the bars, not through them.
+/// Writes log lines to stderr without breaking the bars.
 impl<'a> MakeWriter<'a> for Progress {
     type Writer = LogWriter<'a>;
 

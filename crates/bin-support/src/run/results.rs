@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
 
-/// stdout, for results and nothing else. [`run`](crate::run) flushes it at the end.
+/// The stdout of the program, for results only. [`run`](crate::run) flushes it at the end.
 pub struct Results {
     out: Box<dyn Write + Send>,
     reader_left: bool,
@@ -33,12 +33,12 @@ impl Results {
         }
     }
 
-    /// Whether a person reads along: lines are then kept short, while a file or another program gets them whole.
+    /// Whether stdout is a terminal: lines for a person are shortened, a file or a program gets them whole.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Whether a write found the pipe closed: the error it gave is no failure of the program.
+    /// Whether a write found the pipe closed, which is not a failure of the program.
     pub(crate) fn reader_left(&self) -> bool {
         self.reader_left
     }

@@ -2,13 +2,13 @@ use std::future::Future;
 
 use crate::Error;
 
-/// Runs `future` to its end on this thread, with the network and timers of tokio.
+/// Runs `future` to completion on this thread, with the network and timers of tokio.
 ///
-/// One thread is enough to wait for models. Work that keeps a core busy belongs into `tokio::task::spawn_blocking`:
-/// else all calls under way stand still meanwhile.
+/// One thread is enough to wait for models. Work that keeps a core busy belongs into `tokio::task::spawn_blocking`;
+/// otherwise it blocks all calls under way.
 ///
 /// # Errors
-/// [`Error::Runtime`] where the system has no resources for it.
+/// [`Error::Runtime`] if the system has no resources for it.
 pub fn block_on<F: Future>(future: F) -> Result<F::Output, Error> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -17,13 +17,13 @@ pub fn block_on<F: Future>(future: F) -> Result<F::Output, Error> {
         .map_err(|source| Error::Runtime { source })
 }
 
-/// Runs `future` to its end on this thread, and the tasks it spawns on two more.
+/// Runs `future` to completion on this thread, and the tasks that it spawns on two more.
 ///
-/// For programs in which a person waits: what waits for a disk holds up nothing else. Work on other threads that has not ended
-/// with `future` is left behind, so that a folder of a network that never answers does not keep the program.
+/// For interactive programs: a wait for a disk does not block other tasks. Blocking work that is unfinished when `future`
+/// ends is abandoned, so that an unreachable network folder does not keep the program running.
 ///
 /// # Errors
-/// [`Error::Runtime`] where the system has no resources for it.
+/// [`Error::Runtime`] if the system has no resources for it.
 pub fn block_on_threads<F: Future>(future: F) -> Result<F::Output, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

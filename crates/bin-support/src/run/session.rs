@@ -1,4 +1,4 @@
-//! What a program works with.
+//! The session of a program: results, progress, variables and messages.
 
 use std::error::Error as StdError;
 use std::io::{self, Write};
@@ -10,41 +10,40 @@ use super::results::Results;
 use crate::exit::error_line;
 use crate::{Environment, Error, Exit, Failure};
 
-/// What a program's function works with besides its own flags.
+/// Everything that a program's function receives in addition to its flags.
 #[derive(Debug)]
 pub struct Session {
-    /// stdout: write results here.
+    /// The results, written to stdout.
     pub results: Results,
-    /// Bars on stderr.
+    /// The progress bars on stderr.
     pub progress: Progress,
-    /// The variables: the real ones, then those of `.env`.
+    /// The variables: those of the process, then those of files.
     pub environment: Environment,
     pub(super) program: String,
     pub(super) quiet: bool,
 }
 
 impl Session {
-    /// Prints an error the program goes on after, in the form of the last one: `program: message: source`.
+    /// Prints an error after which the program continues, as `program: message: source`.
     pub fn report(&self, error: &dyn StdError) {
         self.progress
             .suspend(|| print_error(&error_line(&self.program, error)));
     }
 
-    /// Says something on stderr that the user should know before the results: one line, also with `--quiet`.
+    /// Prints a warning line on stderr, also with `--quiet`.
     pub fn warn(&self, line: &str) {
         self.progress
             .suspend(|| print_error(&format!("{}: {line}", self.program)));
     }
 
-    /// Says on stderr how far the work is; nothing with `--quiet`. What the user did not write himself goes through
-    /// [`escape`](crate::escape) first.
+    /// Prints a status line on stderr, except with `--quiet`. Untrusted text must pass [`escape`](crate::escape) first.
     pub fn status(&self, line: &str) {
         if !self.quiet {
             self.progress.suspend(|| print_error(line));
         }
     }
 
-    /// Adds the keys of the file in which the program keeps them for its user, after those of the environment.
+    /// Adds the keys of the program's key file, after those of the environment.
     ///
     /// # Errors
     /// The file cannot be read, or has a line that is not `NAME=value`: [`Failure::usage`].
@@ -56,7 +55,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the user wants to see results and errors only (`--quiet`).
+    /// Whether `--quiet` was given.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -71,7 +70,7 @@ impl Session {
         Ok(())
     }
 
-    /// One that keeps its results to itself.
+    /// A session that discards its results.
     #[cfg(test)]
     pub(crate) fn for_tests() -> Self {
         Self {
@@ -83,7 +82,7 @@ impl Session {
         }
     }
 
-    /// Flushes the results and says how the program ended, and with which error.
+    /// Flushes the results and returns the exit code and the error of the program.
     pub(super) fn conclude(
         &mut self,
         outcome: Result<Exit, Failure>,

@@ -51,7 +51,7 @@ impl SharedCommand {
         format!("Examples:\n  {}", examples.join("\n  "))
     }
 
-    /// Executes it for a program with this command line; `places` are those that the program writes by default.
+    /// Executes the command for a program with this command line; `places` are the program's default paths.
     pub(crate) fn execute(
         &self,
         mut command: Command,

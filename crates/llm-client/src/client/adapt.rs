@@ -80,7 +80,7 @@ pub(crate) fn adapt(
     if prefilled && row.is_some_and(|row| !row.prefill) {
         return Err(Error::refused(
             "messages",
-            format!("the last one is the assistant's, and {model} does not go on from there"),
+            format!("the last one is the assistant's, and {model} does not continue it"),
         ));
     }
     Ok(adapter.warnings)

@@ -78,7 +78,7 @@ pub enum ErrorKind {
         what: String,
     },
     /// A stream ended before its last event.
-    #[error("the stream broke off after {} blocks", partial.content.len())]
+    #[error("the stream was interrupted after {} blocks", partial.content.len())]
     StreamTruncated {
         /// The content so far. Its tool calls must not be run.
         partial: Box<Reply>,

@@ -405,7 +405,7 @@ pub(crate) fn root_of(
     replay_key: Option<&str>,
 ) -> Result<(String, Value), Error> {
     let body = serde_json::from_slice(&request.body)
-        .map_err(|error| Error::refused("request", format!("its body is no JSON: {error}")))?;
+        .map_err(|error| Error::refused("request", format!("its body is not JSON: {error}")))?;
     // Moved in and out again: the question may be long.
     let mut identity = serde_json::json!({ "provider": provider, "path": request.path });
     identity["body"] = request_key(body);

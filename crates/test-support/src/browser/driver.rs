@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Where distributions put programs that are not on the PATH.
+/// The folders in which distributions install programs that are not on the PATH.
 const FOLDERS: [&str; 4] = [
     "/usr/bin",
     "/usr/lib/chromium",
@@ -25,8 +25,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The programs that `ORRERY_CHROMIUM` and `ORRERY_CHROMEDRIVER` name, else those on the PATH. `Err`: one line that
-    /// says which is missing.
+    /// The programs that `ORRERY_CHROMIUM` and `ORRERY_CHROMEDRIVER` name, else those on the PATH. `Err` is a line that names
+    /// the missing one.
     pub fn find() -> Result<Self, String> {
         let chromium = named(
             "ORRERY_CHROMIUM",
@@ -87,7 +87,7 @@ pub struct Driver {
     browser: Mutex<Option<Started>>,
 }
 
-/// What is needed to stop a browser.
+/// The handles that stop a browser.
 struct Started {
     session: String,
     process: Option<u64>,
@@ -130,7 +130,7 @@ impl Driver {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What a new session asks for.
+    /// The capabilities of a new session.
     pub fn capabilities(&self) -> Value {
         let mut arguments = vec![
             "--headless=new".to_owned(),
@@ -157,12 +157,12 @@ impl Driver {
         })
     }
 
-    /// Remembers what has to be stopped.
+    /// Stores the handles to stop.
     pub fn started(&self, session: String, process: Option<u64>) {
         *self.browser.lock().unwrap() = Some(Started { session, process });
     }
 
-    /// Asks chromedriver to close the browser; says nothing if it doesn't answer.
+    /// Asks chromedriver to close the browser; ignores a missing answer.
     fn close(&self, session: &str) -> std::io::Result<()> {
         let patience = Some(Duration::from_secs(5));
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;

@@ -1,4 +1,4 @@
-//! A server that nothing may reach: it writes down whoever does.
+//! A server that no request may reach: it records every one that does.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::AbortHandle;
 
-/// Anyone may read this answer, so that a browser's own rules do not stop what its policies should.
+/// The answer allows any origin, so that only the policy under test can block it.
 const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nAccess-Control-Allow-Origin: *\r\n\
     Content-Length: 6\r\nConnection: close\r\n\r\nsecret";
@@ -41,12 +41,12 @@ impl Listener {
         Self { addr, heard, tasks }
     }
 
-    /// Its `127.0.0.1:PORT`.
+    /// The address, as `127.0.0.1:PORT`.
     pub fn place(&self) -> String {
         self.addr.to_string()
     }
 
-    /// Everyone so far: `tcp` when a connection opens, then `GET /path` if a request comes; `udp` for each datagram.
+    /// The contacts so far: `tcp` for a connection, then `GET /path` for a request; `udp` for each datagram.
     pub fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap().clone()
     }

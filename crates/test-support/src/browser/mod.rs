@@ -34,14 +34,15 @@ use std::time::Duration;
 use driver::{Driver, Programs};
 use futures_util::FutureExt as _;
 
-/// For a whole test: a browser that is stuck answers no command.
+/// The limit for a whole test, since a browser that hangs answers no command.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// One browser at a time in a process; between processes the test group `browser` of nextest sees to it.
+/// The lock that allows one browser at a time in a process; nextest's test group `browser` does so between processes.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Runs a test with a browser of its own, which is gone afterwards whatever happens.
-/// If the test fails, what the page wrote to its console and a picture of it are kept.
+/// Runs a test with a separate browser, which is always stopped afterwards.
+///
+/// If the test fails, the console of the page and a picture of it are kept.
 pub fn run(test: impl AsyncFnOnce(&Browser)) {
     let programs = match Programs::find() {
         Ok(programs) => programs,
@@ -69,7 +70,7 @@ pub fn run(test: impl AsyncFnOnce(&Browser)) {
     });
 }
 
-/// A test that cannot run says so, and fails where a browser is a must.
+/// Reports a test that cannot run, and fails it if a browser is required.
 fn skip(missing: &str) {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let must = set("CI") || std::env::var_os("ORRERY_BROWSER").is_some_and(|v| v == "required");

@@ -1,4 +1,4 @@
-//! One tab of a browser, and what a test does with it. Everything that waits polls, and gives up after 30 s.
+//! A tab of a browser, and the actions of a test in it. Every wait polls and times out after 30 s.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use url::{ParseError, Url};
 use super::driver::Driver;
 use super::site::{Served, Site};
 
-/// How long anything may take before the test fails.
+/// The timeout of every wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(25);
-/// Of the page and of every picture.
+/// The width and height of the page and of every picture, in pixels.
 const SIZE: (u32, u32) = (1280, 800);
 
 /// A tab, 1280 x 800 pixels.
@@ -53,13 +53,13 @@ impl Browser {
         browser
     }
 
-    /// The page in view has the focus, whichever window the desktop gives it to. It holds for one window.
+    /// Gives the focus to the page in view, independent of the desktop's focus. Applies to one window.
     async fn hold_focus(&self) {
         let focus = json!({"enabled": true});
         (self.devtools("Emulation.setFocusEmulationEnabled", focus)).await;
     }
 
-    /// Goes to an address and waits until it is read.
+    /// Opens an address and waits until it is loaded.
     pub async fn open(&self, url: &str) {
         self.client.goto(url).await.unwrap();
         let place = url.split('#').next().unwrap();
@@ -85,7 +85,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{expression}: {error}"))
     }
 
-    /// Runs statements.
+    /// Runs statements in the page.
     pub async fn js(&self, statements: &str) {
         self.client
             .execute(statements, vec![])
@@ -93,7 +93,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{statements}: {error}"));
     }
 
-    /// Waits until an expression is truthy, and gives its value. An expression that throws is not truthy yet.
+    /// Waits until an expression is truthy and returns its value. An expression that throws is not truthy yet.
     pub async fn wait_until(&self, condition: &str) -> Value {
         let script = format!("try {{ return ({condition}) || null }} catch (e) {{ return null }}");
         let seen = wait(condition, async || {
@@ -103,12 +103,12 @@ impl Browser {
         seen.await
     }
 
-    /// Waits for what is asked outside of the page.
+    /// Waits for a condition outside the page.
     pub async fn until<T>(&self, what: &str, ask: impl AsyncFnMut() -> Option<T>) -> T {
         wait(what, ask).await
     }
 
-    /// How many windows and tabs there are.
+    /// The number of windows and tabs.
     pub async fn windows(&self) -> usize {
         self.client.windows().await.unwrap().len()
     }
@@ -118,13 +118,13 @@ impl Browser {
         self.client.window().await.unwrap()
     }
 
-    /// Opens a tab and goes there.
+    /// Opens a tab and switches to it.
     pub async fn new_tab(&self) {
         let made = self.client.new_window(true).await.unwrap();
         self.switch_tab(made.handle).await;
     }
 
-    /// Goes to a tab that is open.
+    /// Switches to an open tab.
     pub async fn switch_tab(&self, tab: WindowHandle) {
         self.client.switch_to_window(tab).await.unwrap();
         self.hold_focus().await;
@@ -138,7 +138,7 @@ impl Browser {
         .await
     }
 
-    /// Waits for an element that is there and shown, and clicks it as a person does.
+    /// Waits for a visible element and clicks it as a person does.
     pub async fn click(&self, selector: &str) {
         wait(format_args!("a click on {selector}"), async || {
             let element = self.client.find(Locator::Css(selector)).await.ok()?;
@@ -165,12 +165,12 @@ impl Browser {
         field.send_keys(text).await.unwrap();
     }
 
-    /// Waits for an element and gives its visible text.
+    /// Waits for an element and returns its visible text.
     pub async fn text(&self, selector: &str) -> String {
         self.wait_for(selector).await.text().await.unwrap()
     }
 
-    /// Waits until the visible text of an element contains a string, and gives all of it.
+    /// Waits until the visible text of an element contains a string, and returns the text.
     pub async fn wait_for_text(&self, selector: &str, part: &str) -> String {
         wait(format_args!("{part:?} in {selector}"), async || {
             let element = self.client.find(Locator::Css(selector)).await.ok()?;
@@ -180,7 +180,7 @@ impl Browser {
         .await
     }
 
-    /// What comes next is meant for the first frame that a selector finds, until [`Browser::leave_frame`].
+    /// Enters the first frame that a selector finds, until [`Browser::leave_frame`].
     pub async fn enter_frame(&self, selector: &str) {
         wait(format_args!("the frame {selector}"), async || {
             let frame = self.client.find(Locator::Css(selector)).await.ok()?;
@@ -189,7 +189,7 @@ impl Browser {
         .await;
     }
 
-    /// Waits until an expression is truthy in the frame that a selector finds by then: it may be another one each time.
+    /// Waits until an expression is truthy in the frame that a selector finds, which may be replaced meanwhile.
     pub async fn in_frame_until(&self, selector: &str, condition: &str) -> Value {
         let script = format!("try {{ return ({condition}) || null }} catch (e) {{ return null }}");
         wait(format_args!("{condition} in {selector}"), async || {
@@ -250,7 +250,7 @@ impl Browser {
         }
     }
 
-    /// What was written to the console since the last call, of the page and of its frames.
+    /// The console messages of the page and its frames since the last call.
     pub async fn console(&self) -> Vec<String> {
         let entries = self.chrome("se/log", json!({"type": "browser"})).await;
         entries
@@ -299,7 +299,7 @@ impl Browser {
         answer.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// For a test that failed: the console, the text of the page, and where a picture lies.
+    /// The report of a failed test: the console, the text of the page, and the path of a picture.
     pub(super) async fn say_what_it_shows(&self) {
         let shown = async {
             eprintln!("console: {:#?}", self.console().await);
@@ -315,7 +315,7 @@ impl Browser {
     }
 }
 
-/// Asks until there is an answer. One question may hang as well: a command waits for a frame that does not answer.
+/// Repeats a command until it answers, since a command may hang on a frame that does not answer.
 async fn wait<T>(what: impl Display, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let asked = async {
         loop {
@@ -332,7 +332,7 @@ async fn wait<T>(what: impl Display, mut ask: impl AsyncFnMut() -> Option<T>) ->
 /// A command of chromedriver which is not in the `WebDriver` standard.
 #[derive(Debug)]
 struct Chrome {
-    /// After `/session/<id>/`.
+    /// The path after `/session/<id>/`.
     path: &'static str,
     body: Value,
 }

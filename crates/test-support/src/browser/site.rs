@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// One file.
+/// A file that is served.
 #[derive(Clone)]
 pub struct Served {
     mime: &'static str,
@@ -38,7 +38,7 @@ impl Served {
     }
 }
 
-/// Serves until it is dropped.
+/// A server that runs until it is dropped.
 pub struct Site {
     addr: SocketAddr,
     server: AbortHandle,

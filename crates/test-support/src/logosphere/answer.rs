@@ -1,4 +1,4 @@
-//! What the stub answers to a call.
+//! The stub's answers to calls.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -7,24 +7,23 @@ use super::digest::Digest;
 use super::{Billed, MindFatal, MindFault, MindForm, MindMode, MindScript};
 use crate::{Answer, CannedReply};
 
-/// How long a busy server wants to be left alone, in milliseconds. Without a wish llm-client tries a 429 once more
-/// only, and waits longer.
+/// The wait that a busy server asks for, in milliseconds. Without it llm-client retries a 429 only once and waits longer.
 const WISH: &str = "5";
 
-/// Stands in a reply where bytes go that no JSON writer would write.
+/// A placeholder in a reply for bytes that no JSON writer would write.
 const PLACE: &str = "@content@";
 
-/// Which server is played.
+/// The protocol of the stub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     ChatCompletions,
     Messages,
 }
 
-/// What one request asks.
+/// The content of a request.
 pub(super) struct Asked {
     pub protocol: Protocol,
-    /// All that was said, system first.
+    /// The whole text of the request, system first.
     pub prompt: Vec<u8>,
     pub model: String,
 }
@@ -49,7 +48,7 @@ impl Asked {
         }
     }
 
-    /// How long the answer is held back.
+    /// The delay of the answer.
     pub fn delay(&self, script: &MindScript) -> std::time::Duration {
         script.latency + script.jitter.mul_f64(Digest::new(&self.prompt, 1).unit())
     }
@@ -166,7 +165,7 @@ impl Asked {
         )
     }
 
-    /// Which form the answer has, if it has one.
+    /// The form of the answer, if the mode has forms.
     pub fn form(&self, mode: &MindMode) -> Option<MindForm> {
         match mode {
             MindMode::Ok => Some(MindForm::Plain),
@@ -177,11 +176,11 @@ impl Asked {
     }
 }
 
-/// What stands in place of the content.
+/// The replacement of the content.
 enum Odd<'a> {
-    /// These bytes.
+    /// The given bytes.
     Content(&'a [u8]),
-    /// Not even its name.
+    /// No field at all.
     Missing,
 }
 
@@ -196,7 +195,7 @@ impl Odd<'_> {
     }
 }
 
-/// So many messages of so many bytes.
+/// An answer of `texts` messages of `bytes` bytes each.
 fn literal(texts: usize, bytes: usize) -> String {
     let message = |n: usize| {
         let line = format!("Message {n} of {texts} says the same to everybody. ");
@@ -206,7 +205,7 @@ fn literal(texts: usize, bytes: usize) -> String {
     format!("Thinking.\n---\n{}\n---\n\n---\n", messages.join("\n---\n"))
 }
 
-/// Tokens, as this server counts them.
+/// The number of tokens, as this server counts them.
 fn quarter(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }

@@ -1,4 +1,4 @@
-/// Numbers that are fixed by a text.
+/// Pseudo-random numbers that are determined by a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Digest(u64);
 
@@ -35,12 +35,12 @@ impl Digest {
         (self.next() % end as u64) as usize
     }
 
-    /// From 0 to below 1.
+    /// The next number in 0 to 1, without 1.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Six to thirteen words.
+    /// A sentence of six to thirteen words.
     pub fn sentence(&mut self) -> String {
         let words = 6 + self.below(8);
         let words: Vec<_> = (0..words).map(|_| WORDS[self.below(WORDS.len())]).collect();

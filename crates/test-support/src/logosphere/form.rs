@@ -1,11 +1,11 @@
 use super::digest::Digest;
 
-/// A way of keeping to the format of answers, or of not doing so.
+/// A well-formed or malformed form of answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MindForm {
     /// A thought, one or two messages, a blank block.
     Plain,
-    /// Nothing between the last two delimiters.
+    /// No text between the last two delimiters.
     Adjacent,
     /// One delimiter ends it.
     LoneCloser,
@@ -17,19 +17,19 @@ pub enum MindForm {
     NoDelimiter,
     /// Four dashes for every delimiter.
     FourDashes,
-    /// Signed `~bard`.
+    /// The signature `~bard`.
     Signed,
-    /// Signed `~init`.
+    /// The signature `~init`.
     SignedInit,
-    /// Signed `~INIT`.
+    /// The signature `~INIT`.
     SignedLoud,
     /// Every line ends with CR and LF.
     Crlf,
-    /// Delimiters with blanks behind them.
+    /// Delimiters followed by blanks.
     Spaced,
     /// Ended, without a message.
     Silent,
-    /// Chatter behind the end.
+    /// Text after the end.
     Chatter,
     /// Markup, escapes for terminals and marks that turn the direction of writing.
     Hostile,
@@ -66,7 +66,7 @@ const ALL: [MindForm; 19] = [
 ];
 
 impl MindForm {
-    /// All of them.
+    /// Every form, in the order of declaration.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         ALL.into_iter()
     }
@@ -102,7 +102,7 @@ impl MindForm {
         }
     }
 
-    /// What is written.
+    /// The text of an answer.
     pub(super) fn words(self, digest: &mut Digest) -> String {
         let thought = format!("I read it all. {}", digest.sentence());
         let one = digest.sentence();

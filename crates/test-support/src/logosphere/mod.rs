@@ -16,11 +16,11 @@ use answer::{Asked, Protocol};
 pub use form::MindForm;
 pub use script::{MindFatal, MindFault, MindFaults, MindMode, MindScript};
 
-/// A server on a port of its own that answers prompts as minds do, well-formed or not, and fails as its script says.
+/// A server on its own port that answers prompts as minds do, well-formed or not, and fails as its script says.
 ///
 /// It speaks chat completions (`POST …/chat/completions`, whole replies) and Anthropic's messages (`POST
-/// …/messages`, for models whose price is known). What is said, how late, and whether an attempt fails depends on the
-/// prompt alone and on how often it came: the order of calls and their number at one time change nothing.
+/// …/messages`, for models whose price is known). The answer, its delay and its failures depend only on the prompt and
+/// its number of repetitions: the order of calls and their concurrency have no effect.
 ///
 /// ```
 /// use test_support::{MindForm, MindMode, MindScript, MindStub};
@@ -45,7 +45,7 @@ struct MindShared {
 /// A test that waits longer than this for a request has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What came since the stub began, or was told to [`MindStub::forget`].
+/// Statistics since the start of the stub or [`MindStub::forget`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MindStats {
     /// Requests to a model.
@@ -56,17 +56,17 @@ pub struct MindStats {
     pub by_form: BTreeMap<MindForm, usize>,
     /// The most requests that were being answered at one time.
     pub max_in_flight: usize,
-    /// Connections that requests came by.
+    /// The number of connections with requests.
     pub connections: usize,
     /// From the first request to the last.
     pub span: Duration,
-    /// What the stub itself took to think of its answers.
+    /// The time that the stub took to compute its answers.
     pub thought: Duration,
     /// Tokens and dollars of all answers, whether they arrived or not.
     pub billed: Billed,
 }
 
-/// What answers cost.
+/// The cost of answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Billed {
     /// Tokens of prompts.
@@ -82,11 +82,11 @@ struct MindState {
     script: MindScript,
     stats: MindStats,
     connections: BTreeSet<usize>,
-    /// When the first request came.
+    /// The time of the first request.
     first: Option<Instant>,
-    /// How often each body came, over the whole life.
+    /// The number of requests of each body, over the whole life of the stub.
     attempts: HashMap<Vec<u8>, usize>,
-    /// The server's number of each request since it was told to forget.
+    /// The server's number of each request since the last [`MindStub::forget`].
     numbers: Vec<usize>,
     held: Signal,
 }
@@ -118,17 +118,17 @@ impl MindStub {
         self.server.url("")
     }
 
-    /// The server below.
+    /// The underlying server.
     pub fn server(&self) -> &FaultServer {
         &self.server
     }
 
-    /// Answers by another script from now on. What is held stays held.
+    /// Answers by another script from now on. Held answers stay held.
     pub fn set(&self, script: MindScript) {
         self.state().script = script;
     }
 
-    /// Begins to count anew. How often a body came stays known: attempts go on.
+    /// Resets the statistics. The number of requests of each body is kept, so that attempts continue.
     pub fn forget(&self) {
         let mut state = self.state();
         *state = MindState {
@@ -139,7 +139,7 @@ impl MindStub {
         };
     }
 
-    /// What came so far, summed up.
+    /// The statistics so far.
     pub fn stats(&self) -> MindStats {
         self.state().stats.clone()
     }
@@ -151,7 +151,7 @@ impl MindStub {
         numbers.into_iter().map(|n| all[n].clone()).collect()
     }
 
-    /// How often each body came.
+    /// The number of requests of each body.
     pub fn asked(&self) -> BTreeMap<Vec<u8>, usize> {
         let mut asked = BTreeMap::new();
         for request in self.requests() {
@@ -160,7 +160,7 @@ impl MindStub {
         asked
     }
 
-    /// Blocks the thread until so many requests came.
+    /// Blocks the thread until this number of requests came.
     pub fn wait_requests(&self, requests: usize) {
         assert!(
             self.waited(requests),
@@ -169,7 +169,7 @@ impl MindStub {
         );
     }
 
-    /// Whether so many requests came within the patience of a test.
+    /// Whether this number of requests came before the timeout of a test.
     fn waited(&self, requests: usize) -> bool {
         let few = |state: &mut MindState| state.stats.requests < requests;
         let waited = self
@@ -179,7 +179,7 @@ impl MindStub {
         !waited.unwrap().1.timed_out()
     }
 
-    /// Answers what is held, and holds nothing from now on.
+    /// Sends the held answers and holds none from now on.
     pub fn release(&self) {
         let mut state = self.state();
         state.script.hold = 0..0;

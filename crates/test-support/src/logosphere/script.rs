@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-/// How a [`super::MindStub`] answers. The default is at once, well-formed and without fault.
+/// The script of a [`super::MindStub`]. By default answers are immediate, well-formed and without faults.
 ///
 /// ```
 /// use std::time::Duration;
@@ -17,17 +17,17 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MindScript {
-    /// What is said.
+    /// The content of the answers.
     pub mode: MindMode,
-    /// Every answer comes so long after its request, by the server's own timer.
+    /// The delay of every answer, by the server's own timer.
     pub latency: Duration,
-    /// And up to so much later; how much is fixed by the prompt.
+    /// The maximum additional delay, determined by the prompt.
     pub jitter: Duration,
-    /// What goes wrong and may go right another time.
+    /// Faults that pass when the call is repeated.
     pub faults: Option<MindFaults>,
-    /// What goes wrong from some request on, and does not pass.
+    /// A fault that persists from a request on.
     pub fatal: Option<(usize, MindFatal)>,
-    /// Every so manieth request, by arrival, gets a 500.
+    /// The interval between requests, by arrival, that get a 500.
     pub fail_every: Option<usize>,
     /// `usage.cost`: dollars for a million tokens of prompt and of answer.
     pub cost: Option<[f64; 2]>,
@@ -35,43 +35,43 @@ pub struct MindScript {
     pub hold: Range<usize>,
 }
 
-/// What a [`super::MindStub`] says. Everything but [`Self::Say`], [`Self::Literal`] and [`Self::Raw`] depends on the prompt and
-/// on nothing else.
+/// The content of a [`super::MindStub`]'s answers. All but [`Self::Say`], [`Self::Literal`] and [`Self::Raw`] depend on the
+/// prompt alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MindMode {
-    /// A thought and one or two short messages, ended as told.
+    /// A thought and one or two short messages with the required end.
     #[default]
     Ok,
-    /// So many messages of exactly so many bytes, the same in every answer.
+    /// Messages of a fixed number and size, the same in every answer.
     Literal {
-        /// How many.
+        /// The number of messages.
         texts: usize,
-        /// How long each is.
+        /// The size of each message in bytes.
         bytes: usize,
     },
     /// One of [`super::MindForm::all`].
     Mix,
     /// Always this form.
     Form(super::MindForm),
-    /// These words.
+    /// The given text.
     Say(String),
-    /// These bytes where the JSON text of `content` stands, quotes included: for what no JSON writer would write.
+    /// The given bytes as the JSON text of `content`, quotes included, for text that no JSON writer would write.
     Raw(Vec<u8>),
 }
 
-/// What a share of the calls meets.
+/// A fault of a share of the calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MindFaults {
-    /// Which part of all prompts, 0 to 1.
+    /// The share of all prompts, 0 to 1.
     pub rate: f64,
-    /// How many of the first attempts for such a prompt go wrong. After that it is answered.
+    /// The number of first attempts of such a prompt that fail; later ones are answered.
     pub attempts: usize,
-    /// What happens.
+    /// The kind of fault.
     pub fault: MindFault,
 }
 
 impl MindFaults {
-    /// This part of the prompts is answered at the second attempt.
+    /// A fault of this share of the prompts at their first attempt.
     pub fn once(rate: f64) -> Self {
         Self {
             rate,
@@ -80,7 +80,7 @@ impl MindFaults {
         }
     }
 
-    /// This part of the prompts is never answered.
+    /// A fault of this share of the prompts at every attempt.
     pub fn always(rate: f64) -> Self {
         Self {
             attempts: usize::MAX,
@@ -89,7 +89,7 @@ impl MindFaults {
     }
 }
 
-/// Something that may pass.
+/// A fault that may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MindFault {
     /// 429 with a short wish for patience.
@@ -102,15 +102,15 @@ pub enum MindFault {
     Any,
 }
 
-/// Something that does not pass.
+/// A fault that does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MindFatal {
-    /// 401.
+    /// The status 401.
     Auth,
     /// 402: nothing left on the account.
     Quota,
     /// 404: no such model.
     NoModel,
-    /// 400.
+    /// The status 400.
     BadRequest,
 }

@@ -7,7 +7,7 @@ fn body(user: &str) -> Value {
     json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": user}]})
 }
 
-/// Status and body of the answer; none if the connection ends without one.
+/// The status and body of the answer; `None` if the connection ends without one.
 async fn send(stub: &MindStub, path: &str, body: &Value) -> Option<(u16, Vec<u8>)> {
     let transport = HttpTransport::new(&HttpOptions::default()).unwrap();
     let request = HttpRequest {

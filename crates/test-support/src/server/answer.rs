@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::Signal;
 
-/// What a [`super::FaultServer`] does after it has read a request: a list of steps, in order.
+/// The actions of a [`super::FaultServer`] after it has read a request: a list of steps, in order.
 ///
 /// After the last step the connection stays open for the next request, unless a step closed it.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub(super) enum Step {
 }
 
 impl Answer {
-    /// No bytes but those of the steps: for replies that break HTTP, or never come.
+    /// An answer of the steps' bytes only, for replies that violate HTTP or never arrive.
     pub fn raw() -> Self {
         Self {
             head: None,
@@ -74,7 +74,7 @@ impl Answer {
         Self::chunked(200, "text/event-stream")
     }
 
-    /// A whole event stream, one chunk for each piece.
+    /// A whole event stream, one chunk for each part.
     pub fn sse<T: AsRef<str>>(pieces: impl IntoIterator<Item = T>) -> Self {
         Self::events().pieces(pieces).end()
     }
@@ -87,19 +87,19 @@ impl Answer {
         self
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes without framing.
     #[must_use]
     pub fn bytes(self, bytes: impl Into<Bytes>) -> Self {
         self.step(Step::Write(bytes.into()))
     }
 
-    /// Writes bytes as they are, so many times; for bodies that are too long to be held.
+    /// Writes bytes a number of times, for bodies that are too long for the memory.
     #[must_use]
     pub fn repeat(self, bytes: impl Into<Bytes>, times: u64) -> Self {
         self.step(Step::Repeat(bytes.into(), times))
     }
 
-    /// Writes bytes as they are, one by one, each in its own packet.
+    /// Writes bytes one by one, each in its own packet.
     #[must_use]
     pub fn dribble(self, bytes: impl Into<Bytes>) -> Self {
         self.step(Step::Dribble(bytes.into()))
@@ -111,7 +111,7 @@ impl Answer {
         self.bytes(framed(data.as_ref()))
     }
 
-    /// Writes the same chunk so many times.
+    /// Writes the same chunk a number of times.
     #[must_use]
     pub fn repeat_chunk(self, data: impl AsRef<[u8]>, times: u64) -> Self {
         self.repeat(framed(data.as_ref()), times)
@@ -125,7 +125,7 @@ impl Answer {
             .fold(self, |answer, byte| answer.chunk([*byte]))
     }
 
-    /// Writes a chunk for each piece.
+    /// Writes a chunk for each part.
     #[must_use]
     pub fn pieces<T: AsRef<str>>(self, pieces: impl IntoIterator<Item = T>) -> Self {
         pieces
@@ -147,20 +147,20 @@ impl Answer {
         self.bytes(format!("{}\r\n\r\n", lines.join("\r\n")))
     }
 
-    /// Goes on when the signal is fired.
+    /// Waits until the signal is fired.
     #[must_use]
     pub fn wait(self, signal: &Signal) -> Self {
         self.step(Step::Wait(signal.clone()))
     }
 
-    /// Goes on after so long, by the server's own timer. For servers that are slow on purpose; what a test waits for
-    /// is a [`Signal`].
+    /// Waits for a duration, by the server's own timer, for servers that are slow on purpose. Use a [`Signal`] for events that
+    /// a test controls.
     #[must_use]
     pub fn pause(self, time: Duration) -> Self {
         self.step(Step::Pause(time))
     }
 
-    /// Puts what is to be written so far, the head too, behind what `first` does.
+    /// Puts the steps of `first` before the steps so far, the head included.
     #[must_use]
     pub fn after(mut self, first: Self) -> Self {
         let mut steps = first.into_steps();
@@ -169,13 +169,13 @@ impl Answer {
         Self { head: None, steps }
     }
 
-    /// Fires the signal: the test learns that the server got here.
+    /// Fires the signal, which tells the test that the server reached this step.
     #[must_use]
     pub fn fire(self, signal: &Signal) -> Self {
         self.step(Step::Fire(signal.clone()))
     }
 
-    /// Does nothing more; the connection stays open until the peer closes it.
+    /// Stops here; the connection stays open until the peer closes it.
     #[must_use]
     pub fn stall(self) -> Self {
         self.step(Step::Stall)

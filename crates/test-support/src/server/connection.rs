@@ -10,22 +10,22 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use super::answer::Step;
 use super::{Answer, ServerShared};
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// Which connection brought it, from 0.
+    /// The number of its connection, from 0.
     pub connection: usize,
-    /// Which request of the server it is, from 0.
+    /// The number of the request at the server, from 0.
     pub number: usize,
-    /// How many requests of the server were being answered when it came, itself included.
+    /// The number of requests that were being answered when it arrived, itself included.
     pub in_flight: usize,
-    /// Such as `POST`.
+    /// The method, such as `POST`.
     pub method: String,
-    /// With the query.
+    /// The path with its query.
     pub path: String,
-    /// Names in lower case, in the order they came.
+    /// The headers in order, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Without the framing.
+    /// The body without framing.
     pub body: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl Received {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -49,12 +49,12 @@ impl Received {
     }
 }
 
-/// How a connection came to its end.
+/// The end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
     /// The client closed or reset it.
     ByPeer,
-    /// A step of the script did.
+    /// A step of the script closed it.
     ByScript,
 }
 
@@ -131,7 +131,7 @@ async fn until_end(read: &mut ReadHalf<'_>, buffer: &mut BytesMut) {
     while matches!(read.read_buf(buffer).await, Ok(1..)) {}
 }
 
-/// The next request; none if the connection ends before it is complete.
+/// The next request; `None` if the connection ends before it is complete.
 async fn read_request(
     read: &mut ReadHalf<'_>,
     buffer: &mut BytesMut,

@@ -1,4 +1,4 @@
-//! A server that speaks HTTP as well or as badly as a test wants.
+//! An HTTP server with scripted faults.
 
 mod answer;
 mod connection;
@@ -22,10 +22,10 @@ pub use signal::Signal;
 /// A test that waits longer than this for a server has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server on a port of its own that does with every request what a script says.
+/// A server on its own port that handles every request by a script.
 ///
-/// It has its own thread and runtime: the runtime of the test holds the code under test and nothing else, and a
-/// test may block. Dropping the server closes all its connections.
+/// It has its own thread and runtime, so that the test's runtime contains only the code under test, and a test may block. A
+/// drop of the server closes all its connections.
 pub struct FaultServer {
     address: SocketAddr,
     shared: Arc<ServerShared>,
@@ -53,14 +53,14 @@ struct Counts {
 }
 
 impl FaultServer {
-    /// Answers the requests in the order they come, over all connections; the last answer is repeated.
+    /// Starts a server that answers requests in order, over all connections; the last answer is repeated.
     pub fn replies(answers: impl IntoIterator<Item = Answer>) -> Self {
         let answers: Vec<Answer> = answers.into_iter().collect();
         assert!(!answers.is_empty(), "a script needs an answer");
         Self::play(move |received| answers[received.number.min(answers.len() - 1)].clone())
     }
 
-    /// Answers each request as `script` says.
+    /// Starts a server that answers each request by `script`.
     pub fn play(script: impl FnMut(&Received) -> Answer + Send + 'static) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -93,12 +93,12 @@ impl FaultServer {
         }
     }
 
-    /// `http://127.0.0.1:PORT` and `path`.
+    /// The address `http://127.0.0.1:PORT` and `path`.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Where it listens.
+    /// The address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -108,34 +108,34 @@ impl FaultServer {
         self.shared.requests.lock().unwrap().clone()
     }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     pub fn accepted(&self) -> usize {
         self.shared.counts.borrow().accepted
     }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     pub fn open(&self) -> usize {
         self.shared.counts.borrow().open
     }
 
-    /// How many connections the client closed.
+    /// The number of connections that the client closed.
     pub fn closed_by_peer(&self) -> usize {
         self.shared.counts.borrow().closed_by_peer
     }
 
-    /// How many requests are being answered now.
+    /// The number of requests that are being answered.
     pub fn in_flight(&self) -> usize {
         let counts = *self.shared.counts.borrow();
         counts.received - counts.answered
     }
 
-    /// Waits until so many requests came.
+    /// Waits until this number of requests arrived.
     pub async fn wait_requests(&self, n: usize) {
         self.wait_until("requests", move |counts| counts.received >= n)
             .await;
     }
 
-    /// Waits until the client closed so many connections.
+    /// Waits until the client closed this number of connections.
     pub async fn wait_closed(&self, n: usize) {
         self.wait_until("connections closed", move |counts| {
             counts.closed_by_peer >= n
@@ -143,13 +143,13 @@ impl FaultServer {
         .await;
     }
 
-    /// Waits until exactly so many connections are open.
+    /// Waits until exactly this number of connections is open.
     pub async fn wait_open(&self, n: usize) {
         self.wait_until("connections open", move |counts| counts.open == n)
             .await;
     }
 
-    /// Waits until exactly so many requests are being answered.
+    /// Waits until exactly this number of requests is being answered.
     pub async fn wait_in_flight(&self, n: usize) {
         self.wait_until("requests in flight", move |counts| {
             counts.received - counts.answered == n
@@ -157,7 +157,7 @@ impl FaultServer {
         .await;
     }
 
-    /// As [`Self::wait_open`], but blocks the thread: nothing else of the test's runtime goes on meanwhile.
+    /// As [`Self::wait_open`], but blocks the thread and with it the test's runtime.
     pub fn block_until_open(&self, n: usize) {
         let task = self.spawn_wait(move |counts| counts.open == n);
         while !task.is_finished() {
@@ -166,8 +166,8 @@ impl FaultServer {
         assert_eq!(self.open(), n, "connections open");
     }
 
-    /// Blocks the thread until every connection that was begun before is served to its end: for a client that is dead,
-    /// whose last requests may still be in the queue of the listener.
+    /// Blocks the thread until every connection that began before has ended: for a killed client whose last requests may still
+    /// be in the queue of the listener.
     pub fn settle(&self) {
         // Connections are accepted in their order, and one that sends nothing is closed at once.
         let mut last = std::net::TcpStream::connect(self.address).unwrap();
@@ -256,7 +256,7 @@ async fn accept(listener: std::net::TcpListener, shared: Arc<ServerShared>) {
     }
 }
 
-/// A port of this machine on which nobody listens, as long as the guard lives.
+/// A port of this machine without a listener, as long as the guard lives.
 pub fn closed_port() -> (SocketAddr, TcpSocket) {
     // Bound but not listening: connections are refused, and no one else gets the port.
     let socket = TcpSocket::new_v4().unwrap();

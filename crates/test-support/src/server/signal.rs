@@ -1,6 +1,6 @@
 use tokio::sync::watch;
 
-/// Something that happens once and can be awaited, before or after. Clones are the same signal.
+/// A one-time event that can be awaited before or after it. Clones are the same signal.
 #[derive(Clone, Debug)]
 pub struct Signal(watch::Sender<bool>);
 
@@ -16,17 +16,17 @@ impl Signal {
         Self(watch::Sender::new(false))
     }
 
-    /// It happens.
+    /// Fires the signal.
     pub fn fire(&self) {
         self.0.send_replace(true);
     }
 
-    /// It happened.
+    /// Whether the signal was fired.
     pub fn is_fired(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Waits until it happened.
+    /// Waits until the signal is fired.
     pub async fn wait(&self) {
         // The sender lives in `self`.
         let _ = self.0.subscribe().wait_for(|fired| *fired).await;

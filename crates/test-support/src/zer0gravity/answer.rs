@@ -1,4 +1,4 @@
-//! What the stub answers to a call.
+//! The stub's answers to calls.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,7 @@ use super::role::{handed, text};
 use super::{CompressionState, CompressionStub, StubMode, StubRole, toy};
 use crate::{Answer, CannedReply};
 
-/// How long a busy server wants to be left alone, in milliseconds. Without a wish llm-client tries a 429 once more
-/// only.
+/// The wait that a busy server asks for, in milliseconds. Without it llm-client retries a 429 only once.
 const WISH: &str = "20";
 
 impl CompressionState {
@@ -87,7 +86,7 @@ impl CompressionState {
         Some(fault)
     }
 
-    /// What the role says, in this mode.
+    /// The text of the role in this mode.
     fn said(&mut self, role: StubRole, body: &Value) -> CannedReply {
         let user = text(&body["messages"][0]["content"]);
         let mode = self.mode;
@@ -165,7 +164,7 @@ fn error(status: u16, kind: &str, message: &str) -> (u16, Answer) {
     (status, Answer::json(status, body))
 }
 
-/// Of the system prompt and all turns.
+/// The tokens of the system prompt and all turns.
 fn tokens_of(body: &Value) -> u64 {
     let turns = body["messages"].as_array();
     let contents = turns.into_iter().flatten().map(|turn| &turn["content"]);

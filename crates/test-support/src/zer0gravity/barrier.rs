@@ -1,9 +1,9 @@
 use super::StubRole;
 use crate::Signal;
 
-/// Answers nothing until the client can ask nothing more: then everybody at once, one wave after another.
+/// A barrier that holds all answers until the client can make no further request, then releases them in waves.
 ///
-/// What the client can ask follows from what it knows: an experiment goes on when its last reply is there.
+/// The possible requests follow from the replies so far: an experiment continues when its last reply has arrived.
 #[derive(Debug)]
 pub(super) struct Barrier {
     limit: usize,
@@ -16,7 +16,7 @@ pub(super) struct Barrier {
 }
 
 impl Barrier {
-    /// For so many experiments and so many requests at once.
+    /// A barrier for this number of experiments and concurrent requests.
     pub fn new(experiments: usize, limit: usize) -> Self {
         Self {
             limit,
@@ -28,7 +28,7 @@ impl Barrier {
         }
     }
 
-    /// A request came; its answer waits for the signal.
+    /// Adds a request whose answer waits for the signal.
     pub fn came(&mut self, role: StubRole) -> Signal {
         self.wave.push(role);
         let release = self.release.clone();
@@ -38,7 +38,7 @@ impl Barrier {
         release
     }
 
-    /// Whoever waits has waited long enough, and nobody waits from now on.
+    /// Releases all waiting answers and holds none from now on.
     pub fn end(&mut self) {
         self.ended = true;
         self.let_go();

@@ -18,13 +18,13 @@ use barrier::Barrier;
 pub use mode::StubMode;
 pub use role::StubRole;
 
-/// A server on a port of its own that plays encoder, decoder, judges and executor of a compression experiment by
-/// simple rules, counts tokens, and goes wrong as its mode says.
+/// A server on its own port that plays encoder, decoder, judges and executor of a compression experiment by simple rules,
+/// counts tokens, and fails as its mode says.
 ///
-/// It speaks Anthropic's protocol (`POST /v1/messages` and `POST /v1/messages/count_tokens`, whole replies) and tells
-/// the role from the system prompt. The encoder drops the inner vowels of words of four letters and more, the decoder
-/// knows every text that was ever encoded here, judges give 38 and 4 points. What a text holds can matter, too:
-/// [`CompressionStub::REFUSED`], [`CompressionStub::HELD`]. `GET /__stats` tells what came, `POST /__reset?mode=ok&latency=50` begins anew.
+/// It speaks Anthropic's protocol (`POST /v1/messages` and `POST /v1/messages/count_tokens`, whole replies) and finds the
+/// role in the system prompt. The encoder drops the inner vowels of words of four letters and more, the decoder knows every
+/// text that was encoded here, judges give 38 and 4 points. Two texts have an effect: [`CompressionStub::REFUSED`] and
+/// [`CompressionStub::HELD`]. `GET /__stats` returns the statistics, `POST /__reset?mode=ok&latency=50` resets the stub.
 ///
 /// ```
 /// use test_support::{CompressionStub, StubMode};
@@ -52,18 +52,18 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// A request to a model or for a count.
 #[derive(Clone, Debug)]
 pub struct StubCall {
-    /// Whom it was meant for.
+    /// The role of the call.
     pub role: StubRole,
     /// The status of the answer; 0 where the connection ended without one.
     pub status: u16,
-    /// What was asked.
+    /// The body of the request.
     pub body: Value,
 }
 
-/// What came since the stub began or was reset.
+/// Statistics since the start or the last reset of the stub.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StubStats {
-    /// All calls.
+    /// The number of all calls.
     pub calls: usize,
     /// Calls by role and status; status 0 is a connection that ended.
     pub by_role: BTreeMap<(&'static str, u16), usize>,
@@ -82,27 +82,27 @@ struct CompressionState {
     calls: Vec<StubCall>,
     connections: BTreeSet<usize>,
     max_in_flight: usize,
-    /// When the first call came, and the last.
+    /// The times of the first and the last call.
     times: Option<(Instant, Instant)>,
     /// Roles that a mode `…_once` has struck.
     struck: HashSet<StubRole>,
     hold: Option<Barrier>,
-    /// What calls with [`CompressionStub::HELD`] wait for.
+    /// The signal that calls with [`CompressionStub::HELD`] wait for.
     held: Signal,
-    /// Texts by what they were encoded to.
+    /// The texts by their encoded form.
     originals: HashMap<String, String>,
 }
 
 impl CompressionStub {
-    /// An encoder refuses a text that holds this, in every mode.
+    /// The text that an encoder refuses in every mode.
     pub const REFUSED: &str = "[refuse]";
-    /// A call that holds this in its messages is not answered before [`Self::release`].
+    /// The text in the messages of a call that delays its answer until [`Self::release`].
     pub const HELD: &str = "[hold]";
 
-    /// A judge of this model says no object, but in the mode [`StubMode::Fenced`].
+    /// The model whose judge returns no object, except in the mode [`StubMode::Fenced`].
     pub const MUTE: &str = "mute";
 
-    /// A stub that goes wrong in this way.
+    /// A stub that fails in this way.
     pub fn start(mode: StubMode) -> Self {
         let shared = Arc::<CompressionShared>::default();
         let server = FaultServer::play({
@@ -123,7 +123,7 @@ impl CompressionStub {
         self.server.url("")
     }
 
-    /// The server below.
+    /// The underlying server.
     pub fn server(&self) -> &FaultServer {
         &self.server
     }
@@ -138,7 +138,7 @@ impl CompressionStub {
         self.state().stats()
     }
 
-    /// Blocks the thread until so many calls came.
+    /// Blocks the thread until this number of calls came.
     pub fn wait_calls(&self, calls: usize) {
         let few = |state: &mut CompressionState| state.calls.len() < calls;
         let waited = self
@@ -155,24 +155,24 @@ impl CompressionStub {
         );
     }
 
-    /// Forgets all calls and goes wrong in another way from now on, without latency. What encodings stand for stays
-    /// known: a client may go on with what it has.
+    /// Resets the statistics and fails in another way from now on, without latency. Encoded texts stay known, since a client
+    /// may continue with them.
     pub fn reset(&self, mode: StubMode) {
         self.state().reset(mode);
     }
 
-    /// Answers every call so long after it came.
+    /// Sets the delay of every answer.
     pub fn set_latency(&self, latency: Duration) {
         self.state().latency = latency;
     }
 
-    /// Answers nothing until a client that runs so many experiments, with so many calls at once, can make no further
-    /// call; then all at once, and so on. For the mode [`StubMode::Ok`]. The sizes of the waves are [`Self::waves`].
+    /// Holds all answers until a client with this number of experiments and concurrent calls can make no further call, then
+    /// releases them, wave after wave. For the mode [`StubMode::Ok`]; [`Self::waves`] has the sizes.
     pub fn hold(&self, experiments: usize, limit: usize) {
         self.state().hold = Some(Barrier::new(experiments, limit));
     }
 
-    /// Answers what is held, by [`Self::hold`] or [`Self::HELD`], and holds nothing from now on.
+    /// Sends the answers held by [`Self::hold`] or [`Self::HELD`] and holds none from now on.
     pub fn release(&self) {
         let mut state = self.state();
         state.held.fire();
@@ -181,7 +181,7 @@ impl CompressionStub {
         }
     }
 
-    /// How many calls each wave had since [`Self::hold`].
+    /// The number of calls of each wave since [`Self::hold`].
     pub fn waves(&self) -> Vec<usize> {
         let state = self.state();
         let hold = state.hold.as_ref();

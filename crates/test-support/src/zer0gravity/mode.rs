@@ -1,10 +1,9 @@
 use std::str::FromStr;
 
-/// What a [`super::CompressionStub`] does wrong. But for [`Self::Count404`] and [`Self::E401`] counts are answered
-/// as they should be.
+/// The fault of a [`super::CompressionStub`]. Counts are correct except for [`Self::Count404`] and [`Self::E401`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StubMode {
-    /// Nothing.
+    /// No fault.
     #[default]
     Ok,
     /// Judges put their object between fences.
@@ -15,7 +14,7 @@ pub enum StubMode {
     FencedUpper,
     /// Judges talk before the object, and name a scale.
     Prose,
-    /// Judges say no object.
+    /// Judges return no object.
     NoJson,
     /// The judges' object has no score.
     NoScore,
@@ -25,7 +24,7 @@ pub enum StubMode {
     MaxTokens,
     /// The decoder refuses.
     RefusalDecode,
-    /// The decoder says nothing.
+    /// The decoder returns no text.
     EmptyDecode,
     /// 404 for counts.
     Count404,
@@ -37,9 +36,9 @@ pub enum StubMode {
     E500Once,
     /// The connection ends without an answer at the first call of each role.
     DropOnce,
-    /// 429.
+    /// The status 429.
     E429Always,
-    /// 529.
+    /// The status 529.
     E529Always,
     /// A success whose JSON is cut.
     BadJson,
@@ -80,12 +79,12 @@ const NAMES: [(StubMode, &str); 23] = [
 ];
 
 impl StubMode {
-    /// All of them.
+    /// Every mode, in the order of declaration.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.into_iter().map(|(mode, _)| mode)
     }
 
-    /// As it is named in `__reset?mode=`.
+    /// The name in `__reset?mode=`.
     pub fn as_str(self) -> &'static str {
         let named = NAMES.into_iter().find(|(mode, _)| *mode == self);
         named.expect("every mode has a name").1

@@ -1,13 +1,13 @@
 use serde_json::Value;
 
-/// Whom a request to a [`super::CompressionStub`] is meant for.
+/// The role of a request to a [`super::CompressionStub`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StubRole {
-    /// Nobody: tokens are counted.
+    /// No role: a count of tokens.
     Count,
     /// Shortens a text.
     Encoder,
-    /// Makes the text again.
+    /// Restores the text.
     Decoder,
     /// Compares the two.
     SemanticJudge,
@@ -15,12 +15,12 @@ pub enum StubRole {
     ImplementabilityJudge,
     /// Carries out an instruction.
     Executor,
-    /// The system prompt does not tell.
+    /// A system prompt without a known role.
     Unknown,
 }
 
 impl StubRole {
-    /// As it is named in the statistics.
+    /// The name in the statistics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Count => "count",
@@ -33,7 +33,7 @@ impl StubRole {
         }
     }
 
-    /// Told from the first line, which no rules and no text can stand in.
+    /// The role by the first line of the prompt, which contains neither rules nor text.
     pub(super) fn of(system: &str) -> Self {
         let first = system.lines().next().unwrap_or_default();
         let role = [
@@ -53,7 +53,7 @@ impl StubRole {
         matches!(self, Self::SemanticJudge | Self::ImplementabilityJudge)
     }
 
-    /// How many calls an experiment makes when it has the reply to this one.
+    /// The number of calls that an experiment makes after the reply to this one.
     pub(super) fn calls_after(self) -> usize {
         match self {
             // Two counts, the encoding and the decoding follow each other, and both judges the decoding.
@@ -76,7 +76,7 @@ pub(super) fn text(content: &Value) -> String {
     }
 }
 
-/// What the user hands over, without what a profile of prompts writes around it.
+/// The user's text without the frame of a prompt profile.
 pub(super) fn handed(role: StubRole, user: &str) -> &str {
     let name = match role {
         StubRole::Encoder => "TEXT",

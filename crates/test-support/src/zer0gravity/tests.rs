@@ -7,7 +7,7 @@ const DECODER: &str = "You are a decoding agent participating in a challenge.";
 const SEMANTIC: &str = "You are evaluating semantic preservation in a compression experiment.";
 const RULES: &str = "Evaluate this encoding system for implementability as an agent skill.";
 
-/// Status, headers and body of the answer; none if the connection ends without one.
+/// The status, headers and body of the answer; `None` if the connection ends without one.
 async fn send(stub: &CompressionStub, path: &str, body: &Value) -> Option<(u16, bool, String)> {
     let transport = HttpTransport::new(&HttpOptions::default()).unwrap();
     let request = HttpRequest {
@@ -32,7 +32,7 @@ fn body(system: &str, user: &str) -> Value {
     json!({"model": "m", "max_tokens": 1, "system": system, "messages": [{"role": "user", "content": user}]})
 }
 
-/// What a role says; its stop reason, if it says nothing.
+/// The text of a role, or its stop reason without a text.
 async fn ask(stub: &CompressionStub, system: &str, user: &str) -> String {
     let (status, _, reply) = send(stub, "/v1/messages", &body(system, user))
         .await

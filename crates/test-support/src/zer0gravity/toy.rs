@@ -1,4 +1,4 @@
-//! What the stub makes of texts: a compression, a number of tokens.
+//! The stub's compression and count of tokens.
 
 /// The text without the inner vowels of words of four letters and more.
 pub(super) fn encoded(text: &str) -> String {
@@ -14,8 +14,8 @@ pub(super) fn encoded(text: &str) -> String {
     encoded
 }
 
-/// Tokens of a text by itself: one for four letters or digits of a word, one for each other ASCII mark, two for each
-/// other character, none for white space.
+/// The tokens of a text: one for four letters or digits of a word, one for each other ASCII mark, two for each other
+/// character, and zero for white space.
 pub(super) fn tokens(text: &str) -> u64 {
     let mut tokens = 0;
     for_runs(
@@ -35,10 +35,10 @@ pub(super) fn tokens(text: &str) -> u64 {
     tokens as u64
 }
 
-/// What a conversation costs beyond its texts.
+/// The tokens of a conversation in addition to its texts.
 pub(super) const WRAPPER: u64 = 7;
 
-/// Hands over the text in runs of characters that are all in the class, or all not.
+/// Splits the text into runs of characters that are all inside or all outside the class.
 fn for_runs(text: &str, class: impl Fn(char) -> bool, mut each: impl FnMut(&str, bool)) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

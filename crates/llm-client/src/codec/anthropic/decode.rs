@@ -107,7 +107,7 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
         }
         // A reply without content is one only if it says so.
         if kind.as_deref() != Some("message") {
-            return Err(exchange.bad_response("it is no message", body));
+            return Err(exchange.bad_response("it is not a message", body));
         }
     }
     let mut blocks = Vec::new();
@@ -164,7 +164,7 @@ fn object<'a>(exchange: &Exchange, body: &'a [u8]) -> Result<(&'a RawValue, Fiel
     let whole: Option<&RawValue> = serde_json::from_slice(body).ok();
     whole
         .and_then(|whole| Some((whole, Fields::of(whole.get())?)))
-        .ok_or_else(|| exchange.bad_response("it is no JSON object", body))
+        .ok_or_else(|| exchange.bad_response("it is not a JSON object", body))
 }
 
 /// The fields of an object; no fields for any other value.
@@ -210,7 +210,9 @@ fn essential(fields: &Fields<'_>, name: &str) -> Result<String, Error> {
     match (fields.raw(name), fields.text(name)) {
         (_, Some(text)) => Ok(text),
         (None, None) => Ok(String::new()),
-        (Some(_), None) => Err(Error::protocol(format!("the {name} of a block is no text"))),
+        (Some(_), None) => Err(Error::protocol(format!(
+            "the {name} of a block is not a text"
+        ))),
     }
 }
 

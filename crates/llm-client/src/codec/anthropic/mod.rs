@@ -136,7 +136,7 @@ impl Anthropic {
         for beta in &betas {
             let fits = |byte: u8| byte.is_ascii_graphic() && byte != b',';
             if beta.is_empty() || !beta.bytes().all(fits) {
-                let why = format!("{beta:?} is no name of a feature");
+                let why = format!("{beta:?} is not the name of a feature");
                 return Err(ConfigError::setting("anthropic-beta", why));
             }
         }
