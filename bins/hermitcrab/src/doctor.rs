@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, ModelSource, Session, block_on, escape};
+use bin_support::{Exit, Failure, ModelSource, OpenOptions, Session, block_on, escape};
 use serde::Serialize;
 
 use crate::answer::print_json;
@@ -95,7 +95,12 @@ fn writable(data: &DataDir) -> std::io::Result<()> {
 /// Whether the provider serves the models of the settings.
 fn models(args: &Doctor, data: &DataDir, session: &mut Session) -> Result<Vec<Check>, Failure> {
     key::read(data, session)?;
-    let ModelSource::Client { client, host, .. } = args.model.open(&DEFAULTS, 0, session)? else {
+    let ModelSource::Client { client, host, .. } = args.model.open(
+        OpenOptions::new(&DEFAULTS, 0),
+        &session.environment,
+        |line| session.warn(line),
+    )?
+    else {
         return Ok(vec![Check {
             what: "models",
             holds: None,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bin_support::{
-    Environment, Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session,
+    Environment, Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName,
+    Session,
 };
 use hermitcrab_face::{OxcCompiler, WebHost};
 use hermitcrab_kernel::{
@@ -257,24 +258,26 @@ impl Asking {
 
     /// Who thinks, with the key of the environment; nobody without one.
     fn brain(&self, session: &Session) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
-        let (versions, seed) = (self.versions(), self.seed);
-        let opened = (self.flags).open_versions(&DEFAULTS, &versions, seed, session, |client| {
-            self.client(client)
-        })?;
-        Ok(self.of(opened))
+        self.open(self.options(), |line| session.warn(line))
     }
 
     /// Who thinks, with this key.
     pub fn brain_with(&self, key: &SecretString) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
-        let (versions, seed) = (self.versions(), self.seed);
-        let opened = (self.flags).open_with_key(
-            key,
-            &self.environment,
-            &DEFAULTS,
-            &versions,
-            seed,
-            |client| self.client(client),
-        )?;
+        self.open(self.options().key(key), |line| tracing::warn!("{line}"))
+    }
+
+    fn options(&self) -> OpenOptions<'_> {
+        OpenOptions::new(&DEFAULTS, self.seed)
+            .versions(self.versions())
+            .settings(|client| self.client(client))
+    }
+
+    fn open(
+        &self,
+        options: OpenOptions<'_>,
+        warn: impl FnOnce(&str),
+    ) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
+        let opened = self.flags.open(options, &self.environment, warn)?;
         Ok(self.of(opened))
     }
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use bin_support::{Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session};
+use bin_support::{
+    Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
+};
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
 use logosphere_core::config::Layer;
@@ -43,7 +45,7 @@ impl Population {
         if flags.model.base_url.is_none() && model.base_url.is_some() {
             model.base_url_file = Some(file.to_owned());
         }
-        let opened = model.open_with(&DEFAULTS, layer.seed.unwrap_or(0), session, |client| {
+        let options = OpenOptions::new(&DEFAULTS, layer.seed.unwrap_or(0)).settings(|client| {
             client
                 .models(prices.clone())
                 // Requests of a run differ in their messages and in nothing else.
@@ -51,7 +53,8 @@ impl Population {
                     send_count: false,
                     ..RetryPolicy::default()
                 })
-        })?;
+        });
+        let opened = model.open(options, &session.environment, |line| session.warn(line))?;
         match opened {
             ModelSource::Offline => {
                 // A cap in dollars is kept; tokens are guessed, and nobody counts them.

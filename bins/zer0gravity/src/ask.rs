@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use bin_support::{Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session};
+use bin_support::{
+    Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
+};
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::pipeline::PriceList;
@@ -104,7 +106,8 @@ pub fn open(
         |client: llm_client::ClientBuilder| client.models(table).counts(CountPolicy::ExactOnly)
     };
     let counter = Arc::new(Tokenizers::default());
-    let opened = flags.open_with(&DEFAULTS, seed, session, settings)?;
+    let options = OpenOptions::new(&DEFAULTS, seed).settings(settings);
+    let opened = flags.open(options, &session.environment, |line| session.warn(line))?;
     match opened {
         ModelSource::Offline => {
             if let Some((flag, _)) = others

@@ -62,7 +62,7 @@ mod run;
 pub use environment::{EnvFile, Environment, Origin, data_folder};
 pub use error::Error;
 pub use exit::{Exit, Failure, escape, shortened};
-pub use model::{ModelDefaults, ModelFlags, ModelSource, ProviderName};
+pub use model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
 pub use output::{OutputFile, ensure_not_input, write_file};
 pub use run::{
     CommonFlags, DefaultPath, Interrupt, LogFormat, Output, OutputTarget, Program, Progress,

@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bin_support::{
-    Exit, Failure, ModelDefaults, ModelFlags, ModelSource, Program, ProviderName, SeedFlag, Session,
+    Exit, Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, Program, ProviderName,
+    SeedFlag, Session,
 };
 use futures_util::StreamExt as _;
 use llm_client::{Client, Echo, Event, Reply, Request, StopReason, SystemClock};
@@ -42,7 +43,11 @@ impl Program for Cli {}
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let seed = cli.seed.seed;
-    let (client, model) = match cli.model.open(&DEFAULTS, seed, session)? {
+    let (client, model) = match cli.model.open(
+        OpenOptions::new(&DEFAULTS, seed),
+        &session.environment,
+        |line| session.warn(line),
+    )? {
         ModelSource::Client { client, model, .. } => (client, model),
         ModelSource::Offline => {
             let echo = Arc::new(Echo::new(seed));

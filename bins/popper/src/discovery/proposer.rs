@@ -1,6 +1,8 @@
 //! Who proposes: decided by flags, the run's own row, and whether there is a model.
 
-use bin_support::{Failure, ModelDefaults, ModelFlags, ModelSource, ProviderName, Session};
+use bin_support::{
+    Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
+};
 use llm_client::Client;
 use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
 
@@ -50,7 +52,11 @@ pub fn choose(
         flags.provider = flags.provider.or(Some(DEFAULTS.provider));
         flags.model = flags.model.or_else(|| known.map(str::to_owned));
     }
-    match flags.open(&DEFAULTS, seed, session)? {
+    match flags.open(
+        OpenOptions::new(&DEFAULTS, seed),
+        &session.environment,
+        |line| session.warn(line),
+    )? {
         ModelSource::Offline => Ok((enumerative, None)),
         ModelSource::Client { client, model, .. } => {
             let options = LlmOptions::of(&settings.discovery, seed);

@@ -8,6 +8,7 @@ use secrecy::SecretString;
 /// literally, also between single quotes; between double quotes `\n`, `\t`, `\"` and `\\` are escapes. A `$` is never
 /// expanded and no value has more than one line. A byte order mark and CRLF are accepted.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct EnvFile {
     /// Values by name; of several lines with one name the first counts.
     pub variables: BTreeMap<String, SecretString>,

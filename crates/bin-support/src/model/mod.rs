@@ -13,7 +13,7 @@ use llm_client::{
 use secrecy::SecretString;
 
 use crate::environment::Variable;
-use crate::{Environment, Error, Failure, Origin, Session};
+use crate::{Environment, Error, Failure, Origin};
 use choice::{Choice, Target, choose};
 use flags::Protocol;
 
@@ -53,85 +53,75 @@ pub enum ModelSource {
     },
 }
 
+/// The settings of [`ModelFlags::open`] that are not flags.
+pub struct OpenOptions<'a> {
+    defaults: &'a ModelDefaults,
+    seed: u64,
+    versions: BTreeMap<String, AnthropicVersion>,
+    key: Option<&'a SecretString>,
+    settings: Box<dyn FnOnce(ClientBuilder) -> ClientBuilder + 'a>,
+}
+
+impl<'a> OpenOptions<'a> {
+    /// Options with these defaults; `seed` is the random seed of waits.
+    pub fn new(defaults: &'a ModelDefaults, seed: u64) -> Self {
+        Self {
+            defaults,
+            seed,
+            versions: BTreeMap::new(),
+            key: None,
+            settings: Box::new(|client| client),
+        }
+    }
+
+    /// Asks these models of Anthropic with another version of the API.
+    #[must_use]
+    pub fn versions(mut self, versions: BTreeMap<String, AnthropicVersion>) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    /// Uses a key that the user just entered in place of the program's in the environment.
+    #[must_use]
+    pub fn key(mut self, key: &'a SecretString) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Applies further settings of the client.
+    #[must_use]
+    pub fn settings(mut self, settings: impl FnOnce(ClientBuilder) -> ClientBuilder + 'a) -> Self {
+        self.settings = Box::new(settings);
+        self
+    }
+}
+
 impl ModelFlags {
-    /// Chooses the model and builds its client; nothing is sent. `seed` is the random seed of waits.
+    /// Chooses the model and builds its client; nothing is sent. `warn` gets the notice for the user, if there is one.
     ///
     /// # Errors
     /// Flags that contradict each other, a missing or unusable key, a cassette that cannot be used: all end the
     /// program with [`crate::Exit::Usage`].
     pub fn open(
         &self,
-        defaults: &ModelDefaults,
-        seed: u64,
-        session: &Session,
+        options: OpenOptions<'_>,
+        environment: &Environment,
+        warn: impl FnOnce(&str),
     ) -> Result<ModelSource, Failure> {
-        self.open_with(defaults, seed, session, |client| client)
-    }
-
-    /// As [`Self::open`], with further settings of the client.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_with(
-        &self,
-        defaults: &ModelDefaults,
-        seed: u64,
-        session: &Session,
-        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<ModelSource, Failure> {
-        self.open_versions(defaults, &BTreeMap::new(), seed, session, settings)
-    }
-
-    /// As [`Self::open_with`], with another version of the API for some models of Anthropic.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_versions(
-        &self,
-        defaults: &ModelDefaults,
-        versions: &BTreeMap<String, AnthropicVersion>,
-        seed: u64,
-        session: &Session,
-        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<ModelSource, Failure> {
-        let choice = choose(self, defaults, |name| session.environment.get(name));
-        match choice.map_err(Failure::usage)? {
+        let lookup = lookup(environment, options.defaults, options.key);
+        match choose(self, options.defaults, lookup).map_err(Failure::usage)? {
             Choice::Offline { notice } => {
-                if let Some(notice) = notice {
-                    session.warn(&notice);
+                // A user who enters a key has chosen, and needs no notice about a missing one.
+                if let Some(notice) = notice.filter(|_| options.key.is_none()) {
+                    warn(&notice);
                 }
                 Ok(ModelSource::Offline)
             }
             Choice::Ask(target) => {
                 if let Some(notice) = &target.notice {
-                    session.warn(notice);
+                    warn(notice);
                 }
-                self.ready(*target, versions, seed, settings)
-            }
-        }
-    }
-
-    /// As [`Self::open_versions`], with a key that the user just entered in place of the program's in `environment`.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_with_key(
-        &self,
-        key: &SecretString,
-        environment: &Environment,
-        defaults: &ModelDefaults,
-        versions: &BTreeMap<String, AnthropicVersion>,
-        seed: u64,
-        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<ModelSource, Failure> {
-        let choice = choose(self, defaults, with_key(environment, defaults, key));
-        match choice.map_err(Failure::usage)? {
-            Choice::Offline { .. } => Ok(ModelSource::Offline),
-            Choice::Ask(target) => {
-                if let Some(notice) = &target.notice {
-                    tracing::warn!("{notice}");
-                }
-                self.ready(*target, versions, seed, settings)
+                self.ready(*target, options)
             }
         }
     }
@@ -153,29 +143,28 @@ impl ModelFlags {
         }
         // With a key it must be possible to ask.
         let any = SecretString::from("any-key");
-        choose(self, defaults, with_key(environment, defaults, &any)).map_err(Failure::usage)?;
+        choose(self, defaults, lookup(environment, defaults, Some(&any)))
+            .map_err(Failure::usage)?;
         Ok(Some(self.provider.unwrap_or(defaults.provider)))
     }
 
-    fn ready(
-        &self,
-        target: Target,
-        versions: &BTreeMap<String, AnthropicVersion>,
-        seed: u64,
-        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<ModelSource, Failure> {
+    fn ready(&self, target: Target, options: OpenOptions<'_>) -> Result<ModelSource, Failure> {
         let redactor = target.endpoint.redactor().clone();
         let provider: Arc<dyn Provider> = match target.protocol {
-            Protocol::Messages => Arc::new(versions.iter().fold(
+            Protocol::Messages => Arc::new(options.versions.iter().fold(
                 Anthropic::new(target.endpoint),
                 |anthropic, (model, version)| anthropic.with_version_for(model, *version),
             )),
             Protocol::ChatCompletions(dialect) => Arc::new(Compat::new(target.endpoint, dialect)),
         };
         Ok(ModelSource::Client {
-            client: settings(self.client(provider, unpriced(target.provider), seed))
-                .build()
-                .map_err(|error| Failure::usage(Error::Model(error)))?,
+            client: (options.settings)(self.client(
+                provider,
+                unpriced(target.provider),
+                options.seed,
+            ))
+            .build()
+            .map_err(|error| Failure::usage(Error::Model(error)))?,
             model: target.model,
             provider: target.provider,
             redactor,
@@ -208,22 +197,19 @@ impl ModelFlags {
     }
 }
 
-/// A lookup in the environment, with this key for the program.
-fn with_key<'a>(
+/// A lookup in the environment, with `key` for the program if there is one.
+fn lookup<'a>(
     environment: &'a Environment,
     defaults: &ModelDefaults,
-    key: &'a SecretString,
+    key: Option<&'a SecretString>,
 ) -> impl Fn(&str) -> Option<Variable> + use<'a> {
     let own = flags::program_variable(defaults.program);
-    move |name| {
-        if name == own {
-            Some(Variable {
-                value: key.clone(),
-                origin: Origin::Entered,
-            })
-        } else {
-            environment.get(name)
-        }
+    move |name| match key {
+        Some(key) if name == own => Some(Variable {
+            value: key.clone(),
+            origin: Origin::Entered,
+        }),
+        _ => environment.get(name),
     }
 }
 
@@ -246,6 +232,15 @@ mod tests {
         model: "any",
     };
 
+    fn open(
+        flags: &ModelFlags,
+        defaults: &ModelDefaults,
+        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<ModelSource, Failure> {
+        let options = OpenOptions::new(defaults, 7).settings(settings);
+        flags.open(options, &Environment::default(), |_| {})
+    }
+
     fn local() -> ModelFlags {
         ModelFlags {
             provider: Some(ProviderName::Llamacpp),
@@ -255,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_server_on_this_machine_is_ready_without_a_key() {
-        let model = local().open(&OWN, 7, &Session::for_tests()).unwrap();
+        let model = open(&local(), &OWN, |client| client).unwrap();
         let ModelSource::Client {
             model, provider, ..
         } = model
@@ -271,7 +266,7 @@ mod tests {
             replay: Some("no/such/tape.jsonl".into()),
             ..local()
         };
-        let Err(failure) = flags.open(&OWN, 0, &Session::for_tests()) else {
+        let Err(failure) = open(&flags, &OWN, |client| client) else {
             panic!("it opened");
         };
         assert_eq!(failure.exit, crate::Exit::Usage);
@@ -284,7 +279,7 @@ mod tests {
         flags: &ModelFlags,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> String {
-        let opened = flags.open_with(&OWN, 7, &Session::for_tests(), settings);
+        let opened = open(flags, &OWN, settings);
         let Ok(ModelSource::Client { client, .. }) = opened else {
             panic!("no client");
         };
@@ -337,10 +332,8 @@ mod tests {
         assert_eq!(missing, Some(ProviderName::Anthropic));
         assert_eq!(local().missing_key(&OWN, &environment).unwrap(), None);
         let key = SecretString::from("key-of-the-page-01");
-        let model =
-            flags.open_with_key(&key, &environment, &REMOTE, &BTreeMap::new(), 7, |client| {
-                client
-            });
+        let options = OpenOptions::new(&REMOTE, 7).key(&key);
+        let model = flags.open(options, &environment, |_| {});
         let Ok(ModelSource::Client { redactor, host, .. }) = model else {
             panic!("no client");
         };
