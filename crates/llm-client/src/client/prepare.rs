@@ -16,6 +16,7 @@ use crate::{Error, ErrorKind};
 
 /// The HTTP request that a call would send.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Prepared {
     /// The method.
     pub method: Method,

@@ -1,6 +1,5 @@
 //! Facts about models: a dated table in the crate, overridden by the user's own.
 
-mod lines;
 mod model;
 mod price;
 mod table;

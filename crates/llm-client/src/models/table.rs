@@ -4,7 +4,6 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::lines::{self, LineError};
 use super::price::Dollars;
 use super::{Model, ModelStatus, ModelThinking, Price, Tier};
 use crate::ConfigError;
@@ -85,7 +84,7 @@ impl ModelTable {
     }
 
     fn read(json: &str) -> Result<Self, LineError> {
-        let file: File<'_> = lines::read(json)?;
+        let file: File<'_> = read_json(json)?;
         if file.schema_version != 1 {
             return Err(LineError {
                 line: 1,
@@ -95,9 +94,9 @@ impl ModelTable {
         let mut names = BTreeSet::new();
         let mut entries = Vec::with_capacity(file.models.len());
         for part in file.models {
-            let mut row: Row = lines::read_part(json, part)?;
+            let mut row: Row = read_part(json, part)?;
             row.check(&mut names).map_err(|why| LineError {
-                line: lines::line_of(json, part),
+                line: line_of(json, part),
                 why,
             })?;
             row.date(file.as_of);
@@ -300,6 +299,45 @@ impl Row {
             ..generic
         }
     }
+}
+
+/// A problem in a JSON text that a person wrote, with its line, from 1.
+#[derive(Debug)]
+struct LineError {
+    line: usize,
+    why: String,
+}
+
+/// Reads `json` as a `T`.
+fn read_json<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, LineError> {
+    serde_json::from_str(json).map_err(|error| {
+        // The message names the place too, and a part's place would be wrong in the whole.
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let why = error.to_string();
+        LineError {
+            line: error.line().max(1),
+            why: why.strip_suffix(&place).unwrap_or(&why).to_owned(),
+        }
+    })
+}
+
+/// Reads `part`, a slice of `json`, as a `T`; line numbers are those of `json`.
+fn read_part<'a, T: Deserialize<'a>>(json: &str, part: &'a RawValue) -> Result<T, LineError> {
+    read_json(part.get()).map_err(|error| LineError {
+        line: line_of(json, part) + error.line - 1,
+        why: error.why,
+    })
+}
+
+/// The line of `json` on which its slice `part` begins.
+fn line_of(json: &str, part: &RawValue) -> usize {
+    let start = part
+        .get()
+        .as_ptr()
+        .addr()
+        .saturating_sub(json.as_ptr().addr());
+    let before = json.as_bytes().get(..start).unwrap_or_default();
+    1 + before.split(|&byte| byte == b'\n').skip(1).count()
 }
 
 #[cfg(test)]
