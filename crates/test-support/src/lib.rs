@@ -56,27 +56,27 @@
 pub mod browser;
 mod canned;
 mod clock;
+mod compression_stub;
 #[cfg(unix)]
 mod env_file;
 mod help;
-mod logosphere;
 mod memory;
+mod mind_stub;
 mod model;
 mod server;
-mod zer0gravity;
 
 pub use canned::CannedReply;
 pub use clock::FakeClock;
+pub use compression_stub::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
 #[cfg(unix)]
 pub use env_file::{EnvFileProgram, PlantedEnvFile};
 pub use help::{check_help, check_shared_commands, run_examples};
-pub use logosphere::{
+pub use memory::{MemoryTransport, response, streamed};
+pub use mind_stub::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,
 };
-pub use memory::{MemoryTransport, response, streamed};
 pub use model::{ModelRequest, Rule, ScriptedModel};
 pub use server::{Answer, Closed, FaultServer, Received, Signal, closed_port};
-pub use zer0gravity::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
 
 use std::path::{Path, PathBuf};
 
