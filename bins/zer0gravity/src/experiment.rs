@@ -9,9 +9,9 @@ use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::{Context, ExperimentResult, FailureKind, RunEvent, Runner, StageStatus};
 
-use crate::args::Checks;
-use crate::ask::ModelChoice;
 use crate::clock::SystemClock;
+use crate::flags::Checks;
+use crate::model::ModelChoice;
 
 /// Runs a plan without a directory, to its end or until it is interrupted.
 pub fn results(

@@ -7,22 +7,16 @@
 //!
 //! `zer0gravity --help` lists the commands. The guide is `docs/zer0gravity.md` in the repository.
 
-mod args;
-mod ask;
 mod clock;
 mod columns;
-mod compare;
+mod commands;
 mod error;
-mod estimate;
 mod experiment;
-mod inspect;
-mod kept;
-mod matrix;
+mod flags;
+mod model;
 mod output;
 mod ranking;
-mod rescore;
-mod run;
-mod score;
+mod run_dir;
 mod selection;
 mod setup;
 mod source;
@@ -30,26 +24,116 @@ mod summary;
 
 use std::process::ExitCode;
 
-use args::{Cli, Command};
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Program, Session};
+
+use commands::compare::{self, CompareArgs};
+use commands::estimate::{self, EstimateArgs};
+use commands::export::{self, ExportArgs};
+use commands::levels::{self, LevelsArgs};
+use commands::lint::{self, LintArgs};
+use commands::matrix::{self, MatrixArgs};
+use commands::report::{self, ReportArgs};
+use commands::rescore::{self, RescoreArgs};
+use commands::resume::{self, ResumeArgs};
+use commands::run::{self, RunArgs};
+use commands::score::{self, ScoreArgs};
+
+const EXAMPLES: &str = "\
+Examples:
+  zer0gravity run --level 1
+  zer0gravity lint
+  zer0gravity matrix --level 1 --run-dir runs/first
+  zer0gravity report runs/first";
+
+/// Encode texts, decode them afresh, score the round trip
+///
+/// Each round trip scores at most 100 points.
+#[derive(Debug, clap::Parser)]
+#[command(name = "zer0gravity", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl Program for Cli {}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Run the experiment with one encoding system
+    ///
+    /// The texts are those of a level, of all levels or of a dataset.
+    ///
+    /// The results are a JSON array on stdout or in --output, the summary is on stderr. Without a key no model is asked: the
+    /// default rules, and others that are mechanical, are then carried out by a program, and every result says `offline`.
+    #[command(after_help = run::EXAMPLES)]
+    Run(RunArgs),
+    /// Run every encoding system on every text, resumably
+    #[command(after_help = matrix::EXAMPLES)]
+    Matrix(MatrixArgs),
+    /// Continue a run that stopped: only missing calls are made
+    #[command(after_help = resume::EXAMPLES)]
+    Resume(ResumeArgs),
+    /// Judge a finished run again: only judges are asked
+    #[command(after_help = rescore::EXAMPLES)]
+    Rescore(RescoreArgs),
+    /// Score texts that were encoded and decoded elsewhere
+    ///
+    /// The file is JSON, JSON lines or CSV.
+    ///
+    /// Without --provider no model is asked: points and token numbers that are given are taken, others are estimated from
+    /// the letters and marked so.
+    #[command(after_help = score::EXAMPLES)]
+    Score(ScoreArgs),
+    /// Check an encoding system for faults
+    #[command(after_help = lint::EXAMPLES)]
+    Lint(LintArgs),
+    /// List the texts of the three levels
+    #[command(after_help = levels::EXAMPLES)]
+    Levels(LevelsArgs),
+    /// Write results as one page for a browser, without a network
+    #[command(after_help = report::EXAMPLES)]
+    Report(ReportArgs),
+    /// Export results as CSV or JSON
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
+    /// Compare a run with an earlier one
+    ///
+    /// The exit code is 4 if it is worse by more than --max-drop allows.
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArgs),
+    /// Count the calls of a run and their highest cost
+    ///
+    /// Nothing is sent.
+    #[command(after_help = estimate::EXAMPLES)]
+    Estimate(EstimateArgs),
+}
 
 fn main() -> ExitCode {
     bin_support::run(execute)
 }
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-    let quiet = session.is_quiet();
     match &cli.command {
-        Command::Run(args) => run::run(args, quiet, session),
-        Command::Matrix(args) => matrix::matrix(args, quiet, session),
-        Command::Resume(args) => matrix::resume(args, quiet, session),
-        Command::Rescore(args) => rescore::rescore(args, quiet, session),
-        Command::Score(args) => score::score(args, quiet, session),
-        Command::Lint(args) => inspect::lint(args, session),
-        Command::Levels(args) => inspect::levels(args, session),
-        Command::Report(args) => inspect::report(args, session),
-        Command::Export(args) => inspect::export(args, session),
-        Command::Compare(args) => compare::compare(args, session),
-        Command::Estimate(args) => estimate::estimate(args, session),
+        Command::Run(args) => run::execute(args, session),
+        Command::Matrix(args) => matrix::execute(args, session),
+        Command::Resume(args) => resume::execute(args, session),
+        Command::Rescore(args) => rescore::execute(args, session),
+        Command::Score(args) => score::execute(args, session),
+        Command::Lint(args) => lint::execute(args, session),
+        Command::Levels(args) => levels::execute(args, session),
+        Command::Report(args) => report::execute(args, session),
+        Command::Export(args) => export::execute(args, session),
+        Command::Compare(args) => compare::execute(args, session),
+        Command::Estimate(args) => estimate::execute(args, session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_help_has_its_form_and_examples_that_parse() {
+        test_support::check_help(&bin_support::command::<Cli>());
     }
 }

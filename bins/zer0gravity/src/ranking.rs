@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bin_support::escape;
+use zer0gravity_engine::metrics::stats::Estimate;
 use zer0gravity_engine::report::{Pairwise, Report, RuleSetStatistics};
-use zer0gravity_engine::stats::Estimate;
 
 use crate::columns;
 

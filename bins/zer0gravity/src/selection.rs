@@ -12,8 +12,8 @@ use zer0gravity_engine::dataset::{
 };
 use zer0gravity_engine::plan::{PlannedCase, RuleSet};
 
-use crate::args::Texts;
 use crate::error::Error;
+use crate::flags::Texts;
 
 /// Longer files of rules are not read to their end.
 const READ_LIMIT: u64 = 256 << 20;

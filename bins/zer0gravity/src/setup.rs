@@ -4,18 +4,19 @@ use std::path::Path;
 
 use bin_support::{Failure, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
-use zer0gravity_engine::codec::RuleCodec;
-use zer0gravity_engine::lint::LintFinding;
+use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
+use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::result::Models;
+use zer0gravity_engine::rules::codec::RuleCodec;
+use zer0gravity_engine::rules::lint::LintFinding;
 use zer0gravity_engine::run::{RunDirectory, RunNotes};
 
-use crate::args::{Checks, Repeats, RoleFlags};
-use crate::ask::{self, ModelChoice};
 use crate::clock::SystemClock;
 use crate::error::{self, Error};
-use crate::estimate;
+use crate::flags::{Checks, Repeats, RoleFlags};
+use crate::model::{self, ModelChoice};
 
 /// The models that the flags of `run` and `matrix` name, under the cap of the run in `directory` if no flag gives one.
 pub fn asked(
@@ -23,7 +24,7 @@ pub fn asked(
     directory: Option<&Path>,
     session: &Session,
 ) -> Result<ModelChoice, Failure> {
-    ask::panel(&asking.judging.judge_model)?;
+    model::panel(&asking.judging.judge_model)?;
     let judges = asking.judging.judge_model.iter();
     let others: Vec<_> = judges
         .map(|model| ("--judge-model", model.as_str()))
@@ -36,7 +37,7 @@ pub fn asked(
         .collect();
     let mut flags = asking.model.clone();
     flags.max_usd = flags.max_usd.or_else(|| RunDirectory::cap_in(directory?));
-    ask::open(
+    model::open(
         &flags,
         asking.prices.as_deref(),
         &others,
@@ -79,7 +80,7 @@ pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &
 pub fn check(plan: &Plan, asking: &RoleFlags, checks: &Checks) -> Result<(), Failure> {
     let asked_for = asking.model.provider == Some(ProviderName::Offline);
     if !plan.config.label.offline {
-        return estimate::check_cap(plan, asking);
+        return check_cap(plan, asking);
     }
     if let Some(flag) = checks.flag().filter(|_| !asked_for) {
         return Err(Failure::usage(Error::CheckedOffline { flag }));
@@ -94,6 +95,34 @@ pub fn check(plan: &Plan, asking: &RoleFlags, checks: &Checks) -> Result<(), Fai
             line: finding.line,
             evidence: finding.evidence,
         })),
+    }
+}
+
+/// Refuses a cap that not even the first calls fit under, those that encode.
+fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
+    let Some(cap) = asking
+        .model
+        .max_usd
+        .filter(|_| asking.model.replay.is_none())
+    else {
+        return Ok(());
+    };
+    let config = &plan.config;
+    let table = model::table(asking.prices.as_deref())?;
+    let encoder = config.models.encoder.as_str();
+    let Some(model) = table.find(&config.label.provider, encoder) else {
+        return Ok(());
+    };
+    let calls = plan.calls(&Tokenizers::default()).into_iter();
+    let encodings = calls.filter(|call| call.role == Role::Encoder);
+    let most = encodings.filter_map(|call| model.max_cost(call.at_most.prompt, call.at_most.reply));
+    match most.max() {
+        Some(most) if most > cap => Err(Failure::usage(Error::CapTooLow {
+            cap,
+            model: encoder.to_owned(),
+            most,
+        })),
+        _ => Ok(()),
     }
 }
 
@@ -129,7 +158,7 @@ pub fn reopened(
 ) -> Result<ModelChoice, Failure> {
     let config = &plan.config;
     let provider = ProviderName::from_str(&config.label.provider, false).ok();
-    ask::ensure_not_input(flags, RunDirectory::files_in(directory.path()))?;
+    model::ensure_not_input(flags, RunDirectory::files_in(directory.path()))?;
     let mut flags = flags.clone();
     flags.provider = flags.provider.or(provider);
     flags.model = flags.model.or_else(|| Some(config.models.encoder.clone()));
@@ -142,7 +171,7 @@ pub fn reopened(
     let others: Vec<_> = std::iter::once(("--decoder-model", config.models.decoder.as_str()))
         .chain(judges.map(|model| ("--judge-model", model.as_str())))
         .collect();
-    let asked = ask::open(&flags, prices, &others, config.seed, session)?;
+    let asked = model::open(&flags, prices, &others, config.seed, session)?;
     let label = asked.model_client.label();
     (directory.check_models(&label, &asked.model)).map_err(error::directory)?;
     directory

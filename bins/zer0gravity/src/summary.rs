@@ -5,9 +5,9 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
 use bin_support::escape;
+use zer0gravity_engine::judge::score::{TokenPair, round_half_up};
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::result::JudgeRecord;
-use zer0gravity_engine::score::{TokenPair, round_half_up};
 use zer0gravity_engine::text::preview;
 use zer0gravity_engine::{ExperimentResult, StageStatus, TokenSource};
 

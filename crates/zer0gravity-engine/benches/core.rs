@@ -5,12 +5,12 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use zer0gravity_engine::DEFAULT_RULES;
+use zer0gravity_engine::judge::score::{TokenPair, score_all};
 use zer0gravity_engine::judge::{parse_judge_reply, parse_judge_reply_compat};
 use zer0gravity_engine::model::{
     CountRequest, Endpoint, ModelLabel, ModelRequest, Repeat, TokenCount,
 };
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
-use zer0gravity_engine::score::{TokenPair, score_all};
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, JsonlStore, StoredAnswer};
 
 const CALLS: u64 = 10_000;

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use zer0gravity_engine::codec::{Lexicon, RuleCodec};
-use zer0gravity_engine::lint::lint;
 use zer0gravity_engine::metrics::{chrf_pp, literal_recall, rouge_l};
-use zer0gravity_engine::procedure::run_procedure;
+use zer0gravity_engine::rules::codec::{Lexicon, RuleCodec};
+use zer0gravity_engine::rules::lint::lint;
+use zer0gravity_engine::rules::procedure::run_procedure;
 use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
 /// Words of a small linear congruence, the same as in `metrics.py`; the second text has every seventh word replaced.

@@ -47,55 +47,33 @@
 //! one source, which is named; what is worth a second look is a flag and changes no score. The scoring core (arithmetic,
 //! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.
 //!
-//! Next: [`score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of
-//! other tools too, [`run`] for runs in a directory, [`flags::detect`] for flags, [`lint::lint`] for rules before they are
+//! Next: [`judge::score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of
+//! other tools too, [`run`] for runs in a directory, [`judge::flags::detect`] for flags, [`rules::lint::lint`] for rules before they are
 //! used, [`report::Report`] for the results of a run.
 
-mod client;
-pub mod codec;
-mod context;
-pub mod cost;
 pub mod dataset;
-mod experiment_result;
-mod failure_kind;
-pub mod flags;
-mod hash;
 pub mod judge;
-pub mod lint;
-#[cfg(feature = "llm")]
-mod llm;
 pub mod metrics;
 pub mod model;
-mod number;
-mod off_thread;
-mod offline;
-mod outcome;
-pub mod pipeline;
 pub mod plan;
-pub mod procedure;
 pub mod prompts;
 pub mod report;
 pub mod result;
+pub mod rules;
 pub mod run;
-mod runner;
-pub mod score;
-mod setters;
-pub mod stats;
 pub mod store;
 pub mod text;
-mod tokens;
-mod visible;
 
-pub use client::{Clock, ModelClient};
-pub use context::Context;
-pub use experiment_result::ExperimentResult;
-pub use failure_kind::FailureKind;
+pub use metrics::tokens::{LocalCounter, TokenCounter, TokenSource, Tokenizers};
+pub use model::client::{Clock, ModelClient};
+pub use model::failure_kind::FailureKind;
 #[cfg(feature = "llm")]
-pub use llm::LlmClient;
-pub use offline::OfflineModel;
-pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
-pub use runner::{RunError, RunEvent, Runner};
-pub use tokens::{LocalCounter, TokenCounter, TokenSource, Tokenizers};
+pub use model::llm::LlmClient;
+pub use model::outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
+pub use result::experiment::ExperimentResult;
+pub use rules::offline::OfflineModel;
+pub use run::context::Context;
+pub use run::runner::{RunError, RunEvent, Runner};
 
 /// The encoding system that is used when none is given.
 pub const DEFAULT_RULES: &str = include_str!("data/default_rules.txt");

@@ -4,12 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::dataset::{Case, RoundTripSample};
-use crate::hash::{canonical_sha256, sha256_hex};
 use crate::model::{ModelLabel, Repeat};
-use crate::pipeline::RoleConfig;
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 use crate::result::Models;
-use crate::setters::setters;
+use crate::text::hash::{canonical_sha256, sha256_hex};
+use crate::text::setters::setters;
 
 /// Everything that decides the calls of a run; a run directory holds it, and is only resumed with the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -286,6 +285,41 @@ fn differences(a: &Value, b: &Value, path: &str, found: &mut Vec<String>) {
         }
         _ if a != b => found.push(path.to_owned()),
         _ => {}
+    }
+}
+
+/// The settings of a call to a role.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RoleConfig {
+    /// The model's id.
+    pub model: String,
+    /// The set of prompts.
+    pub profile: PromptProfile,
+    /// The longest reply of encoder and decoder in tokens.
+    pub max_output_tokens: u32,
+    /// The seed of random delimiters.
+    pub seed: u64,
+    /// The numbers that distinguish equal requests.
+    pub repeat: Repeat,
+    /// Reads judges as the reference does.
+    pub compat_judge_parse: bool,
+    /// The number of further tries for a judge whose replies held no score.
+    pub judge_retries: u32,
+}
+
+impl RoleConfig {
+    /// `model` with the seed's prompts.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            model: model.into(),
+            profile: PromptProfile::Seed,
+            max_output_tokens: MAX_OUTPUT_TOKENS,
+            seed: 0,
+            repeat: Repeat::default(),
+            compat_judge_parse: false,
+            judge_retries: 0,
+        }
     }
 }
 

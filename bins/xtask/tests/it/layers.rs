@@ -20,14 +20,6 @@ const UPWARD: &[(&str, &str, &str)] = &[
     ("logosphere-core", "mind", "event"),
     ("logosphere-core", "resume", "fold"),
     ("logosphere-core", "settings", "state"),
-    ("zer0gravity-engine", "codec", "lint"),
-    ("zer0gravity-engine", "context", "pipeline"),
-    ("zer0gravity-engine", "experiment_result", "result"),
-    ("zer0gravity-engine", "failure_kind", "model"),
-    ("zer0gravity-engine", "metrics", "codec"),
-    ("zer0gravity-engine", "plan", "pipeline"),
-    ("zer0gravity-engine", "score", "number"),
-    ("zer0gravity-engine", "store", "pipeline"),
 ];
 
 /// The most files that may name each other in a circle.

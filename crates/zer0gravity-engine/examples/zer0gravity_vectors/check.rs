@@ -1,12 +1,12 @@
 //! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
 
 use serde_json::{Map, Value, json};
-use zer0gravity_engine::judge::{js_number, parse_judge_reply_compat, reply_text};
-use zer0gravity_engine::result::{Details, Points};
-use zer0gravity_engine::score::{
+use zer0gravity_engine::judge::score::{
     TokenPair, compression_percent, compression_ratio, fallback_tokens_chars4, learnability,
     score_all, score_all_f64, token_efficiency,
 };
+use zer0gravity_engine::judge::{js_number, parse_judge_reply_compat, reply_text};
+use zer0gravity_engine::result::{Details, Points};
 use zer0gravity_engine::text::js_trim;
 
 /// One array of the file.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{Record, read};
 use super::{CaseError, CaseFormat, CaseProblem};
-use crate::setters::setters;
+use crate::text::setters::setters;
 
 /// One text to be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

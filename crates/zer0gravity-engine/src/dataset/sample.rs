@@ -1,8 +1,8 @@
 use super::case::checked_id;
 use super::record::{Record, read};
 use super::{Case, CaseError, CaseFormat, CaseProblem};
-use crate::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
-use crate::setters::setters;
+use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
+use crate::text::setters::setters;
 
 /// The system of samples that name none.
 const DEFAULT_ENCODING_ID: &str = "given";
@@ -59,7 +59,7 @@ impl RoundTripSample {
 ///
 /// ```
 /// use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
-/// use zer0gravity_engine::score::TokenPair;
+/// use zer0gravity_engine::judge::score::TokenPair;
 /// let file = b"id,text,encodedText,decodedText,originalTokens,encodedTokens\n1,Hello,Hll,Hello,8,9\n2,a,b,c,5,\n";
 /// let (samples, errors) = parse_samples(file, CaseFormat::Csv, "t.csv");
 /// assert_eq!(samples[0].tokens, Some(TokenPair { original: 8, encoded: 9 }));

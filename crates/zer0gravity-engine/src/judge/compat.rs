@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::coercion::json_number;
 use super::json::Json;
 use super::unfenced;
-use crate::score::held;
+use crate::judge::score::held;
 
 /// The length of the quotation from a reply without JSON in its reasoning, in UTF-16 units.
 const QUOTED_UNITS: usize = 200;

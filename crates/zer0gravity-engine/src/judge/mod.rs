@@ -6,9 +6,12 @@
 mod braces;
 mod coercion;
 mod compat;
+pub mod flags;
 mod json;
+pub(crate) mod number;
 mod prose;
 mod reply;
+pub mod score;
 mod stated;
 
 use serde::{Deserialize, Serialize};

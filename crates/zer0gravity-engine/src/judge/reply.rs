@@ -3,7 +3,7 @@
 use super::json::Json;
 use super::stated::stated;
 use super::{JudgeStatus, unfenced};
-use crate::score::{points, round_half_up};
+use crate::judge::score::{points, round_half_up};
 use crate::text::js_trim;
 
 /// A judge's reply, read.

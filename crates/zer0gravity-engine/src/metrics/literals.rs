@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::codec::words::{is_apostrophe, words};
+use crate::text::words::{is_apostrophe, words};
 
 /// The share of `original`'s literals that `decoded` still has, 0 to 1; `None` if it has no literals.
 ///

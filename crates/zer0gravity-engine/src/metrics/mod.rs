@@ -4,8 +4,11 @@
 //! paraphrase must not change: numbers, names, negations, quoted code.
 
 mod chrf;
+pub mod cost;
 mod literals;
 mod rouge;
+pub mod stats;
+pub(crate) mod tokens;
 
 pub use chrf::chrf_pp;
 pub use literals::literal_recall;

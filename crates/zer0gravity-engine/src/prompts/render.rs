@@ -5,7 +5,7 @@ use super::{
     MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile, Role,
     RoleInput, SEMANTIC_JUDGE,
 };
-use crate::hash::sha256_hex;
+use crate::text::hash::sha256_hex;
 
 const RULES: &str = "{encodingSystem}";
 

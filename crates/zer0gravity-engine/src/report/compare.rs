@@ -9,8 +9,10 @@ use super::changes::{Changes, ItemName};
 use super::grouped::{Group, figure, groups, is_scored, total, within_totals};
 use super::statistics::random;
 use crate::Outcome;
+use crate::metrics::stats::{
+    DROP_ERROR, Interval, PairedResult, drop_p, holm, paired_test, texts_needed,
+};
 use crate::result::SCHEMA_VERSION;
-use crate::stats::{DROP_ERROR, Interval, PairedResult, drop_p, holm, paired_test, texts_needed};
 
 /// The `kind` of a comparison's JSON.
 const KIND: &str = "zer0gravity.comparison";
@@ -34,7 +36,7 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_significant: Vec<String>,
     /// The largest drop of an encoding's mean that may pass, in points.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub max_drop: Option<f64>,
     /// Over all pairs; its `id` is `all`.
     pub overall: Difference,
@@ -64,24 +66,24 @@ pub struct Difference {
     /// The number of common pairs.
     pub pairs: usize,
     /// The old mean of them.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub old: Option<f64>,
     /// The new one.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub new: Option<f64>,
     /// New minus old.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub mean_difference: Option<f64>,
     /// The 95 % interval of the difference by Student's t; `None` below 2 pairs.
     pub ci95: Option<Interval>,
     /// Two-sided p of the sign-flip test, not adjusted.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub p: Option<f64>,
     /// One-sided p of a drop by Student's t, adjusted after Holm over all encodings; of encodings with 2 pairs and more.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        with = "crate::number::plain_option"
+        with = "crate::judge::number::plain_option"
     )]
     pub drop_p: Option<f64>,
     /// The number of texts that would show a drop of this size with this spread; `Some` for an encoding whose drop is not

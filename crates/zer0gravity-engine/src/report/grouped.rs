@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::number::rounded;
+use crate::judge::number::rounded;
+use crate::metrics::stats::{Estimate, Interval, UNBOUNDED, mean_with_interval};
 use crate::report::ReportedRuleSet;
-use crate::stats::{Estimate, Interval, UNBOUNDED, mean_with_interval};
 use crate::{ExperimentResult, StageStatus};
 
 /// The results of one text with one encoding.

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::grouped::{Group, IMPLEMENTABILITY, SEMANTIC, figure, is_scored, over_texts};
 use crate::ExperimentResult;
-use crate::result::JudgeRecord;
-use crate::stats::{
+use crate::metrics::stats::{
     Components, Estimate, krippendorff_alpha, pooled_variance_components, sample_median,
     variance_components,
 };
+use crate::result::JudgeRecord;
 
 /// Statistics of the judges of a run, on its scored items.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct Judges {
 #[non_exhaustive]
 pub struct JudgePanel {
     /// Krippendorff's alpha (interval data) over the medians of each judge's samples; `None` for one judge.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub alpha: Option<f64>,
     /// Decodes that two judges and more have judged.
     pub units: usize,

@@ -26,11 +26,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::dataset::Case;
-use crate::lint::LintReport;
 use crate::plan::{Config, PlannedCase};
 use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
-use crate::setters::setters;
+use crate::rules::lint::LintReport;
 use crate::store::CallsFile;
+use crate::text::setters::setters;
 use crate::{ExperimentResult, TokenSource};
 
 pub use changes::{Changes, ItemName};

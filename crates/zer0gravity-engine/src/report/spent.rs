@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ReportedRuleSet;
 use super::grouped::encoding_ids;
-use crate::pipeline::CallTally;
+use crate::model::CallTally;
 use crate::{ExperimentResult, TokenUse};
 
 /// The tokens, the time and the cost of a run. A run that was watched counts every call once; of results that were only
@@ -20,7 +20,7 @@ pub struct RunCost {
     /// Tokens that replies report.
     pub tokens_spent: TokenUse,
     /// The cost, in JSON dollars as a text; `None` if that of a result is not known.
-    #[serde(with = "crate::cost::dollars::option")]
+    #[serde(with = "crate::metrics::cost::dollars::option")]
     pub usd: Option<Usd>,
     /// The cost of each encoding.
     pub per_encoding: Vec<RuleSetCost>,
@@ -38,7 +38,7 @@ pub struct RuleSetCost {
     /// Tokens that replies report.
     pub tokens_spent: TokenUse,
     /// The cost, in JSON dollars as a text; `None` if that of a result is not known.
-    #[serde(with = "crate::cost::dollars::option")]
+    #[serde(with = "crate::metrics::cost::dollars::option")]
     pub usd: Option<Usd>,
 }
 

@@ -11,7 +11,7 @@ use super::grouped::{
 };
 use super::{Judges, ReportedRuleSet};
 use crate::ExperimentResult;
-use crate::stats::{Estimate, Interval, PairedResult, holm, paired_test};
+use crate::metrics::stats::{Estimate, Interval, PairedResult, holm, paired_test};
 
 /// The statistics of a run's scores.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -45,10 +45,10 @@ pub struct RuleSetStatistics {
     /// Experiments that a model refused.
     pub refused: usize,
     /// `failed` of `items`, 0 to 1.
-    #[serde(with = "crate::number::plain")]
+    #[serde(with = "crate::judge::number::plain")]
     pub failure_rate: f64,
     /// `refused` of `items`, 0 to 1.
-    #[serde(with = "crate::number::plain")]
+    #[serde(with = "crate::judge::number::plain")]
     pub refusal_rate: f64,
     /// The number of cases.
     pub cases: usize,
@@ -82,7 +82,7 @@ pub struct CaseStatistics {
     /// Experiments that did not end `ok`.
     pub failed: usize,
     /// Tokens of the text, the mean if counts differ.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub original_tokens: Option<f64>,
     /// 0 to 100.
     pub total: Estimate,
@@ -104,15 +104,15 @@ pub struct Pairwise {
     /// The number of common cases.
     pub cases: usize,
     /// Total of `a` minus total of `b`.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub mean_difference: Option<f64>,
     /// The 95 % interval of the difference.
     pub ci95: Option<Interval>,
     /// Of the sign-flip test.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub p: Option<f64>,
     /// The p value, adjusted after Holm over all pairs of the run.
-    #[serde(with = "crate::number::plain_option")]
+    #[serde(with = "crate::judge::number::plain_option")]
     pub p_holm: Option<f64>,
 }
 

@@ -12,7 +12,7 @@ use crate::model::ModelLabel;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::result::timestamp;
-use crate::setters::setters;
+use crate::text::setters::setters;
 
 /// The directory of a run, locked as long as this value lives.
 #[derive(Debug)]

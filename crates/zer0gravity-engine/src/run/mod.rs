@@ -54,12 +54,15 @@
 //! ```
 
 mod calls;
+pub(crate) mod context;
 mod directory;
 mod error;
 mod estimate;
+pub mod pipeline;
 mod record;
 mod rescore;
 mod resume;
+pub(crate) mod runner;
 
 pub use calls::{CallTokens, JUDGE_REPLY_TOKENS, PlannedCall};
 pub use directory::{RunDirectory, RunNotes};

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::prompts::{PromptProfile, Role};
 use crate::report::Report;
 use crate::result::PreviousScores;
-use crate::setters::setters;
+use crate::text::setters::setters;
 use crate::{ExperimentResult, FailureKind, ModelClient, RunEvent, Runner, StageName, StageStatus};
 
 /// The settings of a rescore; by default the judges and prompts of the run.

@@ -3,8 +3,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
-use crate::hash;
 use crate::model::{CountRequest, ModelLabel, ModelRequest};
+use crate::text::hash;
 
 /// The version of what goes into a key.
 const VERSION: u32 = 1;

@@ -5,6 +5,7 @@ mod jsonl;
 mod key;
 mod limiter;
 mod memory;
+pub(crate) mod off_thread;
 mod record;
 mod shared;
 mod shared_calls;

@@ -2,9 +2,9 @@ use serde::{Deserialize, Serialize};
 
 use super::CallKey;
 use crate::FailureKind;
-use crate::model::{CallFacts, Endpoint, ModelError, ModelReply, Repeat, TokenCount};
+use crate::model::{CallFacts, CallTally, Endpoint, ModelError, ModelReply, Repeat, TokenCount};
 use crate::prompts::Role;
-use crate::setters::setters;
+use crate::text::setters::setters;
 
 /// The version of a line.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -85,6 +85,15 @@ impl CallRecord {
 }
 
 impl StoredAnswer {
+    /// Adds the call to `totals`.
+    pub(super) fn add_to(&self, totals: &mut CallTally) {
+        match self {
+            Self::Reply(reply) => totals.add_reply(reply),
+            Self::Count(count) => totals.add_call(&count.call, true),
+            Self::Error(error) => totals.add_call(&error.call, false),
+        }
+    }
+
     /// Whether it was not sent because it could have cost more than is left.
     pub(super) fn is_beyond_the_cap(&self) -> bool {
         matches!(self, Self::Error(error) if error.kind.is_cap() && error.call.attempts == 0)
@@ -136,4 +145,53 @@ pub(super) fn sample_count(text: &str) -> std::sync::Arc<CallRecord> {
             call: CallFacts::default(),
         }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use llm_types::Usd;
+
+    use super::*;
+    use crate::TokenUse;
+    use crate::model::Stop;
+
+    #[test]
+    fn z50_totals_add_each_kind_of_answer() {
+        let call = |attempts, elapsed_ms| CallFacts {
+            elapsed_ms,
+            attempts,
+            ..CallFacts::default()
+        };
+        let reply = |cost: Option<i64>| {
+            StoredAnswer::Reply(ModelReply {
+                text: String::new(),
+                stop: Stop::EndTurn,
+                usage: Some(TokenUse {
+                    input: 2,
+                    output: 1,
+                }),
+                cost: cost.map(Usd),
+                call: call(2, 10),
+            })
+        };
+        let count = StoredAnswer::Count(TokenCount {
+            tokens: 7,
+            call: call(1, 5),
+        });
+        let failed = |attempts| {
+            StoredAnswer::Error(ModelError {
+                call: call(attempts, 1),
+                ..ModelError::unsent(llm_types::ErrorClass::Network, "")
+            })
+        };
+        let mut totals = CallTally::default();
+        for answer in [reply(Some(3)), count, failed(3), failed(0)] {
+            answer.add_to(&mut totals);
+        }
+        // A call that was never sent is not a call.
+        assert_eq!((totals.calls, totals.attempts, totals.retries), (3, 6, 3));
+        assert_eq!((totals.elapsed_ms, totals.usd()), (17, Some(Usd(3))));
+        reply(None).add_to(&mut totals);
+        assert_eq!((totals.cost, totals.usd()), (Some(Usd(3)), None));
+    }
 }

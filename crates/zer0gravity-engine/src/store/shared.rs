@@ -5,7 +5,7 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use super::{CallKey, CallRecord, CallStore, StoreError, lock};
-use crate::off_thread::off_thread;
+use crate::store::off_thread::off_thread;
 
 /// A store that all calls of a run write to. Calls that end while it is written to are kept together, by the next write;
 /// within a Tokio runtime it is written to by a thread of its pool. Clones share one store.

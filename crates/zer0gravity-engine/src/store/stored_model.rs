@@ -13,9 +13,9 @@ use super::shared_calls::SharedCalls;
 use super::stop_switch::StopSwitch;
 use super::{CallKey, CallRecord, Endpoint, SharedStore, StoreError, StoredAnswer, lock};
 use crate::model::{
-    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat, TokenCount,
+    CallFacts, CallTally, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat,
+    TokenCount,
 };
-use crate::pipeline::CallTally;
 use crate::prompts::Role;
 use crate::{Clock, FailureKind, ModelClient};
 
@@ -84,7 +84,7 @@ impl<'a> StoredModel<'a> {
                 }
                 None => self.make(&question, ask).await?,
             };
-            lock(&self.totals).add_answer(&record.answer);
+            record.answer.add_to(&mut lock(&self.totals));
             Ok(record)
         };
         self.calls.get(&question.key, find).await

@@ -3,7 +3,9 @@
 use llm_types::Usd;
 use proptest::prelude::*;
 use serde_json::json;
-use zer0gravity_engine::cost::{Cost, Messages, MoneySaved, amortised, known_overhead_tokens};
+use zer0gravity_engine::metrics::cost::{
+    Cost, Messages, MoneySaved, amortised, known_overhead_tokens,
+};
 
 /// The percents for 1, 10, 100 and endlessly many messages in tenths, and the break-even.
 fn curve(o: u64, e: u64, rules: u64) -> (Vec<i64>, Option<u64>) {

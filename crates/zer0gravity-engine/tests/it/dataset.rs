@@ -5,7 +5,7 @@ use zer0gravity_engine::dataset::CaseFormat::{Csv, Json, JsonLines};
 use zer0gravity_engine::dataset::{
     Case, CaseError, CaseFormat, ParsedCases, parse_cases, parse_samples,
 };
-use zer0gravity_engine::score::TokenPair;
+use zer0gravity_engine::judge::score::TokenPair;
 
 fn case(id: &str, text: &str) -> Case {
     Case::new(id, text)

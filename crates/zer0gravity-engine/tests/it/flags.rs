@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use zer0gravity_engine::flags::{Flag, FlagId, FlagInput, Severity, detect};
-use zer0gravity_engine::lint::lint;
+use zer0gravity_engine::judge::flags::{Flag, FlagId, FlagInput, Severity, detect};
 use zer0gravity_engine::metrics::{chrf_pp, literal_recall};
 use zer0gravity_engine::model::CountRequest;
 use zer0gravity_engine::plan::RuleSet;
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
+use zer0gravity_engine::rules::lint::lint;
 use zer0gravity_engine::{DEFAULT_RULES, ExperimentResult};
 
 use crate::desk::{Characters, Desk, only, plan};

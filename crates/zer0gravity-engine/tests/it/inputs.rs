@@ -5,18 +5,18 @@ use llm_types::{ErrorClass, Usd};
 use serde_json::{Value, json};
 use zer0gravity_engine::TokenUse;
 use zer0gravity_engine::dataset::{Case, RoundTripSample};
-use zer0gravity_engine::flags::FlagInput;
-use zer0gravity_engine::lint::LintReport;
+use zer0gravity_engine::judge::flags::FlagInput;
+use zer0gravity_engine::judge::score::TokenPair;
 use zer0gravity_engine::model::{
     CallFacts, CountRequest, Endpoint, ModelError, ModelLabel, ModelReply, ModelRequest,
     PromptInputs, Repeat, Stop, TokenCount,
 };
-use zer0gravity_engine::pipeline::{PriceList, RoleConfig};
-use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
+use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RoleConfig, RuleSet};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::report::ReportedRuleSet;
 use zer0gravity_engine::result::Models;
-use zer0gravity_engine::score::TokenPair;
+use zer0gravity_engine::rules::lint::LintReport;
+use zer0gravity_engine::run::pipeline::PriceList;
 use zer0gravity_engine::store::{CallKey, CallRecord, StoredAnswer};
 
 /// The keys of a value in JSON: a setter that sets no field or another one changes them.

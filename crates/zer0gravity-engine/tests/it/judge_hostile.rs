@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use zer0gravity_engine::StageStatus;
 use zer0gravity_engine::judge::{JudgeStatus, parse_judge_reply};
-use zer0gravity_engine::pipeline::{RoleConfig, judge_implementability, judge_semantic};
+use zer0gravity_engine::plan::RoleConfig;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::report::{Report, page};
+use zer0gravity_engine::run::pipeline::{judge_implementability, judge_semantic};
 
 use crate::desk::{Desk, only, plan};
 use crate::player::{MODEL, Player, RULES, finish, says};

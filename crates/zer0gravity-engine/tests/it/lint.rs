@@ -1,6 +1,6 @@
 //! What the lint says of the default rules.
 
-use zer0gravity_engine::lint::{LintReport, TokenCounts, lint};
+use zer0gravity_engine::rules::lint::{LintReport, TokenCounts, lint};
 use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
 fn default_report() -> LintReport {

@@ -2,8 +2,10 @@
 
 use serde::Deserialize;
 use zer0gravity_engine::DEFAULT_RULES;
-use zer0gravity_engine::codec::{Lexicon, RuleCodec, lexical_semantic, rule_implementability};
 use zer0gravity_engine::metrics::{chrf_pp, literal_recall, rouge_l};
+use zer0gravity_engine::rules::codec::{
+    Lexicon, RuleCodec, lexical_semantic, rule_implementability,
+};
 
 /// A pair of texts with what the Python packages say of it.
 #[derive(Deserialize)]

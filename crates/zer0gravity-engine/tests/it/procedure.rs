@@ -1,7 +1,7 @@
 //! The offline executor: what it answers, and what it leaves undetermined.
 
 use serde_json::Value;
-use zer0gravity_engine::procedure::{Procedure, Step, matches_expected, run_procedure};
+use zer0gravity_engine::rules::procedure::{Procedure, Step, matches_expected, run_procedure};
 
 const EXPECTED: &str = "U:essence reveals Compression";
 

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use zer0gravity_engine::dataset::{Case, CaseFormat, RoundTripSample, parse_samples};
+use zer0gravity_engine::judge::score::TokenPair;
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::result::Points;
-use zer0gravity_engine::score::TokenPair;
 use zer0gravity_engine::{ExperimentResult, RunEvent, StageName, StageStatus, TokenSource};
 
 use crate::desk::{Desk, only};

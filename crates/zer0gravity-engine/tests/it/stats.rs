@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde::Deserialize;
-use zer0gravity_engine::stats::{
+use zer0gravity_engine::metrics::stats::{
     EXACT_FLIPS_UP_TO, IntervalMethod, PairedResult, RANDOM_FLIPS, StatsError, UNBOUNDED, holm,
     krippendorff_alpha, mean_with_interval, paired_test, panel_score, pooled_variance_components,
     sample_median, variance_components,

@@ -4,7 +4,7 @@ use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
 use super::{ROWS, SIGNS, number};
 use crate::TokenSource;
-use crate::number::rounded;
+use crate::judge::number::rounded;
 use crate::report::Report;
 use crate::report::grouped::total;
 

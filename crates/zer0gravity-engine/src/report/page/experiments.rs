@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::signals::weight;
 use super::{HEADING, PREVIEW, ROWS, TOLD, counted, mean, number, shortened};
 use crate::ExperimentResult;
-use crate::flags::Severity;
+use crate::judge::flags::Severity;
 use crate::report::grouped::total;
 use crate::report::{CaseStatistics, Report};
 use crate::result::{JudgeRecord, ProceduralStatus};
@@ -27,7 +27,7 @@ impl ExperimentView {
         let results = &report.results;
         let mut order: Vec<usize> = (0..results.len()).collect();
         let urgent = |result: &ExperimentResult| {
-            let critical = |flag: &crate::flags::Flag| flag.severity == Severity::Critical;
+            let critical = |flag: &crate::judge::flags::Flag| flag.severity == Severity::Critical;
             result.flags.iter().any(critical) || !result.outcome.is_ok()
         };
         if order.len() > TOLD {

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use report_kit::{Cell, Section, Status};
 
 use super::{SIGNIFICANT, counted};
-use crate::flags::Severity;
 use crate::judge::JudgeStatus;
+use crate::judge::flags::Severity;
+use crate::metrics::stats::Estimate;
 use crate::report::export::word;
 use crate::report::grouped::is_scored;
 use crate::report::{Report, RuleSetStatistics};
 use crate::result::JudgeRecord;
-use crate::stats::Estimate;
 use crate::{ExperimentResult, StageStatus};
 
 pub(super) fn title(report: &Report) -> String {
@@ -301,7 +301,11 @@ pub(super) fn provenance(report: &Report) -> Section {
         ("Tokens out", tokens.output.into()),
         (
             "Dollars",
-            report.cost.usd.map(crate::cost::dollars::written).into(),
+            report
+                .cost
+                .usd
+                .map(crate::metrics::cost::dollars::written)
+                .into(),
         ),
         (
             "Repeated after failures",

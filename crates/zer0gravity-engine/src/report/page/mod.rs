@@ -12,7 +12,7 @@ use report_kit::{Cell, Page};
 pub(in crate::report) use head::lead;
 
 use super::Report;
-use crate::stats::Estimate;
+use crate::metrics::stats::Estimate;
 
 /// Rows of a table.
 const ROWS: usize = 300;

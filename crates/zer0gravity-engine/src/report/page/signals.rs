@@ -6,7 +6,7 @@ use report_kit::{Cell, Section, Status, Table};
 
 use super::experiments::ExperimentView;
 use super::{ROWS, counted, mean, number};
-use crate::flags::{FlagId, Severity};
+use crate::judge::flags::{FlagId, Severity};
 use crate::report::export::word;
 use crate::report::{JudgeStatistics, Report};
 use crate::{FailureKind, StageName, StageStatus};

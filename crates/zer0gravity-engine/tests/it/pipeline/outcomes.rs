@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use zer0gravity_engine::model::{ModelError, ModelReply, Stop};
-use zer0gravity_engine::pipeline::run_experiment;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::result::{Points, ProceduralStatus};
+use zer0gravity_engine::run::pipeline::run_experiment;
 use zer0gravity_engine::{Context, ExperimentResult, FailureKind, StageName, StageStatus};
 
 use crate::desk::{Characters, Desk, only, plan};

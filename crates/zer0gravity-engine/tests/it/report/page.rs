@@ -2,7 +2,7 @@
 
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
-use zer0gravity_engine::flags::FlagId;
+use zer0gravity_engine::judge::flags::FlagId;
 use zer0gravity_engine::report::{Report, page};
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource};
 

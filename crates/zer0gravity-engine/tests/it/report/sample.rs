@@ -4,15 +4,17 @@ use llm_types::ErrorClass;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use zer0gravity_engine::dataset::Case;
-use zer0gravity_engine::flags::{Flag, FlagId};
-use zer0gravity_engine::lint::LintReport;
+use zer0gravity_engine::judge::flags::{Flag, FlagId};
+use zer0gravity_engine::judge::score::{
+    TokenPair, compression_percent, compression_ratio, score_all,
+};
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, PlannedCase};
 use zer0gravity_engine::report::{Report, ReportedRuleSet};
 use zer0gravity_engine::result::{
     Details, JudgeRecord, Points, Procedural, PromptHashes, Randomness, SCHEMA_VERSION,
 };
-use zer0gravity_engine::score::{TokenPair, compression_percent, compression_ratio, score_all};
+use zer0gravity_engine::rules::lint::LintReport;
 use zer0gravity_engine::{ExperimentResult, Outcome, StageName, StageStatus};
 
 /// The model that does everything unless a test says otherwise.

@@ -1,0 +1,139 @@
+//! `zer0gravity compare`: what has changed from one run to another, and whether that may pass.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use bin_support::{Exit, Failure, Output, Session, escape};
+use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits};
+
+use crate::flags::points;
+use crate::source::Source;
+use crate::{columns, output};
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  zer0gravity compare runs/first runs/twice
+  zer0gravity compare runs/first runs/twice --max-drop 5";
+
+#[derive(Debug, clap::Args)]
+pub struct CompareArgs {
+    /// Earlier run: a directory, a report, or the output of `run`.
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// Later run: a directory, a report, or the output of `run`.
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Exit with code 4 if an encoding's mean total is significantly lower by more than POINTS, or a text is no longer scored.
+    #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
+    pub max_drop: Option<f64>,
+    /// Exit with code 4 on every drop beyond --max-drop, significant or not.
+    #[arg(long, requires = "max_drop")]
+    pub strict: bool,
+    /// Print the comparison as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Compare runs that different judges, or judges with different prompts, have scored.
+    #[arg(long)]
+    pub allow_changed_judge: bool,
+}
+
+pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let old = Source::of(&args.old).read()?;
+    let new = Source::of(&args.new).read()?;
+    let limits = Limits::from(args.max_drop)
+        .allowing_changed_judge(args.allow_changed_judge)
+        .strict(args.strict);
+    let comparison = zer0gravity_engine::report::compare(&old, &new, limits);
+    if args.json {
+        output::json(Output::Stdout, &comparison, session)?;
+    } else {
+        session.results.write_all(text(&comparison).as_bytes())?;
+    }
+    for told in comparison.reasons.iter().chain(&comparison.not_significant) {
+        session.warn(&escape(told));
+    }
+    Ok(if comparison.holds {
+        Exit::Done
+    } else {
+        Exit::CheckFailed
+    })
+}
+
+/// A line for each encoding, a table, and what else is not the same.
+fn text(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for encoding in &comparison.per_encoding {
+        let _ = writeln!(text, "{}", sentence(encoding));
+    }
+    if comparison.per_encoding.is_empty() {
+        text += "the runs have no scored pair of encoding and text in common\n";
+    } else {
+        let head = ["encoding", "texts", "old", "new", "difference"];
+        let mut rows = vec![head.map(str::to_owned)];
+        rows.extend(comparison.per_encoding.iter().map(row));
+        let _ = write!(text, "\n{}", columns::text(&rows));
+    }
+    for (count, what) in [
+        (comparison.newly_failed.len(), "newly failed"),
+        (comparison.recovered.len(), "failed before and scored now"),
+        (comparison.missing.len(), "scored before and missing now"),
+        (comparison.added.len(), "not in the old run"),
+    ] {
+        if count > 0 {
+            let _ = writeln!(text, "{what}: {count}");
+        }
+    }
+    for change in changes(&comparison.changes) {
+        let _ = writeln!(text, "changed: {}", escape(&change));
+    }
+    text
+}
+
+/// Writes a line such as `a: 60.2 -> 58.9 (-1.3, p = 0.270): no significant change`.
+fn sentence(encoding: &Difference) -> String {
+    let points = |points: Option<f64>| points.map_or_else(|| "-".to_owned(), |p| format!("{p:.1}"));
+    let change = encoding.mean_difference.unwrap_or_default();
+    let (sure, verdict) = match encoding.drop_p {
+        _ if change >= 0.0 => (String::new(), "no drop"),
+        None => (String::new(), "one text cannot tell a drop from chance"),
+        Some(p) if encoding.is_significant_drop() => (format!(", p = {p:.3}"), "significant drop"),
+        Some(p) => (format!(", p = {p:.3}"), "no significant change"),
+    };
+    format!(
+        "{}: {} -> {} ({change:+.1}{sure}): {verdict}",
+        escape(&encoding.id),
+        points(encoding.old),
+        points(encoding.new),
+    )
+}
+
+fn row(encoding: &Difference) -> [String; 5] {
+    let points = |points: Option<f64>| points.map_or_else(|| "-".to_owned(), |p| format!("{p:.1}"));
+    let interval = encoding.ci95.map_or_else(String::new, |interval| {
+        format!(" [{:.1}, {:.1}]", interval.low, interval.high)
+    });
+    let change = encoding.mean_difference.unwrap_or_default();
+    [
+        escape(&encoding.id),
+        encoding.pairs.to_string(),
+        points(encoding.old),
+        points(encoding.new),
+        format!("{change:+.1}{interval}"),
+    ]
+}
+
+/// Prints each reason for a difference other than the encoding systems.
+fn changes(changes: &Changes) -> Vec<String> {
+    let rules = changes.rules.iter().map(|id| format!("rules of {id:?}"));
+    let texts = changes.texts.iter().map(|id| format!("text of {id:?}"));
+    let judges = changes.judges.iter();
+    let versions = changes.engine_versions.iter();
+    (changes.settings.iter().cloned())
+        .chain(rules)
+        .chain(texts)
+        .chain(judges.map(|[old, new]| format!("judge {old} -> {new}")))
+        .chain(versions.map(|[old, new]| format!("version of zer0gravity {old} -> {new}")))
+        .collect()
+}

@@ -1,0 +1,174 @@
+//! `zer0gravity estimate`: how many calls a run would make and what they can cost at most, before anything is sent.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use bin_support::{Exit, Failure, Output, ProviderName, Session, escape};
+use llm_client::Usd;
+use serde::Serialize;
+use zer0gravity_engine::Tokenizers;
+use zer0gravity_engine::model::ModelLabel;
+use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::run::{
+    CallCounts, CallTokens, DirectoryError, Estimate, JUDGE_REPLY_TOKENS, PlannedCall,
+};
+use zer0gravity_engine::store::StoreError;
+
+use crate::error::{self, Error};
+use crate::flags::{Repeats, RoleFlags, Texts};
+use crate::selection::Selected;
+use crate::{model, output, selection, setup};
+
+/// The calls and the cost of a run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Estimated {
+    #[serde(rename = "schema_version")]
+    schema_version: u32,
+    model: String,
+    experiments: u64,
+    calls: CallCounts,
+    /// By a tokenizer that is not the model's, with every encoding and decoding at its longest.
+    prompt_tokens_at_most: u64,
+    /// Every reply at its longest.
+    reply_tokens_at_most: u64,
+    /// Both at the model's prices; null if they are not known.
+    usd_at_most: Option<String>,
+    /// With encodings and decodings as long as their texts, and 120 tokens of each judge; or with replies as in another run.
+    prompt_tokens_expected: u64,
+    reply_tokens_expected: u64,
+    usd_expected: Option<String>,
+    /// The run whose replies tell how long replies will be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    like: Option<String>,
+    prices_of: String,
+}
+
+impl Estimated {
+    fn text(&self) -> String {
+        let unknown = || format!("price of {} not known", self.model);
+        let calls = &self.calls;
+        let expected = match &self.like {
+            None => {
+                format!("if a text stays as long as it is and a judge writes {JUDGE_REPLY_TOKENS}")
+            }
+            Some(run) => format!("if replies are as long as in {}", escape(run)),
+        };
+        format!(
+            "{} experiments, {} calls: {} counts, {} encodings, {} decodings, {} judgements, {} executions\n\
+             expected: {} ({} tokens of prompts, {} of replies, {expected})\n\
+             at most:  {} ({} tokens of prompts, {} of replies)\n\
+             model: {}, prices of {}; nothing was sent\n",
+            self.experiments,
+            calls.total,
+            calls.count,
+            calls.encode,
+            calls.decode,
+            calls.judge_semantic + calls.judge_implementability,
+            calls.execute,
+            self.usd_expected.clone().unwrap_or_else(unknown),
+            self.prompt_tokens_expected,
+            self.reply_tokens_expected,
+            self.usd_at_most.clone().unwrap_or_else(unknown),
+            self.prompt_tokens_at_most,
+            self.reply_tokens_at_most,
+            self.model,
+            self.prices_of,
+        )
+    }
+}
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  zer0gravity estimate --level 1
+  zer0gravity estimate --all --trials 3";
+
+#[derive(Debug, clap::Args)]
+pub struct EstimateArgs {
+    /// Encoding systems: text files [default: the built-in rules].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub encoding: Vec<PathBuf>,
+    #[command(flatten)]
+    pub texts: Texts,
+    #[command(flatten)]
+    pub asking: RoleFlags,
+    /// Directory of a run whose replies give the expected lengths, by their roles.
+    #[arg(long, value_name = "DIR")]
+    pub like: Option<PathBuf>,
+    /// Print the estimate as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub repeats: Repeats,
+}
+
+pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let encodings = selection::encodings(&args.encoding).map_err(Failure::usage)?;
+    let asking = &args.asking;
+    let Selected { cases, .. } =
+        selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
+    let provider = asking.model.provider.unwrap_or(ProviderName::Anthropic);
+    let model = asking
+        .model
+        .model
+        .clone()
+        .unwrap_or_else(|| model::DEFAULT_MODEL.to_owned());
+    let label = ModelLabel::new(provider.to_string(), "");
+    let config = setup::config(asking, &args.repeats, label, &model);
+    let table = model::table(asking.prices.as_deref())?;
+    let known = |call: &PlannedCall| table.find(provider.as_str(), &call.model);
+    let at_most = |call: &PlannedCall| {
+        let CallTokens { prompt, reply, .. } = call.at_most;
+        known(call)?.max_cost(prompt, reply)
+    };
+    let expected = |call: &PlannedCall| {
+        let CallTokens { prompt, reply, .. } = call.expected;
+        let price = known(call)?.price(prompt)?;
+        // Prices are those of a million tokens.
+        let of = |tokens: u64, price: Usd| price.0.checked_mul(i64::try_from(tokens).ok()?);
+        let sum = of(prompt, price.input)?.checked_add(of(reply, price.output)?)?;
+        Some(Usd(sum / 1_000_000))
+    };
+    let plan = Plan::new(encodings, cases, config);
+    let mut planned = Estimate::of(&plan, &Tokenizers::default());
+    if let Some(run) = &args.like {
+        planned = planned.like(run).map_err(like)?;
+    }
+    let most = planned.tokens(|call| call.at_most);
+    let probable = planned.tokens(|call| call.expected);
+    let estimated = Estimated {
+        schema_version: 1,
+        experiments: planned.experiments,
+        prompt_tokens_at_most: most.prompt,
+        reply_tokens_at_most: most.reply,
+        usd_at_most: planned.usd(at_most).map(|usd| usd.to_string()),
+        prompt_tokens_expected: probable.prompt,
+        reply_tokens_expected: probable.reply,
+        usd_expected: planned.usd(expected).map(|usd| usd.to_string()),
+        calls: planned.calls,
+        like: args.like.as_ref().map(|run| run.display().to_string()),
+        model,
+        prices_of: table.as_of().to_string(),
+    };
+    if args.json {
+        output::json(Output::Stdout, &estimated, session)?;
+    } else {
+        session.results.write_all(estimated.text().as_bytes())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A run whose replies cannot be read is a fault of the command line.
+fn like(error: DirectoryError) -> Failure {
+    Failure::usage(match error {
+        DirectoryError::Calls(StoreError::Io { path, source, .. }) => Error::Read { path, source },
+        DirectoryError::Calls(StoreError::BadLine { path, message, .. }) => Error::Form {
+            path,
+            what: "calls",
+            message,
+        },
+        DirectoryError::NoReplies { path } => Error::NoReplies { path },
+        other => return error::directory(other),
+    })
+}

@@ -1,0 +1,13 @@
+//! The commands, one file each with its flags.
+
+pub mod compare;
+pub mod estimate;
+pub mod export;
+pub mod levels;
+pub mod lint;
+pub mod matrix;
+pub mod report;
+pub mod rescore;
+pub mod resume;
+pub mod run;
+pub mod score;

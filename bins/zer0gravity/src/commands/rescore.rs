@@ -1,0 +1,105 @@
+//! `zer0gravity rescore`: judges a run again; only judges are asked.
+
+use std::path::PathBuf;
+
+use bin_support::{Exit, Failure, ModelFlags, Session};
+use zer0gravity_engine::prompts::PromptProfile;
+use zer0gravity_engine::report::Report;
+use zer0gravity_engine::run::{RescoreOptions, Rescored, RunDirectory};
+use zer0gravity_engine::{RunEvent, Runner};
+
+use crate::flags::{Checks, Judging};
+use crate::run_dir::{self, Continued};
+use crate::{error, experiment, model, setup};
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  zer0gravity rescore runs/first
+  zer0gravity rescore runs/first --prompt-profile bands";
+
+#[derive(Debug, clap::Args)]
+pub struct RescoreArgs {
+    /// Directory of the run.
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// Prompts of the judges [default: those of the run].
+    #[arg(long, value_name = "PROFILE")]
+    pub prompt_profile: Option<PromptProfile>,
+    /// Ask only the judges that gave no score, once more; all scores stay.
+    #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile", "resume"])]
+    pub only_failed: bool,
+    /// Continue an interrupted rescore, with its judges.
+    #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile"])]
+    pub resume: bool,
+    #[command(flatten)]
+    pub model: ModelFlags,
+    /// Table of prices, used before the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let mut directory = RunDirectory::open(&args.dir).map_err(error::directory)?;
+    let judges = &args.judging.judge_model;
+    let options = RescoreOptions::default()
+        .judges(judges.clone())
+        .judge_profile(args.prompt_profile)
+        .only_failed(args.only_failed)
+        .resume(args.resume);
+    let rescore = (directory.plan_rescore(&options)).map_err(error::directory)?;
+    if let Some(old) = rescore.nothing_to_do() {
+        session.warn("every judge that was asked gave a score, so none is asked again");
+        return Ok(conclude(args, &directory, old, session));
+    }
+    model::panel(judges)?;
+    let (plan, prices) = (rescore.plan(), args.prices.as_deref());
+    let asked = setup::reopened(&mut directory, plan, &args.model, prices, session)?;
+    asked.keep_ledger(&directory)?;
+    let total = plan.items().count();
+    let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
+        let rescored = directory.rescore(rescore, runner, show).await;
+        rescored.map_err(error::directory)
+    };
+    let rescored = experiment::watched(&asked, total, session, work)?;
+    if rescored.unjudged > 0 {
+        tell_unfinished(&rescored, &directory, session);
+    }
+    Ok(conclude(args, &directory, &rescored.report, session))
+}
+
+fn conclude(
+    args: &RescoreArgs,
+    directory: &RunDirectory,
+    report: &Report,
+    session: &Session,
+) -> Exit {
+    let checks = &args.checks;
+    run_dir::conclude(
+        Continued::Rescore,
+        directory,
+        report,
+        checks,
+        session.is_quiet(),
+        session,
+    )
+}
+
+fn tell_unfinished(rescored: &Rescored, directory: &RunDirectory, session: &Session) {
+    let (report, missing) = (&rescored.report, rescored.unjudged);
+    let place = bin_support::escape(&directory.path().display().to_string());
+    let why = (report.results.iter())
+        .find(|result| !result.outcome.is_ok())
+        .and_then(|result| result.outcome.sentence());
+    session.warn(&format!(
+        "{place}: {missing} of {} results were not judged{}; report.json is the old one. Continue with \
+         `zer0gravity rescore {place} --resume`, or name another judge with `--judge-model`",
+        report.results.len(),
+        why.map(|why| format!(" ({})", bin_support::escape(&why)))
+            .unwrap_or_default(),
+    ));
+}

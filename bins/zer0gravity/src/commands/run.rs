@@ -1,0 +1,160 @@
+//! `zer0gravity run`: one encoding system, the results as a JSON array.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use bin_support::{Exit, Failure, OutputTarget, Session};
+use serde_json::json;
+use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
+use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
+
+use crate::flags::{Checks, Repeats, RoleFlags, Texts};
+use crate::output::Show;
+use crate::run_dir::{self, Continued};
+use crate::selection::{self, Selected};
+use crate::summary::Summary;
+use crate::{experiment, model, output, setup};
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  zer0gravity run --level 1
+  zer0gravity run --all --output results.json
+  zer0gravity run --show-prompts";
+
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_field_names, reason = "fields are named as their flags")]
+pub struct RunArgs {
+    /// Print the results as JSON on a terminal, too.
+    #[arg(long, conflicts_with = "output")]
+    pub json: bool,
+    #[command(flatten)]
+    pub texts: Texts,
+    /// Encoding system: a text file [default: the built-in rules].
+    #[arg(long, value_name = "PATH")]
+    pub encoding: Option<PathBuf>,
+    /// File for the results; - for stdout [default: -].
+    #[arg(long, value_name = "PATH")]
+    pub output: Option<OutputTarget>,
+    /// Directory that keeps every call: the same command, or `resume`, then continues an interrupted run.
+    #[arg(long, value_name = "DIR")]
+    pub run_dir: Option<PathBuf>,
+    /// Print the prompt of each role; no model is asked, and no texts are needed.
+    #[arg(long)]
+    pub show_prompts: bool,
+    #[command(flatten)]
+    pub asking: RoleFlags,
+    #[command(flatten)]
+    pub repeats: Repeats,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let quiet = session.is_quiet();
+    let paths: Vec<_> = args.encoding.iter().cloned().collect();
+    let encodings = selection::encodings(&paths).map_err(Failure::usage)?;
+    if args.show_prompts {
+        return show_prompts(&encodings[0].rules, &args.asking, session);
+    }
+    let Selected { cases, left_out } = selection::texts(
+        &args.texts,
+        args.asking.skip_bad,
+        args.asking.allow_long,
+        session,
+    )?;
+    model::ensure_not_input(&args.asking.model, read(args))?;
+    let asked = setup::asked(&args.asking, args.run_dir.as_deref(), session)?;
+    let plan = Plan::new(
+        encodings,
+        cases,
+        setup::config(
+            &args.asking,
+            &args.repeats,
+            asked.model_client.label(),
+            &asked.model,
+        ),
+    );
+    setup::check(&plan, &args.asking, &args.checks)?;
+    // Whether it can be written is found out before anything is spent.
+    let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
+    let output = target.begin(read(args).into_iter().chain(args.asking.talks()))?;
+    let show = Show::of(args.json, args.output.as_ref(), session);
+    let summary = Summary::of(&plan, args.checks.verbose);
+    let Some(path) = &args.run_dir else {
+        let results = experiment::results(&plan, &asked, session)?;
+        output::results(show, output, &results, &summary, quiet, session)?;
+        let checks = &args.checks;
+        return Ok(experiment::conclude(
+            &results, left_out, checks, None, session,
+        ));
+    };
+    let directory = setup::begun(path, &plan, left_out, &args.asking.model)?;
+    let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
+    output::results(show, output, &report.results, &summary, quiet, session)?;
+    let (command, checks) = (Continued::Run, &args.checks);
+    Ok(run_dir::conclude(
+        command, &directory, &report, checks, true, session,
+    ))
+}
+
+/// The files that a run reads, and those of its directory: neither results nor records may take their place.
+fn read(args: &RunArgs) -> Vec<PathBuf> {
+    let given = args.encoding.iter().chain(&args.asking.prices).cloned();
+    let given = given.chain(selection::files(&args.texts));
+    let kept = args
+        .run_dir
+        .iter()
+        .flat_map(|folder| RunDirectory::files_in(folder));
+    given.chain(kept).collect()
+}
+
+/// Prints what each role would be told, with the places of texts named.
+fn show_prompts(rules: &str, asking: &RoleFlags, session: &mut Session) -> Result<Exit, Failure> {
+    let inputs = [
+        (
+            "encoder",
+            RoleInput::Encode {
+                rules,
+                text: "<text>",
+            },
+        ),
+        (
+            "decoder",
+            RoleInput::Decode {
+                rules,
+                encoded: "<encoded text>",
+            },
+        ),
+        (
+            "semanticJudge",
+            RoleInput::Semantic {
+                original: "<text>",
+                decoded: "<decoded text>",
+            },
+        ),
+        (
+            "implementabilityJudge",
+            RoleInput::Implementability { rules },
+        ),
+        (
+            "executor",
+            RoleInput::Execute {
+                decoded: "<decoded text>",
+            },
+        ),
+    ];
+    let prompts = inputs.map(|(role, input)| {
+        let prompt = render(asking.prompt_profile, input, Nonce::default());
+        json!({
+            "role": role,
+            "system": prompt.system,
+            "messages": prompt.messages,
+            "sha256": prompt.sha256,
+        })
+    });
+    serde_json::to_writer_pretty(&mut session.results, &prompts)?;
+    session.results.write_all(b"\n")?;
+    Ok(Exit::Done)
+}

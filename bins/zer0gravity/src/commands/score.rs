@@ -1,0 +1,97 @@
+//! `zer0gravity score`: texts that were encoded and decoded somewhere else.
+
+use std::path::PathBuf;
+
+use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
+use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
+use zer0gravity_engine::report::Report;
+
+use crate::error::Error;
+use crate::flags::{Checks, Repeats, RoleFlags};
+use crate::output::Show;
+use crate::summary::Summary;
+use crate::{experiment, model, output, ranking, selection, setup};
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  zer0gravity score cases.json
+  zer0gravity score cases.json --output scored.json";
+
+#[derive(Debug, clap::Args)]
+pub struct ScoreArgs {
+    /// Cases with `encodedText` and `decodedText`, and optionally `encodingSystem`, both token numbers and the judges' points.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// File for the results; - for stdout [default: -].
+    #[arg(long, value_name = "PATH")]
+    pub output: Option<OutputTarget>,
+    /// Print the results as JSON on a terminal, too.
+    #[arg(long, conflicts_with = "output")]
+    pub json: bool,
+    #[command(flatten)]
+    pub asking: RoleFlags,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let quiet = session.is_quiet();
+    let shown = args.file.display().to_string();
+    let path = || args.file.clone();
+    let format =
+        CaseFormat::of(&shown).ok_or_else(|| Failure::usage(Error::Format { path: path() }))?;
+    let bytes = selection::read(&args.file).map_err(Failure::usage)?;
+    let (samples, errors) = parse_samples(&bytes, format, &shown);
+    selection::report_bad_lines(
+        &args.file,
+        &errors,
+        args.asking.skip_bad && !samples.is_empty(),
+        session,
+    )?;
+    let mut asking = args.asking.clone();
+    // A key in the environment is no order to spend money on texts that may already have their points.
+    let flags = &mut asking.model;
+    if flags.provider.is_none() && flags.base_url.is_none() && flags.replay.is_none() {
+        flags.provider = Some(ProviderName::Offline);
+    }
+    let read: Vec<_> = [args.file.clone()]
+        .into_iter()
+        .chain(asking.prices.clone())
+        .collect();
+    model::ensure_not_input(&asking.model, &read)?;
+    let asked = setup::asked(&asking, None, session)?;
+    let config = setup::config(
+        &asking,
+        &Repeats::once(),
+        asked.model_client.label(),
+        &asked.model,
+    );
+    let inputs = read.into_iter().chain(asking.talks());
+    let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
+    let output = target.begin(inputs)?;
+    let results = experiment::score(&config, &samples, &asked, session)?;
+    let first = samples.first().map(|sample| &sample.encoding_id);
+    let several = samples
+        .iter()
+        .any(|sample| Some(&sample.encoding_id) != first);
+    let show = Show::of(args.json, args.output.as_ref(), session);
+    let summary = Summary::of_given(
+        asked.model_client.label().offline,
+        args.checks.verbose,
+        several,
+    );
+    output::results(show, output, &results, &summary, quiet, session)?;
+    if several && !quiet {
+        let report = Report::of_results(results.clone());
+        session.status(&format!("\n{}", ranking::text(&report).trim_end()));
+    }
+    let checks = &args.checks;
+    Ok(experiment::conclude(
+        &results,
+        errors.len(),
+        checks,
+        None,
+        session,
+    ))
+}

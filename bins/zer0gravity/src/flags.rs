@@ -1,0 +1,164 @@
+//! Groups of flags that several subcommands take.
+
+use std::path::PathBuf;
+
+use bin_support::ModelFlags;
+use clap::builder::RangedU64ValueParser;
+use zer0gravity_engine::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
+
+/// 1 to 1000.
+fn repeats() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(1..=1000)
+}
+
+/// The texts of a run.
+#[derive(Debug, Clone, clap::Args)]
+#[group(id = "texts", multiple = false)]
+pub struct Texts {
+    /// Level whose texts are used: 1, 2 or 3.
+    #[arg(long, value_name = "N", group = "texts", value_parser = level, allow_negative_numbers = true)]
+    pub level: Option<u32>,
+    /// Use the texts of all three levels.
+    #[arg(long, group = "texts")]
+    pub all: bool,
+    /// Files with texts (.json, .jsonl, .csv, and .txt or .md with one text each), and folders of them.
+    #[arg(long, value_name = "PATH", num_args = 1.., group = "texts")]
+    pub dataset: Vec<PathBuf>,
+}
+
+fn level(text: &str) -> Result<u32, String> {
+    match text {
+        "1" => Ok(1),
+        "2" => Ok(2),
+        "3" => Ok(3),
+        _ => Err("the levels are 1, 2 and 3".to_owned()),
+    }
+}
+
+/// The models of the roles, and their settings.
+#[derive(Debug, Clone, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub struct RoleFlags {
+    #[command(flatten)]
+    pub model: ModelFlags,
+    /// Model of the decoder [default: --model].
+    #[arg(long, value_name = "ID")]
+    pub decoder_model: Option<String>,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// Set of prompts: the original ones, with bands for the judges, or guarded against texts that address a model.
+    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Seed)]
+    pub prompt_profile: PromptProfile,
+    /// Longest reply of encoder and decoder in tokens.
+    #[arg(long, value_name = "N", default_value_t = MAX_OUTPUT_TOKENS, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_output_tokens: u32,
+    /// Let a third agent carry out the decoded text of cases with an expected result.
+    #[arg(long)]
+    pub execute: bool,
+    /// Judge the rules once and not for every text.
+    #[arg(long)]
+    pub implementability_once: bool,
+    /// Compute the saving of the encoding, in tokens and money.
+    #[arg(long)]
+    pub cost: bool,
+    /// Measure the message overhead in tokens (one more count), for the net figures of --cost.
+    #[arg(long = "measure-wrapper")]
+    pub measure_overhead: bool,
+    /// Table of prices, used before the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    /// Read judges' replies as the reference does: without a second call, and with numbers from any text.
+    #[arg(long)]
+    pub compat_judge_parse: bool,
+    /// Count a quarter of a text's UTF-16 units where the provider does not count, as the reference does.
+    #[arg(long)]
+    pub compat_token_fallback: bool,
+    /// Estimate token numbers at once where the provider does not count, without two calls that measure the prompts.
+    #[arg(long)]
+    pub no_measure_tokens: bool,
+    /// Run texts longer than 1 MiB too.
+    #[arg(long)]
+    pub allow_long: bool,
+    /// Leave out bad lines of a dataset and run the rest; the exit code is then 3.
+    #[arg(long)]
+    pub skip_bad: bool,
+    #[command(flatten)]
+    pub seed: bin_support::SeedFlag,
+}
+
+impl RoleFlags {
+    /// The files of recorded calls that these flags name.
+    pub fn talks(&self) -> impl Iterator<Item = PathBuf> {
+        let named = [&self.model.replay, &self.model.record];
+        named.into_iter().flatten().cloned()
+    }
+}
+
+/// The judges of a run.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Judging {
+    /// Model of the judge; more than one is a panel, whose median counts [default: --model].
+    #[arg(long, value_name = "ID", num_args = 1.., action = clap::ArgAction::Append)]
+    pub judge_model: Vec<String>,
+}
+
+/// The repetitions of a run.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Repeats {
+    /// Encoding samples per text.
+    #[arg(long, value_name = "E", default_value_t = 1, value_parser = repeats())]
+    pub trials: u32,
+    /// Decoding samples per encoding.
+    #[arg(long, value_name = "D", default_value_t = 1, value_parser = repeats())]
+    pub decodes: u32,
+    /// Samples per judge and decoding; the median counts.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = repeats())]
+    pub judge_samples: u32,
+}
+
+impl Repeats {
+    /// One repetition of everything.
+    pub fn once() -> Self {
+        Self {
+            trials: 1,
+            decodes: 1,
+            judge_samples: 1,
+        }
+    }
+}
+
+/// Reads points from 0 to 100.
+pub fn points(text: &str) -> Result<f64, String> {
+    let points = text
+        .parse()
+        .ok()
+        .filter(|points| (0.0..=100.0).contains(points));
+    points.ok_or_else(|| "points are 0 to 100".to_owned())
+}
+
+/// The checks of the results, and the length of their summary.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Checks {
+    /// Exit with code 4 if the mean total is below X points.
+    #[arg(long, value_name = "X", value_parser = points, allow_negative_numbers = true)]
+    pub min_total: Option<f64>,
+    /// Exit with code 4 if a result has a flag.
+    #[arg(long)]
+    pub fail_on_flag: bool,
+    /// Show more of every result.
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+impl Checks {
+    /// The flag of a check, if one is asked for.
+    pub fn flag(&self) -> Option<&'static str> {
+        let flags = [
+            (self.min_total.is_some(), "--min-total"),
+            (self.fail_on_flag, "--fail-on-flag"),
+        ];
+        flags
+            .into_iter()
+            .find_map(|(given, flag)| given.then_some(flag))
+    }
+}

@@ -1,0 +1,202 @@
+//! The model of a command: one that `llm-client` reaches, or the offline rules.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use bin_support::{
+    Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
+};
+use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
+use zer0gravity_engine::model::ModelLabel;
+use zer0gravity_engine::run::RunDirectory;
+use zer0gravity_engine::run::pipeline::PriceList;
+use zer0gravity_engine::{LlmClient, ModelClient, OfflineModel, Tokenizers};
+
+use crate::error::{self, Error};
+use crate::selection;
+
+/// Requests under way at the same time, unless it is said.
+pub const CONCURRENCY: usize = 8;
+const MOST: usize = 1000;
+
+/// The model that is asked where no flag names one.
+pub const DEFAULT_MODEL: &str = "claude-sonnet-4-5-20250929";
+
+const DEFAULTS: ModelDefaults = ModelDefaults {
+    program: "zer0gravity",
+    provider: ProviderName::Anthropic,
+    model: DEFAULT_MODEL,
+};
+
+/// The model client of a command, with its settings.
+pub struct ModelChoice {
+    pub model_client: Arc<dyn ModelClient>,
+    /// The client of `llm-client`; `None` where no model is asked.
+    client: Option<Client>,
+    /// The model's id, or `offline`.
+    pub model: String,
+    pub concurrency: usize,
+    pub counter: Arc<Tokenizers>,
+    /// Whether replies come from a cassette.
+    pub replay: bool,
+    /// The prices of a prompt, if they are known.
+    pub prices: Vec<PriceList>,
+}
+
+impl ModelChoice {
+    /// Keeps what is spent in the directory, so that a cap holds over all processes of a run.
+    pub fn keep_ledger(&self, directory: &RunDirectory) -> Result<(), Failure> {
+        match &self.client {
+            Some(client) if !self.replay => {
+                let ledger = directory.ledger().map_err(error::directory)?;
+                let ledger = LedgerFile::new(ledger);
+                client.keep_ledger(&ledger).map_err(Failure::usage)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses to record calls into one of `files`: a cassette only grows, and so would they.
+pub fn ensure_not_input(
+    flags: &ModelFlags,
+    files: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> Result<(), Failure> {
+    flags.record.as_ref().map_or(Ok(()), |record| {
+        bin_support::ensure_not_input(record, files)
+    })
+}
+
+/// A panel has different members.
+pub fn panel(judges: &[String]) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    match judges.iter().find(|model| !seen.insert(*model)) {
+        Some(model) => Err(Failure::usage(Error::JudgeTwice {
+            model: model.clone(),
+        })),
+        None => Ok(()),
+    }
+}
+
+/// Makes ready whom the flags name; nothing is sent. `others` are the models of further roles, each with its flag.
+pub fn open(
+    flags: &ModelFlags,
+    prices: Option<&Path>,
+    others: &[(&'static str, &str)],
+    seed: u64,
+    session: &Session,
+) -> Result<ModelChoice, Failure> {
+    let concurrency = flags.concurrency.map_or(CONCURRENCY, NonZeroUsize::get);
+    if concurrency > MOST {
+        return Err(Failure::usage(Error::OutOfRange {
+            flag: "--concurrency",
+            found: concurrency,
+        }));
+    }
+    let flags = ModelFlags {
+        concurrency: NonZeroUsize::new(concurrency),
+        ..flags.clone()
+    };
+    let table = table(prices)?;
+    let settings = {
+        let table = table.clone();
+        // An estimate of the client would be of another source than ours.
+        |client: llm_client::ClientBuilder| client.models(table).counts(CountPolicy::ExactOnly)
+    };
+    let counter = Arc::new(Tokenizers::default());
+    let options = OpenOptions::new(&DEFAULTS, seed).settings(settings);
+    let opened = flags.open(options, &session.environment, |line| session.warn(line))?;
+    match opened {
+        ModelSource::Offline => {
+            if let Some((flag, _)) = others
+                .iter()
+                .find(|(_, model)| *model != OfflineModel::NAME)
+            {
+                return Err(Failure::usage(Error::OfflineRole { flag }));
+            }
+            Ok(ModelChoice {
+                model_client: Arc::new(OfflineModel),
+                client: None,
+                model: OfflineModel::NAME.to_owned(),
+                concurrency,
+                counter,
+                replay: false,
+                prices: Vec::new(),
+            })
+        }
+        ModelSource::Client {
+            client,
+            model,
+            provider,
+            host,
+            ..
+        } => {
+            if let Some((flag, _)) = others
+                .iter()
+                .find(|(_, model)| *model == OfflineModel::NAME)
+            {
+                return Err(Failure::usage(Error::OnlineRole { flag }));
+            }
+            let models =
+                std::iter::once(model.as_str()).chain(others.iter().map(|(_, model)| *model));
+            if flags.max_usd.is_some() && flags.replay.is_none() {
+                priced(&table, provider, models)?;
+            }
+            let prices = price_list(&table, provider, &model).into_iter().collect();
+            let label = ModelLabel::new(provider.to_string(), host);
+            Ok(ModelChoice {
+                model_client: Arc::new(LlmClient::new(client.clone(), label)),
+                client: Some(client),
+                model,
+                concurrency,
+                counter,
+                replay: flags.replay.is_some(),
+                prices,
+            })
+        }
+    }
+}
+
+/// The built-in prices, and before them those of a file.
+pub fn table(prices: Option<&Path>) -> Result<ModelTable, Failure> {
+    let embedded = ModelTable::embedded();
+    let Some(path) = prices else {
+        return Ok(embedded);
+    };
+    let bytes = selection::read(path).map_err(Failure::usage)?;
+    let own = ModelTable::parse(&String::from_utf8_lossy(&bytes));
+    let own = own.map_err(|error| Failure::usage(Error::Prices(error)))?;
+    Ok(embedded.overridden_by(&own))
+}
+
+/// The price of a prompt of `model`, with its source.
+fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
+    let found = table.find(provider.as_str(), model)?;
+    Some(PriceList::new(
+        format!("{provider} {model}, prices of {}", table.as_of()),
+        found.price(0)?.input,
+    ))
+}
+
+/// Refuses a cap where prices are not known, before the first call.
+fn priced<'a>(
+    table: &ModelTable,
+    provider: ProviderName,
+    models: impl Iterator<Item = &'a str>,
+) -> Result<(), Failure> {
+    if !provider.is_billable() {
+        return Ok(());
+    }
+    let known = |model: &str| {
+        let found = table.find(provider.as_str(), model);
+        found.is_some_and(|model| model.price(0).is_some())
+    };
+    match models.into_iter().find(|model| !known(model)) {
+        None => Ok(()),
+        Some(model) => Err(Failure::usage(Error::Unpriced {
+            model: model.to_owned(),
+        })),
+    }
+}

@@ -1,0 +1,224 @@
+//! The 100 points, number for number: the user's rubric, in `f64` and in the order it is written.
+
+use serde::{Deserialize, Serialize};
+
+use crate::judge::number::rounded;
+
+/// Points for the saved tokens, at most.
+pub const MAX_TOKEN_EFFICIENCY: u8 = 40;
+/// Points for the kept meaning, at most.
+pub const MAX_SEMANTIC: u8 = 40;
+/// Points for what a fresh decoder makes of it, at most.
+pub const MAX_LEARNABILITY: u8 = 15;
+/// Points for the simplicity of the rules, at most.
+pub const MAX_IMPLEMENTABILITY: u8 = 5;
+
+/// Rounds to the nearest integer, halves towards +infinity: 2.5 gives 3, -2.5 gives -2. NaN and infinities pass through.
+///
+/// `f64::round` sends halves away from zero, which is another number below it.
+///
+/// ```
+/// use zer0gravity_engine::judge::score::round_half_up;
+/// assert_eq!([2.5, -2.5, -2.6].map(round_half_up), [3.0, -2.0, -3.0]);
+/// ```
+pub fn round_half_up(x: f64) -> f64 {
+    let floor = x.floor();
+    if x - floor >= 0.5 { floor + 1.0 } else { floor }
+}
+
+/// Estimates the tokens of `text` without a tokenizer: its length in UTF-16 units, divided by four and rounded up.
+///
+/// ```
+/// assert_eq!(zer0gravity_engine::judge::score::fallback_tokens_chars4("abcde"), 2);
+/// ```
+pub fn fallback_tokens_chars4(text: &str) -> u64 {
+    (text.encode_utf16().count() as u64).div_ceil(4)
+}
+
+/// The tokens of a text and of its encoding. An `original` of 0 or less is legal and makes every derived value 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenPair {
+    /// The tokens of the text.
+    pub original: i64,
+    /// The tokens of the encoded text.
+    pub encoded: i64,
+}
+
+impl TokenPair {
+    /// The saved share, negative for an expansion, unrounded.
+    fn saved(self) -> f64 {
+        if self.original <= 0 {
+            return 0.0;
+        }
+        let (original, encoded) = (self.original as f64, self.encoded as f64);
+        (original - encoded) / original
+    }
+
+    /// The saved share in percent, unrounded; negative for an expansion.
+    pub fn raw_percent(self) -> f64 {
+        self.saved() * 100.0
+    }
+}
+
+/// Points for the saved tokens, 0 to 40: one for each whole percent.
+///
+/// ```
+/// use zer0gravity_engine::judge::score::{TokenPair, token_efficiency};
+/// assert_eq!(token_efficiency(TokenPair { original: 91, encoded: 70 }), 23);
+/// assert_eq!(token_efficiency(TokenPair { original: 86, encoded: 165 }), 0);
+/// ```
+pub fn token_efficiency(t: TokenPair) -> u8 {
+    points(t.raw_percent(), MAX_TOKEN_EFFICIENCY)
+}
+
+/// The saved share in percent with one decimal; negative for an expansion.
+///
+/// ```
+/// use zer0gravity_engine::judge::score::{TokenPair, compression_percent};
+/// assert_eq!(compression_percent(TokenPair { original: 800, encoded: 898 }), -12.2);
+/// ```
+pub fn compression_percent(t: TokenPair) -> f64 {
+    unsigned_zero(rounded(t.raw_percent(), 1))
+}
+
+/// The saved share with three decimals; negative for an expansion.
+pub fn compression_ratio(t: TokenPair) -> f64 {
+    unsigned_zero(rounded(t.saved(), 3))
+}
+
+/// Points for what a fresh decoder made of it, from those for the kept meaning (0 to 40); neither rounded before nor
+/// held to a range.
+///
+/// ```
+/// use zer0gravity_engine::judge::score::learnability;
+/// assert_eq!([35.0, 38.0, 39.0].map(learnability), [13.0, 14.0, 15.0]);
+/// ```
+pub fn learnability(semantic: f64) -> f64 {
+    round_half_up(semantic / 40.0 * 15.0)
+}
+
+/// The four parts of the score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Scores {
+    /// 0 to 40.
+    pub token_efficiency: u8,
+    /// 0 to 40.
+    pub semantic_preservation: u8,
+    /// 0 to 15.
+    pub learnability: u8,
+    /// 0 to 5.
+    pub implementability: u8,
+}
+
+impl Scores {
+    /// 0 to 100.
+    pub fn total(&self) -> u8 {
+        self.token_efficiency
+            + self.semantic_preservation
+            + self.learnability
+            + self.implementability
+    }
+}
+
+/// A whole score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ScoreCard {
+    /// The parts.
+    pub scores: Scores,
+    /// Their sum, 0 to 100.
+    pub total: u8,
+    /// The percent by [`compression_percent`].
+    pub compression_percent: f64,
+}
+
+/// The score from the tokens and the judges' points, which are held to their ranges.
+///
+/// ```
+/// use zer0gravity_engine::judge::score::{TokenPair, score_all};
+/// assert_eq!(score_all(TokenPair { original: 91, encoded: 70 }, 38, 5).total, 80);
+/// ```
+pub fn score_all(t: TokenPair, semantic: u8, implementability: u8) -> ScoreCard {
+    let semantic = semantic.min(MAX_SEMANTIC);
+    let scores = Scores {
+        token_efficiency: token_efficiency(t),
+        semantic_preservation: semantic,
+        learnability: learnability(f64::from(semantic)) as u8,
+        implementability: implementability.min(MAX_IMPLEMENTABILITY),
+    };
+    ScoreCard {
+        scores,
+        total: scores.total(),
+        compression_percent: compression_percent(t),
+    }
+}
+
+/// A score in which a judge's number may be missing: NaN, written as null.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CompatScores {
+    /// 0 to 40.
+    pub token_efficiency: u8,
+    /// 0 to 40, or NaN.
+    #[serde(with = "crate::judge::number::plain")]
+    pub semantic_preservation: f64,
+    /// 0 to 15, or NaN.
+    #[serde(with = "crate::judge::number::plain")]
+    pub learnability: f64,
+    /// 0 to 5, or NaN.
+    #[serde(with = "crate::judge::number::plain")]
+    pub implementability: f64,
+}
+
+/// The result of [`score_all_f64`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct CompatCard {
+    /// The parts.
+    pub scores: CompatScores,
+    /// Their sum, or NaN.
+    pub total: f64,
+    /// The percent by [`compression_percent`].
+    pub compression_percent: f64,
+}
+
+/// As [`score_all`] from numbers as judges gave them: rounded and held to their ranges; NaN passes through.
+pub fn score_all_f64(t: TokenPair, semantic: f64, implementability: f64) -> CompatCard {
+    let semantic = held(semantic, MAX_SEMANTIC);
+    let scores = CompatScores {
+        token_efficiency: token_efficiency(t),
+        semantic_preservation: semantic,
+        learnability: learnability(semantic),
+        implementability: held(implementability, MAX_IMPLEMENTABILITY),
+    };
+    CompatCard {
+        scores,
+        total: f64::from(scores.token_efficiency)
+            + semantic
+            + scores.learnability
+            + scores.implementability,
+        compression_percent: compression_percent(t),
+    }
+}
+
+/// `x` rounded and held to 0..=max; NaN passes through.
+pub(crate) fn held(x: f64, max: u8) -> f64 {
+    if x.is_nan() {
+        x
+    } else {
+        unsigned_zero(round_half_up(x).clamp(0.0, f64::from(max)))
+    }
+}
+
+/// As [`held`] for a number.
+pub(crate) fn points(x: f64, max: u8) -> u8 {
+    held(x, max) as u8
+}
+
+/// -0 is 0.
+fn unsigned_zero(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x }
+}

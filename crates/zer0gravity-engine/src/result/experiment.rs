@@ -1,0 +1,91 @@
+use serde::{Deserialize, Serialize};
+
+use crate::judge::flags::Flag;
+use crate::metrics::cost::Cost;
+use crate::result::{
+    Details, Metadata, Metrics, PartialTotal, Points, PreviousScores, Procedural, ResultScores,
+};
+use crate::{Outcome, StageRecord};
+
+/// The result of one text with one encoding: one (case, trial, decode). A failed one leaves out what it does not have,
+/// always [`Self::scores`] and [`Self::total`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ExperimentResult {
+    /// The case.
+    pub test_case_id: String,
+    /// One sentence that names stage and cause; on failed ones only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The text.
+    pub original_text: String,
+    /// The encoder's reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoded_text: Option<String>,
+    /// The decoder's reply, trimmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded_text: Option<String>,
+    /// The rules.
+    pub encoding_system: String,
+    /// Tokens of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_tokens: Option<i64>,
+    /// Tokens of the encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoded_tokens: Option<i64>,
+    /// The saved share, three decimals, negative for an expansion.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::judge::number::plain_option"
+    )]
+    pub compression_ratio: Option<f64>,
+    /// The parts of the score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ResultScores>,
+    /// 0 to 100; null when a compatible judge gave no number; absent where [`Self::partial_total`] is there.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::result::present"
+    )]
+    pub total: Option<Points>,
+    /// The points of a result that no rules came with, so that nothing is known of their simplicity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_total: Option<PartialTotal>,
+    /// The judges' replies and the figures that the score was computed from.
+    pub details: Details,
+    /// The models, the time and the calls of the experiment.
+    pub metadata: Metadata,
+    /// Whether no model was asked.
+    pub offline: bool,
+    /// The status of the first stage that failed, or `ok`.
+    pub outcome: Outcome,
+    /// Every stage, in order.
+    pub stages: Vec<StageRecord>,
+    /// The similarity of the decoded text to the original, letter by letter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Metrics>,
+    /// The findings that a reader should look at; no flag changes the score.
+    pub flags: Vec<Flag>,
+    /// Whether the decoded instruction still gives the expected result.
+    pub procedural: Procedural,
+    /// The saving of the encoding; `None` unless the plan asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// The case's level, if it is of one.
+    pub level: Option<u32>,
+    /// The number of this encoding of the text, from 1.
+    pub trial: u32,
+    /// The number of this decoding of the encoded text, from 1.
+    pub decode: u32,
+    /// The encoding's id.
+    pub encoding_id: String,
+    /// The scores before the latest rescore.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_scores: Option<PreviousScores>,
+    /// The version of this form.
+    #[serde(rename = "schema_version")]
+    pub schema_version: u32,
+}

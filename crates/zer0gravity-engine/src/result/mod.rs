@@ -1,0 +1,11 @@
+//! The result of an experiment, in the form and order of the JSON file.
+
+pub(crate) mod experiment;
+mod parts;
+
+pub use parts::{
+    Details, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal, Points,
+    PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
+    SCHEMA_VERSION,
+};
+pub(crate) use parts::{is_readable, present, timestamp};

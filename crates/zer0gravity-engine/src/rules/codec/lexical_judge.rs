@@ -1,0 +1,124 @@
+//! Judges that need no model: they compare letters and read rules line by line.
+
+use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, points};
+use crate::metrics::{chrf_pp, literal_recall, rouge_l};
+use crate::rules::codec::clause::rules;
+use crate::rules::lint::ambiguous_lines;
+
+/// The points of a lexical judge, with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LexicalVerdict {
+    /// The points.
+    pub score: u8,
+    /// The reason in one line; begins with `offline:`.
+    pub reasoning: String,
+}
+
+/// Judges the share of `original` in `decoded`, 0 to 40: 40 if they differ in white space only, else by chrF++,
+/// ROUGE-L and the kept literals (0.4, 0.4 and 0.2 of the points; halves of the first two where there are no literals).
+///
+/// ```
+/// use zer0gravity_engine::rules::codec::lexical_semantic;
+/// assert_eq!(lexical_semantic("Hello  world!", "Hello world!").score, 40);
+/// let verdict = lexical_semantic("Hello world!", "Hello, world");
+/// assert_eq!(verdict.score, 30);
+/// assert!(verdict.reasoning.starts_with("offline: "));
+/// ```
+pub fn lexical_semantic(original: &str, decoded: &str) -> LexicalVerdict {
+    if original.split_whitespace().eq(decoded.split_whitespace()) {
+        return LexicalVerdict {
+            score: MAX_SEMANTIC,
+            reasoning: "offline: the texts are the same".to_owned(),
+        };
+    }
+    let chrf = chrf_pp(original, decoded);
+    let rouge = rouge_l(original, decoded);
+    let literals = literal_recall(original, decoded);
+    let share = match literals {
+        Some(recall) => 0.4 * chrf / 100.0 + 0.4 * rouge + 0.2 * recall,
+        None => 0.5 * chrf / 100.0 + 0.5 * rouge,
+    };
+    let literals = literals.map_or("no literals".to_owned(), |recall| {
+        format!("literal recall {recall:.2}")
+    });
+    LexicalVerdict {
+        score: points(f64::from(MAX_SEMANTIC) * share, MAX_SEMANTIC),
+        reasoning: format!("offline: chrF++ {chrf:.1}, ROUGE-L {rouge:.2}, {literals}"),
+    }
+}
+
+/// Judges the simplicity of `rules_text`: 5 if every line is mechanical and unambiguous, 3 if at least half are, else 0.
+///
+/// ```
+/// use zer0gravity_engine::{DEFAULT_RULES, rules::codec::rule_implementability};
+/// assert_eq!(rule_implementability(DEFAULT_RULES).score, 3);
+/// assert_eq!(rule_implementability("Drop all vowels.").score, 5);
+/// assert_eq!(rule_implementability("Be brief.").score, 0);
+/// ```
+pub fn rule_implementability(rules_text: &str) -> LexicalVerdict {
+    let rules = rules(rules_text);
+    let ambiguous = ambiguous_lines(&rules);
+    let clear = rules
+        .iter()
+        .filter(|rule| rule.is_mechanical() && !ambiguous.contains(&rule.line))
+        .count();
+    let lines = rules.len();
+    let score = if lines == 0 {
+        0
+    } else if clear == lines {
+        MAX_IMPLEMENTABILITY
+    } else if clear * 2 >= lines {
+        3
+    } else {
+        0
+    };
+    LexicalVerdict {
+        score,
+        reasoning: format!("offline: {clear} of {lines} rules are mechanical and unambiguous"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_weigh_where_there_are_any() {
+        let verdict = lexical_semantic("Take 3 apples, not 4.", "Take 3 pears, not 5.");
+        // 0.4 * 0.404911 + 0.4 * 0.6 + 0.2 * 2 / 3 = 0.535
+        assert_eq!(verdict.score, 21);
+        assert_eq!(
+            verdict.reasoning,
+            "offline: chrF++ 40.5, ROUGE-L 0.60, literal recall 0.67"
+        );
+        assert_eq!(lexical_semantic("a", "").score, 0);
+        assert_eq!(lexical_semantic(" ", "").score, 40);
+    }
+
+    #[test]
+    fn a_rule_must_be_clear() {
+        for (rules, score) in [
+            ("", 0),
+            ("\n \n", 0),
+            ("'you'→'ü'\nBe brief.", 3),
+            ("'you'→'u'\nBe brief.\nBe nice.", 0),
+            ("'you'→'u'\n'your'→'u'", 0),
+            ("'and'→'&'", 0),
+            ("'and'→'&'\nDrop vowels", 3),
+            ("you -> ü\nDrop the words: a, the\nCollapse white space", 5),
+        ] {
+            assert_eq!(rule_implementability(rules).score, score, "{rules:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_texts_are_judged(original in "\\PC*", decoded in "\\PC*") {
+            let verdict = lexical_semantic(&original, &decoded);
+            proptest::prop_assert!(verdict.score <= MAX_SEMANTIC);
+            proptest::prop_assert_eq!(lexical_semantic(&original, &decoded), verdict);
+            proptest::prop_assert!(rule_implementability(&original).score <= MAX_IMPLEMENTABILITY);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Checks of rules before a run uses them.
+
+mod cost;
+mod structure;
+mod wording;
+
+use serde::{Deserialize, Serialize};
+
+use crate::LocalCounter;
+use crate::rules::codec::clause::rules;
+use crate::rules::codec::{Lexicon, not_understood};
+
+pub(crate) use structure::ambiguous_lines;
+
+/// The findings of [`lint`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LintReport {
+    /// In order of line and code.
+    pub findings: Vec<LintFinding>,
+    /// The tokens of the rules themselves.
+    pub rules_tokens: TokenCounts,
+    /// The tokens of each mapping, in the order of the rules.
+    pub mappings: Vec<MappingCost>,
+}
+
+impl LintFinding {
+    /// Whether it is an error and not advice: rules that address a judge.
+    pub fn is_error(&self) -> bool {
+        self.code == "ZG008"
+    }
+}
+
+/// A fault of the rules, with its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LintFinding {
+    /// The code of the check, such as `ZG003`.
+    pub code: String,
+    /// The line of the rules, from 1.
+    pub line: usize,
+    /// The fault, in a sentence.
+    pub message: String,
+    /// The piece of the rules, or the numbers.
+    pub evidence: String,
+}
+
+/// The tokens of a text in two encodings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TokenCounts {
+    /// Tokens of the encoding `cl100k_base`.
+    pub cl100k: u64,
+    /// Tokens of the encoding `o200k_base`.
+    pub o200k: u64,
+}
+
+/// The tokens of a mapping: both sides counted with one space before them, as they occur in a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct MappingCost {
+    /// The line of the rules, from 1.
+    pub line: usize,
+    /// The piece that is replaced.
+    pub source: String,
+    /// The piece that is written for it.
+    pub target: String,
+    /// Tokens of the source.
+    pub source_tokens: TokenCounts,
+    /// Tokens of the target.
+    pub target_tokens: TokenCounts,
+}
+
+/// Reads `rules` as a machine would and says what is in the way.
+///
+/// | code | found |
+/// |---|---|
+/// | `ZG001` | two sources have one target |
+/// | `ZG002` | a target is natural text itself, so that decoding is ambiguous |
+/// | `ZG003` | a target costs more tokens than its source |
+/// | `ZG004` | a mapping gains no token |
+/// | `ZG005` | a line, or a part of it, that a machine cannot follow |
+/// | `ZG006` | vague wording |
+/// | `ZG007` | something is dropped that cannot be told again for sure |
+/// | `ZG008` | text directed at a judge |
+/// | `ZG009` | a rule that repeats another, or is empty |
+///
+/// ```
+/// use zer0gravity_engine::Tokenizers;
+/// use zer0gravity_engine::rules::lint::lint;
+/// let report = lint("'is'→'='\nBe brief.", &Tokenizers::default());
+/// let codes: Vec<_> = report.findings.iter().map(|finding| (finding.line, &*finding.code)).collect();
+/// assert_eq!(codes, [(1, "ZG002"), (1, "ZG004"), (2, "ZG005"), (2, "ZG006")]);
+/// ```
+pub fn lint(rules_text: &str, counter: &dyn LocalCounter) -> LintReport {
+    let rules = rules(rules_text);
+    let mappings = cost::mapping_costs(&rules, counter);
+    let mut findings = structure::findings(&rules, Lexicon::english());
+    findings.extend(cost::findings(&mappings));
+    findings.extend(
+        rules
+            .iter()
+            .filter(|rule| !rule.body.is_empty())
+            .filter_map(not_understood),
+    );
+    findings.extend(wording::findings(rules_text));
+    findings.sort_by(|a, b| (a.line, &a.code).cmp(&(b.line, &b.code)));
+    LintReport {
+        findings,
+        rules_tokens: cost::counted(rules_text, counter),
+        mappings,
+    }
+}
+
+/// A finding of `code` in `line`.
+fn finding(
+    code: &str,
+    line: usize,
+    message: impl Into<String>,
+    evidence: impl Into<String>,
+) -> LintFinding {
+    LintFinding {
+        code: code.to_owned(),
+        line,
+        message: message.into(),
+        evidence: evidence.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts characters, so that the tests need no table.
+    struct Characters;
+
+    impl LocalCounter for Characters {
+        fn cl100k(&self, text: &str) -> u64 {
+            text.chars().count() as u64
+        }
+
+        fn o200k(&self, text: &str) -> u64 {
+            text.len() as u64
+        }
+    }
+
+    #[test]
+    fn tokens_are_counted_with_a_space_before() {
+        let report = lint("'a'→'α', 'you'→'u', 'I'→'ich'", &Characters);
+        let codes: Vec<_> = report
+            .findings
+            .iter()
+            .map(|finding| (&*finding.code, &*finding.message, &*finding.evidence))
+            .collect();
+        assert_eq!(
+            codes,
+            [
+                (
+                    "ZG002",
+                    "the target is natural text itself: decoding is ambiguous",
+                    "'you'→'u'"
+                ),
+                (
+                    "ZG003",
+                    "the target costs more tokens than the source under o200k",
+                    "'a'→'α': cl100k 2→2, o200k 2→3"
+                ),
+                (
+                    "ZG003",
+                    "the target costs more tokens than the source under cl100k and o200k",
+                    "'I'→'ich': cl100k 2→4, o200k 2→4"
+                ),
+                (
+                    "ZG004",
+                    "no token is gained",
+                    "'a'→'α': cl100k 2→2, o200k 2→3"
+                ),
+                (
+                    "ZG004",
+                    "no token is gained",
+                    "'I'→'ich': cl100k 2→4, o200k 2→4"
+                ),
+            ]
+        );
+        assert_eq!(report.rules_tokens.cl100k, 29);
+        assert_eq!(report.mappings.len(), 3);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_rules_are_read(text in "\\PC*", lines in proptest::collection::vec(
+            "('a'→'b'|x -> y|FOO:|drop|vowels|words|the|judge|etc|'|=|:|,|\n| )", 0..30)) {
+            for rules in [text, lines.concat()] {
+                let report = lint(&rules, &Characters);
+                let lines = 1..=rules.lines().count();
+                let placed = report.findings.iter().all(|finding| lines.contains(&finding.line));
+                proptest::prop_assert!(placed);
+                proptest::prop_assert_eq!(lint(&rules, &Characters), report);
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The port that asks no model: a program carries out the rules, letters judge.
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, ready};
+
+use crate::model::{
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, PromptInputs, Stop,
+    TokenCount,
+};
+use crate::prompts::Role;
+use crate::rules::codec::{
+    LexicalVerdict, Lexicon, RuleCodec, lexical_semantic, rule_implementability,
+};
+use crate::{FailureKind, ModelClient};
+
+/// Answers for all roles without a model: the same question always gets the same bytes.
+///
+/// It sees what a model would see. The decoder has the rules, the encoding and a list of English words, never the text.
+/// Rules must be mechanical ([`RuleCodec::is_mechanical`]); other rules fail with the kind `unsupported_offline` and the
+/// lines that were not understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OfflineModel;
+
+impl OfflineModel {
+    /// The name of model and provider in results.
+    pub const NAME: &str = "offline";
+
+    fn answer(request: &ModelRequest) -> Result<String, ModelError> {
+        let PromptInputs { rules, texts } = &request.inputs;
+        match (request.role, texts.as_slice()) {
+            (Role::Encoder, [text]) => Ok(codec(rules)?.encode(text)),
+            (Role::Decoder, [encoded]) => {
+                Ok(codec(rules)?.decode(encoded, Lexicon::english()).text)
+            }
+            (Role::SemanticJudge, [original, decoded]) => {
+                Ok(verdict(&lexical_semantic(original, decoded)))
+            }
+            (Role::ImplementabilityJudge, _) => Ok(verdict(&rule_implementability(rules))),
+            // The offline check of a procedure needs no conversation: `run_procedure` reads the text itself.
+            _ => Err(unsupported("this role has no offline form".to_owned())),
+        }
+    }
+}
+
+/// The codec of rules that a program can carry out.
+fn codec(rules: &str) -> Result<RuleCodec, ModelError> {
+    let (codec, findings) = RuleCodec::parse(rules);
+    if codec.is_mechanical() {
+        return Ok(codec);
+    }
+    let lines: Vec<_> = (findings.iter())
+        .map(|finding| format!("line {}: {}", finding.line, finding.message))
+        .collect();
+    Err(unsupported(format!(
+        "these rules need a model, for not every line can be carried out by a program: {}",
+        lines.join("; ")
+    )))
+}
+
+/// As a judge would write it.
+fn verdict(verdict: &LexicalVerdict) -> String {
+    serde_json::json!({ "score": verdict.score, "reasoning": verdict.reasoning }).to_string()
+}
+
+fn unsupported(message: String) -> ModelError {
+    ModelError::unsent(FailureKind::UnsupportedOffline, message)
+}
+
+impl ModelClient for OfflineModel {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
+        let reply = Self::answer(&request).map(|text| ModelReply {
+            text,
+            stop: Stop::EndTurn,
+            usage: None,
+            cost: None,
+            call: CallFacts::default(),
+        });
+        ready(reply).boxed()
+    }
+
+    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
+        // The pipeline then counts by itself, and says `local`.
+        ready(Err(unsupported("offline nobody counts exactly".to_owned()))).boxed()
+    }
+
+    fn label(&self) -> ModelLabel {
+        ModelLabel {
+            provider: Self::NAME.to_owned(),
+            host: String::new(),
+            offline: true,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Encode, decode in a fresh context, judge: the calls, in order, and their result.
+
+mod assembly;
+mod experiment;
+mod pricing;
+mod roles;
+mod score;
+mod stage;
+mod tokens;
+
+pub use experiment::run_experiment;
+pub use pricing::{PriceList, Pricing};
+pub use roles::{EncodedText, decode, encode, execute, judge_implementability, judge_semantic};
+pub use stage::{Stage, StageFailure};

@@ -1,0 +1,112 @@
+//! The counts from which the saving of an encoding is computed.
+
+use std::collections::HashMap;
+
+use futures_util::future::{join, join_all};
+use llm_types::Usd;
+
+use super::tokens::count;
+use crate::judge::score::TokenPair;
+use crate::metrics::cost::{Cost, MoneySaved, OverheadSource, known_overhead_tokens};
+use crate::model::CallTally;
+use crate::plan::{Config, Costs, RuleSet};
+use crate::{Context, TokenCounter, TokenSource};
+
+/// The price of a prompt at one provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PriceList {
+    /// The provider, the model and the date of the prices.
+    pub name: String,
+    /// The price of a million tokens of a prompt.
+    pub input: Usd,
+}
+
+impl PriceList {
+    /// The list `name` with the price of a million prompt tokens.
+    pub fn new(name: impl Into<String>, input: Usd) -> Self {
+        Self {
+            name: name.into(),
+            input,
+        }
+    }
+}
+
+/// The counts that the costs of a run are computed from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pricing {
+    /// Tokens of each set of rules and who counted them, by their SHA-256.
+    rules: HashMap<String, (u64, TokenSource)>,
+    /// The tokens that a message adds to its text, if that is known.
+    overhead: Option<u64>,
+    overhead_source: OverheadSource,
+    lists: Vec<PriceList>,
+}
+
+impl Pricing {
+    /// Counts the rules, and the message overhead if that is to be measured; nothing where no costs are computed. Where the
+    /// provider does not count, an estimate takes its place, with its source.
+    ///
+    /// A failure that ends the run (a key, an account, a cap) ends it here too: the client sends nothing more.
+    pub(crate) async fn measure(ctx: &Context<'_>, config: &Config, encodings: &[RuleSet]) -> Self {
+        if config.cost == Costs::None {
+            return Self::default();
+        }
+        let counted = async |wanted: bool, text: &str| {
+            if wanted {
+                count(ctx.client, config, text).await.value.ok().flatten()
+            } else {
+                None
+            }
+        };
+        let rules = encodings.iter().map(|encoding| async {
+            let tokens = counted(config.cost == Costs::Counted, &encoding.rules).await;
+            let tokens = tokens.map_or_else(
+                || {
+                    let local = TokenCounter::of(&config.models.encoder);
+                    let tokens = local.message_tokens(&encoding.rules, ctx.counter);
+                    (tokens, TokenSource::Local)
+                },
+                |tokens| (tokens, TokenSource::Api),
+            );
+            (encoding.sha256.clone(), tokens)
+        });
+        // One letter is one token.
+        let (rules, message) = join(join_all(rules), counted(config.measure_overhead, "a")).await;
+        let known = known_overhead_tokens(&config.models.encoder);
+        let (overhead, overhead_source) = match (message, known) {
+            (Some(tokens), _) => (Some(tokens.saturating_sub(1)), OverheadSource::Measured),
+            (None, Some(known)) => (Some(known), OverheadSource::Table),
+            (None, None) => (None, OverheadSource::None),
+        };
+        Self {
+            rules: rules.into_iter().collect(),
+            overhead,
+            overhead_source,
+            lists: ctx.prices.to_vec(),
+        }
+    }
+
+    /// Tokens of the rules with this hash, and who counted them.
+    pub(crate) fn rules_tokens(&self, sha256: &str) -> Option<(u64, TokenSource)> {
+        self.rules.get(sha256).copied()
+    }
+
+    /// Computes the saving of one experiment's encoding, with the tokens and the cost of its calls.
+    pub(crate) fn cost(&self, sha256: &str, pair: TokenPair, spent: &CallTally) -> Option<Cost> {
+        let [o, e] = [pair.original, pair.encoded].map(|tokens| u64::try_from(tokens).unwrap_or(0));
+        let usage = spent.usage.unwrap_or_default();
+        let per_1000_messages = (self.lists.iter())
+            .map(|list| MoneySaved::new(list.name.clone(), o, e, list.input))
+            .collect();
+        let (rules, source) = self.rules_tokens(sha256)?;
+        Some(Cost {
+            rules_tokens_source: Some(source),
+            overhead_tokens_source: self.overhead_source,
+            tokens_spent: usage.input.saturating_add(usage.output),
+            usd: spent.usd(),
+            per_1000_messages,
+            ..Cost::new(o, e, rules, self.overhead)
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The two token numbers of an experiment: always of one source.
+
+use super::stage::{Stage, StageFailure};
+use crate::judge::score::{TokenPair, fallback_tokens_chars4};
+use crate::metrics::cost::known_overhead_tokens;
+use crate::model::CallTally;
+use crate::model::CountRequest;
+use crate::plan::Config;
+use crate::prompts::PromptProfile;
+use crate::text::js_trim;
+use crate::{LocalCounter, ModelClient, StageStatus, TokenCounter, TokenSource, TokenUse};
+
+/// A count, or `None` if the provider gave none and the experiment continues without it.
+pub(crate) type Counted = Stage<Option<u64>>;
+
+/// Asks the provider for the tokens of `text`.
+///
+/// Only a key, an account or a cap that is at its end is a failure: without a count the numbers come from elsewhere.
+pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str) -> Counted {
+    let mut tally = CallTally::default();
+    if js_trim(text).is_empty() {
+        return Stage {
+            value: Ok(Some(0)),
+            tally,
+        };
+    }
+    if config.label.offline {
+        // Counted here, by rules too: there is no provider to ask.
+        return Stage {
+            value: Ok(None),
+            tally,
+        };
+    }
+    let request = CountRequest {
+        model: config.models.encoder.clone(),
+        text: text.to_owned(),
+    };
+    let value = match client.count_tokens(request).await {
+        Ok(count) => {
+            tally.add_call(&count.call, true);
+            Ok(Some(count.tokens))
+        }
+        Err(error) => {
+            tally.add_call(&error.call, false);
+            if error.is_optional_count() {
+                Ok(None)
+            } else {
+                Err(StageFailure::from(error))
+            }
+        }
+    };
+    Stage { value, tally }
+}
+
+/// The sources of the token numbers; of the text first, then of the encoded text.
+pub(crate) struct TokenSources<'a> {
+    pub texts: [&'a str; 2],
+    /// Tokens of the encoder's and the decoder's prompt with a text of one token.
+    pub prompts: [Option<u64>; 2],
+    /// The provider's counts.
+    pub counts: [Option<u64>; 2],
+    /// The tokens that the encoder's and the decoder's reply report.
+    pub usage: [Option<TokenUse>; 2],
+}
+
+/// Whether the numbers are to come from what replies report, and the prompts have to be measured for it.
+pub(crate) fn need_measuring(
+    counts: [Option<u64>; 2],
+    usage: [Option<TokenUse>; 2],
+    config: &Config,
+) -> bool {
+    counts.iter().any(Option::is_none)
+        && usage.iter().all(Option::is_some)
+        && !config.label.offline
+        && !config.compat_token_fallback
+        && !config.no_measure_tokens
+        && config.models.encoder == config.models.decoder
+        // In the other profiles the user's turn holds more than the text.
+        && config.prompt_profile == PromptProfile::Seed
+}
+
+/// The two numbers and where they come from.
+pub(crate) fn choose_token_numbers(
+    evidence: &TokenSources<'_>,
+    config: &Config,
+    counter: &dyn LocalCounter,
+) -> (TokenPair, TokenSource) {
+    let texts = evidence.texts;
+    let (numbers, source) = match evidence.counts {
+        [Some(original), Some(encoded)] => ([original, encoded], TokenSource::Api),
+        counts if config.compat_token_fallback => {
+            let fall_back = |index: usize| {
+                counts[index].unwrap_or_else(|| fallback_tokens_chars4(texts[index]))
+            };
+            ([fall_back(0), fall_back(1)], TokenSource::Chars4)
+        }
+        _ => reported(evidence, &config.models.encoder).map_or_else(
+            || {
+                let tokens = TokenCounter::of(&config.models.encoder);
+                let numbers = texts.map(|text| tokens.message_tokens(text, counter));
+                (numbers, TokenSource::Local)
+            },
+            |numbers| (numbers, TokenSource::Usage),
+        ),
+    };
+    let [original, encoded] = numbers.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+    (TokenPair { original, encoded }, source)
+}
+
+/// The tokens of both texts by what replies report: those of the prompt, less what it has beyond its text, and with what a message
+/// adds to its text, as the provider would count it. `None` if a prompt was not measured, or leaves nothing for its text.
+fn reported(evidence: &TokenSources<'_>, model: &str) -> Option<[u64; 2]> {
+    let message = known_overhead_tokens(model).unwrap_or(0);
+    let tokens = |index: usize| {
+        // The measured prompt holds one token of text.
+        let beyond = evidence.prompts[index]?.checked_sub(1)?;
+        let text = evidence.usage[index]?.input.checked_sub(beyond)?;
+        (text > 0).then_some(text + message)
+    };
+    Some([tokens(0)?, tokens(1)?])
+}
+
+/// The status of a count in the list of stages: without a number it was an error, though the experiment continues.
+pub(crate) fn status(counted: &Counted, config: &Config) -> StageStatus {
+    match &counted.value {
+        Ok(Some(_)) => StageStatus::Ok,
+        Ok(None) if config.label.offline => StageStatus::Ok,
+        Ok(None) => StageStatus::ApiError,
+        Err(failure) => failure.status,
+    }
+}

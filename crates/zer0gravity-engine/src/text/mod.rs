@@ -1,0 +1,10 @@
+//! Texts as ECMAScript trims them and as a summary shows them.
+
+pub(crate) mod hash;
+pub(crate) mod setters;
+mod trim;
+pub(crate) mod visible;
+pub(crate) mod words;
+
+pub(crate) use trim::is_js_space;
+pub use trim::{js_trim, preview};
