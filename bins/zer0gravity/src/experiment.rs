@@ -130,14 +130,9 @@ fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
 
 /// The exit code of results: the worst that happened, then the checks that were asked for.
 fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
-    // A total that the compatible judge parser could not make a number of is no score.
-    let unscored = |result: &&ExperimentResult| {
-        !result.outcome.is_ok() || result.total.is_some_and(|total| total.0.is_nan())
-    };
-    let failed = results.iter().filter(unscored).count();
+    let failed = results.iter().filter(|one| !one.outcome.is_ok()).count();
     let totals: Vec<_> = (results.iter())
-        .filter_map(|result| Some(result.total?.0))
-        .filter(|total| !total.is_nan())
+        .filter_map(|result| result.total.map(f64::from))
         .collect();
     let mean = totals.iter().sum::<f64>() / totals.len() as f64;
     if results.iter().any(is_stopped) {

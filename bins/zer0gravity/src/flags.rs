@@ -1,5 +1,6 @@
 //! Groups of flags that several subcommands take.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use bin_support::ModelFlags;
@@ -67,12 +68,6 @@ pub struct RoleFlags {
     /// Table of prices, used before the built-in one.
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
-    /// Read judges' replies as the reference does: without a second call, and with numbers from any text.
-    #[arg(long)]
-    pub compat_judge_parse: bool,
-    /// Count a quarter of a text's UTF-16 units where the provider does not count, as the reference does.
-    #[arg(long)]
-    pub compat_token_fallback: bool,
     /// Estimate token numbers at once where the provider does not count, without two calls that measure the prompts.
     #[arg(long)]
     pub no_measure_tokens: bool,
@@ -84,6 +79,8 @@ pub struct RoleFlags {
     pub skip_bad: bool,
     #[command(flatten)]
     pub seed: bin_support::SeedFlag,
+    #[command(flatten)]
+    removed: RemovedFlags,
 }
 
 impl RoleFlags {
@@ -92,6 +89,23 @@ impl RoleFlags {
         let named = [&self.model.replay, &self.model.record];
         named.into_iter().flatten().cloned()
     }
+}
+
+/// Flags that earlier versions had: each is answered with its reason.
+#[derive(Debug, Clone, clap::Args)]
+struct RemovedFlags {
+    #[arg(long, hide = true, num_args = 0, default_missing_value = "", value_parser = one_reader)]
+    compat_judge_parse: Option<Infallible>,
+    #[arg(long, hide = true, num_args = 0, default_missing_value = "", value_parser = no_quarters)]
+    compat_token_fallback: Option<Infallible>,
+}
+
+fn one_reader(_: &str) -> Result<Infallible, String> {
+    Err("removed: a score is read from the judge's JSON object only".to_owned())
+}
+
+fn no_quarters(_: &str) -> Result<Infallible, String> {
+    Err("removed: where the provider does not count, tokens are measured or estimated".to_owned())
 }
 
 /// The judges of a run.

@@ -68,8 +68,6 @@ pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &
         config.cost = Costs::Counted;
     }
     config.measure_overhead = asking.measure_overhead;
-    config.compat_judge_parse = asking.compat_judge_parse;
-    config.compat_token_fallback = asking.compat_token_fallback;
     config.no_measure_tokens = asking.no_measure_tokens;
     config.seed = asking.seed.seed;
     config

@@ -96,9 +96,10 @@ impl Summary {
             escape(&preview(&result.original_text))
         );
         let total = match (result.total, result.partial_total) {
-            (Some(total), _) => Some(format!("{}/100", total.0)),
-            (None, partial) => partial
-                .map(|partial| format!("{}/{} (no rules given)", partial.points.0, partial.of)),
+            (Some(total), _) => Some(format!("{total}/100")),
+            (None, partial) => {
+                partial.map(|partial| format!("{}/{} (no rules given)", partial.points, partial.of))
+            }
         };
         let (Some(scores), Some(total)) = (result.scores, total) else {
             let outcome = &result.outcome;
@@ -132,7 +133,7 @@ impl Summary {
             "Semantic:",
             format!(
                 "{}/40{}",
-                scores.semantic_preservation.0,
+                scores.semantic_preservation,
                 notes(result.details.semantic_judge.as_ref())
             ),
         );
@@ -176,14 +177,10 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
         "Efficiency:",
         format!("{}/40", scores.token_efficiency),
     );
-    field(
-        text,
-        "Learnability:",
-        format!("{}/15", scores.learnability.0),
-    );
+    field(text, "Learnability:", format!("{}/15", scores.learnability));
     if let Some(rules) = scores.implementability {
         let notes = notes(result.details.implementability_judge.as_ref());
-        field(text, "Implementable:", format!("{}/5{notes}", rules.0));
+        field(text, "Implementable:", format!("{rules}/5{notes}"));
     }
     let flags: Vec<_> = result.flags.iter().map(|flag| flag.id.as_str()).collect();
     let flags = if flags.is_empty() {
@@ -197,8 +194,7 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
 /// The last line; empty if nothing was scored.
 pub fn average(results: &[ExperimentResult]) -> String {
     let totals: Vec<_> = (results.iter())
-        .filter_map(|result| Some(result.total?.0))
-        .filter(|total| !total.is_nan())
+        .filter_map(|result| result.total.map(f64::from))
         .collect();
     let partial = results.iter().filter(|r| r.partial_total.is_some()).count();
     let left_out = match partial {

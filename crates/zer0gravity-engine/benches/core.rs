@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use zer0gravity_engine::DEFAULT_RULES;
+use zer0gravity_engine::judge::parse_judge_reply;
 use zer0gravity_engine::judge::score::{TokenPair, score_all};
-use zer0gravity_engine::judge::{parse_judge_reply, parse_judge_reply_compat};
 use zer0gravity_engine::model::{
     CountRequest, Endpoint, ModelLabel, ModelRequest, Repeat, TokenCount,
 };
@@ -44,9 +44,6 @@ fn steps(criterion: &mut Criterion) {
     });
     criterion.bench_function("parse_judge_reply", |bencher| {
         bencher.iter(|| parse_judge_reply(black_box(reply), 40, &[]));
-    });
-    criterion.bench_function("parse_judge_reply_compat", |bencher| {
-        bencher.iter(|| parse_judge_reply_compat(black_box(reply), 40));
     });
     let (request, label) = (request(), label());
     criterion.bench_function("call_key", |bencher| {

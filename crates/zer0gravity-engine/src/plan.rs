@@ -1,6 +1,7 @@
 //! The plan of a run: rules, cases and repetitions.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::dataset::{Case, RoundTripSample};
@@ -124,15 +125,35 @@ pub struct Config {
     /// Measures the message overhead with one more count.
     #[serde(rename = "measureWrapper")]
     pub measure_overhead: bool,
-    /// Reads judges as the reference does.
-    pub compat_judge_parse: bool,
-    /// Counts a quarter of the UTF-16 units where the provider does not count.
-    pub compat_token_fallback: bool,
+    /// The place of a removed setting in the hash of a plan.
+    compat_judge_parse: Removed,
+    /// The place of a removed setting in the hash of a plan.
+    compat_token_fallback: Removed,
     /// Estimates token numbers where the provider does not count, without measuring prompts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_measure_tokens: bool,
     /// The seed of random choices.
     pub seed: u64,
+}
+
+/// A setting that earlier versions had: `false` in every plan, so that the hash of an older plan stays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Removed;
+
+impl Serialize for Removed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bool(false)
+    }
+}
+
+impl<'de> Deserialize<'de> for Removed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let message = "the setting was removed: only the version that began the run continues it";
+        match bool::deserialize(from)? {
+            false => Ok(Self),
+            true => Err(D::Error::custom(message)),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -170,8 +191,8 @@ impl Config {
             implementability_once: false,
             cost: Costs::None,
             measure_overhead: false,
-            compat_judge_parse: false,
-            compat_token_fallback: false,
+            compat_judge_parse: Removed,
+            compat_token_fallback: Removed,
             no_measure_tokens: false,
             seed: 0,
         }
@@ -192,7 +213,6 @@ impl Item<'_> {
             max_output_tokens: self.config.max_output_tokens,
             seed: self.config.seed,
             repeat: Repeat::default(),
-            compat_judge_parse: self.config.compat_judge_parse,
             judge_retries: self.config.judge_retries,
         }
     }
@@ -302,8 +322,6 @@ pub struct RoleConfig {
     pub seed: u64,
     /// The numbers that distinguish equal requests.
     pub repeat: Repeat,
-    /// Reads judges as the reference does.
-    pub compat_judge_parse: bool,
     /// The number of further tries for a judge whose replies held no score.
     pub judge_retries: u32,
 }
@@ -317,7 +335,6 @@ impl RoleConfig {
             max_output_tokens: MAX_OUTPUT_TOKENS,
             seed: 0,
             repeat: Repeat::default(),
-            compat_judge_parse: false,
             judge_retries: 0,
         }
     }

@@ -188,36 +188,16 @@ fn an_error_in_a_success_is_an_error() {
 }
 
 #[test]
-fn the_compatible_parser_asks_once_and_takes_what_it_gets() {
-    for (mode, score) in [
-        (StubMode::Ok, json!(38)),
-        (StubMode::NoScore, Value::Null),
-        // No digit in the reply.
-        (StubMode::NoJson, json!(0)),
-        // The scale before the object is the first number.
-        (StubMode::Prose, json!(0)),
-    ] {
-        let stub = CompressionStub::start(mode);
-        let arguments = ["run", "--level", "3", "--compat-judge-parse"];
-        // A total that is no number is no score.
-        let code = i32::from(score.is_null());
-        let results = Place::new().asking(&stub, &arguments).exits(code).results();
-        assert_eq!(stub.stats().calls, 6, "{mode:?}");
-        let scores = &results[0]["scores"];
-        assert_eq!(scores["semanticPreservation"], score, "{mode:?}");
-        let missing = score.is_null();
-        assert_eq!(scores["learnability"].is_null(), missing, "{mode:?}");
-        assert_eq!(results[0]["total"].is_null(), missing, "{mode:?}");
+fn removed_flags_are_answered_with_their_reason() {
+    for command in ["run", "matrix", "score", "estimate"] {
+        for (flag, reason) in [
+            ("--compat-judge-parse", "removed: a score is read"),
+            ("--compat-token-fallback", "removed: where the provider"),
+        ] {
+            let ran = Place::new().alone(&[command, flag]).exits(2);
+            assert!(ran.stderr.contains(reason), "{}", ran.stderr);
+        }
     }
-}
-
-#[test]
-fn the_compatible_fallback_counts_a_quarter_of_each_text() {
-    let stub = CompressionStub::start(StubMode::Count404);
-    let arguments = ["run", "--level", "1", "--compat-token-fallback"];
-    let results = Place::new().asking(&stub, &arguments).exits(0).results();
-    assert_eq!(column(&results, "/originalTokens"), ["3", "11"]);
-    assert_eq!(column(&results, "/encodedTokens"), ["3", "10"]);
 }
 
 #[test]

@@ -1,13 +1,23 @@
 //! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
 
+#[path = "compat.rs"]
+pub mod compat;
+#[expect(dead_code, reason = "the engine's readers need more of it")]
+#[path = "../../src/judge/json.rs"]
+mod json;
+#[path = "number.rs"]
+mod number;
+
 use serde_json::{Map, Value, json};
+use zer0gravity_engine::judge::reply_text;
 use zer0gravity_engine::judge::score::{
-    TokenPair, compression_percent, compression_ratio, fallback_tokens_chars4, learnability,
-    score_all, score_all_f64, token_efficiency,
+    TokenPair, compression_percent, compression_ratio, learnability, score_all, token_efficiency,
 };
-use zer0gravity_engine::judge::{js_number, parse_judge_reply_compat, reply_text};
-use zer0gravity_engine::result::{Details, Points};
+use zer0gravity_engine::result::Details;
 use zer0gravity_engine::text::js_trim;
+
+use compat::{CompatCard, parse_judge_reply_compat, written};
+use number::js_number;
 
 /// One array of the file.
 pub struct Group {
@@ -54,7 +64,7 @@ pub fn groups(file: &Value) -> Result<(Vec<Group>, Vec<String>), String> {
         "split",
     ];
 
-    let file = file.as_object().ok_or("the file is no JSON object")?;
+    let file = file.as_object().ok_or("the file is not a JSON object")?;
     if file.get("schema_version") != Some(&json!(1)) {
         return Err("`schema_version` is not 1".to_owned());
     }
@@ -67,7 +77,7 @@ pub fn groups(file: &Value) -> Result<(Vec<Group>, Vec<String>), String> {
         };
         let entries = entries
             .as_array()
-            .ok_or_else(|| format!("`{name}` is no array"))?;
+            .ok_or_else(|| format!("`{name}` is not an array"))?;
         let counted = file.get("counts").and_then(|counts| counts.get(name));
         if counted.is_some_and(|count| *count != json!(entries.len())) {
             return Err(format!("`{name}` has not as many entries as `counts` says"));
@@ -75,7 +85,7 @@ pub fn groups(file: &Value) -> Result<(Vec<Group>, Vec<String>), String> {
         let failures = entries.iter().filter_map(|entry| {
             let checked = entry
                 .as_object()
-                .ok_or_else(|| "no object".to_owned())
+                .ok_or_else(|| "not an object".to_owned())
                 .and_then(|entry| check(entry, file));
             checked
                 .err()
@@ -88,11 +98,6 @@ pub fn groups(file: &Value) -> Result<(Vec<Group>, Vec<String>), String> {
         });
     }
     Ok((groups, skipped))
-}
-
-/// An `f64` as the engine writes it: an integer without a point, NaN as null.
-fn written(number: f64) -> Value {
-    json!(Points(number))
 }
 
 /// `found` against the value of `key`, where `"NaN"` and `"-0"` stand for these numbers.
@@ -116,18 +121,18 @@ fn same(what: &str, expected: &Value, found: &Value) -> Result<(), String> {
 
 fn text<'a>(entry: &'a Entry, key: &str) -> Result<&'a str, String> {
     let value = entry.get(key).and_then(Value::as_str);
-    value.ok_or_else(|| format!("`{key}` is no text"))
+    value.ok_or_else(|| format!("`{key}` is not a text"))
 }
 
 fn blocks(entry: &Entry) -> Result<String, String> {
     let blocks = entry.get("blocks").and_then(Value::as_array);
-    Ok(reply_text(blocks.ok_or("`blocks` is no array")?))
+    Ok(reply_text(blocks.ok_or("`blocks` is not an array")?))
 }
 
 fn tokens(entry: &Entry) -> Result<TokenPair, String> {
     let tokens = |key: &str| {
         let value = entry.get(key).and_then(Value::as_i64);
-        value.ok_or_else(|| format!("`{key}` is no integer"))
+        value.ok_or_else(|| format!("`{key}` is not an integer"))
     };
     Ok(TokenPair {
         original: tokens("originalTokens")?,
@@ -157,7 +162,7 @@ fn token_efficiency_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
 
 fn learnability_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
     let semantic = entry.get("semantic").ok_or("`semantic` is missing")?;
-    // "NaN" is no number, and so becomes one.
+    // `js_number` makes NaN of the text "NaN".
     number(entry, "learnability", learnability(js_number(semantic)))
 }
 
@@ -195,37 +200,37 @@ fn score_all_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
         let value = entry.get(key).map(js_number);
         value.ok_or_else(|| format!("`{key}` is missing"))
     };
-    let card = score_all_f64(
-        tokens(entry)?,
+    let tokens = tokens(entry)?;
+    let card = CompatCard::new(
+        tokens,
         raw("judgeSemanticScore")?,
         raw("judgeImplementabilityScore")?,
     );
     let scores = entry
         .get("scores")
         .and_then(Value::as_object)
-        .ok_or("`scores` is no object")?;
-    number(
-        scores,
-        "tokenEfficiency",
-        card.scores.token_efficiency.into(),
-    )?;
-    number(
-        scores,
-        "semanticPreservation",
-        card.scores.semantic_preservation,
-    )?;
-    number(scores, "learnability", card.scores.learnability)?;
-    number(scores, "implementability", card.scores.implementability)?;
+        .ok_or("`scores` is not an object")?;
+    for (name, points) in card.scores {
+        number(scores, name, points)?;
+    }
     number(entry, "total", card.total)?;
-    percent(entry, card.compression_percent)?;
+    percent(entry, compression_percent(tokens))?;
     let expected = entry.get("asJson").ok_or("`asJson` is missing")?;
-    let found = json!({"scores": card.scores, "total": Points(card.total)});
+    let scores = card
+        .scores
+        .map(|(name, points)| (name.to_owned(), written(points)));
+    let found = json!({"scores": Map::from_iter(scores), "total": written(card.total)});
     // Compared as text: 40 and 40.0 are not the same there.
     same(
         "asJson",
         &json!(expected.to_string()),
         &json!(found.to_string()),
     )
+}
+
+/// The estimate of the reference without a count: a quarter of the UTF-16 units, rounded up.
+fn fallback_tokens_chars4(text: &str) -> usize {
+    text.encode_utf16().count().div_ceil(4)
 }
 
 fn fallback_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
@@ -257,7 +262,7 @@ fn published_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
     let points = |key: &str| {
         let value = scores.get(key).and_then(Value::as_u64);
         let value = value.and_then(|value| u8::try_from(value).ok());
-        value.ok_or_else(|| format!("`{key}` is no number of points"))
+        value.ok_or_else(|| format!("`{key}` is not a number of points"))
     };
     let tokens = tokens(entry)?;
     let card = score_all(

@@ -1,11 +1,6 @@
-//! Judges' replies, read without inventing a number.
-//!
-//! [`parse_judge_reply`] is the reader of the engine. [`parse_judge_reply_compat`] reads as ECMAScript code with `JSON.parse` and
-//! `Number` would, to reproduce numbers that were made that way.
+//! Judges' replies, read without inventing a number, and the points that follow from them.
 
 mod braces;
-mod coercion;
-mod compat;
 pub mod flags;
 mod json;
 pub(crate) mod number;
@@ -17,8 +12,6 @@ mod stated;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use coercion::js_number;
-pub use compat::{CompatReply, parse_judge_reply_compat};
 pub use reply::{JudgeReply, parse_judge_reply};
 pub(crate) use stated::objects_with_score;
 

@@ -26,15 +26,6 @@ pub fn round_half_up(x: f64) -> f64 {
     if x - floor >= 0.5 { floor + 1.0 } else { floor }
 }
 
-/// Estimates the tokens of `text` without a tokenizer: its length in UTF-16 units, divided by four and rounded up.
-///
-/// ```
-/// assert_eq!(zer0gravity_engine::judge::score::fallback_tokens_chars4("abcde"), 2);
-/// ```
-pub fn fallback_tokens_chars4(text: &str) -> u64 {
-    (text.encode_utf16().count() as u64).div_ceil(4)
-}
-
 /// The tokens of a text and of its encoding. An `original` of 0 or less is legal and makes every derived value 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenPair {
@@ -155,67 +146,9 @@ pub fn score_all(t: TokenPair, semantic: u8, implementability: u8) -> ScoreCard 
     }
 }
 
-/// A score in which a judge's number may be missing: NaN, written as null.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CompatScores {
-    /// 0 to 40.
-    pub token_efficiency: u8,
-    /// 0 to 40, or NaN.
-    #[serde(with = "crate::judge::number::plain")]
-    pub semantic_preservation: f64,
-    /// 0 to 15, or NaN.
-    #[serde(with = "crate::judge::number::plain")]
-    pub learnability: f64,
-    /// 0 to 5, or NaN.
-    #[serde(with = "crate::judge::number::plain")]
-    pub implementability: f64,
-}
-
-/// The result of [`score_all_f64`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct CompatCard {
-    /// The parts.
-    pub scores: CompatScores,
-    /// Their sum, or NaN.
-    pub total: f64,
-    /// The percent by [`compression_percent`].
-    pub compression_percent: f64,
-}
-
-/// As [`score_all`] from numbers as judges gave them: rounded and held to their ranges; NaN passes through.
-pub fn score_all_f64(t: TokenPair, semantic: f64, implementability: f64) -> CompatCard {
-    let semantic = held(semantic, MAX_SEMANTIC);
-    let scores = CompatScores {
-        token_efficiency: token_efficiency(t),
-        semantic_preservation: semantic,
-        learnability: learnability(semantic),
-        implementability: held(implementability, MAX_IMPLEMENTABILITY),
-    };
-    CompatCard {
-        scores,
-        total: f64::from(scores.token_efficiency)
-            + semantic
-            + scores.learnability
-            + scores.implementability,
-        compression_percent: compression_percent(t),
-    }
-}
-
-/// `x` rounded and held to 0..=max; NaN passes through.
-pub(crate) fn held(x: f64, max: u8) -> f64 {
-    if x.is_nan() {
-        x
-    } else {
-        unsigned_zero(round_half_up(x).clamp(0.0, f64::from(max)))
-    }
-}
-
-/// As [`held`] for a number.
+/// `x` rounded and held to 0..=max.
 pub(crate) fn points(x: f64, max: u8) -> u8 {
-    held(x, max) as u8
+    round_half_up(x).clamp(0.0, f64::from(max)) as u8
 }
 
 /// -0 is 0.

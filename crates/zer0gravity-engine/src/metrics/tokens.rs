@@ -112,7 +112,7 @@ pub enum TokenSource {
     Usage,
     /// An estimate made here.
     Local,
-    /// A quarter of the UTF-16 units, on demand.
+    /// A quarter of the UTF-16 units; only in results of earlier versions.
     Chars4,
     /// The numbers came with the texts.
     Given,

@@ -61,14 +61,14 @@ pub(super) const COMPRESSION: (f64, f64) = (f64::NEG_INFINITY, 100.0);
 
 /// 0 to 100, of a result that is scored.
 pub(super) fn total(result: &ExperimentResult) -> Option<f64> {
-    scored(result, result.total.map(|points| points.0))
+    scored(result, result.total.map(f64::from))
 }
 
 /// 0 to 40.
 pub(super) fn semantic(result: &ExperimentResult) -> Option<f64> {
     scored(
         result,
-        result.scores.map(|scores| scores.semantic_preservation.0),
+        (result.scores).map(|scores| f64::from(scores.semantic_preservation)),
     )
 }
 
@@ -79,7 +79,7 @@ pub(super) fn implementability(result: &ExperimentResult) -> Option<f64> {
         result
             .scores
             .and_then(|scores| scores.implementability)
-            .map(|points| points.0),
+            .map(f64::from),
     )
 }
 
@@ -93,11 +93,9 @@ pub(super) fn chrf(result: &ExperimentResult) -> Option<f64> {
     scored(result, result.metrics.map(|metrics| metrics.chrf_pp))
 }
 
-/// Whether a result has its points, with rules or without: NaN is not a point.
+/// Whether a result has its points, with rules or without.
 pub(super) fn is_scored(result: &ExperimentResult) -> bool {
-    let partial = result.partial_total.map(|partial| partial.points);
-    let points = result.total.or(partial);
-    result.outcome.is_ok() && points.is_some_and(|points| points.0.is_finite())
+    result.outcome.is_ok() && (result.total.is_some() || result.partial_total.is_some())
 }
 
 /// Only what is scored counts in a mean.

@@ -110,8 +110,7 @@ fn samples(item: &ExperimentResult, record: Record, model: &str) -> Vec<f64> {
     samples
         .filter(|sample| sample.model == model)
         .filter_map(|sample| sample.score)
-        .map(|points| points.0)
-        .filter(|points| points.is_finite())
+        .map(f64::from)
         .collect()
 }
 

@@ -19,7 +19,7 @@ pub struct Outcomes {
     /// Experiments without rules: scored of 95, without a total.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub partial: usize,
-    /// Experiments that did not end `ok`. A compatible judge parser may leave a few that are neither: `ok` without a total.
+    /// Experiments that did not end `ok`.
     pub failed: usize,
     /// By status and stage, `ok` first.
     pub counts: Vec<OutcomeCount>,

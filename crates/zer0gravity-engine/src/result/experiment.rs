@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::flags::Flag;
 use crate::metrics::cost::Cost;
 use crate::result::{
-    Details, Metadata, Metrics, PartialTotal, Points, PreviousScores, Procedural, ResultScores,
+    Details, Metadata, Metrics, PartialTotal, PreviousScores, Procedural, ResultScores,
 };
 use crate::{Outcome, StageRecord};
 
@@ -42,15 +42,15 @@ pub struct ExperimentResult {
     )]
     pub compression_ratio: Option<f64>,
     /// The parts of the score.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scores: Option<ResultScores>,
-    /// 0 to 100; null when a compatible judge gave no number; absent where [`Self::partial_total`] is there.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::result::present"
+        deserialize_with = "crate::result::complete"
     )]
-    pub total: Option<Points>,
+    pub scores: Option<ResultScores>,
+    /// 0 to 100; absent where [`Self::partial_total`] is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u8>,
     /// The points of a result that no rules came with, so that nothing is known of their simplicity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_total: Option<PartialTotal>,
@@ -83,7 +83,11 @@ pub struct ExperimentResult {
     /// The encoding's id.
     pub encoding_id: String,
     /// The scores before the latest rescore.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::result::complete"
+    )]
     pub previous_scores: Option<PreviousScores>,
     /// The version of this form.
     #[serde(rename = "schema_version")]

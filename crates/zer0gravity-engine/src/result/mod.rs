@@ -4,8 +4,7 @@ pub(crate) mod experiment;
 mod parts;
 
 pub use parts::{
-    Details, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal, Points,
-    PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
-    SCHEMA_VERSION,
+    Details, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal, PreviousScores,
+    Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores, SCHEMA_VERSION,
 };
-pub(crate) use parts::{is_readable, present, timestamp};
+pub(crate) use parts::{complete, is_readable, timestamp};

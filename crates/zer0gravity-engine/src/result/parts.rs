@@ -1,5 +1,6 @@
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::judge::JudgeStatus;
 use crate::judge::score::{MAX_LEARNABILITY, MAX_SEMANTIC, MAX_TOKEN_EFFICIENCY, Scores};
@@ -15,16 +16,12 @@ pub(crate) fn is_readable(schema_version: u32) -> bool {
     (1..=SCHEMA_VERSION).contains(&schema_version)
 }
 
-/// Points that may be missing: NaN, written as null, which only the compatible judge parser gives.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Points(#[serde(with = "crate::judge::number::plain")] pub f64);
-
-/// A key that is there has a value: null is a number that is missing, and no missing key.
-pub(crate) fn present<'de, D: serde::Deserializer<'de>>(
+/// Reads a part of a result; `None` if an earlier version wrote null for a number that was missing in it.
+pub(crate) fn complete<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     from: D,
-) -> Result<Option<Points>, D::Error> {
-    Points::deserialize(from).map(Some)
+) -> Result<Option<T>, D::Error> {
+    let part = serde_json::Value::deserialize(from)?;
+    Ok(serde_json::from_value(part).ok())
 }
 
 /// The parts of the score as a result holds them.
@@ -35,16 +32,12 @@ pub struct ResultScores {
     /// 0 to 40.
     pub token_efficiency: u8,
     /// 0 to 40.
-    pub semantic_preservation: Points,
+    pub semantic_preservation: u8,
     /// 0 to 15.
-    pub learnability: Points,
+    pub learnability: u8,
     /// 0 to 5; absent where no rules came with the texts.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
-    pub implementability: Option<Points>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implementability: Option<u8>,
 }
 
 /// The sum of the parts that are known. It is not a total: 88 of 95 must not be compared with 88 of 100.
@@ -52,16 +45,16 @@ pub struct ResultScores {
 #[non_exhaustive]
 pub struct PartialTotal {
     /// The sum.
-    pub points: Points,
+    pub points: u8,
     /// The highest possible sum of these parts.
     pub of: u8,
 }
 
 impl PartialTotal {
     /// Of the points for tokens, meaning and learnability.
-    pub(crate) fn without_rules(points: f64) -> Self {
+    pub(crate) fn without_rules(points: u8) -> Self {
         Self {
-            points: Points(points),
+            points,
             of: MAX_TOKEN_EFFICIENCY + MAX_SEMANTIC + MAX_LEARNABILITY,
         }
     }
@@ -69,12 +62,11 @@ impl PartialTotal {
 
 impl From<Scores> for ResultScores {
     fn from(scores: Scores) -> Self {
-        let points = |points: u8| Points(f64::from(points));
         Self {
             token_efficiency: scores.token_efficiency,
-            semantic_preservation: points(scores.semantic_preservation),
-            learnability: points(scores.learnability),
-            implementability: Some(points(scores.implementability)),
+            semantic_preservation: scores.semantic_preservation,
+            learnability: scores.learnability,
+            implementability: Some(scores.implementability),
         }
     }
 }
@@ -87,7 +79,7 @@ pub struct PreviousScores {
     /// The parts.
     pub scores: ResultScores,
     /// The sum of the parts.
-    pub total: Points,
+    pub total: u8,
     /// The models that judged.
     pub judges: Vec<String>,
     /// The set of prompts of the judges.
@@ -158,7 +150,7 @@ pub struct JudgeSample {
     /// The number of the sample, from 1.
     pub sample: u32,
     /// The points; `None` if the reply held no score.
-    pub score: Option<Points>,
+    pub score: Option<u8>,
     /// The way they were read.
     pub status: JudgeStatus,
     /// Whether the score was outside of its range and was moved to its nearer end.

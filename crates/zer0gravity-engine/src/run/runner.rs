@@ -275,22 +275,20 @@ fn with_measured_learnability(
     mut results: Vec<ExperimentResult>,
     config: &Config,
 ) -> Vec<ExperimentResult> {
-    const NEAR: f64 = 2.0;
+    const NEAR: u8 = 2;
     if config.decodes < 2 {
         return results;
     }
     for decodings in results.chunks_mut(config.decodes as usize) {
         let points: Vec<_> = (decodings.iter())
-            .filter_map(|result| Some(result.scores?.semantic_preservation.0))
-            .filter(|points| !points.is_nan())
+            .filter_map(|result| Some(result.scores?.semantic_preservation))
             .collect();
-        if points.len() < 2 {
+        let Some(best) = points.iter().max().filter(|_| points.len() > 1) else {
             continue;
-        }
-        let best = points.iter().copied().fold(f64::MIN, f64::max);
+        };
         let near = points
             .iter()
-            .filter(|points| best - **points <= NEAR)
+            .filter(|points| *best - **points <= NEAR)
             .count();
         let share = near as f64 / points.len() as f64;
         let measured = round_half_up(f64::from(MAX_LEARNABILITY) * share) as u8;

@@ -4,11 +4,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use zer0gravity_engine::judge::JudgeStatus::{self, Parsed, Recovered, Unparseable};
 use zer0gravity_engine::judge::score::round_half_up;
-use zer0gravity_engine::judge::{
-    JudgeReply, parse_judge_reply, parse_judge_reply_compat, reply_text,
-};
+use zer0gravity_engine::judge::{JudgeReply, parse_judge_reply, reply_text};
 use zer0gravity_engine::text::js_trim;
 
+use crate::vectors::check::compat::parse_judge_reply_compat;
 use crate::vectors::vectors;
 
 fn read(raw: &str) -> (JudgeStatus, Option<u8>, String, bool) {

@@ -6,7 +6,6 @@ use zer0gravity_engine::judge::score::TokenPair;
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::report::Report;
-use zer0gravity_engine::result::Points;
 use zer0gravity_engine::{ExperimentResult, RunEvent, StageName, StageStatus, TokenSource};
 
 use crate::desk::{Desk, only};
@@ -61,7 +60,7 @@ fn nobody_is_asked_for_what_is_given() {
     assert_eq!(player.asked(), []);
     let scores = json!({"tokenEfficiency": 0, "semanticPreservation": 37, "learnability": 14, "implementability": 5});
     assert_eq!(json!(result.scores), scores);
-    assert_eq!(result.total, Some(Points(56.0)));
+    assert_eq!(result.total, Some(56));
     // An expansion is told with its sign.
     assert_eq!(result.details.compression_percent, Some(-12.2));
     assert_eq!(result.metadata.token_source, Some(TokenSource::Given));
@@ -85,7 +84,7 @@ fn what_is_missing_is_counted_and_judged() {
     assert_eq!(said, "ORIGINAL:\nabcdefghij\n\nDECODED:\n decoded ");
     let judge = &player.to(Role::ImplementabilityJudge)[0];
     assert_eq!(judge.prompt.messages[0].content, "every second letter");
-    assert_eq!(result.total, Some(Points(94.0)));
+    assert_eq!(result.total, Some(94));
     assert_eq!(result.metadata.token_source, Some(TokenSource::Api));
     assert_eq!(result.metadata.provider, "anthropic");
     let (ok, not_run) = (StageStatus::Ok, StageStatus::NotRun);
@@ -114,9 +113,9 @@ fn each_given_part_stands_for_itself() {
         assert!(result.outcome.is_ok(), "{what}");
         assert_eq!(player.asked().len(), calls, "{what}");
         let scores = result.scores.unwrap();
-        let points = |given: bool, yes, no| Points(if given { yes } else { no });
-        assert_eq!(scores.semantic_preservation, points(semantic, 37.0, 36.0));
-        assert_eq!(scores.implementability, Some(points(rules, 5.0, 4.0)));
+        let points = |given: bool, yes, no| if given { yes } else { no };
+        assert_eq!(scores.semantic_preservation, points(semantic, 37, 36));
+        assert_eq!(scores.implementability, Some(points(rules, 5, 4)));
         assert_eq!(scores.token_efficiency, if tokens { 0 } else { 40 });
     }
 }
@@ -280,10 +279,7 @@ fn z5_without_rules_and_points_for_them_nothing_is_made_up() {
     // Given points need no rules.
     let given = complete("1").encoding_system(None);
     let result = score(&player, given);
-    assert_eq!(
-        (result.total, result.partial_total),
-        (Some(Points(56.0)), None)
-    );
+    assert_eq!((result.total, result.partial_total), (Some(56), None));
 }
 
 #[test]

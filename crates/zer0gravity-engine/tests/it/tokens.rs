@@ -309,33 +309,6 @@ fn where_the_users_turn_holds_the_rules_too_its_tokens_are_not_the_texts() {
 }
 
 #[test]
-fn the_compatible_fallback_is_for_each_count() {
-    // 9 UTF-16 units; the encoding has 5.
-    const WIDE: &str = "a🦀cd🦀fg";
-    const HALF: &str = "acdg";
-    let run = |fails_on: &'static [&'static str]| {
-        let player = Player::default().counts(|request| {
-            if fails_on.contains(&request.text.as_str()) {
-                Err(fails("bad_request", 404))
-            } else {
-                Ok(100)
-            }
-        });
-        let player = player.role(Role::Encoder, || Ok(says(HALF)));
-        let mut plan = plan(&[WIDE]);
-        plan.config.compat_token_fallback = true;
-        let result = only(Desk::default().run(&player, &plan));
-        let (source, numbers) = numbers(&result);
-        (source.unwrap(), numbers.map(Option::unwrap))
-    };
-    assert_eq!(run(&[]), (TokenSource::Api, [100, 100]));
-    assert_eq!(run(&[HALF]), (TokenSource::Chars4, [100, 1]));
-    // A 404 is remembered, so the second is not asked for.
-    assert_eq!(run(&[WIDE]), (TokenSource::Chars4, [3, 1]));
-    assert_eq!(run(&[WIDE, HALF]), (TokenSource::Chars4, [3, 1]));
-}
-
-#[test]
 fn a_key_or_an_account_or_a_cap_at_its_end_ends_the_item() {
     for (text, stage) in [
         (TEXT, StageName::CountOriginal),
@@ -348,28 +321,25 @@ fn a_key_or_an_account_or_a_cap_at_its_end_ends_the_item() {
             ("price_unknown", 200),
         ];
         for (kind, status) in ends {
-            for compat in [false, true] {
-                let player = without(reporting(&[]), text, fails(kind, status));
-                let mut plan = plan(&[TEXT]);
-                plan.config.compat_token_fallback = compat;
-                let result = only(Desk::default().run(&player, &plan));
-                let outcome = &result.outcome;
-                let seen = (
-                    outcome.status,
-                    outcome.stage,
-                    outcome.kind.map(FailureKind::as_str),
-                );
-                let expected = (StageStatus::ApiError, Some(stage), Some(kind));
-                assert_eq!(seen, expected);
-                assert!(result.scores.is_none() && result.total.is_none());
-                let begun = stage == StageName::CountEncoded;
-                assert_eq!(result.encoded_text.is_some(), begun);
-                // What was counted is kept; the other number is not made up.
-                let counted = begun.then_some(10);
-                let source = begun.then_some(TokenSource::Api);
-                assert_eq!(numbers(&result), (source, [counted, None]));
-                assert!(player.to(Role::Decoder).is_empty());
-            }
+            let player = without(reporting(&[]), text, fails(kind, status));
+            let plan = plan(&[TEXT]);
+            let result = only(Desk::default().run(&player, &plan));
+            let outcome = &result.outcome;
+            let seen = (
+                outcome.status,
+                outcome.stage,
+                outcome.kind.map(FailureKind::as_str),
+            );
+            let expected = (StageStatus::ApiError, Some(stage), Some(kind));
+            assert_eq!(seen, expected);
+            assert!(result.scores.is_none() && result.total.is_none());
+            let begun = stage == StageName::CountEncoded;
+            assert_eq!(result.encoded_text.is_some(), begun);
+            // What was counted is kept; the other number is not made up.
+            let counted = begun.then_some(10);
+            let source = begun.then_some(TokenSource::Api);
+            assert_eq!(numbers(&result), (source, [counted, None]));
+            assert!(player.to(Role::Decoder).is_empty());
         }
     }
 }

@@ -149,7 +149,7 @@ pub(super) fn section(report: &Report, told: &ExperimentView) -> Option<Section>
 fn experiment(result: &ExperimentResult, index: usize) -> Section {
     let points = match (total(result), result.partial_total) {
         (Some(total), _) => format!("{total} of 100"),
-        (None, Some(partial)) => format!("{} of {}", partial.points.0, partial.of),
+        (None, Some(partial)) => format!("{} of {}", partial.points, partial.of),
         (None, None) => result.outcome.status.to_string(),
     };
     let repeat = match (result.trial, result.decode) {
@@ -182,23 +182,23 @@ fn experiment(result: &ExperimentResult, index: usize) -> Section {
 fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
     let mut facts = Vec::new();
     if let Some(scores) = result.scores {
-        let of = |points: f64, all: u8| Cell::text(format!("{points} of {all}"));
-        let judged = |points: f64, all: u8, record: &Option<JudgeRecord>| {
+        let of = |points: u8, all: u8| Cell::text(format!("{points} of {all}"));
+        let judged = |points: u8, all: u8, record: &Option<JudgeRecord>| {
             let notes = record.as_ref().map(JudgeRecord::notes).unwrap_or_default();
             let notes = notes
                 .into_iter()
                 .map(|note| Cell::badge(note, Status::Caution));
             Cell::Several([of(points, all)].into_iter().chain(notes).collect())
         };
-        let (details, semantic) = (&result.details, scores.semantic_preservation.0);
+        let (details, semantic) = (&result.details, scores.semantic_preservation);
         facts.extend([
-            ("Saved tokens", of(scores.token_efficiency.into(), 40)),
+            ("Saved tokens", of(scores.token_efficiency, 40)),
             ("Meaning", judged(semantic, 40, &details.semantic_judge)),
-            ("Learnability", of(scores.learnability.0, 15)),
+            ("Learnability", of(scores.learnability, 15)),
         ]);
         let rules = scores.implementability.map_or_else(
             || Cell::text("not judged: no rules were given"),
-            |rules| judged(rules.0, 5, &details.implementability_judge),
+            |rules| judged(rules, 5, &details.implementability_judge),
         );
         facts.push(("Rules", rules));
     }

@@ -3,12 +3,12 @@
 use super::experiment::{EVERY, Ended, ExperimentRun, GIVEN};
 use super::score::JudgeSamples;
 use crate::judge::flags::{Flag, FlagInput, detect};
-use crate::judge::score::{TokenPair, compression_percent, compression_ratio, score_all_f64};
+use crate::judge::score::{TokenPair, compression_percent, compression_ratio, score_all};
 use crate::metrics::cost::Cost;
 use crate::plan::Costs;
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::{
-    Details, Metadata, Metrics, PartialTotal, Points, PromptHashes, Randomness, ResultScores,
+    Details, Metadata, Metrics, PartialTotal, PromptHashes, Randomness, ResultScores,
     SCHEMA_VERSION, timestamp,
 };
 use crate::rules::codec::Lexicon;
@@ -32,7 +32,7 @@ impl ExperimentRun<'_> {
         let rules = self.implementability.as_ref().map(|rules| rules.points);
         let scored = match (pair, &self.semantic) {
             (Some(pair), Some(semantic)) if outcome.is_ok() => {
-                Some(score_all_f64(pair, semantic.points, rules.unwrap_or(0.0)))
+                Some(score_all(pair, semantic.points, rules.unwrap_or(0)))
             }
             _ => None,
         };
@@ -48,14 +48,10 @@ impl ExperimentRun<'_> {
             encoded_tokens: self.kept(1, pair.map(|pair| pair.encoded)),
             compression_ratio: pair.map(compression_ratio),
             scores: scored.map(|card| ResultScores {
-                token_efficiency: card.scores.token_efficiency,
-                semantic_preservation: Points(card.scores.semantic_preservation),
-                learnability: Points(card.scores.learnability),
-                implementability: rules.map(|_| Points(card.scores.implementability)),
+                implementability: rules,
+                ..card.scores.into()
             }),
-            total: scored
-                .filter(|_| rules.is_some())
-                .map(|card| Points(card.total)),
+            total: scored.filter(|_| rules.is_some()).map(|card| card.total),
             partial_total: scored
                 .filter(|_| rules.is_none())
                 .map(|card| PartialTotal::without_rules(card.total)),
@@ -98,9 +94,7 @@ impl ExperimentRun<'_> {
             return (None, Vec::new());
         };
         let (encoded, tokens) = (self.encoded.clone(), self.tokens);
-        let semantic = (self.semantic.as_ref())
-            .filter(|judgement| !judgement.points.is_nan())
-            .map(|judgement| judgement.points as u8);
+        let semantic = self.semantic.as_ref().map(|judgement| judgement.points);
         let (case, rules) = (&self.item.case.case, self.item.encoding.rules.clone());
         let (original, expected) = (case.text.clone(), case.expected_output.clone());
         let profile = self.item.config.prompt_profile;
@@ -136,7 +130,7 @@ impl ExperimentRun<'_> {
         let reasoning = |judgement: &Option<JudgeSamples>| {
             judgement
                 .as_ref()
-                .map(|judgement| judgement.reasoning.clone())
+                .map(|judgement| judgement.reasoning.clone().into())
         };
         Details {
             compression_percent: pair.map(compression_percent),

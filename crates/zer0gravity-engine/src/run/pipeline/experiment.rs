@@ -204,7 +204,7 @@ impl<'a> ExperimentRun<'a> {
     /// One source for both numbers: without the first, the second is of no use.
     async fn count_encoded(&mut self, encoded: &str) -> Result<(), Ended> {
         let config = self.item.config;
-        if self.counts[0].is_some() || config.compat_token_fallback || config.label.offline {
+        if self.counts[0].is_some() || config.label.offline {
             let counted = tokens::count(self.ctx.client, config, encoded).await;
             self.counts[1] = self.take_count(StageName::CountEncoded, counted)?;
         } else {

@@ -1,10 +1,10 @@
 //! One call to one role, read.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::stage::{Stage, StageFailure};
 use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC};
-use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
+use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply};
 use crate::model::CallTally;
 use crate::model::{ModelReply, ModelRequest, PromptInputs, Stop};
 use crate::plan::RoleConfig;
@@ -22,12 +22,12 @@ pub struct EncodedText {
     pub text: String,
 }
 
-/// The verdict of a judge. A score may be NaN with the compatible parser only.
+/// The verdict of a judge.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JudgeScore {
     pub status: JudgeStatus,
-    pub score: f64,
-    pub reasoning: Value,
+    pub score: u8,
+    pub reasoning: String,
     pub clamped: bool,
     /// The number as the judge gave it.
     pub given: Option<f64>,
@@ -133,11 +133,8 @@ impl Stage<JudgeScore> {
         Stage {
             value: self.value.map(|verdict| JudgeReply {
                 status: verdict.status,
-                score: (!verdict.score.is_nan()).then_some(verdict.score as u8),
-                reasoning: match verdict.reasoning {
-                    Value::String(text) => text,
-                    other => other.to_string(),
-                },
+                score: Some(verdict.score),
+                reasoning: verdict.reasoning,
                 clamped: verdict.clamped,
                 given: verdict.given,
             }),
@@ -194,9 +191,6 @@ async fn judged(
     request.repeat.ask = Some(asks + 1);
     let reply = ask(client, request.clone(), tally).await?;
     *said = Some(reply.text.clone());
-    if cfg.compat_judge_parse {
-        return Ok(JudgeScore::compat(&reply.text, max, &judged));
-    }
     if let Some(verdict) = JudgeScore::of(&reply, max, &judged) {
         return Ok(verdict);
     }
@@ -231,24 +225,11 @@ impl JudgeScore {
         let reply = parse_judge_reply(text, max, judged);
         Some(Self {
             status: reply.status,
-            score: f64::from(reply.score?),
-            reasoning: Value::String(reply.reasoning),
+            score: reply.score?,
+            reasoning: reply.reasoning,
             clamped: reply.clamped,
             given: reply.given,
         })
-    }
-
-    /// The reference's number; how it was read is said as our own parser sees it.
-    fn compat(text: &str, max: u8, judged: &[&str]) -> Self {
-        let own = parse_judge_reply(text, max, judged);
-        let reply = parse_judge_reply_compat(text, max);
-        Self {
-            status: own.status,
-            score: reply.score,
-            reasoning: reply.reasoning,
-            clamped: own.clamped,
-            given: own.given,
-        }
     }
 }
 

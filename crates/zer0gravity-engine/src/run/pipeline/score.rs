@@ -1,7 +1,6 @@
 //! From the judges' samples to points.
 
 use futures_util::future::join_all;
-use serde_json::Value;
 
 use super::roles::{JudgeCall, JudgeScore, judge, max_points};
 use super::stage::{Stage, StageFailure};
@@ -12,7 +11,7 @@ use crate::model::Repeat;
 use crate::plan::Item;
 use crate::plan::RoleConfig;
 use crate::prompts::{Role, RoleInput};
-use crate::result::{JudgeRecord, JudgeSample, Points};
+use crate::result::{JudgeRecord, JudgeSample};
 use crate::{Context, StageStatus};
 
 /// Characters of a judge's reply that a result keeps.
@@ -21,10 +20,10 @@ const MAX_KEPT_REPLY: usize = 4096;
 /// The samples of all judges of one thing, as points.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JudgeSamples {
-    /// Median over samples, then over judges; NaN with the compatible parser only.
-    pub points: f64,
+    /// Median over samples, then over judges.
+    pub points: u8,
     /// The reason of the first judge's first sample.
-    pub reasoning: Value,
+    pub reasoning: String,
 }
 
 /// The stage of a panel of judges, and its record.
@@ -41,8 +40,8 @@ impl PanelScores {
         Self {
             stage: Stage {
                 value: Ok(JudgeSamples {
-                    points: f64::from(points),
-                    reasoning: Value::from("given"),
+                    points,
+                    reasoning: "given".to_owned(),
                 }),
                 tally: CallTally::default(),
             },
@@ -88,7 +87,7 @@ pub(crate) async fn panel(
             JudgeSample {
                 model: model.clone(),
                 sample,
-                score: verdict.map(|verdict| Points(verdict.score)),
+                score: verdict.map(|verdict| verdict.score),
                 status: verdict.map_or(JudgeStatus::Unparseable, |verdict| verdict.status),
                 clamped: verdict.is_some_and(|verdict| verdict.clamped),
                 given: verdict
@@ -113,7 +112,7 @@ pub(crate) async fn panel(
         }
     }
     let value = match failure(failed, &samples, max_points(input.role())) {
-        None => Ok(judgement(&spoken)),
+        None => judgement(&spoken),
         Some(failure) => Err(failure),
     };
     let worst = samples.iter().map(|sample| sample.status).max();
@@ -149,7 +148,7 @@ fn failure(
         }
     };
     let scores: Vec<_> = scored
-        .map(|(one, points)| format!("{}: {}/{max}", name(&one.model, one.sample), points.0))
+        .map(|(one, points)| format!("{}: {points}/{max}", name(&one.model, one.sample)))
         .collect();
     let others = match scores.as_slice() {
         [] => String::new(),
@@ -191,16 +190,21 @@ fn repeat(item: &Item<'_>, role: Role, sample: u32) -> Repeat {
     }
 }
 
-/// Computes the points of `spoken`, which holds at least one sample, with those of one judge next to each other.
-fn judgement(spoken: &[(&str, JudgeScore)]) -> JudgeSamples {
+/// Computes the points of `spoken`, with the samples of one judge next to each other.
+fn judgement(spoken: &[(&str, JudgeScore)]) -> Result<JudgeSamples, StageFailure> {
     let of_each: Vec<Vec<f64>> = spoken
         .chunk_by(|one, next| one.0 == next.0)
-        .map(|words| words.iter().map(|(_, verdict)| verdict.score).collect())
+        .map(|words| {
+            words
+                .iter()
+                .map(|(_, verdict)| f64::from(verdict.score))
+                .collect()
+        })
         .collect();
-    JudgeSamples {
-        points: panel_score(&of_each).unwrap_or(f64::NAN),
-        reasoning: spoken
-            .first()
-            .map_or(Value::Null, |(_, verdict)| verdict.reasoning.clone()),
-    }
+    let no_judge = || StageFailure::new(StageStatus::Unparseable, "the plan names no judge");
+    let points = panel_score(&of_each).ok_or_else(no_judge)?;
+    Ok(JudgeSamples {
+        points: points as u8,
+        reasoning: spoken[0].1.reasoning.clone(),
+    })
 }

@@ -1,7 +1,7 @@
 //! The two token numbers of an experiment: always of one source.
 
 use super::stage::{Stage, StageFailure};
-use crate::judge::score::{TokenPair, fallback_tokens_chars4};
+use crate::judge::score::TokenPair;
 use crate::metrics::cost::known_overhead_tokens;
 use crate::model::CallTally;
 use crate::model::CountRequest;
@@ -72,7 +72,6 @@ pub(crate) fn need_measuring(
     counts.iter().any(Option::is_none)
         && usage.iter().all(Option::is_some)
         && !config.label.offline
-        && !config.compat_token_fallback
         && !config.no_measure_tokens
         && config.models.encoder == config.models.decoder
         // In the other profiles the user's turn holds more than the text.
@@ -88,12 +87,6 @@ pub(crate) fn choose_token_numbers(
     let texts = evidence.texts;
     let (numbers, source) = match evidence.counts {
         [Some(original), Some(encoded)] => ([original, encoded], TokenSource::Api),
-        counts if config.compat_token_fallback => {
-            let fall_back = |index: usize| {
-                counts[index].unwrap_or_else(|| fallback_tokens_chars4(texts[index]))
-            };
-            ([fall_back(0), fall_back(1)], TokenSource::Chars4)
-        }
         _ => reported(evidence, &config.models.encoder).map_or_else(
             || {
                 let tokens = TokenCounter::of(&config.models.encoder);

@@ -6,7 +6,6 @@ use zer0gravity_engine::StageStatus;
 use zer0gravity_engine::judge::JudgeStatus;
 use zer0gravity_engine::plan::{Plan, RuleSet};
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::result::Points;
 
 use crate::desk::{Desk, only, plan};
 use crate::player::{Player, fails, says, usual};
@@ -39,31 +38,31 @@ fn panel(words: &'static [&'static [i32]]) -> (Player, Plan) {
 #[test]
 fn the_score_is_a_median_of_medians() {
     // Samples of each judge, and what they come to: a mean of two in the middle is rounded half up.
-    let cases: [(&'static [&'static [i32]], f64); 7] = [
-        (&[&[37]], 37.0),
-        (&[&[30, 38, 36]], 36.0),
-        (&[&[30, 31]], 31.0),
-        (&[&[38, 2, 38], &[20, 20, 40], &[39, 39, 1]], 38.0),
-        (&[&[10], &[20]], 15.0),
-        (&[&[10], &[21]], 16.0),
-        (&[&[99, 99, 0], &[-7, 0, -7]], 20.0),
+    let cases: [(&'static [&'static [i32]], u8); 7] = [
+        (&[&[37]], 37),
+        (&[&[30, 38, 36]], 36),
+        (&[&[30, 31]], 31),
+        (&[&[38, 2, 38], &[20, 20, 40], &[39, 39, 1]], 38),
+        (&[&[10], &[20]], 15),
+        (&[&[10], &[21]], 16),
+        (&[&[99, 99, 0], &[-7, 0, -7]], 20),
     ];
     for (words, points) in cases {
         let (player, plan) = panel(words);
         let result = only(Desk::default().run(&player, &plan));
         let scores = result.scores.unwrap();
-        assert_eq!(scores.semantic_preservation, Points(points), "{words:?}");
+        assert_eq!(scores.semantic_preservation, points, "{words:?}");
         let asked = words.len() * words[0].len();
         let record = result.details.semantic_judge.unwrap();
         assert_eq!(record.asks as usize, asked);
         let told: Vec<_> = (record.samples.iter())
-            .map(|sample| (sample.model.clone(), sample.sample, sample.score.unwrap().0))
+            .map(|sample| (sample.model.clone(), sample.sample, sample.score.unwrap()))
             .collect();
         let said: Vec<_> = (1..)
             .zip(words)
             .flat_map(|(judge, samples)| {
                 (1..).zip(*samples).map(move |(sample, points)| {
-                    let held = f64::from((*points).clamp(0, 40));
+                    let held = (*points).clamp(0, 40) as u8;
                     (format!("judge-{judge}"), sample, held)
                 })
             })
@@ -96,10 +95,8 @@ fn a_judge_that_is_silent_fails_the_panel() {
     assert!(result.scores.is_none());
     let record = result.details.semantic_judge.unwrap();
     assert_eq!((record.status, record.asks), (JudgeStatus::Unparseable, 5));
-    let scores: Vec<_> = (record.samples.iter())
-        .map(|sample| sample.score.map(|points| points.0))
-        .collect();
-    assert_eq!(scores, [Some(36.0), Some(36.0), Some(36.0), None]);
+    let scores: Vec<_> = record.samples.iter().map(|sample| sample.score).collect();
+    assert_eq!(scores, [Some(36), Some(36), Some(36), None]);
 }
 
 #[test]
@@ -112,7 +109,7 @@ fn the_second_reply_counts_if_the_first_holds_no_score() {
         })
     });
     let result = only(Desk::default().run(&player, &plan(&["abcdefghij"])));
-    assert_eq!(result.scores.unwrap().semantic_preservation, Points(35.0));
+    assert_eq!(result.scores.unwrap().semantic_preservation, 35);
     let record = result.details.semantic_judge.unwrap();
     assert_eq!((record.status, record.asks), (JudgeStatus::Recovered, 2));
     assert_eq!(result.metadata.total_api_calls, 7);
@@ -124,18 +121,6 @@ fn the_second_reply_counts_if_the_first_holds_no_score() {
     });
     let result = only(Desk::default().run(&player, &plan(&["abcdefghij"])));
     assert_eq!(result.outcome.status, StageStatus::ApiError);
-}
-
-#[test]
-fn the_compatible_parser_asks_once() {
-    for (said, points) in [("35 of 40", 35.0), ("no number", 0.0)] {
-        let mut plan = plan(&["abcdefghij"]);
-        plan.config.compat_judge_parse = true;
-        let player = Player::default().role(Role::SemanticJudge, move || Ok(says(said)));
-        let result = only(Desk::default().run(&player, &plan));
-        assert_eq!(player.to(Role::SemanticJudge).len(), 1);
-        assert_eq!(result.scores.unwrap().semantic_preservation, Points(points));
-    }
 }
 
 #[test]
@@ -154,7 +139,7 @@ fn rules_may_be_judged_once() {
         let results = Desk::default().run(&player, plan);
         assert_eq!(results.len(), 18);
         for result in &results {
-            assert_eq!(result.scores.unwrap().implementability, Some(Points(4.0)));
+            assert_eq!(result.scores.unwrap().implementability, Some(4));
             let record = result.details.implementability_judge.as_ref().unwrap();
             assert_eq!(record.samples.len(), 4);
         }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use zer0gravity_engine::model::{ModelError, ModelReply, Stop};
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::result::{Points, ProceduralStatus};
+use zer0gravity_engine::result::ProceduralStatus;
 use zer0gravity_engine::run::pipeline::run_experiment;
 use zer0gravity_engine::{Context, ExperimentResult, FailureKind, StageName, StageStatus};
 
@@ -68,7 +68,7 @@ fn all_goes_well() {
     // 50 % saved, 36 of 40, R(36 / 40 * 15) = 14, 4 of 5.
     let scores = json!({"tokenEfficiency": 40, "semanticPreservation": 36, "learnability": 14, "implementability": 4});
     assert_eq!(json!(result.scores), scores);
-    assert_eq!(result.total, Some(Points(94.0)));
+    assert_eq!(result.total, Some(94));
     let metadata = &result.metadata;
     let used = metadata.total_tokens_used;
     assert_eq!((used.input, used.output), (40, 20));
@@ -203,7 +203,7 @@ fn a_judge_that_is_cut_behind_its_json_has_spoken() {
         let cut = format!("{SEMANTIC} and this is why I");
         let result = with(Role::SemanticJudge, Ok(stops(&cut, stop)));
         assert!(result.outcome.is_ok());
-        assert_eq!(result.scores.unwrap().semantic_preservation, Points(36.0));
+        assert_eq!(result.scores.unwrap().semantic_preservation, 36);
     }
 }
 
@@ -248,7 +248,7 @@ fn what_the_executor_does_fails_nothing_else() {
         let player = Player::default().role(Role::Executor, move || answer.clone());
         let result = only(Desk::default().run(&player, &plan));
         assert!(result.outcome.is_ok(), "{what}");
-        assert_eq!(result.total, Some(Points(94.0)), "{what}");
+        assert_eq!(result.total, Some(94), "{what}");
         let last = result.stages.last().unwrap();
         assert_eq!((last.stage, last.status), (StageName::Execute, status));
         assert_eq!(result.procedural.status, procedural, "{what}");

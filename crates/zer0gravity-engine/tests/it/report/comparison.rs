@@ -5,7 +5,6 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 use zer0gravity_engine::prompts::PromptProfile;
 use zer0gravity_engine::report::{Changes, Comparison, Limits, Report, compare};
-use zer0gravity_engine::result::Points;
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus};
 
 use super::sample::{failed, item, judged, numbered, report, small, tokens, without_rules};
@@ -307,7 +306,7 @@ fn totals(template: &Report, totals: &[Vec<f64>]) -> Report {
             let mut result = sample.clone();
             result.encoding_id = encoding.to_string();
             result.test_case_id = case.to_string();
-            result.total = Some(Points(*total));
+            result.total = Some(total.round() as u8);
             result
         })
     });

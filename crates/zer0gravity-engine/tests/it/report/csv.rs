@@ -48,7 +48,7 @@ fn every_value_comes_back() {
             result.decoded_text.clone().unwrap_or_default()
         );
         assert_eq!(cell(row, "outcome"), result.outcome.status.as_str());
-        assert_eq!(number("total"), result.total.map(|points| points.0));
+        assert_eq!(number("total"), result.total.map(f64::from));
         assert_eq!(
             number("compressionRatio").is_some(),
             result.compression_ratio.is_some()

@@ -12,7 +12,7 @@ use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, PlannedCase};
 use zer0gravity_engine::report::{Report, ReportedRuleSet};
 use zer0gravity_engine::result::{
-    Details, JudgeRecord, Points, Procedural, PromptHashes, Randomness, SCHEMA_VERSION,
+    Details, JudgeRecord, Procedural, PromptHashes, Randomness, SCHEMA_VERSION,
 };
 use zer0gravity_engine::rules::lint::LintReport;
 use zer0gravity_engine::{ExperimentResult, Outcome, StageName, StageStatus};
@@ -128,7 +128,7 @@ pub(crate) fn panel(
     };
     let card = score_all(tokens, semantic, implementability);
     item.scores = Some(card.scores.into());
-    item.total = Some(Points(f64::from(card.total)));
+    item.total = Some(card.total);
     item.compression_ratio = Some(compression_ratio(tokens));
     item.details.compression_percent = Some(compression_percent(tokens));
     item.details.semantic_judge = Some(record(judges));
@@ -143,8 +143,8 @@ pub(crate) fn tokens(mut item: ExperimentResult, original: i64, encoded: i64) ->
     item.encoded_tokens = Some(encoded);
     judged(
         item,
-        scores.semantic_preservation.0 as u8,
-        scores.implementability.unwrap().0 as u8,
+        scores.semantic_preservation,
+        scores.implementability.unwrap(),
     )
 }
 
@@ -177,9 +177,9 @@ pub(crate) fn failed(
 /// The same without rules: scored of 95.
 pub(crate) fn without_rules(mut item: ExperimentResult) -> ExperimentResult {
     let mut scores = item.scores.unwrap();
-    let rules = scores.implementability.take().unwrap().0;
+    let rules = scores.implementability.take().unwrap();
     item.scores = Some(scores);
-    let points = Points(item.total.take().unwrap().0 - rules);
+    let points = item.total.take().unwrap() - rules;
     item.partial_total = Some(read(json!({"points": points, "of": 95})));
     item.encoding_system = String::new();
     item.details.implementability_judge = None;

@@ -1,9 +1,9 @@
 //! ECMAScript's `Number()` on JSON values.
 
 use serde_json::Value;
+use zer0gravity_engine::text::js_trim;
 
 use super::json::Json;
-use crate::text::js_trim;
 
 /// The value that `Number()` looks at. Below the surface only a list of one element counts.
 enum View<'a, T> {
@@ -19,15 +19,6 @@ enum View<'a, T> {
 ///
 /// null, `""` and `[]` are 0, true is 1. A text is a decimal number, `Infinity`, or digits after `0x`, `0o` or `0b`; a
 /// list is the text of its one element.
-///
-/// ```
-/// use serde_json::json;
-/// use zer0gravity_engine::judge::js_number;
-/// assert_eq!(js_number(&json!(" 3.5e1 ")), 35.0);
-/// assert_eq!(js_number(&json!(["0x1F"])), 31.0);
-/// assert_eq!(js_number(&json!(null)), 0.0);
-/// assert!(js_number(&json!("35/40")).is_nan());
-/// ```
 pub fn js_number(v: &Value) -> f64 {
     number(v, |value| match value {
         Value::Null => View::Null,
@@ -39,8 +30,8 @@ pub fn js_number(v: &Value) -> f64 {
     })
 }
 
-/// Returns the number of a value that this crate's reader has read.
-pub(super) fn json_number(value: &Json) -> f64 {
+/// Returns the number of a value that the engine's JSON reader has read.
+pub fn json_number(value: &Json) -> f64 {
     number(value, |value| match value {
         Json::Null => View::Null,
         Json::Bool(value) => View::Bool(*value),
@@ -129,6 +120,10 @@ mod tests {
     fn numbers_as_ecmascript_makes_them() {
         let nan = f64::NAN;
         for (value, expected) in [
+            (json!(" 3.5e1 "), 35.0),
+            (json!(["0x1F"]), 31.0),
+            (json!(null), 0.0),
+            (json!("35/40"), nan),
             (json!(true), 1.0),
             (json!(false), 0.0),
             (json!([]), 0.0),

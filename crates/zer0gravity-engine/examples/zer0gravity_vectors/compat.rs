@@ -1,18 +1,19 @@
-//! A judge's reply read as the reference reads it.
+//! Judges' replies and scores as the reference reads and computes them: with numbers that may be NaN.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use zer0gravity_engine::judge::score::{
+    MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair, learnability, round_half_up, token_efficiency,
+};
+use zer0gravity_engine::text::js_trim;
 
-use super::coercion::json_number;
 use super::json::Json;
-use super::unfenced;
-use crate::judge::score::held;
+use super::number::json_number;
 
 /// The length of the quotation from a reply without JSON in its reasoning, in UTF-16 units.
 const QUOTED_UNITS: usize = 200;
 
 /// A judge's reply, read as the reference reads it.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct CompatReply {
     /// The points, held to the range, or NaN.
     pub score: f64,
@@ -24,15 +25,6 @@ pub struct CompatReply {
 /// a reply without JSON gives its first run of digits, or 0. Points are held to 0..=max.
 ///
 /// One thing is not as there: values nested more than 100 deep count as no JSON.
-///
-/// ```
-/// use zer0gravity_engine::judge::parse_judge_reply_compat;
-/// assert_eq!(parse_judge_reply_compat(r#"{"score": "0x1F"}"#, 40).score, 31.0);
-/// assert!(parse_judge_reply_compat(r#"{"Score": 35}"#, 40).score.is_nan());
-/// let prose = parse_judge_reply_compat("On a 0-40 scale: 35", 40);
-/// assert_eq!(prose.score, 0.0);
-/// assert_eq!(prose.reasoning, "Parse error — raw response: On a 0-40 scale: 35");
-/// ```
 pub fn parse_judge_reply_compat(raw: &str, max: u8) -> CompatReply {
     match Json::parse(unfenced(raw)) {
         // A property of null cannot be asked for.
@@ -59,6 +51,63 @@ fn first_digits(text: &str) -> f64 {
     from[..end].parse().unwrap_or(0.0)
 }
 
+/// A reply without the code fence around it, if it begins with one.
+fn unfenced(raw: &str) -> &str {
+    const FENCE: &str = "```";
+    let text = js_trim(raw);
+    let Some(inside) = text.strip_prefix(FENCE) else {
+        return text;
+    };
+    let inside = js_trim(inside.strip_prefix("json").unwrap_or(inside));
+    js_trim(inside.strip_suffix(FENCE).unwrap_or(inside))
+}
+
+/// `x` rounded and held to 0..=max; NaN passes through, and -0 is 0.
+fn held(x: f64, max: u8) -> f64 {
+    if x.is_nan() {
+        x
+    } else {
+        round_half_up(x).clamp(0.0, f64::from(max)) + 0.0
+    }
+}
+
+/// A score in which a judge's number may be missing, as NaN.
+pub struct CompatCard {
+    /// Tokens, meaning, learnability and rules, as results name them.
+    pub scores: [(&'static str, f64); 4],
+    /// Their sum, or NaN.
+    pub total: f64,
+}
+
+impl CompatCard {
+    /// The score from numbers as judges gave them: rounded and held to their ranges.
+    pub fn new(t: TokenPair, semantic: f64, implementability: f64) -> Self {
+        let semantic = held(semantic, MAX_SEMANTIC);
+        let scores = [
+            ("tokenEfficiency", token_efficiency(t).into()),
+            ("semanticPreservation", semantic),
+            ("learnability", learnability(semantic)),
+            (
+                "implementability",
+                held(implementability, MAX_IMPLEMENTABILITY),
+            ),
+        ];
+        Self {
+            scores,
+            total: scores.iter().map(|(_, points)| points).sum(),
+        }
+    }
+}
+
+/// A number as the reference writes it: an integer without a point, NaN as null.
+pub fn written(number: f64) -> Value {
+    if number.fract() == 0.0 {
+        json!(number as i64)
+    } else {
+        json!(number)
+    }
+}
+
 fn notice(raw: &str) -> String {
     let units: Vec<u16> = raw.encode_utf16().take(QUOTED_UNITS).collect();
     format!(
@@ -69,8 +118,6 @@ fn notice(raw: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
