@@ -1,6 +1,6 @@
 //! How fast texts are compared, encoded, decoded and read as rules, on texts of 1,000 words.
 //!
-//! `cargo bench -p zer0gravity-engine --bench text`; `benches/metrics.py` beside this file measures the Python packages
+//! `cargo bench -p zer0gravity-engine --bench text`; `benches/metrics.py` measures the Python packages
 //! on the same pair of texts.
 
 use std::fmt::Write as _;
@@ -10,7 +10,6 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use zer0gravity_engine::metrics::{chrf_pp, literal_recall, rouge_l};
 use zer0gravity_engine::rules::codec::{Lexicon, RuleCodec};
 use zer0gravity_engine::rules::lint::lint;
-use zer0gravity_engine::rules::procedure::run_procedure;
 use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
 /// Words of a small linear congruence, the same as in `metrics.py`; the second text has every seventh word replaced.
@@ -77,13 +76,9 @@ fn codec(criterion: &mut Criterion) {
 
 fn rules(criterion: &mut Criterion) {
     let counter = Tokenizers::default();
-    let level = include_str!("../src/test-cases/level-3-procedural.json");
     let mut group = criterion.benchmark_group("rules");
     group.bench_function("lint", |bencher| {
         bencher.iter(|| lint(black_box(DEFAULT_RULES), &counter));
-    });
-    group.bench_function("run_procedure", |bencher| {
-        bencher.iter(|| run_procedure(black_box(level)));
     });
     group.finish();
 }

@@ -30,3 +30,10 @@ fn a_third_agent_carries_out_the_decoded_text() {
         results[3]["decodedText"]
     );
 }
+
+#[test]
+fn no_program_carries_out_an_instruction_offline() {
+    let arguments = ["run", "--all", "--execute", "--provider", "offline"];
+    let results = Place::new().alone(&arguments).exits(0).results();
+    assert_eq!(column(&results, "/procedural/status"), ["not_run"; 4]);
+}

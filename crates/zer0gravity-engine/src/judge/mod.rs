@@ -1,5 +1,6 @@
 //! Judges' replies, read without inventing a number, and the points that follow from them.
 
+mod answer;
 mod braces;
 pub mod flags;
 mod json;
@@ -12,6 +13,7 @@ mod stated;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use answer::matches_expected;
 pub use reply::{JudgeReply, parse_judge_reply};
 pub(crate) use stated::objects_with_score;
 

@@ -352,7 +352,7 @@ pub struct Procedural {
     /// The result is the expected one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// The steps that the decoded text lacks, if nothing can be carried out.
+    /// The steps that the decoded text lacks; only in results of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }
@@ -365,7 +365,7 @@ pub enum ProceduralStatus {
     Pass,
     /// The result is another one.
     Fail,
-    /// The text does not say enough.
+    /// The agent that carries out the text gave no answer.
     Undetermined,
     /// Not asked for, or the case expects no result.
     #[default]

@@ -3,4 +3,3 @@
 pub mod codec;
 pub mod lint;
 pub(crate) mod offline;
-pub mod procedure;

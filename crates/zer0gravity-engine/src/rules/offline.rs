@@ -36,7 +36,6 @@ impl OfflineModel {
                 Ok(verdict(&lexical_semantic(original, decoded)))
             }
             (Role::ImplementabilityJudge, _) => Ok(verdict(&rule_implementability(rules))),
-            // The offline check of a procedure needs no conversation: `run_procedure` reads the text itself.
             _ => Err(unsupported("this role has no offline form".to_owned())),
         }
     }

@@ -217,7 +217,7 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
     let (procedural, tone) = match result.procedural.status {
         ProceduralStatus::Pass => ("gives the expected result", Status::Good),
         ProceduralStatus::Fail => ("gives another result", Status::Bad),
-        ProceduralStatus::Undetermined => ("does not say enough", Status::Caution),
+        ProceduralStatus::Undetermined => ("gave no result", Status::Caution),
         ProceduralStatus::NotRun => ("", Status::Neutral),
     };
     if !procedural.is_empty() {

@@ -8,6 +8,7 @@ use super::score::{JudgeSamples, PanelScores, panel};
 use super::stage::{Stage, StageFailure};
 use super::tokens::{self, Counted, TokenSources};
 use crate::dataset::RoundTripSample;
+use crate::judge::matches_expected;
 use crate::judge::score::TokenPair;
 use crate::model::CallTally;
 use crate::model::Repeat;
@@ -15,7 +16,6 @@ use crate::plan::Item;
 use crate::plan::RoleConfig;
 use crate::prompts::RoleInput;
 use crate::result::{JudgeRecord, Procedural, ProceduralStatus};
-use crate::rules::procedure::{self, Procedure};
 use crate::text::js_trim;
 use crate::{
     Context, ExperimentResult, StageName, StageRecord, StageStatus, TokenSource, TokenUse,
@@ -305,25 +305,11 @@ impl<'a> ExperimentRun<'a> {
         if let Some(stage) = executed {
             let answer = self.note(StageName::Execute, stage).ok();
             self.check_procedure(answer);
-        } else if self.item.config.label.offline && self.procedural.expected.is_some() {
-            let answer = self.carry_out();
-            self.check_procedure(answer);
         }
         self.semantic = semantic.as_ref().ok().cloned();
         self.implementability = implementability.as_ref().ok().cloned().flatten();
         semantic?;
         implementability.map(drop)
-    }
-
-    /// Carries out the decoded text by rules.
-    fn carry_out(&mut self) -> Option<String> {
-        match procedure::run_procedure(self.decoded.as_deref()?) {
-            Procedure::Answer(answer) => Some(answer),
-            Procedure::Undetermined { missing } => {
-                self.procedural.missing = missing.iter().map(ToString::to_string).collect();
-                None
-            }
-        }
     }
 
     /// Holds what the decoded instruction gives against what is expected.
@@ -333,7 +319,7 @@ impl<'a> ExperimentRun<'a> {
         };
         self.procedural.status = match &answer {
             None => ProceduralStatus::Undetermined,
-            Some(answer) if procedure::matches_expected(answer, expected) => ProceduralStatus::Pass,
+            Some(answer) if matches_expected(answer, expected) => ProceduralStatus::Pass,
             Some(_) => ProceduralStatus::Fail,
         };
         self.procedural.answer = answer;

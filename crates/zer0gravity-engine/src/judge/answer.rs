@@ -6,7 +6,7 @@
 /// do not count; case does. Of an expected text of several lines each must be there; a blank one matches nothing.
 ///
 /// ```
-/// use zer0gravity_engine::rules::procedure::matches_expected;
+/// use zer0gravity_engine::judge::matches_expected;
 /// assert!(matches_expected("The answer:\n`U: essence  reveals`.", "U:essence reveals"));
 /// assert!(!matches_expected("u:essence reveals", "U:essence reveals"));
 /// ```
