@@ -25,6 +25,7 @@ mod summary;
 use std::process::ExitCode;
 
 use bin_support::{Exit, Failure, Program, Session};
+use zer0gravity_engine::rules::SYNTAX;
 
 use commands::compare::{self, CompareArgs};
 use commands::estimate::{self, EstimateArgs};
@@ -35,6 +36,7 @@ use commands::matrix::{self, MatrixArgs};
 use commands::report::{self, ReportArgs};
 use commands::rescore::{self, RescoreArgs};
 use commands::resume::{self, ResumeArgs};
+use commands::rules::{self, RulesArgs};
 use commands::run::{self, RunArgs};
 use commands::score::{self, ScoreArgs};
 
@@ -64,7 +66,7 @@ enum Command {
     /// The texts are those of a level, of all levels or of a dataset.
     ///
     /// The results are a JSON array on stdout or in --output, the summary is on stderr. Without a key no model is asked: the
-    /// default rules, and others that are mechanical, are then carried out by a program, and every result says `offline`.
+    /// default rules, and others in the rule syntax, are then followed by a program, and every result says `offline`.
     #[command(after_help = run::EXAMPLES)]
     Run(RunArgs),
     /// Run every encoding system on every text, resumably
@@ -87,6 +89,9 @@ enum Command {
     /// Check an encoding system for faults
     #[command(after_help = lint::EXAMPLES)]
     Lint(LintArgs),
+    /// Show the syntax of rules that run offline
+    #[command(long_about = SYNTAX, after_help = rules::EXAMPLES)]
+    Rules(RulesArgs),
     /// List the texts of the three levels
     #[command(after_help = levels::EXAMPLES)]
     Levels(LevelsArgs),
@@ -120,6 +125,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Rescore(args) => rescore::execute(args, session),
         Command::Score(args) => score::execute(args, session),
         Command::Lint(args) => lint::execute(args, session),
+        Command::Rules(args) => rules::execute(args, session),
         Command::Levels(args) => levels::execute(args, session),
         Command::Report(args) => report::execute(args, session),
         Command::Export(args) => export::execute(args, session),

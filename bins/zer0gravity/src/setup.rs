@@ -127,7 +127,7 @@ fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
 /// The first line of rules that no program can carry out.
 fn unread_line(rules: &str) -> Option<LintFinding> {
     let (codec, findings) = RuleCodec::parse(rules);
-    let unread = || findings.into_iter().find(|finding| finding.code == "ZG005");
+    let unread = || findings.into_iter().find(LintFinding::is_info);
     (!codec.is_mechanical()).then(unread).flatten()
 }
 

@@ -24,7 +24,7 @@ pub struct LintArgs {
     /// Encoding systems, as `run` and `matrix` name them.
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "files")]
     pub encoding: Vec<PathBuf>,
-    /// Findings that end the command with exit code 4: codes such as ZG005, or `warnings` for all [default: ZG008].
+    /// Findings that end the command with exit code 4: codes such as ZG005, or `warnings` for all others than ZG005 [default: ZG008].
     #[arg(long, value_name = "CODE", action = clap::ArgAction::Append)]
     pub deny: Vec<String>,
     /// Print the findings, and the tokens of the rules, as JSON.
@@ -62,7 +62,8 @@ pub fn execute(args: &LintArgs, session: &mut Session) -> Result<Exit, Failure> 
         }
     }
     let denied = |finding: &LintFinding| {
-        let named = |code: &String| code == "warnings" || *code == finding.code;
+        let named =
+            |code: &String| *code == finding.code || code == "warnings" && !finding.is_info();
         finding.is_error() || args.deny.iter().any(named)
     };
     let mut all = linted.iter().flat_map(|(_, report)| &report.findings);

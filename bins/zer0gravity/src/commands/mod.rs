@@ -9,5 +9,6 @@ pub mod matrix;
 pub mod report;
 pub mod rescore;
 pub mod resume;
+pub mod rules;
 pub mod run;
 pub mod score;

@@ -19,7 +19,7 @@ fn refuses(place: &Place, arguments: &[&str], file: &str) {
 #[test]
 fn results_do_not_replace_what_they_are_made_from() {
     let place = Place::new();
-    place.file("rules.txt", "Drop all vowels.");
+    place.file("rules.txt", "DROP VOWELS");
     place.file("texts.jsonl", r#"{"id":"a","text":"Hello world!"}"#);
     place.file("triples.jsonl", TRIPLE);
     let run = [

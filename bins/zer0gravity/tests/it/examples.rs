@@ -21,6 +21,7 @@ fn every_example_of_the_help_runs() {
         ("rescore", Some(0)),
         ("score", Some(0)),
         ("lint", Some(0)),
+        ("rules", Some(0)),
         ("levels", Some(0)),
         ("report", Some(0)),
         ("export", Some(0)),

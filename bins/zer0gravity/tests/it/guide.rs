@@ -57,7 +57,7 @@ fn the_commands_of_the_guide_run() {
     let (guide, place) = (guide(), Place::new());
     let stub = CompressionStub::start(StubMode::Ok);
     for name in ["my_rules.txt", "a.txt", "b.txt"] {
-        place.file(name, "Drop vowels.\n");
+        place.file(name, "DROP VOWELS\n");
     }
     place.file(
         "texts.jsonl",

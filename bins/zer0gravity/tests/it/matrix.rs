@@ -97,7 +97,7 @@ fn rules_are_judged_once_if_that_is_asked_for() {
 #[test]
 fn z36_a_matrix_says_which_encoding_won_and_how_sure_that_is() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
-    place.file("drop.txt", "Drop vowels.\n");
+    place.file("drop.txt", "Drop vowels\n");
     place.file("same.txt", "Write the text as it is.\n");
     let matrix = ["matrix", "--all", "--trials", "2", "--run-dir", "dir"];
     let encodings = ["--encoding", "same.txt", "drop.txt"];

@@ -126,7 +126,7 @@ fn z42_rules_that_are_no_rules_fail_and_name_their_lines_once() {
 #[test]
 fn mechanical_rules_of_ones_own_work() {
     let place = Place::new();
-    place.file("own.txt", "SUBS: 'quick'→'qk', 'brown'→'bn'.\n");
+    place.file("own.txt", "SUBS: 'quick'→'qk', 'brown'→'bn'\n");
     let arguments = [
         "run",
         "--level",
@@ -193,7 +193,7 @@ fn z39_prompts_are_shown_with_any_texts_or_none() {
 #[test]
 fn z42_rules_that_need_a_model_are_refused_before_an_offline_run() {
     let place = Place::new();
-    place.file("free.txt", "Drop the words: the, a\nBe brief and witty.\n");
+    place.file("free.txt", "DROP WORDS the, a\nBe brief and witty.\n");
     let arguments = ["run", "--all", "--encoding", "free.txt", "--run-dir", "dir"];
     let ran = place.alone(&arguments).exits(2);
     for told in ["offline mode", "line 2", "Be brief and witty"] {
@@ -203,4 +203,19 @@ fn z42_rules_that_need_a_model_are_refused_before_an_offline_run() {
         (ran.stdout.as_str(), place.path("dir").exists()),
         ("", false)
     );
+}
+
+#[test]
+fn help_has_the_rule_syntax() {
+    let place = Place::new();
+    let shown = place.alone(&["rules"]).exits(0).stdout;
+    let help = place.alone(&["help", "rules"]).exits(0).stdout;
+    for rule in [
+        "MAP 'x' -> 'y'",
+        "DROP VOWELS",
+        "COLLAPSE SPACE",
+        "KEEP NUMBERS",
+    ] {
+        assert!(shown.contains(rule) && help.contains(rule), "{help}");
+    }
 }

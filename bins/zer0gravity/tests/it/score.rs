@@ -61,7 +61,7 @@ fn given_scores_give_the_published_totals() {
 fn without_scores_and_tokens_both_are_made_here_and_marked() {
     let place = Place::new();
     let text = "The quick brown fox jumps over the lazy dog";
-    let rules = "SUBS: 'the'→'θ'.";
+    let rules = "SUBS: 'the'→'θ'";
     let csv = format!(
         "id,text,encodedText,decodedText,encodingSystem\nx,{text},θ qck brwn fox jmps vr θ lzy dog,{text},{rules}\n"
     );

@@ -1,4 +1,4 @@
-//! The port that asks no model: a program carries out the rules, letters judge.
+//! The client that asks no model: a program follows the rules and compares letters.
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
@@ -16,8 +16,8 @@ use crate::{FailureKind, ModelClient};
 /// Answers for all roles without a model: the same question always gets the same bytes.
 ///
 /// It sees what a model would see. The decoder has the rules, the encoding and a list of English words, never the text.
-/// Rules must be mechanical ([`RuleCodec::is_mechanical`]); other rules fail with the kind `unsupported_offline` and the
-/// lines that were not understood.
+/// Rules must be in the written syntax ([`SYNTAX`](crate::rules::SYNTAX)); others fail with the kind `unsupported_offline` and the
+/// lines that need a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OfflineModel;
 
@@ -48,10 +48,10 @@ fn codec(rules: &str) -> Result<RuleCodec, ModelError> {
         return Ok(codec);
     }
     let lines: Vec<_> = (findings.iter())
-        .map(|finding| format!("line {}: {}", finding.line, finding.message))
+        .map(|finding| format!("line {}: {:?}", finding.line, finding.evidence))
         .collect();
     Err(unsupported(format!(
-        "these rules need a model, for not every line can be carried out by a program: {}",
+        "these rules need a model, for not every line is in the rule syntax: {}",
         lines.join("; ")
     )))
 }
@@ -79,7 +79,10 @@ impl ModelClient for OfflineModel {
 
     fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         // The pipeline then counts by itself, and says `local`.
-        ready(Err(unsupported("offline nobody counts exactly".to_owned()))).boxed()
+        ready(Err(unsupported(
+            "offline runs have no exact count".to_owned(),
+        )))
+        .boxed()
     }
 
     fn label(&self) -> ModelLabel {

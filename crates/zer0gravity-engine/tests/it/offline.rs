@@ -193,7 +193,10 @@ fn codec_names_the_lines_it_does_not_understand() {
     assert!(!codec.is_mechanical());
     assert_eq!(
         lines,
-        [(3, "ZG005", "Make it short"), (4, "ZG005", "Be kind")]
+        [
+            (3, "ZG005", "Make it short."),
+            (4, "ZG005", "Drop vowels. Be kind.")
+        ]
     );
     for nothing in ["", " \n"] {
         let (codec, findings) = RuleCodec::parse(nothing);
@@ -204,7 +207,7 @@ fn codec_names_the_lines_it_does_not_understand() {
 
 #[test]
 fn codec_follows_other_rules() {
-    let rules = "Replace 'you' with 'ü'.\n- Drop the words: please, just\n- Remove vowels from words of 5 or more letters.\nKeep numbers, names and punctuation.\nCollapse white space";
+    let rules = "MAP 'you' -> 'ü'\nDROP WORDS please, just\nDROP VOWELS LONGER THAN 4\n# names too\nKEEP NUMBERS, NAMES, PUNCTUATION\nCOLLAPSE SPACE";
     let (codec, findings) = RuleCodec::parse(rules);
     assert!(codec.is_mechanical(), "{findings:?}");
     let encoded = codec.encode("Could you  please send Anna 3 letters, maybe you?");

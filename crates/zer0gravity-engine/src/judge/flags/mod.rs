@@ -8,7 +8,7 @@ mod executed;
 mod hidden;
 pub(crate) mod injection;
 mod leak;
-mod phrases;
+pub(crate) mod phrases;
 mod talk;
 mod words;
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::setters::setters;
 
 use self::injection::{Original, Source};
+pub(crate) use self::words::folded_words;
 
 /// Something to look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

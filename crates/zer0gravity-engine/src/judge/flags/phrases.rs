@@ -10,14 +10,14 @@ use super::words::folded_words;
 /// says that it may be missing. A colon at the end of the line makes the phrase a label: it must be alone before a colon.
 /// Lines with `#` are for readers.
 #[derive(Default)]
-pub(super) struct Phrases {
+pub(crate) struct Phrases {
     next: HashMap<&'static str, Phrases>,
     is_phrase: bool,
     is_label: bool,
 }
 
 impl Phrases {
-    pub(super) fn read(file: &'static str) -> Self {
+    pub(crate) fn read(file: &'static str) -> Self {
         let mut phrases = Self::default();
         for line in file.lines().map(str::trim) {
             if line.is_empty() || line.starts_with('#') {
@@ -69,7 +69,7 @@ impl Phrases {
     }
 
     /// Every phrase among these words with its place, without labels.
-    pub(super) fn within<'a>(
+    pub(crate) fn within<'a>(
         &self,
         words: &'a [String],
     ) -> impl Iterator<Item = (usize, &'a [String])> {

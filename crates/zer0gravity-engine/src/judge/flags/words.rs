@@ -17,7 +17,7 @@ pub(super) fn folded(word: &str) -> String {
 }
 
 /// The case-folded words of a text.
-pub(super) fn folded_words(text: &str) -> Vec<String> {
+pub(crate) fn folded_words(text: &str) -> Vec<String> {
     words(text).map(folded).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, points};
 use crate::metrics::{chrf_pp, literal_recall, rouge_l};
-use crate::rules::codec::clause::rules;
+use crate::rules::codec::syntax::rules;
 use crate::rules::lint::ambiguous_lines;
 
 /// The points of a lexical judge, with its reason.
@@ -53,7 +53,7 @@ pub fn lexical_semantic(original: &str, decoded: &str) -> LexicalVerdict {
 /// ```
 /// use zer0gravity_engine::{DEFAULT_RULES, rules::codec::rule_implementability};
 /// assert_eq!(rule_implementability(DEFAULT_RULES).score, 3);
-/// assert_eq!(rule_implementability("Drop all vowels.").score, 5);
+/// assert_eq!(rule_implementability("DROP VOWELS").score, 5);
 /// assert_eq!(rule_implementability("Be brief.").score, 0);
 /// ```
 pub fn rule_implementability(rules_text: &str) -> LexicalVerdict {
@@ -106,7 +106,7 @@ mod tests {
             ("'you'→'u'\n'your'→'u'", 0),
             ("'and'→'&'", 0),
             ("'and'→'&'\nDrop vowels", 3),
-            ("you -> ü\nDrop the words: a, the\nCollapse white space", 5),
+            ("you -> ü\nDROP WORDS a, the\nCOLLAPSE SPACE", 5),
         ] {
             assert_eq!(rule_implementability(rules).score, score, "{rules:?}");
         }

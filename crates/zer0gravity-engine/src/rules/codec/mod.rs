@@ -1,13 +1,11 @@
-//! Rules that a machine can follow, followed: the encoder and the decoder of runs without a model.
+//! The encoder and the decoder of runs without a model: rules in the written syntax, followed by a program.
 
-pub(crate) mod clause;
 mod decoder;
 mod encoder;
 mod lexical_judge;
 mod lexicon;
-mod mapping;
-pub(crate) mod phrase;
 mod rule_codec;
+pub(crate) mod syntax;
 mod table;
 
 pub use lexical_judge::{LexicalVerdict, lexical_semantic, rule_implementability};

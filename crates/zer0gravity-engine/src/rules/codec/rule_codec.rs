@@ -1,21 +1,18 @@
-//! Rules that a machine can follow, followed both ways.
+//! Rules that a program can follow, in both directions.
 
 use std::collections::HashSet;
 
-use crate::DEFAULT_RULES;
 use crate::rules::codec::Lexicon;
-use crate::rules::codec::clause::{Clause, Rule, rules};
 use crate::rules::codec::decoder::Decoding;
 use crate::rules::codec::encoder::EncodedBuilder;
+use crate::rules::codec::syntax::{Clause, Rule, is_default, rules};
 use crate::rules::codec::table::Table;
 use crate::rules::lint::LintFinding;
-use crate::text::hash::sha256_hex;
-use crate::text::js_trim;
 
-/// An encoder and a decoder for rules made of mappings, dropped vowels and words, white space and what is to stay.
+/// An encoder and a decoder for rules in the written syntax ([`SYNTAX`](crate::rules::SYNTAX)).
 ///
-/// The default rules are recognised by their SHA-256 (of the text without white space at its ends, lines ended by
-/// LF) and followed to the letter, their vague parts included; others only as far as [`RuleCodec::is_mechanical`] says.
+/// The default rules, written for models, are recognised by their SHA-256 (of the text without white space at its ends, lines
+/// ended by LF) and followed to the letter, their vague parts included.
 #[derive(Debug, Clone)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -47,14 +44,14 @@ pub struct Decoded {
 }
 
 impl RuleCodec {
-    /// A codec for `rules`, and a finding `ZG005` for each line that is not understood (with its number, and the piece
-    /// as evidence). The default rules have no findings.
+    /// A codec for `rules`, and a finding `ZG005` for each line that needs a model, with the line as evidence. The default
+    /// rules have no findings.
     ///
     /// ```
     /// use zer0gravity_engine::rules::codec::RuleCodec;
-    /// let (codec, findings) = RuleCodec::parse("Use 'u' for 'you'.\nBe brief.");
+    /// let (codec, findings) = RuleCodec::parse("MAP 'you' -> 'u'\nBe brief.");
     /// assert!(!codec.is_mechanical());
-    /// assert_eq!((findings[0].line, &*findings[0].evidence), (2, "Be brief"));
+    /// assert_eq!((findings[0].line, &*findings[0].evidence), (2, "Be brief."));
     /// ```
     pub fn parse(rules_text: &str) -> (Self, Vec<LintFinding>) {
         let default = is_default(rules_text);
@@ -119,7 +116,7 @@ impl RuleCodec {
         codec
     }
 
-    /// Whether every line is understood.
+    /// Whether a program can follow every line.
     pub fn is_mechanical(&self) -> bool {
         self.mechanical
     }
@@ -158,27 +155,16 @@ impl RuleCodec {
     }
 }
 
-fn is_default(rules: &str) -> bool {
-    let plain = js_trim(rules).replace("\r\n", "\n");
-    plain.len() == DEFAULT_RULES.len()
-        && sha256_hex(plain.as_bytes()) == sha256_hex(DEFAULT_RULES.as_bytes())
-}
-
-/// The finding for a line that is not understood.
+/// The finding for a line that needs a model.
 pub(crate) fn not_understood(rule: &Rule<'_>) -> Option<LintFinding> {
     if rule.is_mechanical() {
         return None;
     }
-    let unread = rule.unread.join(" … ");
     Some(LintFinding {
         code: "ZG005".to_owned(),
         line: rule.line,
-        message: "a machine cannot follow this".to_owned(),
-        evidence: clipped(if unread.is_empty() {
-            rule.body
-        } else {
-            &unread
-        }),
+        message: "info: only a model can follow this".to_owned(),
+        evidence: clipped(rule.unread.unwrap_or(rule.body)),
     })
 }
 
@@ -196,6 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::DEFAULT_RULES;
 
     #[test]
     fn the_default_rules_are_known_by_their_text() {
@@ -207,7 +194,7 @@ mod tests {
                 DEFAULT_RULES.replace("longer than 3", "longer than 4"),
                 false,
             ),
-            (format!("{DEFAULT_RULES}\nKeep numbers."), false),
+            (format!("{DEFAULT_RULES}\nKeep numbers"), false),
         ] {
             let (codec, findings) = RuleCodec::parse(&rules);
             assert_eq!((codec.is_mechanical(), findings.is_empty()), (known, known));
@@ -236,7 +223,7 @@ mod tests {
         #[test]
         fn any_rules_are_followed(
             rules in proptest::collection::vec(
-                "'(the|a|is|=|go on|é)'→'(x|=|θ|w/|go on|)'\n|Drop vowels\n|Drop the words: the, go\n|Collapse white space\n|Keep names\n",
+                "'(the|a|is|=|go on|é)'→'(x|=|θ|w/|go on|)'\n|Drop vowels\n|Drop words the, go\n|Collapse space\n|Keep names\n",
                 0..6,
             ),
             text in "(the|The|a|A|is|=|θ|Θ|w/|go on|é|hello|\\||'|’|1| |\t){0,20}",

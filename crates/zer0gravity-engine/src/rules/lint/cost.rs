@@ -2,7 +2,7 @@
 
 use super::{LintFinding, MappingCost, TokenCounts, finding};
 use crate::LocalCounter;
-use crate::rules::codec::clause::Rule;
+use crate::rules::codec::syntax::Rule;
 
 pub(super) fn counted(text: &str, counter: &dyn LocalCounter) -> TokenCounts {
     TokenCounts {

@@ -7,7 +7,7 @@ mod wording;
 use serde::{Deserialize, Serialize};
 
 use crate::LocalCounter;
-use crate::rules::codec::clause::rules;
+use crate::rules::codec::syntax::rules;
 use crate::rules::codec::{Lexicon, not_understood};
 
 pub(crate) use structure::ambiguous_lines;
@@ -29,6 +29,11 @@ impl LintFinding {
     /// Whether it is an error and not advice: rules that address a judge.
     pub fn is_error(&self) -> bool {
         self.code == "ZG008"
+    }
+
+    /// Whether it is information and not advice: a line that needs a model.
+    pub fn is_info(&self) -> bool {
+        self.code == "ZG005"
     }
 }
 
@@ -73,7 +78,7 @@ pub struct MappingCost {
     pub target_tokens: TokenCounts,
 }
 
-/// Reads `rules` as a machine would and says what is in the way.
+/// Checks `rules` by what a program can read of them: lines in the written syntax, and quoted mappings in any line.
 ///
 /// | code | found |
 /// |---|---|
@@ -81,9 +86,9 @@ pub struct MappingCost {
 /// | `ZG002` | a target is natural text itself, so that decoding is ambiguous |
 /// | `ZG003` | a target costs more tokens than its source |
 /// | `ZG004` | a mapping gains no token |
-/// | `ZG005` | a line, or a part of it, that a machine cannot follow |
+/// | `ZG005` | information: a line, or a part of it, that only a model can follow |
 /// | `ZG006` | vague wording |
-/// | `ZG007` | something is dropped that cannot be told again for sure |
+/// | `ZG007` | something is dropped that a decoder has to guess |
 /// | `ZG008` | text directed at a judge |
 /// | `ZG009` | a rule that repeats another, or is empty |
 ///
