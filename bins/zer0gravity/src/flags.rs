@@ -48,7 +48,7 @@ pub struct RoleFlags {
     #[command(flatten)]
     pub judging: Judging,
     /// Set of prompts: the original ones, with bands for the judges, or guarded against texts that address a model.
-    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Seed)]
+    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Plain)]
     pub prompt_profile: PromptProfile,
     /// Longest reply of encoder and decoder in tokens.
     #[arg(long, value_name = "N", default_value_t = MAX_OUTPUT_TOKENS, value_parser = clap::value_parser!(u32).range(1..))]

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bin_support::escape;
-use zer0gravity_engine::metrics::stats::Estimate;
-use zer0gravity_engine::report::{Pairwise, Report, RuleSetStatistics};
+use zer0gravity_engine::metrics::stats::MeanEstimate;
+use zer0gravity_engine::report::{EncodingSystemStatistics, Pairwise, RunReport};
 
 use crate::columns;
 
@@ -12,10 +12,10 @@ use crate::columns;
 const SIGNIFICANT: f64 = 0.05;
 
 /// A line for each encoding, one for each pair, and the sentence that the page begins with.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &RunReport) -> String {
     let statistics = &report.statistics;
     let mut encodings: Vec<_> = statistics.per_encoding.iter().collect();
-    let mean = |one: &RuleSetStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
+    let mean = |one: &EncodingSystemStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
     encodings.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
     let head = ["encoding", "total", "saved", "meaning", "texts", "failed"];
     let mut rows = vec![head.map(str::to_owned)];
@@ -29,7 +29,7 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-fn row(encoding: &RuleSetStatistics) -> [String; 6] {
+fn row(encoding: &EncodingSystemStatistics) -> [String; 6] {
     [
         escape(&encoding.encoding_id),
         estimate(&encoding.total),
@@ -51,7 +51,7 @@ fn none() -> String {
 }
 
 /// Writes a mean and its interval, such as `72.4 [61.0, 83.8]`.
-fn estimate(estimate: &Estimate) -> String {
+fn estimate(estimate: &MeanEstimate) -> String {
     match (estimate.mean, estimate.ci95) {
         (None, _) => none(),
         (Some(mean), None) => format!("{mean:.1}"),

@@ -1,7 +1,7 @@
 //! Performs and concludes a run that is kept in a directory, for every command.
 
 use bin_support::{Exit, Failure, Session};
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
 
@@ -19,7 +19,7 @@ pub fn resume(
     asked: &ModelChoice,
     changed: ChangedCalls,
     session: &Session,
-) -> Result<Report, Failure> {
+) -> Result<RunReport, Failure> {
     asked.keep_ledger(directory)?;
     let total = directory.plan().items().count();
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
@@ -33,7 +33,7 @@ pub fn resume(
 pub fn conclude(
     command: Continued,
     directory: &RunDirectory,
-    report: &Report,
+    report: &RunReport,
     checks: &Checks,
     quiet: bool,
     session: &Session,

@@ -10,7 +10,7 @@ use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::dataset::{
     CaseError, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, ParsedCases, normalise_rules, parse_cases,
 };
-use zer0gravity_engine::plan::{PlannedCase, RuleSet};
+use zer0gravity_engine::plan::{EncodingSystem, PlannedCase};
 
 use crate::error::Error;
 use crate::flags::Texts;
@@ -25,16 +25,16 @@ pub struct Selected {
 }
 
 /// The encoding systems of these files; the built-in one of none.
-pub fn encodings(paths: &[PathBuf]) -> Result<Vec<RuleSet>, Error> {
+pub fn encodings(paths: &[PathBuf]) -> Result<Vec<EncodingSystem>, Error> {
     if paths.is_empty() {
-        return Ok(vec![RuleSet::new("default", None, DEFAULT_RULES)]);
+        return Ok(vec![EncodingSystem::new("default", None, DEFAULT_RULES)]);
     }
     let mut taken = HashMap::<String, u32>::new();
     paths
         .iter()
         .map(|path| {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            Ok(RuleSet::new(
+            Ok(EncodingSystem::new(
                 unique(&stem, &mut taken),
                 Some(path.display().to_string()),
                 rules(path)?,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bin_support::Failure;
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::RunDirectory;
 
 use crate::error::{self, Error};
@@ -40,7 +40,7 @@ impl Source {
         beside.chain([self.file.clone()]).collect()
     }
 
-    pub fn read(&self) -> Result<Report, Failure> {
+    pub fn read(&self) -> Result<RunReport, Failure> {
         if let Some(path) = self.directory.clone()
             && !path.join("run.json").exists()
             && !self.file.exists()
@@ -55,7 +55,7 @@ impl Source {
         };
         let text = String::from_utf8(bytes).map_err(|error| form(error.to_string()))?;
         let report =
-            Report::read(&text).map_err(|error| Failure::usage(form(error.to_string())))?;
+            RunReport::read(&text).map_err(|error| Failure::usage(form(error.to_string())))?;
         if let Some(folder) = &self.directory {
             RunDirectory::check_calls(folder, &report).map_err(error::directory)?;
         }

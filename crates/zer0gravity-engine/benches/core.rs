@@ -28,7 +28,7 @@ fn request() -> ModelRequest {
     ModelRequest::new(
         Role::Encoder,
         "claude-sonnet-4-5-20250929",
-        render(PromptProfile::Seed, input, Nonce::default()),
+        render(PromptProfile::Plain, input, Nonce::default()),
     )
     .repeat(Repeat::default().trial(Some(1)))
 }

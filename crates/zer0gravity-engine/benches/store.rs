@@ -25,7 +25,7 @@ use zer0gravity_engine::dataset::Case;
 use zer0gravity_engine::model::{
     CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
 };
-use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
+use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase};
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{
     CallKey, CallRecord, CallStore, JsonlStore, MemoryStore, StoreError,
@@ -132,7 +132,7 @@ fn plan(experiments: usize, bytes: usize) -> Plan {
     let cases = (0..experiments)
         .map(|number| PlannedCase::new(Case::new(number.to_string(), text(number))));
     Plan::new(
-        vec![RuleSet::new("default", None, DEFAULT_RULES)],
+        vec![EncodingSystem::new("default", None, DEFAULT_RULES)],
         cases.collect(),
         Config::new(Instant.label(), MODEL),
     )

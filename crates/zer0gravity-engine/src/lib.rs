@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use zer0gravity_engine::dataset::Level;
-//! use zer0gravity_engine::plan::{Config, RuleSet, Plan, PlannedCase};
+//! use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase};
 //! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! /// Time comes from outside: a real clock in a program, one that stands still here.
@@ -24,7 +24,7 @@
 //! // Asks no model. With one it would be `LlmClient::new(client, label)`, with a client of `llm-client`.
 //! let client = OfflineModel;
 //! let level = Level::find(1).unwrap();
-//! let rules = RuleSet::new("default", None, DEFAULT_RULES);
+//! let rules = EncodingSystem::new("default", None, DEFAULT_RULES);
 //! let cases = level.cases().into_iter().map(|case| PlannedCase::new(case).level(Some(1))).collect();
 //! let config = Config::new(client.label(), OfflineModel::NAME);
 //! let plan = Plan::new(vec![rules], cases, config);
@@ -49,7 +49,7 @@
 //!
 //! Next: [`judge::score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of
 //! other tools too, [`run`] for runs in a directory, [`judge::flags::detect`] for flags, [`rules::lint::lint`] for rules before they are
-//! used, [`report::Report`] for the results of a run.
+//! used, [`report::RunReport`] for the results of a run.
 
 pub mod dataset;
 pub mod judge;

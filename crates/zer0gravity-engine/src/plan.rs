@@ -17,7 +17,7 @@ use crate::text::setters::setters;
 #[non_exhaustive]
 pub struct Plan {
     /// The rules, each with a unique id.
-    pub encodings: Vec<RuleSet>,
+    pub encodings: Vec<EncodingSystem>,
     /// The texts.
     pub cases: Vec<PlannedCase>,
     /// The settings of the experiments.
@@ -26,7 +26,7 @@ pub struct Plan {
 
 impl Plan {
     /// The plan to encode each of `cases` with each of `encodings`.
-    pub fn new(encodings: Vec<RuleSet>, cases: Vec<PlannedCase>, config: Config) -> Self {
+    pub fn new(encodings: Vec<EncodingSystem>, cases: Vec<PlannedCase>, config: Config) -> Self {
         Self {
             encodings,
             cases,
@@ -38,7 +38,7 @@ impl Plan {
 /// A set of rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct RuleSet {
+pub struct EncodingSystem {
     /// Unique in the plan: the file's name without its ending, or `default`.
     pub id: String,
     /// The file, as it was named; `None` for the default rules.
@@ -50,7 +50,7 @@ pub struct RuleSet {
     pub sha256: String,
 }
 
-impl RuleSet {
+impl EncodingSystem {
     /// The encoding `id` with these rules.
     pub fn new(id: impl Into<String>, path: Option<String>, rules: impl Into<String>) -> Self {
         let rules = rules.into();
@@ -180,7 +180,7 @@ impl Config {
         Self {
             label,
             models: Models::new(model),
-            prompt_profile: PromptProfile::Seed,
+            prompt_profile: PromptProfile::Plain,
             judge_profile: None,
             max_output_tokens: MAX_OUTPUT_TOKENS,
             trials: 1,
@@ -225,7 +225,7 @@ pub struct Item<'a> {
     /// The settings of the experiments.
     pub config: &'a Config,
     /// The rules.
-    pub encoding: &'a RuleSet,
+    pub encoding: &'a EncodingSystem,
     /// The text.
     pub case: &'a PlannedCase,
     /// The number of this encoding of the text, from 1.
@@ -327,11 +327,11 @@ pub struct RoleConfig {
 }
 
 impl RoleConfig {
-    /// `model` with the seed's prompts.
+    /// `model` with the plain prompts.
     pub fn new(model: impl Into<String>) -> Self {
         Self {
             model: model.into(),
-            profile: PromptProfile::Seed,
+            profile: PromptProfile::Plain,
             max_output_tokens: MAX_OUTPUT_TOKENS,
             seed: 0,
             repeat: Repeat::default(),
@@ -352,7 +352,7 @@ mod tests {
             offline: false,
         };
         let plan = Plan {
-            encodings: vec![RuleSet::new("a", None, "x")],
+            encodings: vec![EncodingSystem::new("a", None, "x")],
             cases: Vec::new(),
             config: Config::new(label, "m"),
         };
@@ -369,7 +369,7 @@ mod tests {
             offline: false,
         };
         let one = Plan {
-            encodings: vec![RuleSet::new("a", None, "x")],
+            encodings: vec![EncodingSystem::new("a", None, "x")],
             cases: Vec::new(),
             config: Config::new(label, "m"),
         };
@@ -379,7 +379,7 @@ mod tests {
             (Vec::new(), true)
         );
         other.config.trials = 2;
-        other.encodings[0] = RuleSet::new("a", None, "y");
+        other.encodings[0] = EncodingSystem::new("a", None, "y");
         assert_eq!(
             one.differences(&other),
             ["config.trials", "encodings.0.rules", "encodings.0.sha256"]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, ModelFlags, Session};
 use zer0gravity_engine::prompts::PromptProfile;
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::{RescoreOptions, Rescored, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
 
@@ -75,7 +75,7 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
 fn conclude(
     args: &RescoreArgs,
     directory: &RunDirectory,
-    report: &Report,
+    report: &RunReport,
     session: &Session,
 ) -> Exit {
     let checks = &args.checks;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
 use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 
 use crate::error::Error;
 use crate::flags::{Checks, Repeats, RoleFlags};
@@ -83,7 +83,7 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
     );
     output::results(show, output, &results, &summary, quiet, session)?;
     if several && !quiet {
-        let report = Report::of_results(results.clone());
+        let report = RunReport::of_results(results.clone());
         session.status(&format!("\n{}", ranking::text(&report).trim_end()));
     }
     let checks = &args.checks;

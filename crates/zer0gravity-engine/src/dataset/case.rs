@@ -2,7 +2,7 @@ use std::cell::Cell;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Record, read};
+use super::record::{DatasetRecord, read};
 use super::{CaseError, CaseFormat, CaseProblem};
 use crate::text::setters::setters;
 
@@ -109,7 +109,7 @@ pub(super) fn checked_id(field: &'static str, id: String) -> Result<String, Case
 }
 
 impl Case {
-    pub(super) fn read(record: &Record) -> Result<Self, CaseProblem> {
+    pub(super) fn read(record: &DatasetRecord) -> Result<Self, CaseProblem> {
         Ok(Self {
             id: checked_id(
                 "id",

@@ -57,7 +57,7 @@ const TEXT: [&str; 4] = ["text", "input", "prompt", "content"];
 type Bad = (usize, Problem);
 
 /// One case before it is looked at.
-pub(super) struct Record {
+pub(super) struct DatasetRecord {
     line: usize,
     /// The id of a record that has none.
     pub(super) place: String,
@@ -66,7 +66,7 @@ pub(super) struct Record {
     cells: bool,
 }
 
-impl Record {
+impl DatasetRecord {
     /// A field that every case needs.
     pub(super) fn required(&self, field: &'static str) -> Result<String, Problem> {
         match self.values.get(field) {
@@ -162,12 +162,12 @@ pub(super) fn read<T, K: Eq + Hash>(
     name: &str,
     required: &[&'static str],
     key: impl Fn(&T) -> K,
-    make: impl Fn(&Record, Case) -> Result<T, Problem>,
+    make: impl Fn(&DatasetRecord, Case) -> Result<T, Problem>,
 ) -> (Vec<T>, Vec<CaseError>) {
     let mut made = Vec::new();
     let mut bad = Vec::new();
     let mut first_lines: HashMap<K, usize> = HashMap::new();
-    let mut take = |record: Result<Record, Bad>| {
+    let mut take = |record: Result<DatasetRecord, Bad>| {
         let checked = record.and_then(|record| {
             let line = record.line;
             let case = Case::read(&record).map_err(|problem| (line, problem))?;
@@ -214,7 +214,7 @@ pub(super) fn read<T, K: Eq + Hash>(
     (made, errors.collect())
 }
 
-type Take<'a> = &'a mut dyn FnMut(Result<Record, Bad>);
+type Take<'a> = &'a mut dyn FnMut(Result<DatasetRecord, Bad>);
 
 fn line_breaks(text: &str) -> usize {
     text.matches('\n').count()
@@ -227,9 +227,9 @@ fn not_json(error: &serde_json::Error) -> Problem {
     Problem::NotJson(words[..end].to_owned())
 }
 
-fn object(line: usize, place: String, json: &str) -> Result<Record, Bad> {
+fn object(line: usize, place: String, json: &str) -> Result<DatasetRecord, Bad> {
     match serde_json::from_str(json) {
-        Ok(Value::Object(values)) => Ok(Record {
+        Ok(Value::Object(values)) => Ok(DatasetRecord {
             line,
             place,
             values,
@@ -276,11 +276,11 @@ fn json_lines(text: &str, take: Take<'_>) {
 }
 
 /// A file that is one text.
-fn whole(text: &str, name: &str) -> Record {
+fn whole(text: &str, name: &str) -> DatasetRecord {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let text = text.trim_end_matches(['\r', '\n']);
-    Record {
+    DatasetRecord {
         line: 1,
         place: stem.to_owned(),
         values: Map::from_iter([("text".to_owned(), Value::from(text))]),
@@ -321,7 +321,7 @@ fn csv(text: &str, required: &[&'static str], take: Take<'_>) {
         } else if row.len() == header.len() {
             let cells = row.iter().map(|cell| Value::String(cell.to_owned()));
             rows += 1;
-            Ok(Record {
+            Ok(DatasetRecord {
                 line,
                 place: format!("row-{rows}"),
                 values: header.iter().cloned().zip(cells).collect(),

@@ -1,5 +1,5 @@
 use super::case::checked_id;
-use super::record::{Record, read};
+use super::record::{DatasetRecord, read};
 use super::{Case, CaseError, CaseFormat, CaseProblem};
 use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
 use crate::text::setters::setters;
@@ -86,7 +86,7 @@ pub fn parse_samples(
     })
 }
 
-fn encoding_id(record: &Record) -> Result<String, CaseProblem> {
+fn encoding_id(record: &DatasetRecord) -> Result<String, CaseProblem> {
     let given = record.text("encodingId")?;
     match given {
         Some(id) => checked_id("encodingId", id),
@@ -94,7 +94,7 @@ fn encoding_id(record: &Record) -> Result<String, CaseProblem> {
     }
 }
 
-fn tokens(record: &Record) -> Result<Option<TokenPair>, CaseProblem> {
+fn tokens(record: &DatasetRecord) -> Result<Option<TokenPair>, CaseProblem> {
     const ORIGINAL: &str = "originalTokens";
     const ENCODED: &str = "encodedTokens";
     // Up to here an `f64`, in which the score is computed, holds every integer.
@@ -111,6 +111,6 @@ fn tokens(record: &Record) -> Result<Option<TokenPair>, CaseProblem> {
     }
 }
 
-fn points(record: &Record, field: &'static str, max: u8) -> Result<Option<u8>, CaseProblem> {
+fn points(record: &DatasetRecord, field: &'static str, max: u8) -> Result<Option<u8>, CaseProblem> {
     Ok(record.whole(field, max.into())?.map(|points| points as u8))
 }

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
-use llm_types::Usd;
+use llm_types::{StopReason, Usd};
 
-use super::messages::{CallFacts, ModelReply, Stop};
+use super::messages::{CallFacts, ModelReply};
 use super::outcome::TokenUse;
 
 /// The requests, the time and the cost of calls.
@@ -25,7 +25,7 @@ pub struct CallTally {
     /// Whether the cost of a reply is not known.
     pub unpriced: bool,
     /// The reason that the last reply ends.
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
 }
 
 impl CallTally {

@@ -7,8 +7,7 @@ use llm_client::{
 };
 
 use crate::model::{
-    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat, Stop,
-    TokenCount,
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat, TokenCount,
 };
 use crate::prompts::{PromptMessage, Role, Turn};
 use crate::{FailureKind, ModelClient, TokenUse};
@@ -137,19 +136,15 @@ fn replay_key(role: Role, repeat: &Repeat) -> String {
         .fold(name.to_owned(), |key, part| key + &part)
 }
 
-fn stop(reason: StopReason) -> Stop {
+/// The reason as records have it: a word alone for reasons that end no text.
+fn stop(reason: StopReason) -> StopReason {
     match reason {
-        StopReason::EndTurn => Stop::EndTurn,
-        StopReason::MaxTokens => Stop::MaxTokens,
-        StopReason::ContextWindow => Stop::ContextWindow,
-        StopReason::Refusal => Stop::Refusal,
-        StopReason::ContentFilter => Stop::ContentFilter,
-        StopReason::StopSequence(_) => Stop::Other("stop_sequence".to_owned()),
-        StopReason::ToolUse => Stop::Other("tool_use".to_owned()),
-        StopReason::PauseTurn => Stop::Other("pause_turn".to_owned()),
-        StopReason::Error => Stop::Other("error".to_owned()),
-        StopReason::Other(word) => Stop::Other(word),
-        _ => Stop::Other("unknown".to_owned()),
+        StopReason::EndTurn
+        | StopReason::MaxTokens
+        | StopReason::ContextWindow
+        | StopReason::Refusal
+        | StopReason::ContentFilter => reason,
+        other => StopReason::Other(other.as_str().to_owned()),
     }
 }
 

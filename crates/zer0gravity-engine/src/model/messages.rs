@@ -1,7 +1,7 @@
 //! The requests to a model client and its replies.
 
 use jiff::Timestamp;
-use llm_types::Usd;
+use llm_types::{StopReason, Usd};
 use serde::{Deserialize, Serialize};
 
 use crate::prompts::{Prompt, Role};
@@ -161,7 +161,7 @@ pub struct ModelReply {
     /// The text blocks of the reply, joined.
     pub text: String,
     /// The reason that it ends.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// Tokens, if the reply reports them.
     pub usage: Option<TokenUse>,
     /// The cost, if it is known; in JSON nano-dollars.
@@ -176,7 +176,7 @@ impl ModelReply {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            stop: Stop::EndTurn,
+            stop: StopReason::EndTurn,
             usage: None,
             cost: None,
             call: CallFacts::default(),
@@ -184,7 +184,7 @@ impl ModelReply {
     }
 
     setters! {
-        stop: Stop,
+        stop: StopReason,
         usage: Option<TokenUse>,
         cost: Option<Usd>,
         call: CallFacts,
@@ -234,38 +234,6 @@ impl CallFacts {
         started_at: Option<Timestamp>,
         elapsed_ms: u64,
         attempts: u32,
-    }
-}
-
-/// The reason that a reply ends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// The model was done.
-    EndTurn,
-    /// The reply reached `max_tokens`.
-    MaxTokens,
-    /// The context window is full.
-    ContextWindow,
-    /// The model will not answer.
-    Refusal,
-    /// A filter cut it.
-    ContentFilter,
-    /// The reason in the provider's words.
-    Other(String),
-}
-
-impl Stop {
-    /// As it is written in results.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::EndTurn => "end_turn",
-            Self::MaxTokens => "max_tokens",
-            Self::ContextWindow => "context_window",
-            Self::Refusal => "refusal",
-            Self::ContentFilter => "content_filter",
-            Self::Other(word) => word,
-        }
     }
 }
 

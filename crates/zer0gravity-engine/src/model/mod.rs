@@ -11,5 +11,5 @@ pub(crate) mod outcome;
 pub use call_tally::CallTally;
 pub use messages::{
     CallFacts, CountRequest, Endpoint, ModelError, ModelLabel, ModelReply, ModelRequest,
-    PromptInputs, Repeat, Stop, TokenCount,
+    PromptInputs, Repeat, TokenCount,
 };

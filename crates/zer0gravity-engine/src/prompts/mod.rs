@@ -9,13 +9,13 @@ use serde_json::Value;
 pub use guarded::Nonce;
 pub use render::render;
 
-/// The seed's encoder prompt, with `{encodingSystem}` for the rules.
+/// The plain encoder prompt, with `{encodingSystem}` for the rules.
 pub const ENCODER: &str = include_str!("encoder.txt");
-/// The seed's decoder prompt, with `{encodingSystem}` for the rules.
+/// The plain decoder prompt, with `{encodingSystem}` for the rules.
 pub const DECODER: &str = include_str!("decoder.txt");
-/// The seed's prompt for the judge of the meaning.
+/// The plain prompt for the judge of the meaning.
 pub const SEMANTIC_JUDGE: &str = include_str!("semantic_judge.txt");
-/// The seed's prompt for the judge of the rules.
+/// The plain prompt for the judge of the rules.
 pub const IMPLEMENTABILITY_JUDGE: &str = include_str!("implementability_judge.txt");
 /// The executor's prompt, in every profile.
 pub const EXECUTOR: &str = include_str!("executor.txt");
@@ -36,13 +36,15 @@ pub const MAX_MEASURE_TOKENS: u32 = 16;
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum PromptProfile {
-    /// The user's own texts, byte for byte.
+    /// The texts of the challenge, byte for byte. Files have the word `seed` for it.
     #[default]
-    Seed,
+    #[cfg_attr(feature = "clap", value(alias = "seed"))]
+    #[serde(rename = "seed", alias = "plain")]
+    Plain,
     /// The judge has bands and anchors; the decoder gets the rules in the user turn; the encoder is asked to shorten
     /// instructions and not to carry them out.
     Bands,
-    /// The judge's anchors of the seed; contestants' texts are placed between delimiters that cannot be guessed and are
+    /// The judge's anchors of the plain prompts; contestants' texts are placed between delimiters that cannot be guessed and are
     /// declared to be data; the judge reasons before it scores.
     Guarded,
 }

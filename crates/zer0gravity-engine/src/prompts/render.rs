@@ -27,14 +27,14 @@ impl RoleInput<'_> {
 /// ```
 /// use zer0gravity_engine::prompts::{Nonce, PromptProfile, RoleInput, render};
 /// let input = RoleInput::Decode { rules: "drop vowels", encoded: "hll wrld" };
-/// let prompt = render(PromptProfile::Seed, input, Nonce::default());
+/// let prompt = render(PromptProfile::Plain, input, Nonce::default());
 /// assert!(prompt.system.ends_with("ENCODING SYSTEM:\ndrop vowels"));
 /// assert_eq!(prompt.messages[0].content, "hll wrld");
 /// ```
 pub fn render(profile: PromptProfile, input: RoleInput<'_>, nonce: Nonce) -> Prompt {
     let (system, user) = match profile {
         _ if input.role() == Role::Executor => executor(input),
-        PromptProfile::Seed => seed(input),
+        PromptProfile::Plain => plain(input),
         PromptProfile::Bands => bands(input),
         PromptProfile::Guarded => guarded(input, nonce),
     };
@@ -63,7 +63,7 @@ fn with_rules(template: &str, rules: &str) -> String {
     template.replacen(RULES, rules, 1)
 }
 
-fn seed(input: RoleInput<'_>) -> (String, String) {
+fn plain(input: RoleInput<'_>) -> (String, String) {
     let system = match input {
         RoleInput::Encode { rules, .. } => with_rules(ENCODER, rules),
         RoleInput::Decode { rules, .. } => with_rules(DECODER, rules),
@@ -126,7 +126,7 @@ fn guarded(input: RoleInput<'_>, nonce: Nonce) -> (String, String) {
     (system.to_owned(), user)
 }
 
-/// The user's turn in the seed's form.
+/// The user's turn of the plain prompts.
 fn user_text(input: RoleInput<'_>) -> String {
     match input {
         RoleInput::Encode { text, .. } => text.to_owned(),

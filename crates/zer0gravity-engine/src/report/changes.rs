@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Report, settings};
+use super::{RunReport, settings};
 use crate::ExperimentResult;
 use crate::plan::{Config, Plan};
 
@@ -57,7 +57,7 @@ impl ItemName {
 }
 
 impl Changes {
-    pub(super) fn of(old: &Report, new: &Report) -> Self {
+    pub(super) fn of(old: &RunReport, new: &RunReport) -> Self {
         let settings = match (&old.config, &new.config) {
             (Some(old), Some(new)) => plan(old).differences(&plan(new)),
             _ => settings::differences(&old.results, &new.results),

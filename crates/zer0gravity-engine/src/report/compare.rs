@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::Report;
+use super::RunReport;
 use super::changes::{Changes, ItemName};
 use super::grouped::{Group, figure, groups, is_scored, total, within_totals};
 use super::statistics::random;
@@ -216,7 +216,7 @@ impl PairName {
 
 impl Comparison {
     /// Compares two runs, without a verdict.
-    pub(super) fn of(old: &Report, new: &Report) -> Self {
+    pub(super) fn of(old: &RunReport, new: &RunReport) -> Self {
         let (old_groups, new_groups) = (groups(&old.results), groups(&new.results));
         let before: HashMap<_, _> = old_groups.iter().map(|g| (key(g), g)).collect();
         let now: HashMap<_, _> = new_groups.iter().map(|g| (key(g), g)).collect();

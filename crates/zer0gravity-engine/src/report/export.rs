@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
-use super::Report;
+use super::RunReport;
 use super::grouped::total;
 use crate::{ExperimentResult, FailureKind};
 
@@ -63,15 +63,15 @@ pub const CSV_COLUMNS: &[&str] = &[
 /// that removes one apostrophe from `'*[=+\-@\t\r\n]` gets every text back.
 ///
 /// ```
-/// use zer0gravity_engine::report::{Report, export_csv};
-/// assert!(export_csv(&Report::read("[]").unwrap()).starts_with("encodingId,testCaseId,level,"));
+/// use zer0gravity_engine::report::{RunReport, export_csv};
+/// assert!(export_csv(&RunReport::read("[]").unwrap()).starts_with("encodingId,testCaseId,level,"));
 /// ```
 #[expect(
     clippy::expect_used,
     clippy::missing_panics_doc,
     reason = "memory takes every write, every row has as many cells as the header, and cells are UTF-8"
 )]
-pub fn export_csv(report: &Report) -> String {
+pub fn export_csv(report: &RunReport) -> String {
     let mut table = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(Vec::new());
@@ -89,7 +89,7 @@ pub fn export_csv(report: &Report) -> String {
     clippy::missing_panics_doc,
     reason = "strings, numbers and lists make JSON"
 )]
-pub fn export_json(report: &Report) -> String {
+pub fn export_json(report: &RunReport) -> String {
     let mut json = serde_json::to_string_pretty(report).expect("a report as JSON");
     json.push('\n');
     json

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::judge::number::rounded;
-use crate::metrics::stats::{Estimate, Interval, UNBOUNDED, mean_with_interval};
-use crate::report::ReportedRuleSet;
+use crate::metrics::stats::{Interval, MeanEstimate, UNBOUNDED, mean_with_interval};
+use crate::report::ReportedEncodingSystem;
 use crate::{ExperimentResult, StageStatus};
 
 /// The results of one text with one encoding.
@@ -35,7 +35,7 @@ pub(super) fn groups(results: &[ExperimentResult]) -> Vec<Group<'_>> {
 
 /// The ids of all encodings: those of the plan, then those that occur in results only.
 pub(super) fn encoding_ids<'a>(
-    encodings: &'a [ReportedRuleSet],
+    encodings: &'a [ReportedEncodingSystem],
     results: &'a [ExperimentResult],
 ) -> Vec<&'a str> {
     let mut seen = std::collections::HashSet::new();
@@ -161,7 +161,7 @@ impl Group<'_> {
         &self,
         value: impl Fn(&ExperimentResult) -> Option<f64>,
         scale: (f64, f64),
-    ) -> Estimate {
+    ) -> MeanEstimate {
         over_texts(&[self], value, scale)
     }
 }
@@ -172,7 +172,7 @@ pub(super) fn over_texts(
     groups: &[&Group<'_>],
     value: impl Fn(&ExperimentResult) -> Option<f64>,
     scale: (f64, f64),
-) -> Estimate {
+) -> MeanEstimate {
     let means = if let [only] = groups {
         only.trials(&value)
     } else {
@@ -192,7 +192,7 @@ pub(super) fn over_texts(
     };
     let items = groups.iter().flat_map(|group| &group.items);
     let estimate = mean_with_interval(&means, scale);
-    Estimate {
+    MeanEstimate {
         n: estimate.n,
         values: items.filter_map(|item| value(item)).count(),
         mean: estimate.mean.map(figure),

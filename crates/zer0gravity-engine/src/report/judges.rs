@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::grouped::{Group, IMPLEMENTABILITY, SEMANTIC, figure, is_scored, over_texts};
 use crate::ExperimentResult;
 use crate::metrics::stats::{
-    Components, Estimate, krippendorff_alpha, pooled_variance_components, sample_median,
+    Components, MeanEstimate, krippendorff_alpha, pooled_variance_components, sample_median,
     variance_components,
 };
 use crate::result::JudgeRecord;
@@ -47,7 +47,7 @@ pub struct JudgeStatistics {
     /// Words with a score.
     pub samples: usize,
     /// The mean of its points. The interval is over texts, or over trials if there is one text with one encoding.
-    pub points: Estimate,
+    pub points: MeanEstimate,
     /// The sources of the spread of repeats; `None` if nothing was repeated, and for the rules, which do not change.
     pub components: Option<Components>,
     /// Pairs of encoding and case that the components are pooled over.
@@ -57,12 +57,12 @@ pub struct JudgeStatistics {
 }
 
 /// A judge's record in a result.
-type Record = fn(&ExperimentResult) -> Option<&JudgeRecord>;
+type RecordOf = fn(&ExperimentResult) -> Option<&JudgeRecord>;
 
 impl Judges {
     pub(super) fn of(groups: &[Group<'_>]) -> Self {
-        let rules: Record = |result| result.details.implementability_judge.as_ref();
-        let meaning: Record = |result| result.details.semantic_judge.as_ref();
+        let rules: RecordOf = |result| result.details.implementability_judge.as_ref();
+        let meaning: RecordOf = |result| result.details.semantic_judge.as_ref();
         let mut implementability = JudgePanel::of(groups, rules, IMPLEMENTABILITY);
         for judge in &mut implementability.per_judge {
             judge.components = None;
@@ -76,7 +76,7 @@ impl Judges {
 }
 
 impl JudgePanel {
-    fn of(groups: &[Group<'_>], record: Record, scale: (f64, f64)) -> Self {
+    fn of(groups: &[Group<'_>], record: RecordOf, scale: (f64, f64)) -> Self {
         let items = || {
             let all = groups.iter().flat_map(|group| group.items.iter().copied());
             all.filter(|item| is_scored(item))
@@ -105,7 +105,7 @@ impl JudgePanel {
 }
 
 /// The points of one judge for one decode.
-fn samples(item: &ExperimentResult, record: Record, model: &str) -> Vec<f64> {
+fn samples(item: &ExperimentResult, record: RecordOf, model: &str) -> Vec<f64> {
     let samples = record(item).into_iter().flat_map(|record| &record.samples);
     samples
         .filter(|sample| sample.model == model)
@@ -115,7 +115,7 @@ fn samples(item: &ExperimentResult, record: Record, model: &str) -> Vec<f64> {
 }
 
 impl JudgeStatistics {
-    fn of(model: &str, groups: &[Group<'_>], record: Record, scale: (f64, f64)) -> Self {
+    fn of(model: &str, groups: &[Group<'_>], record: RecordOf, scale: (f64, f64)) -> Self {
         let mut count = 0;
         let mut tables = Vec::new();
         let mut judged = 0;

@@ -1,7 +1,7 @@
 //! A whole run: its results, their statistics, and the forms it is shown in.
 //!
-//! [`Report::new`] computes everything from the results, so that a report and a plain array of results
-//! ([`Report::of_results`]) say the same. [`Report::read`] takes both forms back. Derived numbers are rounded to six
+//! [`RunReport::new`] computes everything from the results, so that a report and a plain array of results
+//! ([`RunReport::of_results`]) say the same. [`RunReport::read`] takes both forms back. Derived numbers are rounded to six
 //! decimals: more are noise, and these survive every JSON reader unchanged.
 //!
 //! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet, `page`
@@ -40,8 +40,8 @@ pub use judges::{JudgePanel, JudgeStatistics, Judges};
 pub use outcomes::{OutcomeCount, Outcomes};
 #[cfg(feature = "report")]
 pub use page::page;
-pub use spent::{RuleSetCost, RunCost};
-pub use statistics::{CaseStatistics, Pairwise, RuleSetStatistics, Statistics};
+pub use spent::{EncodingSystemCost, RunCost};
+pub use statistics::{CaseStatistics, EncodingSystemStatistics, Pairwise, Statistics};
 pub use verdict::{Limits, compare};
 
 /// The `kind` of a report's JSON.
@@ -51,7 +51,7 @@ pub const KIND: &str = "zer0gravity.report";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Report {
+pub struct RunReport {
     /// The version of this form.
     #[serde(rename = "schema_version")]
     pub schema_version: u32,
@@ -73,7 +73,7 @@ pub struct Report {
     /// The settings of the run; `None` for results that came without a plan.
     pub config: Option<Config>,
     /// The rules.
-    pub encodings: Vec<ReportedRuleSet>,
+    pub encodings: Vec<ReportedEncodingSystem>,
     /// The texts.
     pub cases: Vec<PlannedCase>,
     /// One for each experiment, in plan order.
@@ -92,7 +92,7 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct ReportedRuleSet {
+pub struct ReportedEncodingSystem {
     /// The id of the rules.
     pub id: String,
     /// The file of the rules.
@@ -108,7 +108,7 @@ pub struct ReportedRuleSet {
     pub lint: LintReport,
 }
 
-impl ReportedRuleSet {
+impl ReportedEncodingSystem {
     /// Rules with this id and hash that were not counted and not linted.
     pub fn new(id: impl Into<String>, sha256: impl Into<String>) -> Self {
         Self {
@@ -154,12 +154,12 @@ pub enum ReportError {
     },
 }
 
-impl Report {
+impl RunReport {
     /// The report of `results`, which are in plan order. `created_at` is UTC with milliseconds; `seed` decides the random
     /// sign flips of tests over many cases.
     pub fn new(
         config: Option<Config>,
-        encodings: Vec<ReportedRuleSet>,
+        encodings: Vec<ReportedEncodingSystem>,
         cases: Vec<PlannedCase>,
         results: Vec<ExperimentResult>,
         created_at: String,
@@ -194,7 +194,9 @@ impl Report {
         let mut seen = HashSet::new();
         let encodings = (results.iter())
             .filter(|result| seen.insert(&result.encoding_id))
-            .map(|result| ReportedRuleSet::new(&result.encoding_id, &result.metadata.rules_sha256))
+            .map(|result| {
+                ReportedEncodingSystem::new(&result.encoding_id, &result.metadata.rules_sha256)
+            })
             .collect();
         let mut seen = HashSet::new();
         let cases = (results.iter())
@@ -227,10 +229,10 @@ impl Report {
     /// [`ReportError`]: it is not JSON, or of another form, kind or version.
     ///
     /// ```
-    /// use zer0gravity_engine::report::Report;
-    /// let report = Report::read("[]").unwrap();
+    /// use zer0gravity_engine::report::RunReport;
+    /// let report = RunReport::read("[]").unwrap();
     /// assert_eq!(report.outcomes.items, 0);
-    /// assert!(Report::read("{}").is_err());
+    /// assert!(RunReport::read("{}").is_err());
     /// ```
     pub fn read(json: &str) -> Result<Self, ReportError> {
         /// The fields that show whether the rest can be read.

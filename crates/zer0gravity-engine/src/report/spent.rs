@@ -3,7 +3,7 @@
 use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
-use super::ReportedRuleSet;
+use super::ReportedEncodingSystem;
 use super::grouped::encoding_ids;
 use crate::model::CallTally;
 use crate::{ExperimentResult, TokenUse};
@@ -23,14 +23,14 @@ pub struct RunCost {
     #[serde(with = "crate::metrics::cost::dollars::option")]
     pub usd: Option<Usd>,
     /// The cost of each encoding.
-    pub per_encoding: Vec<RuleSetCost>,
+    pub per_encoding: Vec<EncodingSystemCost>,
 }
 
 /// The tokens and the cost of one encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct RuleSetCost {
+pub struct EncodingSystemCost {
     /// The encoding.
     pub encoding_id: String,
     /// Calls, those answered from a store too.
@@ -50,13 +50,13 @@ impl RunCost {
         self.usd = tally.usd();
     }
 
-    pub(super) fn of(encodings: &[ReportedRuleSet], results: &[ExperimentResult]) -> Self {
+    pub(super) fn of(encodings: &[ReportedEncodingSystem], results: &[ExperimentResult]) -> Self {
         let mut run = Self {
             usd: Some(Usd::ZERO),
             ..Self::default()
         };
         for id in encoding_ids(encodings, results) {
-            let mut own = RuleSetCost {
+            let mut own = EncodingSystemCost {
                 encoding_id: id.to_owned(),
                 calls: 0,
                 tokens_spent: TokenUse::default(),

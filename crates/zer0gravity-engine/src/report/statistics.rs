@@ -9,9 +9,9 @@ use super::grouped::{
     self, COMPRESSION, Group, IMPLEMENTABILITY, OutcomeCounts, SEMANTIC, TOTAL, Value, average,
     figure, groups, over_texts, within_totals,
 };
-use super::{Judges, ReportedRuleSet};
+use super::{Judges, ReportedEncodingSystem};
 use crate::ExperimentResult;
-use crate::metrics::stats::{Estimate, Interval, PairedResult, holm, paired_test};
+use crate::metrics::stats::{Interval, MeanEstimate, PairedResult, holm, paired_test};
 
 /// The statistics of a run's scores.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ use crate::metrics::stats::{Estimate, Interval, PairedResult, holm, paired_test}
 #[non_exhaustive]
 pub struct Statistics {
     /// One for each encoding, in plan order.
-    pub per_encoding: Vec<RuleSetStatistics>,
+    pub per_encoding: Vec<EncodingSystemStatistics>,
     /// One for each encoding and case, in plan order.
     pub per_case: Vec<CaseStatistics>,
     /// One for each pair of encodings.
@@ -33,7 +33,7 @@ pub struct Statistics {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct RuleSetStatistics {
+pub struct EncodingSystemStatistics {
     /// The encoding.
     pub encoding_id: String,
     /// The number of experiments.
@@ -55,15 +55,15 @@ pub struct RuleSetStatistics {
     /// Cases with a scored item.
     pub scored_cases: usize,
     /// 0 to 100.
-    pub total: Estimate,
+    pub total: MeanEstimate,
     /// 0 to 40.
-    pub semantic_preservation: Estimate,
+    pub semantic_preservation: MeanEstimate,
     /// 0 to 5.
-    pub implementability: Estimate,
+    pub implementability: MeanEstimate,
     /// Percent, negative for an expansion.
-    pub compression_percent: Estimate,
+    pub compression_percent: MeanEstimate,
     /// chrF++ of decode and original, 0 to 100.
-    pub chrf_pp: Estimate,
+    pub chrf_pp: MeanEstimate,
 }
 
 /// A case with one encoding. Intervals are over trials.
@@ -85,11 +85,11 @@ pub struct CaseStatistics {
     #[serde(with = "crate::judge::number::plain_option")]
     pub original_tokens: Option<f64>,
     /// 0 to 100.
-    pub total: Estimate,
+    pub total: MeanEstimate,
     /// 0 to 40.
-    pub semantic_preservation: Estimate,
+    pub semantic_preservation: MeanEstimate,
     /// Percent, negative for an expansion.
-    pub compression_percent: Estimate,
+    pub compression_percent: MeanEstimate,
 }
 
 /// Two encodings on the cases that both have a scored item of.
@@ -118,7 +118,7 @@ pub struct Pairwise {
 
 impl Statistics {
     pub(super) fn of(
-        encodings: &[ReportedRuleSet],
+        encodings: &[ReportedEncodingSystem],
         results: &[ExperimentResult],
         seed: u64,
     ) -> Self {
@@ -129,7 +129,7 @@ impl Statistics {
             .collect();
         Self {
             per_encoding: (of_encoding.iter())
-                .map(|(id, groups)| RuleSetStatistics::of(id, groups))
+                .map(|(id, groups)| EncodingSystemStatistics::of(id, groups))
                 .collect(),
             per_case: groups.iter().map(CaseStatistics::of).collect(),
             pairwise: pairwise(&of_encoding, seed),
@@ -138,7 +138,7 @@ impl Statistics {
     }
 }
 
-impl RuleSetStatistics {
+impl EncodingSystemStatistics {
     fn of(id: &str, groups: &[&Group<'_>]) -> Self {
         let tally = OutcomeCounts::of(groups.iter().flat_map(|group| group.items.iter().copied()));
         let mean = |value: Value, scale| over_texts(groups, value, scale);

@@ -1,6 +1,6 @@
 //! Whether a new run may pass.
 
-use super::Report;
+use super::RunReport;
 use super::compare::Comparison;
 
 /// Two drops on paper equal may differ in the last bits.
@@ -53,12 +53,12 @@ impl Limits {
 /// drop fails, which judges that give other points to the same text produce by themselves.
 ///
 /// ```
-/// use zer0gravity_engine::report::{Report, compare};
-/// let nothing = Report::read("[]").unwrap();
+/// use zer0gravity_engine::report::{RunReport, compare};
+/// let nothing = RunReport::read("[]").unwrap();
 /// assert!(compare(&nothing, &nothing, None).holds);
 /// assert!(!compare(&nothing, &nothing, Some(2.0)).holds);
 /// ```
-pub fn compare(old: &Report, new: &Report, limits: impl Into<Limits>) -> Comparison {
+pub fn compare(old: &RunReport, new: &RunReport, limits: impl Into<Limits>) -> Comparison {
     let limits = limits.into();
     let mut comparison = Comparison::of(old, new);
     comparison.max_drop = limits.max_drop;

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::model::{
-    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, PromptInputs, Stop,
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, PromptInputs,
     TokenCount,
 };
 use crate::prompts::Role;
@@ -12,6 +12,7 @@ use crate::rules::codec::{
     LexicalVerdict, Lexicon, RuleCodec, lexical_semantic, rule_implementability,
 };
 use crate::{FailureKind, ModelClient};
+use llm_types::StopReason;
 
 /// Answers for all roles without a model: the same question always gets the same bytes.
 ///
@@ -69,7 +70,7 @@ impl ModelClient for OfflineModel {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         let reply = Self::answer(&request).map(|text| ModelReply {
             text,
-            stop: Stop::EndTurn,
+            stop: StopReason::EndTurn,
             usage: None,
             cost: None,
             call: CallFacts::default(),

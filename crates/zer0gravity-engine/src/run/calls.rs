@@ -1,4 +1,4 @@
-use crate::plan::{Config, Plan, PlannedCase, RuleSet};
+use crate::plan::{Config, EncodingSystem, Plan, PlannedCase};
 use crate::prompts::{
     MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, Role, RoleInput, render,
 };
@@ -76,7 +76,7 @@ impl Sizes<'_> {
     }
 
     /// Adds the calls on one text.
-    fn case(&self, encoding: &RuleSet, planned: &PlannedCase, calls: &mut Vec<PlannedCall>) {
+    fn case(&self, encoding: &EncodingSystem, planned: &PlannedCase, calls: &mut Vec<PlannedCall>) {
         let (rules, text) = (encoding.rules.as_str(), planned.case.text.as_str());
         let config = self.config;
         let [trials, decodes, samples] =
@@ -121,7 +121,7 @@ impl Sizes<'_> {
     }
 
     /// Adds the two calls that measure the prompts of one set of rules, where the provider may not count tokens.
-    fn measures(&self, encoding: &RuleSet, calls: &mut Vec<PlannedCall>) {
+    fn measures(&self, encoding: &EncodingSystem, calls: &mut Vec<PlannedCall>) {
         let config = self.config;
         if config.label.provider == COUNTS || config.no_measure_tokens {
             return;
@@ -147,7 +147,7 @@ impl Sizes<'_> {
     }
 
     /// Adds the calls that ask judges for one set of rules.
-    fn rules(&self, encoding: &RuleSet, cases: u64, calls: &mut Vec<PlannedCall>) {
+    fn rules(&self, encoding: &EncodingSystem, cases: u64, calls: &mut Vec<PlannedCall>) {
         let config = self.config;
         let [trials, decodes, samples] =
             [config.trials, config.decodes, config.judge_samples].map(u64::from);

@@ -6,11 +6,11 @@ use durable::{Disk, Lock, LockError};
 use llm_types::Usd;
 
 use super::DirectoryError;
-use super::record::{self, Record, RescoreRecord};
+use super::record::{self, RescoreRecord, RunRecord};
 use crate::Clock;
 use crate::model::ModelLabel;
 use crate::plan::Plan;
-use crate::report::Report;
+use crate::report::RunReport;
 use crate::result::timestamp;
 use crate::text::setters::setters;
 
@@ -18,7 +18,7 @@ use crate::text::setters::setters;
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
-    record: Record,
+    record: RunRecord,
     _lock: Lock,
 }
 
@@ -59,7 +59,7 @@ impl RunDirectory {
             source,
         })?;
         let lock = lock(path)?;
-        if let Some(record) = Record::read(path)? {
+        if let Some(record) = RunRecord::read(path)? {
             let differences = record.plan.differences(plan);
             if !differences.is_empty() {
                 return Err(DirectoryError::AnotherPlan {
@@ -77,7 +77,7 @@ impl RunDirectory {
                 path: path.to_owned(),
             });
         }
-        let record = Record::new(plan.clone(), notes, timestamp(clock.now()));
+        let record = RunRecord::new(plan.clone(), notes, timestamp(clock.now()));
         record::write(&path.join("run.json"), &record)?;
         Ok(Self::of(path, record, lock))
     }
@@ -94,12 +94,12 @@ impl RunDirectory {
             return Err(none());
         }
         let lock = lock(path)?;
-        let mut directory = Self::of(path, Record::read(path)?.ok_or_else(none)?, lock);
+        let mut directory = Self::of(path, RunRecord::read(path)?.ok_or_else(none)?, lock);
         directory.adopt_rescored()?;
         Ok(directory)
     }
 
-    fn of(path: &Path, record: Record, lock: Lock) -> Self {
+    fn of(path: &Path, record: RunRecord, lock: Lock) -> Self {
         Self {
             path: path.to_owned(),
             record,
@@ -127,14 +127,14 @@ impl RunDirectory {
 
     /// The cap of the run in `path`; `None` if there is no run yet, or none that can be read.
     pub fn cap_in(path: &Path) -> Option<Usd> {
-        Record::read(path).ok()??.cap()
+        RunRecord::read(path).ok()??.cap()
     }
 
     /// Refuses a report that was made of other calls than those that are now in `path`.
     ///
     /// # Errors
     /// [`DirectoryError::CallsChanged`], or the file of calls cannot be read.
-    pub fn check_calls(path: &Path, report: &Report) -> Result<(), DirectoryError> {
+    pub fn check_calls(path: &Path, report: &RunReport) -> Result<(), DirectoryError> {
         let calls = Self::calls_in(path);
         let held = report.calls_file.as_ref().map(|held| held.holds(&calls));
         match held.transpose() {
@@ -237,18 +237,18 @@ impl RunDirectory {
     ///
     /// # Errors
     /// The file cannot be read, or is not a report.
-    pub fn report(&self) -> Result<Option<Report>, DirectoryError> {
+    pub fn report(&self) -> Result<Option<RunReport>, DirectoryError> {
         let path = self.path.join("report.json");
         match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(DirectoryError::Read { path, source }),
-            Ok(text) => Report::read(&text)
+            Ok(text) => RunReport::read(&text)
                 .map(Some)
                 .map_err(|source| DirectoryError::Report { path, source }),
         }
     }
 
-    pub(super) fn write_report(&self, report: &Report) -> Result<(), DirectoryError> {
+    pub(super) fn write_report(&self, report: &RunReport) -> Result<(), DirectoryError> {
         record::write(&self.path.join("report.json"), report)
     }
 

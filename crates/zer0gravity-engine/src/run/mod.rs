@@ -6,7 +6,7 @@
 //! ```
 //! use tokio_util::sync::CancellationToken;
 //! use zer0gravity_engine::dataset::Level;
-//! use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
+//! use zer0gravity_engine::plan::{Config, Plan, PlannedCase, EncodingSystem};
 //! use zer0gravity_engine::run::{ChangedCalls, RescoreOptions, RunDirectory, RunNotes};
 //! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
@@ -24,7 +24,7 @@
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("run");
-//! let rules = RuleSet::new("default", None, DEFAULT_RULES);
+//! let rules = EncodingSystem::new("default", None, DEFAULT_RULES);
 //! let cases = Level::find(1).unwrap().cases();
 //! let cases = cases.into_iter().map(|case| PlannedCase::new(case).level(Some(1))).collect();
 //! let plan = Plan::new(vec![rules], cases, Config::new(OfflineModel.label(), OfflineModel::NAME));

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{DirectoryError, RunNotes};
-use crate::plan::{Plan, RuleSet};
-use crate::report::Report;
+use crate::plan::{EncodingSystem, Plan};
+use crate::report::RunReport;
 
 /// The version of `run.json` and `rescore.json`.
 const SCHEMA_VERSION: u64 = 2;
@@ -19,7 +19,7 @@ const SCHEMA_VERSION: u64 = 2;
 /// The content of `run.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record {
+pub(super) struct RunRecord {
     #[serde(rename = "schema_version")]
     schema_version: u64,
     kind: String,
@@ -56,7 +56,7 @@ pub(super) struct RescoreRecord {
     /// The run's plan with the other judges.
     pub(super) plan: Plan,
     /// The report of the new judges.
-    pub(super) report: Report,
+    pub(super) report: RunReport,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -64,7 +64,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl Record {
+impl RunRecord {
     /// Makes the record that freezes `plan`.
     pub(super) fn new(plan: Plan, notes: RunNotes, frozen_at: String) -> Self {
         let mut record = Self {
@@ -99,7 +99,9 @@ impl Record {
             });
         }
         // Rules and texts of a run are frozen: results are about them.
-        let own = |encoding: &RuleSet| RuleSet::new("", None, encoding.rules.as_str()).sha256;
+        let own = |encoding: &EncodingSystem| {
+            EncodingSystem::new("", None, encoding.rules.as_str()).sha256
+        };
         let frozen = record.plan.sha256() == record.plan_sha256
             && (record.plan.encodings.iter()).all(|encoding| encoding.sha256 == own(encoding));
         if frozen {
@@ -127,7 +129,7 @@ impl Record {
 }
 
 impl RescoreRecord {
-    pub(super) fn new(plan: Plan, report: Report, complete: bool) -> Self {
+    pub(super) fn new(plan: Plan, report: RunReport, complete: bool) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
             complete,
@@ -156,7 +158,7 @@ pub(super) fn read<T: DeserializeOwned>(
     what: &'static str,
 ) -> Result<Option<T>, DirectoryError> {
     #[derive(Deserialize)]
-    struct Version {
+    struct FileVersion {
         schema_version: u64,
     }
     let bytes = match fs::read(path) {
@@ -171,7 +173,7 @@ pub(super) fn read<T: DeserializeOwned>(
         what,
         message: error.to_string(),
     };
-    let Version { schema_version } = serde_json::from_slice(&bytes).map_err(bad)?;
+    let FileVersion { schema_version } = serde_json::from_slice(&bytes).map_err(bad)?;
     if !(1..=SCHEMA_VERSION).contains(&schema_version) {
         return Err(DirectoryError::SchemaVersion {
             path: path.to_owned(),

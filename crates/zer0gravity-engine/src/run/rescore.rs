@@ -6,7 +6,7 @@ use super::{ChangedCalls, DirectoryError, RunDirectory};
 use crate::model::{CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount};
 use crate::plan::Plan;
 use crate::prompts::{PromptProfile, Role};
-use crate::report::Report;
+use crate::report::RunReport;
 use crate::result::PreviousScores;
 use crate::text::setters::setters;
 use crate::{ExperimentResult, FailureKind, ModelClient, RunEvent, Runner, StageName, StageStatus};
@@ -39,7 +39,7 @@ impl RescoreOptions {
 pub struct Rescore {
     plan: Plan,
     /// The run's report.
-    old: Report,
+    old: RunReport,
     only_failed: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Rescore {
 #[non_exhaustive]
 pub struct Rescored {
     /// The report by the judges that were asked. It has replaced the run's if nothing is unjudged.
-    pub report: Report,
+    pub report: RunReport,
     /// Results that no judge has replied to. While there are any, the run's report stays as it was.
     pub unjudged: usize,
 }
@@ -60,7 +60,7 @@ impl Rescore {
     }
 
     /// The run's report, if every judge gave a score and only failed ones were to be asked: the rescore has nothing to do.
-    pub fn nothing_to_do(&self) -> Option<&Report> {
+    pub fn nothing_to_do(&self) -> Option<&RunReport> {
         let done = self.only_failed && !self.old.results.iter().any(is_unscored);
         done.then_some(&self.old)
     }
@@ -123,7 +123,7 @@ impl RunDirectory {
     }
 
     /// The run's report, if every text of it was decoded or failed before: what was not run needs more than judges.
-    fn decoded_report(&self) -> Result<Report, DirectoryError> {
+    fn decoded_report(&self) -> Result<RunReport, DirectoryError> {
         let unrun = |result: &ExperimentResult| is_not_run(result) && result.decoded_text.is_none();
         match self.report()? {
             Some(report) if !report.results.iter().any(unrun) => Ok(report),

@@ -1,6 +1,6 @@
 use super::{DirectoryError, RunDirectory};
 use crate::plan::Plan;
-use crate::report::Report;
+use crate::report::RunReport;
 use crate::store::{CallsFile, JsonlStore};
 use crate::{RunEvent, Runner};
 
@@ -27,7 +27,7 @@ impl RunDirectory {
         runner: Runner<'_>,
         changed: ChangedCalls,
         on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<Report, DirectoryError> {
+    ) -> Result<RunReport, DirectoryError> {
         let report = self.perform(self.plan(), runner, changed, on_event).await?;
         self.write_report(&report)?;
         Ok(report)
@@ -40,7 +40,7 @@ impl RunDirectory {
         runner: Runner<'_>,
         changed: ChangedCalls,
         on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<Report, DirectoryError> {
+    ) -> Result<RunReport, DirectoryError> {
         self.check_models(&runner.context.client.label(), &plan.config.models.encoder)?;
         let mut known = self.report()?;
         if let Some(report) = &mut known {

@@ -11,8 +11,8 @@ use super::pipeline::{Pricing, run_experiment};
 use crate::dataset::RoundTripSample;
 use crate::judge::score::{MAX_LEARNABILITY, round_half_up};
 use crate::model::CallTally;
-use crate::plan::{Config, Item, Plan, PlannedCase, RuleSet};
-use crate::report::{Report, ReportedRuleSet};
+use crate::plan::{Config, EncodingSystem, Item, Plan, PlannedCase};
+use crate::report::{ReportedEncodingSystem, RunReport};
 use crate::result::timestamp;
 use crate::rules::lint::lint;
 use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel, TornLine};
@@ -54,8 +54,8 @@ pub enum RunError {
 /// After the token is cancelled nothing more is sent; calls under way are waited for and kept. A dropped future loses no kept call.
 ///
 /// ```
-/// # use zer0gravity_engine::{Context, Runner, plan::Plan, report::Report, store::MemoryStore};
-/// # async fn example(context: Context<'_>, plan: &Plan) -> Result<Report, zer0gravity_engine::RunError> {
+/// # use zer0gravity_engine::{Context, Runner, plan::Plan, report::RunReport, store::MemoryStore};
+/// # async fn example(context: Context<'_>, plan: &Plan) -> Result<RunReport, zer0gravity_engine::RunError> {
 /// let runner = Runner::new(context).store(MemoryStore::default()).concurrency(4);
 /// runner.run(plan, &mut |_| {}).await
 /// # }
@@ -116,7 +116,7 @@ impl<'a> Runner<'a> {
         &self,
         plan: &Plan,
         on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<Report, RunError> {
+    ) -> Result<RunReport, RunError> {
         let created_at = timestamp(self.context.clock.now());
         let (results, pricing, totals) = self.planned(plan, on_event).await?;
         let counter = self.context.counter;
@@ -127,7 +127,7 @@ impl<'a> Runner<'a> {
                 let tokens = local.message_tokens(&encoding.rules, counter);
                 (tokens, TokenSource::Local)
             });
-            ReportedRuleSet {
+            ReportedEncodingSystem {
                 id: encoding.id.clone(),
                 path: encoding.path.clone(),
                 sha256: encoding.sha256.clone(),
@@ -136,7 +136,7 @@ impl<'a> Runner<'a> {
                 lint: lint(&encoding.rules, counter),
             }
         });
-        let mut report = Report::new(
+        let mut report = RunReport::new(
             Some(plan.config.clone()),
             encodings.collect(),
             plan.cases.clone(),
@@ -176,14 +176,14 @@ impl<'a> Runner<'a> {
         samples: &[RoundTripSample],
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<Vec<ExperimentResult>, RunError> {
-        let mut encodings: Vec<RuleSet> = Vec::new();
+        let mut encodings: Vec<EncodingSystem> = Vec::new();
         let mut places = Vec::with_capacity(samples.len());
         let mut known = HashMap::new();
         for sample in samples {
             let rules = sample.encoding_system.as_deref().unwrap_or_default();
             let id = sample.encoding_id.as_str();
             let place = *known.entry((id, rules)).or_insert_with(|| {
-                encodings.push(RuleSet::new(id, None, rules));
+                encodings.push(EncodingSystem::new(id, None, rules));
                 encodings.len() - 1
             });
             places.push(place);
@@ -224,7 +224,7 @@ impl<'a> Runner<'a> {
     async fn items(
         &self,
         config: &Config,
-        encodings: &[RuleSet],
+        encodings: &[EncodingSystem],
         items: Vec<Item<'_>>,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<(Vec<ExperimentResult>, Pricing, CallTally), RunError> {

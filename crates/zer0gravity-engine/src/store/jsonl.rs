@@ -44,7 +44,7 @@ impl JsonlStore {
         })?;
         let mut calls = MemoryStore::default();
         let count = read_lines(file.file(), path, |record| calls.insert(&Arc::new(record)))?;
-        calls.settle();
+        calls.clear_unanswered();
         let torn = (!tail.torn.is_empty()).then_some(TornLine {
             line: count + 1,
             bytes: tail.torn.len(),
@@ -114,7 +114,7 @@ fn read_lines(
 
 fn parse(json: &[u8], line: usize, path: &Path) -> Result<CallRecord, StoreError> {
     #[derive(Deserialize)]
-    struct Version {
+    struct LineVersion {
         schema_version: u64,
     }
     let bad = |error: serde_json::Error| StoreError::BadLine {
@@ -122,7 +122,7 @@ fn parse(json: &[u8], line: usize, path: &Path) -> Result<CallRecord, StoreError
         line,
         message: error.to_string(),
     };
-    let Version { schema_version } = serde_json::from_slice(json).map_err(bad)?;
+    let LineVersion { schema_version } = serde_json::from_slice(json).map_err(bad)?;
     if schema_version != u64::from(SCHEMA_VERSION) {
         return Err(StoreError::SchemaVersion {
             path: path.to_owned(),

@@ -18,7 +18,7 @@ impl MemoryStore {
     }
 
     /// Forgets all calls if none of them has an answer: where no reply ever came, nothing could count either.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn clear_unanswered(&mut self) {
         let answered = |record: &Arc<CallRecord>| !matches!(record.answer, StoredAnswer::Error(_));
         if !self.calls.values().any(answered) {
             self.calls.clear();

@@ -149,11 +149,10 @@ pub(super) fn sample_count(text: &str) -> std::sync::Arc<CallRecord> {
 
 #[cfg(test)]
 mod tests {
-    use llm_types::Usd;
+    use llm_types::{StopReason, Usd};
 
     use super::*;
     use crate::TokenUse;
-    use crate::model::Stop;
 
     #[test]
     fn z50_totals_add_each_kind_of_answer() {
@@ -165,7 +164,7 @@ mod tests {
         let reply = |cost: Option<i64>| {
             StoredAnswer::Reply(ModelReply {
                 text: String::new(),
-                stop: Stop::EndTurn,
+                stop: StopReason::EndTurn,
                 usage: Some(TokenUse {
                     input: 2,
                     output: 1,

@@ -34,7 +34,7 @@ pub(crate) struct StoredModel<'a> {
 }
 
 /// A call before it has an answer.
-struct Question {
+struct CallQuery {
     key: CallKey,
     endpoint: Endpoint,
     role: Option<Role>,
@@ -73,7 +73,7 @@ impl<'a> StoredModel<'a> {
     /// The record of a call: from the store, from the same call under way, or of a call made now.
     async fn record<F: Future<Output = StoredAnswer>>(
         &self,
-        question: Question,
+        query: CallQuery,
         ask: impl Fn() -> F,
     ) -> Result<Arc<CallRecord>, ModelError> {
         let find = async |kept: Option<Arc<CallRecord>>| {
@@ -82,18 +82,18 @@ impl<'a> StoredModel<'a> {
                     self.note_uncounted(&kept);
                     kept
                 }
-                None => self.make(&question, ask).await?,
+                None => self.make(&query, ask).await?,
             };
             record.answer.add_to(&mut lock(&self.totals));
             Ok(record)
         };
-        self.calls.get(&question.key, find).await
+        self.calls.get(&query.key, find).await
     }
 
     /// Makes a call in its turn and keeps it; an error is of a call that was not made, so that the next run may.
     async fn make<F: Future<Output = StoredAnswer>>(
         &self,
-        question: &Question,
+        query: &CallQuery,
         ask: impl Fn() -> F,
     ) -> Result<Arc<CallRecord>, ModelError> {
         let _permit = tokio::select! {
@@ -102,14 +102,14 @@ impl<'a> StoredModel<'a> {
             permit = self.limiter.permit() => permit,
         };
         // Looked up here, where a call has its turn: those that waited need not learn it from the provider again.
-        if question.endpoint == Endpoint::CountTokens
-            && let Some(error) = lock(&self.uncounted).get(&question.model)
+        if query.endpoint == Endpoint::CountTokens
+            && let Some(error) = lock(&self.uncounted).get(&query.model)
         {
             let error = ModelError {
                 call: CallFacts::default(),
                 ..error.clone()
             };
-            return Ok(question.answered(StoredAnswer::Error(error)));
+            return Ok(query.answered(StoredAnswer::Error(error)));
         }
         let attempt = || async {
             self.stop.check()?;
@@ -120,9 +120,9 @@ impl<'a> StoredModel<'a> {
         };
         let mut answer = self.limiter.attempt(attempt, is_refused).await?;
         if let StoredAnswer::Error(error) = &mut answer {
-            self.stop.note(error, question.endpoint);
+            self.stop.note(error, query.endpoint);
         }
-        let record = question.answered(answer);
+        let record = query.answered(answer);
         self.note_uncounted(&record);
         self.store.keep(record.clone()).await;
         match &record.answer {
@@ -158,7 +158,7 @@ impl<'a> StoredModel<'a> {
     }
 }
 
-impl Question {
+impl CallQuery {
     fn answered(&self, answer: StoredAnswer) -> Arc<CallRecord> {
         Arc::new(CallRecord {
             schema_version: SCHEMA_VERSION,
@@ -174,7 +174,7 @@ impl Question {
 
 impl ModelClient for StoredModel<'_> {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
-        let question = Question {
+        let query = CallQuery {
             key: CallKey::of_message(&request, &self.model.label()),
             endpoint: Endpoint::Messages,
             role: Some(request.role),
@@ -190,7 +190,7 @@ impl ModelClient for StoredModel<'_> {
             }
         };
         async move {
-            match &self.record(question, ask).await?.answer {
+            match &self.record(query, ask).await?.answer {
                 StoredAnswer::Reply(reply) => Ok(reply.clone()),
                 StoredAnswer::Error(error) => Err(error.clone()),
                 StoredAnswer::Count(_) => Err(ModelError::unsent(
@@ -203,7 +203,7 @@ impl ModelClient for StoredModel<'_> {
     }
 
     fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
-        let question = Question {
+        let query = CallQuery {
             key: CallKey::of_count(&request, &self.model.label()),
             endpoint: Endpoint::CountTokens,
             role: None,
@@ -219,7 +219,7 @@ impl ModelClient for StoredModel<'_> {
             }
         };
         async move {
-            match &self.record(question, ask).await?.answer {
+            match &self.record(query, ask).await?.answer {
                 StoredAnswer::Count(count) => Ok(count.clone()),
                 StoredAnswer::Error(error) => Err(error.clone()),
                 StoredAnswer::Reply(_) => Err(ModelError::unsent(

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::Case;
-use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase};
+use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 use zer0gravity_engine::{
     Clock, Context, ExperimentResult, LocalCounter, ModelClient, RunError, RunEvent, Runner,
@@ -123,7 +123,7 @@ impl Desk {
         client: &dyn ModelClient,
         plan: &Plan,
         store: impl CallStore + 'static,
-    ) -> Result<Report, RunError> {
+    ) -> Result<RunReport, RunError> {
         let runner = self.runner(client).store(store);
         runner.run(plan, &mut |_| ()).await
     }
@@ -134,7 +134,7 @@ impl Desk {
         player: &Player,
         plan: &Plan,
         store: impl CallStore + 'static,
-    ) -> Result<Report, RunError> {
+    ) -> Result<RunReport, RunError> {
         finish(self.stored(player, plan, store), player)
     }
 
@@ -145,7 +145,7 @@ impl Desk {
         plan: &Plan,
         cancel: CancellationToken,
         on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<Report, RunError> {
+    ) -> Result<RunReport, RunError> {
         let runner = self.runner(client).cancel(cancel);
         runner.run(plan, on_event).await
     }
@@ -156,7 +156,7 @@ impl Desk {
         client: &dyn ModelClient,
         plan: &Plan,
         cancel: CancellationToken,
-    ) -> Result<Report, RunError> {
+    ) -> Result<RunReport, RunError> {
         self.matrix(client, plan, cancel, &mut |_| ()).await
     }
 
@@ -166,7 +166,7 @@ impl Desk {
     }
 
     /// The same, all of it.
-    pub fn report(&self, player: &Player, plan: &Plan) -> Report {
+    pub fn report(&self, player: &Player, plan: &Plan) -> RunReport {
         let run = self.quietly(player, plan, CancellationToken::new());
         finish(run, player).unwrap()
     }
@@ -177,7 +177,7 @@ impl Desk {
         player: &Player,
         plan: &Plan,
         mut choose: impl FnMut(usize) -> usize,
-    ) -> Report {
+    ) -> RunReport {
         let run = self.quietly(player, plan, CancellationToken::new());
         let step = |player: &Player| {
             let held = player.held().len();
@@ -193,7 +193,11 @@ impl Desk {
 pub fn plan(texts: &[&str]) -> Plan {
     let cases = texts.iter().zip(1..).map(|(text, id)| case(id, text));
     Plan::new(
-        vec![RuleSet::new("rules", None, "drop every second letter")],
+        vec![EncodingSystem::new(
+            "rules",
+            None,
+            "drop every second letter",
+        )],
         cases.collect(),
         Config::new(label(), MODEL),
     )

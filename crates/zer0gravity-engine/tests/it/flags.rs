@@ -5,7 +5,7 @@ use serde::Deserialize;
 use zer0gravity_engine::judge::flags::{Flag, FlagId, FlagInput, Severity, detect};
 use zer0gravity_engine::metrics::{chrf_pp, literal_recall};
 use zer0gravity_engine::model::CountRequest;
-use zer0gravity_engine::plan::RuleSet;
+use zer0gravity_engine::plan::EncodingSystem;
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::rules::lint::lint;
 use zer0gravity_engine::{DEFAULT_RULES, ExperimentResult};
@@ -35,7 +35,7 @@ impl System {
             rules: &self.rules,
             text: &self.original,
         };
-        let prompt = render(PromptProfile::Seed, input, Nonce::default());
+        let prompt = render(PromptProfile::Plain, input, Nonce::default());
         detect(
             &FlagInput::new(&self.rules, &self.original, &self.encoding, &self.decoded)
                 .encoder_prompt(&prompt.system)
@@ -112,7 +112,7 @@ fn z34_no_flag_changes_a_score() {
             })
         });
         let mut plan = plan(&[&system.original]);
-        plan.encodings = vec![RuleSet::new("rules", None, rules)];
+        plan.encodings = vec![EncodingSystem::new("rules", None, rules)];
         plan.cases[0].case.expected_output = system.expected_output.clone();
         only(Desk::default().run(&player, &plan))
     };

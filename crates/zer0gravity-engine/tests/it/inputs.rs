@@ -1,6 +1,7 @@
 //! Structs that callers fill: each is made by a constructor, so that another field breaks no caller.
 
 use jiff::Timestamp;
+use llm_types::StopReason;
 use llm_types::{ErrorClass, Usd};
 use serde_json::{Value, json};
 use zer0gravity_engine::TokenUse;
@@ -9,11 +10,11 @@ use zer0gravity_engine::judge::flags::FlagInput;
 use zer0gravity_engine::judge::score::TokenPair;
 use zer0gravity_engine::model::{
     CallFacts, CountRequest, Endpoint, ModelError, ModelLabel, ModelReply, ModelRequest,
-    PromptInputs, Repeat, Stop, TokenCount,
+    PromptInputs, Repeat, TokenCount,
 };
-use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RoleConfig, RuleSet};
+use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase, RoleConfig};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
-use zer0gravity_engine::report::ReportedRuleSet;
+use zer0gravity_engine::report::ReportedEncodingSystem;
 use zer0gravity_engine::result::Models;
 use zer0gravity_engine::rules::lint::LintReport;
 use zer0gravity_engine::run::pipeline::PriceList;
@@ -53,7 +54,11 @@ fn z51_what_a_plan_holds_is_made_by_constructors() {
     let expected = json!({"encoder": "e", "decoder": "d", "judges": ["j"]});
     assert_eq!(json!(config.models), expected);
     let cases = vec![PlannedCase::new(case.clone()).level(Some(3))];
-    let plan = Plan::new(vec![RuleSet::new("r", None, "drop vowels")], cases, config);
+    let plan = Plan::new(
+        vec![EncodingSystem::new("r", None, "drop vowels")],
+        cases,
+        config,
+    );
     let value = json!(plan);
     assert_eq!(value["cases"][0]["level"], 3);
     assert_eq!(
@@ -82,7 +87,7 @@ fn z51_what_a_plan_holds_is_made_by_constructors() {
         (Some(30), Some(4))
     );
     assert_eq!(sample.tokens.map(|pair| pair.encoded), Some(1));
-    let rules = ReportedRuleSet::new("r", "hash")
+    let rules = ReportedEncodingSystem::new("r", "hash")
         .path(Some("r.txt".to_owned()))
         .rules_tokens(Some(7))
         .lint(LintReport::default());
@@ -95,7 +100,7 @@ fn z51_what_a_plan_holds_is_made_by_constructors() {
 #[test]
 fn z51_calls_are_made_by_constructors() {
     let input = RoleInput::Implementability { rules: "r" };
-    let prompt = render(PromptProfile::Seed, input, Nonce::default());
+    let prompt = render(PromptProfile::Plain, input, Nonce::default());
     let repeat = Repeat::default()
         .encoding(Some("e".to_owned()))
         .case(Some("c".to_owned()))
@@ -122,7 +127,7 @@ fn z51_calls_are_made_by_constructors() {
         .elapsed_ms(4)
         .attempts(2);
     let reply = ModelReply::new("text")
-        .stop(Stop::MaxTokens)
+        .stop(StopReason::MaxTokens)
         .usage(Some(TokenUse::new(2, 1)))
         .cost(Some(Usd(3)))
         .call(call);

@@ -17,7 +17,7 @@ use crate::wire::{COUNT, Wire, counts, plays, text};
 
 const TEXTS: usize = 500;
 const PROFILES: [PromptProfile; 3] = [
-    PromptProfile::Seed,
+    PromptProfile::Plain,
     PromptProfile::Bands,
     PromptProfile::Guarded,
 ];
@@ -155,7 +155,7 @@ fn isolated(profile: PromptProfile) {
 
 #[test]
 fn in_the_seeds_profile() {
-    isolated(PromptProfile::Seed);
+    isolated(PromptProfile::Plain);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use zer0gravity_engine::StageStatus;
 use zer0gravity_engine::judge::{JudgeStatus, parse_judge_reply};
 use zer0gravity_engine::plan::RoleConfig;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::report::{Report, page};
+use zer0gravity_engine::report::{RunReport, page};
 use zer0gravity_engine::run::pipeline::{judge_implementability, judge_semantic};
 
 use crate::desk::{Desk, only, plan};
@@ -462,7 +462,7 @@ fn z2_a_result_holds_what_the_judge_said() {
         (rules.notes(), rules.samples[0].reply.as_str()),
         (vec![], RULES)
     );
-    let html = page(&Report::of_results(vec![result])).render().unwrap();
+    let html = page(&RunReport::of_results(vec![result])).render().unwrap();
     assert!(
         html.contains("clamped from 95")
             && html.contains("recovered from a reply of another form: in 1 result.")

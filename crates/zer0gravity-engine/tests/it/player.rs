@@ -6,9 +6,10 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use llm_types::StopReason;
 use tokio::sync::oneshot;
 use zer0gravity_engine::model::{
-    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Stop, TokenCount,
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
 };
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{FailureKind, ModelClient, StageName, TokenUse};
@@ -83,7 +84,7 @@ pub fn says(text: impl Into<String>) -> ModelReply {
 }
 
 /// The same, ended in another way.
-pub fn stops(text: &str, stop: Stop) -> ModelReply {
+pub fn stops(text: &str, stop: StopReason) -> ModelReply {
     says(text).stop(stop)
 }
 

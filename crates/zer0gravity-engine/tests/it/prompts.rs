@@ -42,7 +42,7 @@ fn the_seed_profile_is_the_users_text() {
         "fa32c1abc8720b0c",
     ];
     for (input, hash) in inputs(RULES).into_iter().zip(hashes) {
-        let prompt = render(PromptProfile::Seed, input, Nonce::default());
+        let prompt = render(PromptProfile::Plain, input, Nonce::default());
         assert_eq!(prompt.sha256.get(..16), Some(hash), "{input:?}");
     }
 }
@@ -50,7 +50,7 @@ fn the_seed_profile_is_the_users_text() {
 #[test]
 fn rules_that_hold_the_placeholder_are_not_expanded_again() {
     let rules = "say {encodingSystem}, then {encodingSystem}";
-    for profile in [PromptProfile::Seed, PromptProfile::Bands] {
+    for profile in [PromptProfile::Plain, PromptProfile::Bands] {
         for input in inputs(rules) {
             let prompt = render(profile, input, nonce());
             let whole = prompt.system + &prompt.messages[0].content;
@@ -68,7 +68,7 @@ fn rules_that_hold_the_placeholder_are_not_expanded_again() {
 #[test]
 fn limits_and_schemas() {
     for profile in [
-        PromptProfile::Seed,
+        PromptProfile::Plain,
         PromptProfile::Bands,
         PromptProfile::Guarded,
     ] {

@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::{
     ChangedCalls, DirectoryError, Estimate, RescoreOptions, Rescored, RunDirectory, RunNotes,
 };
@@ -25,7 +25,7 @@ fn resume(
     directory: &RunDirectory,
     player: &Player,
     changed: ChangedCalls,
-) -> Result<Report, DirectoryError> {
+) -> Result<RunReport, DirectoryError> {
     let desk = Desk::one_by_one();
     let mut quiet = |_: RunEvent<'_>| ();
     let run = directory.resume(desk.runner(player), changed, &mut quiet);
@@ -113,7 +113,10 @@ fn z48_an_embedder_stops_a_run_resumes_it_and_judges_it_again() {
     undisturbed.calls_file.clone_from(&report.calls_file);
     undisturbed.created_at = directory.frozen_at().to_owned();
     assert_eq!(report, undisturbed);
-    assert_eq!(Report::read(&read(&path, "report.json")).unwrap(), report);
+    assert_eq!(
+        RunReport::read(&read(&path, "report.json")).unwrap(),
+        report
+    );
 
     // A rescore whose judge fails leaves plan and report as they were.
     let before = (read(&path, "run.json"), read(&path, "report.json"));

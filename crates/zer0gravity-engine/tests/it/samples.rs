@@ -5,7 +5,7 @@ use zer0gravity_engine::dataset::{Case, CaseFormat, RoundTripSample, parse_sampl
 use zer0gravity_engine::judge::score::TokenPair;
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::{ExperimentResult, RunEvent, StageName, StageStatus, TokenSource};
 
 use crate::desk::{Desk, only};
@@ -299,7 +299,7 @@ fn z44_one_text_may_come_from_several_systems() {
     let (samples, errors) = parse_samples(file.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
     assert!(errors.is_empty(), "{errors:?}");
     let results = scored_by(&Player::default(), &config(), &samples);
-    let report = Report::of_results(results);
+    let report = RunReport::of_results(results);
     let ids: Vec<_> = report
         .statistics
         .per_encoding

@@ -4,7 +4,7 @@ use serde_json::json;
 use test_support::CannedReply;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::model::ModelError;
-use zer0gravity_engine::plan::{Config, Plan, RuleSet};
+use zer0gravity_engine::plan::{Config, EncodingSystem, Plan};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
     ExperimentResult, FailureKind, StageName, StageStatus, TokenSource, TokenUse,
@@ -194,7 +194,7 @@ fn z4_prompts_are_measured_once_for_each_set_of_rules() {
     ] {
         let asked = player.to(role);
         assert_eq!(asked.len(), 1);
-        let own = render(PromptProfile::Seed, input, Nonce::default());
+        let own = render(PromptProfile::Plain, input, Nonce::default());
         assert_eq!(
             (&asked[0].prompt.system, &asked[0].prompt.messages),
             (&own.system, &own.messages)
@@ -236,7 +236,7 @@ fn z3_the_length_of_the_rules_does_not_enter_the_numbers() {
             "x".repeat(17).clone_into(&mut reply.text);
         });
         let mut plan = plan(&["a text of 23 characters"]);
-        plan.encodings = vec![RuleSet::new("rules", None, "r".repeat(length))];
+        plan.encodings = vec![EncodingSystem::new("rules", None, "r".repeat(length))];
         let result = only(Desk::default().run(&player, &plan));
         let expected = (Some(TokenSource::Usage), [Some(23), Some(17)]);
         assert_eq!(numbers(&result), expected, "{length}");

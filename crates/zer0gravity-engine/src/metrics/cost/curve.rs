@@ -89,9 +89,9 @@ impl Serialize for Messages {
 
 impl<'de> Deserialize<'de> for Messages {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Word;
+        struct MessagesVisitor;
 
-        impl Visitor<'_> for Word {
+        impl Visitor<'_> for MessagesVisitor {
             type Value = Messages;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,6 +110,6 @@ impl<'de> Deserialize<'de> for Messages {
             }
         }
 
-        from.deserialize_any(Word)
+        from.deserialize_any(MessagesVisitor)
     }
 }

@@ -44,7 +44,7 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Estimate {
+pub struct MeanEstimate {
     /// The number of independent values: texts, or trials of one text.
     pub n: usize,
     /// The number of single numbers that these are the means of.
@@ -74,7 +74,7 @@ pub struct Estimate {
 /// assert!((equal.low - 15.905).abs() < 1e-3 && equal.high == 40.0);
 /// assert_eq!(mean_with_interval(&[70.0], (0.0, 100.0)).ci95, None);
 /// ```
-pub fn mean_with_interval(values: &[f64], scale: (f64, f64)) -> Estimate {
+pub fn mean_with_interval(values: &[f64], scale: (f64, f64)) -> MeanEstimate {
     let values: Vec<f64> = (values.iter().copied())
         .filter(|value| value.is_finite())
         .collect();
@@ -88,7 +88,7 @@ pub fn mean_with_interval(values: &[f64], scale: (f64, f64)) -> Estimate {
             student(&values, mean, scale)
         }
     });
-    Estimate {
+    MeanEstimate {
         n,
         values: n,
         mean,

@@ -18,7 +18,7 @@ pub use agreement::krippendorff_alpha;
 pub use components::{Components, StatsError, pooled_variance_components, variance_components};
 pub use drop::{DROP_ERROR, drop_p, texts_needed};
 pub use holm::holm;
-pub use interval::{Estimate, Interval, IntervalMethod, UNBOUNDED, mean_with_interval};
+pub use interval::{Interval, IntervalMethod, MeanEstimate, UNBOUNDED, mean_with_interval};
 pub use median::{panel_score, sample_median};
 pub use paired::{EXACT_FLIPS_UP_TO, PairedResult, RANDOM_FLIPS, paired_test};
 

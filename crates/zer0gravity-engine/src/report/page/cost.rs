@@ -5,7 +5,7 @@ use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 use super::{ROWS, SIGNS, number};
 use crate::TokenSource;
 use crate::judge::number::rounded;
-use crate::report::Report;
+use crate::report::RunReport;
 use crate::report::grouped::total;
 
 /// Messages that share one copy of the rules.
@@ -43,7 +43,7 @@ impl Balance<'_> {
     }
 }
 
-fn balances(report: &Report) -> Vec<Balance<'_>> {
+fn balances(report: &RunReport) -> Vec<Balance<'_>> {
     let encodings = report.encodings.iter();
     encodings
         .filter_map(|encoding| {
@@ -74,7 +74,7 @@ fn balances(report: &Report) -> Vec<Balance<'_>> {
         .collect()
 }
 
-pub(super) fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &RunReport) -> Option<Section> {
     let balances = balances(report);
     if balances.is_empty() {
         return None;

@@ -10,7 +10,7 @@ use super::{HEADING, PREVIEW, ROWS, TOLD, counted, mean, number, shortened};
 use crate::ExperimentResult;
 use crate::judge::flags::Severity;
 use crate::report::grouped::total;
-use crate::report::{CaseStatistics, Report};
+use crate::report::{CaseStatistics, RunReport};
 use crate::result::{JudgeRecord, ProceduralStatus};
 
 /// The experiments that are shown in full: where there are too many, first those that need a look, then one of each text
@@ -23,7 +23,7 @@ pub(super) struct ExperimentView {
 }
 
 impl ExperimentView {
-    pub(super) fn of(report: &Report) -> Self {
+    pub(super) fn of(report: &RunReport) -> Self {
         let results = &report.results;
         let mut order: Vec<usize> = (0..results.len()).collect();
         let urgent = |result: &ExperimentResult| {
@@ -57,7 +57,7 @@ impl ExperimentView {
     }
 
     /// The name of a result's text, as a link if the experiment is shown.
-    pub(super) fn link(&self, report: &Report, index: usize) -> Cell {
+    pub(super) fn link(&self, report: &RunReport, index: usize) -> Cell {
         let case = &report.results[index].test_case_id;
         if self.told[index] {
             Cell::link(case, anchor(index))
@@ -72,7 +72,7 @@ fn anchor(index: usize) -> String {
 }
 
 /// The texts by their totals, lowest first: what goes wrong is seen first.
-pub(super) fn texts(report: &Report, told: &ExperimentView) -> Option<Section> {
+pub(super) fn texts(report: &RunReport, told: &ExperimentView) -> Option<Section> {
     let mut cases: Vec<&CaseStatistics> = report.statistics.per_case.iter().collect();
     if cases.is_empty() {
         return None;
@@ -117,7 +117,7 @@ pub(super) fn texts(report: &Report, told: &ExperimentView) -> Option<Section> {
 }
 
 /// The difference of each text from its decoded form, letter by letter.
-pub(super) fn section(report: &Report, told: &ExperimentView) -> Option<Section> {
+pub(super) fn section(report: &RunReport, told: &ExperimentView) -> Option<Section> {
     if told.cases.is_empty() {
         return None;
     }

@@ -7,14 +7,14 @@ use report_kit::{Cell, Section, Status};
 use super::{SIGNIFICANT, counted};
 use crate::judge::JudgeStatus;
 use crate::judge::flags::Severity;
-use crate::metrics::stats::Estimate;
+use crate::metrics::stats::MeanEstimate;
 use crate::report::export::word;
 use crate::report::grouped::is_scored;
-use crate::report::{Report, RuleSetStatistics};
+use crate::report::{EncodingSystemStatistics, RunReport};
 use crate::result::JudgeRecord;
 use crate::{ExperimentResult, StageStatus};
 
-pub(super) fn title(report: &Report) -> String {
+pub(super) fn title(report: &RunReport) -> String {
     let encodings = &report.statistics.per_encoding;
     let texts = counted(report.cases.len(), "text", "texts");
     match encodings.as_slice() {
@@ -25,8 +25,8 @@ pub(super) fn title(report: &Report) -> String {
 }
 
 /// The result in two or three sentences.
-pub(in crate::report) fn lead(report: &Report) -> String {
-    let mut ranked: Vec<(f64, &RuleSetStatistics)> = (report.statistics.per_encoding.iter())
+pub(in crate::report) fn lead(report: &RunReport) -> String {
+    let mut ranked: Vec<(f64, &EncodingSystemStatistics)> = (report.statistics.per_encoding.iter())
         .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
         .collect();
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -75,7 +75,7 @@ pub(in crate::report) fn lead(report: &Report) -> String {
 }
 
 /// Whether a result of the encoding carries a critical flag.
-fn is_flagged(report: &Report, encoding: &str) -> bool {
+fn is_flagged(report: &RunReport, encoding: &str) -> bool {
     let mut own = (report.results.iter()).filter(|result| result.encoding_id == encoding);
     own.any(|result| {
         let mut flags = result.flags.iter();
@@ -84,7 +84,7 @@ fn is_flagged(report: &Report, encoding: &str) -> bool {
 }
 
 /// The encodings that are not ranked; empty for none.
-fn left_out(flagged: &[(f64, &RuleSetStatistics)]) -> String {
+fn left_out(flagged: &[(f64, &EncodingSystemStatistics)]) -> String {
     const NAMED: usize = 5;
     let scored = flagged.iter().take(NAMED);
     let names: Vec<String> = scored
@@ -105,7 +105,7 @@ fn left_out(flagged: &[(f64, &RuleSetStatistics)]) -> String {
 }
 
 /// A sentence on the results without a total because no rules were given; empty if every result has a total.
-fn without_rules(report: &Report) -> String {
+fn without_rules(report: &RunReport) -> String {
     match report.outcomes.partial {
         0 => String::new(),
         count => format!(
@@ -115,7 +115,7 @@ fn without_rules(report: &Report) -> String {
     }
 }
 
-fn unscored(report: &Report) -> String {
+fn unscored(report: &RunReport) -> String {
     if report.outcomes.partial > 0 {
         return without_rules(report);
     }
@@ -130,14 +130,14 @@ fn unscored(report: &Report) -> String {
     )
 }
 
-fn reach(total: &Estimate) -> String {
+fn reach(total: &MeanEstimate) -> String {
     total.ci95.map_or_else(String::new, |ci| {
         format!(" (95 % interval {:.1} to {:.1})", ci.low, ci.high)
     })
 }
 
 /// The parts of a total.
-fn merits(encoding: &RuleSetStatistics) -> String {
+fn merits(encoding: &EncodingSystemStatistics) -> String {
     let saved = encoding.compression_percent.mean;
     let (Some(saved), Some(kept)) = (saved, encoding.semantic_preservation.mean) else {
         return String::new();
@@ -151,7 +151,7 @@ fn merits(encoding: &RuleSetStatistics) -> String {
 }
 
 /// Whether the difference of the best and the next is significant.
-fn ahead(report: &Report, best: &str, second: &str) -> String {
+fn ahead(report: &RunReport, best: &str, second: &str) -> String {
     let pair =
         report.statistics.pairwise.iter().find(|pair| {
             (pair.a == best && pair.b == second) || (pair.a == second && pair.b == best)
@@ -192,7 +192,7 @@ pub(super) fn probability(p: f64) -> String {
 }
 
 /// The notices that change how the page is read.
-pub(super) fn notices(report: &Report) -> Vec<(Status, String)> {
+pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
     let mut notices = Vec::new();
     if report.offline {
         let text = "OFFLINE: no model was asked. Rules encoded and decoded, and the points for the meaning are a measure of common words, not a judgement.";
@@ -241,7 +241,7 @@ pub(super) fn notices(report: &Report) -> Vec<(Status, String)> {
 }
 
 /// The number of results with a judge's score that was recovered from other text, or was outside of its range.
-fn uncertain(report: &Report) -> Option<String> {
+fn uncertain(report: &RunReport) -> Option<String> {
     let count = |pick: fn(&JudgeRecord) -> bool| {
         let results = report.results.iter().filter(|result| is_scored(result));
         let details = results.map(|result| &result.details);
@@ -266,7 +266,7 @@ fn uncertain(report: &Report) -> Option<String> {
 }
 
 /// The settings that are needed to repeat the run.
-pub(super) fn provenance(report: &Report) -> Section {
+pub(super) fn provenance(report: &RunReport) -> Section {
     let metadata = || report.results.iter().map(|result| &result.metadata);
     let (tokens, config) = (&report.cost.tokens_spent, &report.config);
     let code = |text: &str| match text {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use report_kit::Section;
 
 use super::counted;
-use crate::report::Report;
+use crate::report::RunReport;
 use crate::{ExperimentResult, TokenSource};
 
-pub(super) fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &RunReport) -> Option<Section> {
     if report.results.is_empty() {
         return None;
     }
@@ -22,7 +22,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     Some(section.text(sentences.join(" ")))
 }
 
-fn judge(report: &Report) -> String {
+fn judge(report: &RunReport) -> String {
     let panel = &report.statistics.judges.semantic;
     if report.offline {
         return "No model judged: the points for the meaning count common letters and words, so a good paraphrase scores low.".to_owned();
@@ -45,7 +45,7 @@ fn judge(report: &Report) -> String {
     }
 }
 
-fn sample(report: &Report) -> String {
+fn sample(report: &RunReport) -> String {
     let texts = counted(report.cases.len(), "text", "texts");
     let distinct = |number: fn(&ExperimentResult) -> u32| {
         let numbers: BTreeSet<u32> = report.results.iter().map(number).collect();
@@ -81,7 +81,7 @@ fn times(count: usize) -> String {
     }
 }
 
-fn tokens(report: &Report) -> String {
+fn tokens(report: &RunReport) -> String {
     let count = |source| {
         let results = report.results.iter();
         results

@@ -11,8 +11,8 @@ use report_kit::{Cell, Page};
 
 pub(in crate::report) use head::lead;
 
-use super::Report;
-use crate::metrics::stats::Estimate;
+use super::RunReport;
+use crate::metrics::stats::MeanEstimate;
 
 /// Rows of a table.
 const ROWS: usize = 300;
@@ -32,11 +32,11 @@ const SIGNIFICANT: f64 = 0.05;
 /// JSON with the name `report`.
 ///
 /// ```
-/// use zer0gravity_engine::report::{Report, page};
-/// let report = Report::read("[]").unwrap();
+/// use zer0gravity_engine::report::{RunReport, page};
+/// let report = RunReport::read("[]").unwrap();
 /// assert!(page(&report).render().unwrap().contains("data-report"));
 /// ```
-pub fn page(report: &Report) -> Page {
+pub fn page(report: &RunReport) -> Page {
     let told = experiments::ExperimentView::of(report);
     let mut page = Page::new(head::title(report)).lead(lead(report));
     for (tone, notice) in head::notices(report) {
@@ -81,7 +81,7 @@ fn shortened(text: &str, limit: usize) -> String {
 }
 
 /// A mean, with its interval if there is one.
-fn mean(estimate: &Estimate) -> Cell {
+fn mean(estimate: &MeanEstimate) -> Cell {
     match (estimate.mean, estimate.ci95) {
         (Some(mean), Some(ci)) => Cell::interval(mean, ci.low, ci.high, 1),
         (Some(mean), None) => Cell::number(mean, 1),

@@ -6,21 +6,22 @@ use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Status, Table};
 
 use super::head::probability;
 use super::{ROWS, SIGNIFICANT, SIGNS, counted, mean, number};
-use crate::report::{CaseStatistics, Pairwise, Report, RuleSetStatistics};
+use crate::report::{CaseStatistics, EncodingSystemStatistics, Pairwise, RunReport};
 
 /// Pairs that are shown: ten encodings have 45 of them.
 const PAIRS: usize = 20;
 
 /// The encodings by their total, best first; those without one at the end.
-fn ranked(report: &Report) -> Vec<&RuleSetStatistics> {
+fn ranked(report: &RunReport) -> Vec<&EncodingSystemStatistics> {
     let mut ranked: Vec<_> = report.statistics.per_encoding.iter().collect();
-    let total = |encoding: &RuleSetStatistics| encoding.total.mean.unwrap_or(f64::NEG_INFINITY);
+    let total =
+        |encoding: &EncodingSystemStatistics| encoding.total.mean.unwrap_or(f64::NEG_INFINITY);
     ranked.sort_by(|a, b| total(b).total_cmp(&total(a)));
     ranked
 }
 
 /// The total of each encoding as a bar; `None` without an encoding.
-pub(super) fn totals(report: &Report) -> Option<Plot> {
+pub(super) fn totals(report: &RunReport) -> Option<Plot> {
     let ranked = ranked(report);
     if ranked.is_empty() {
         return None;
@@ -36,7 +37,7 @@ pub(super) fn totals(report: &Report) -> Option<Plot> {
     Some(Plot::bars("Total of each encoding", axis, bars))
 }
 
-pub(super) fn encodings(report: &Report) -> Option<Section> {
+pub(super) fn encodings(report: &RunReport) -> Option<Section> {
     let ranked = ranked(report);
     if ranked.is_empty() {
         return None;
@@ -79,7 +80,7 @@ pub(super) fn encodings(report: &Report) -> Option<Section> {
 }
 
 /// The encodings that no other beats in tokens saved and in meaning at once.
-fn front(report: &Report) -> Vec<&str> {
+fn front(report: &RunReport) -> Vec<&str> {
     let places = places(report);
     let beaten = |(_, saved, kept): &(&str, f64, f64)| {
         places.iter().any(|(_, other_saved, other_kept)| {
@@ -91,7 +92,7 @@ fn front(report: &Report) -> Vec<&str> {
 }
 
 /// Each encoding with the percent it saves and its points for the meaning.
-fn places(report: &Report) -> Vec<(&str, f64, f64)> {
+fn places(report: &RunReport) -> Vec<(&str, f64, f64)> {
     let encodings = report.statistics.per_encoding.iter();
     encodings
         .filter_map(|encoding| {
@@ -102,7 +103,7 @@ fn places(report: &Report) -> Vec<(&str, f64, f64)> {
         .collect()
 }
 
-pub(super) fn fidelity(report: &Report) -> Option<Section> {
+pub(super) fn fidelity(report: &RunReport) -> Option<Section> {
     let mut places = places(report);
     if places.is_empty() {
         return None;
@@ -154,7 +155,7 @@ pub(super) fn fidelity(report: &Report) -> Option<Section> {
     )))
 }
 
-fn front_names(report: &Report) -> String {
+fn front_names(report: &RunReport) -> String {
     const NAMED: usize = 8;
     let front = front(report);
     match front.len().checked_sub(NAMED) {
@@ -166,7 +167,7 @@ fn front_names(report: &Report) -> String {
 /// A series for each encoding, or one for all where there are more than one can tell apart.
 fn by_encoding(
     plot: Plot,
-    report: &Report,
+    report: &RunReport,
     cases: &[CaseStatistics],
     point: impl Fn(&CaseStatistics) -> Option<Point>,
 ) -> Plot {
@@ -186,7 +187,7 @@ fn by_encoding(
     })
 }
 
-pub(super) fn head_to_head(report: &Report) -> Option<Section> {
+pub(super) fn head_to_head(report: &RunReport) -> Option<Section> {
     let mut pairs: Vec<&Pairwise> = report.statistics.pairwise.iter().collect();
     if pairs.is_empty() {
         return None;
@@ -261,7 +262,7 @@ fn needed(pairs: usize) -> usize {
     needed.unwrap_or(64) as usize
 }
 
-pub(super) fn by_length(report: &Report) -> Option<Section> {
+pub(super) fn by_length(report: &RunReport) -> Option<Section> {
     let cases = &report.statistics.per_case;
     let mut lengths = HashMap::new();
     for case in cases {

@@ -8,10 +8,10 @@ use super::experiments::ExperimentView;
 use super::{ROWS, counted, mean, number};
 use crate::judge::flags::{FlagId, Severity};
 use crate::report::export::word;
-use crate::report::{JudgeStatistics, Report};
+use crate::report::{JudgeStatistics, RunReport};
 use crate::{FailureKind, StageName, StageStatus};
 
-pub(super) fn flags(report: &Report, told: &ExperimentView) -> Option<Section> {
+pub(super) fn flags(report: &RunReport, told: &ExperimentView) -> Option<Section> {
     /// Results with a flag: how many, the first of them, and what it says.
     struct Raised<'a> {
         count: usize,
@@ -100,7 +100,7 @@ fn meaning(id: FlagId) -> &'static str {
     }
 }
 
-pub(super) fn outcomes(report: &Report, told: &ExperimentView) -> Option<Section> {
+pub(super) fn outcomes(report: &RunReport, told: &ExperimentView) -> Option<Section> {
     let outcomes = &report.outcomes;
     if outcomes.items == 0 {
         return None;
@@ -153,7 +153,7 @@ pub(super) fn tone(status: StageStatus) -> Status {
     }
 }
 
-pub(super) fn judges(report: &Report) -> Option<Section> {
+pub(super) fn judges(report: &RunReport) -> Option<Section> {
     let judges = &report.statistics.judges;
     let panel = &judges.semantic;
     if panel.per_judge.is_empty() {
@@ -212,7 +212,7 @@ fn spread(judges: &[JudgeStatistics]) -> Table {
         .limit(ROWS)
 }
 
-pub(super) fn lint(report: &Report) -> Option<Section> {
+pub(super) fn lint(report: &RunReport) -> Option<Section> {
     let findings = || {
         let encodings = report.encodings.iter();
         encodings.flat_map(|encoding| {

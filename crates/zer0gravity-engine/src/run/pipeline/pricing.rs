@@ -9,7 +9,7 @@ use super::tokens::count;
 use crate::judge::score::TokenPair;
 use crate::metrics::cost::{Cost, MoneySaved, OverheadSource, known_overhead_tokens};
 use crate::model::CallTally;
-use crate::plan::{Config, Costs, RuleSet};
+use crate::plan::{Config, Costs, EncodingSystem};
 use crate::{Context, TokenCounter, TokenSource};
 
 /// The price of a prompt at one provider.
@@ -48,7 +48,11 @@ impl Pricing {
     /// provider does not count, an estimate takes its place, with its source.
     ///
     /// A failure that ends the run (a key, an account, a cap) ends it here too: the client sends nothing more.
-    pub(crate) async fn measure(ctx: &Context<'_>, config: &Config, encodings: &[RuleSet]) -> Self {
+    pub(crate) async fn measure(
+        ctx: &Context<'_>,
+        config: &Config,
+        encodings: &[EncodingSystem],
+    ) -> Self {
         if config.cost == Costs::None {
             return Self::default();
         }

@@ -6,13 +6,14 @@ use super::stage::{Stage, StageFailure};
 use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply};
 use crate::model::CallTally;
-use crate::model::{ModelReply, ModelRequest, PromptInputs, Stop};
+use crate::model::{ModelReply, ModelRequest, PromptInputs};
 use crate::plan::RoleConfig;
 use crate::prompts::{
     ASK_AGAIN, MAX_MEASURE_TOKENS, Nonce, Prompt, PromptMessage, Role, RoleInput, render,
 };
 use crate::text::{js_trim, preview};
 use crate::{ModelClient, StageStatus};
+use llm_types::StopReason;
 
 /// A text that the encoder or the decoder wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,8 +259,8 @@ async fn ask(
         Ok(reply) => {
             tally.add_reply(&reply);
             match reply.stop {
-                Stop::Refusal | Stop::ContentFilter => {
-                    let why = if reply.stop == Stop::Refusal {
+                StopReason::Refusal | StopReason::ContentFilter => {
+                    let why = if reply.stop == StopReason::Refusal {
                         "the model refused"
                     } else {
                         "a content filter cut the reply"
@@ -285,11 +286,11 @@ async fn ask(
 /// Whether a reply is whole and says something.
 fn finished(reply: &ModelReply) -> Result<(), StageFailure> {
     let (status, detail) = match reply.stop {
-        Stop::MaxTokens => (
+        StopReason::MaxTokens => (
             StageStatus::Truncated,
             "the reply reached its limit of tokens",
         ),
-        Stop::ContextWindow => (StageStatus::Truncated, "the context window is full"),
+        StopReason::ContextWindow => (StageStatus::Truncated, "the context window is full"),
         _ if is_blank(&reply.text) => (StageStatus::Empty, "the reply holds no text"),
         _ => return Ok(()),
     };

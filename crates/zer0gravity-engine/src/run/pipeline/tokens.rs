@@ -75,7 +75,7 @@ pub(crate) fn need_measuring(
         && !config.no_measure_tokens
         && config.models.encoder == config.models.decoder
         // In the other profiles the user's turn holds more than the text.
-        && config.prompt_profile == PromptProfile::Seed
+        && config.prompt_profile == PromptProfile::Plain
 }
 
 /// The two numbers and where they come from.

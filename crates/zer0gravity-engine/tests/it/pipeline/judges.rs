@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use zer0gravity_engine::StageStatus;
 use zer0gravity_engine::judge::JudgeStatus;
-use zer0gravity_engine::plan::{Plan, RuleSet};
+use zer0gravity_engine::plan::{EncodingSystem, Plan};
 use zer0gravity_engine::prompts::Role;
 
 use crate::desk::{Desk, only, plan};
@@ -128,9 +128,9 @@ fn rules_may_be_judged_once() {
     let mut plan = plan(&["one text", "another text", "a third text"]);
     // Two files with the same rules are one set of rules.
     plan.encodings
-        .push(RuleSet::new("other", None, "drop vowels"));
+        .push(EncodingSystem::new("other", None, "drop vowels"));
     let same = plan.encodings[0].rules.clone();
-    plan.encodings.push(RuleSet::new("copy", None, same));
+    plan.encodings.push(EncodingSystem::new("copy", None, same));
     plan.config.trials = 2;
     plan.config.judge_samples = 2;
     plan.config.models.judges = vec!["judge-1".to_owned(), "judge-2".to_owned()];

@@ -1,7 +1,7 @@
 //! Whatever ends first, results come in plan order and say the same.
 
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::plan::{Plan, RuleSet};
+use zer0gravity_engine::plan::{EncodingSystem, Plan};
 use zer0gravity_engine::{ExperimentResult, RunEvent, StageName};
 
 use crate::desk::{Desk, plan};
@@ -10,7 +10,7 @@ use crate::player::{Asked, Player, drive};
 fn big() -> Plan {
     let mut plan = plan(&["one text", "another text", "a third text"]);
     plan.encodings
-        .push(RuleSet::new("other", None, "drop vowels"));
+        .push(EncodingSystem::new("other", None, "drop vowels"));
     plan.config.trials = 2;
     plan.config.decodes = 2;
     plan

@@ -1,7 +1,8 @@
 //! How each stage can end, and what a result keeps of what came before.
 
+use llm_types::StopReason;
 use serde_json::json;
-use zer0gravity_engine::model::{ModelError, ModelReply, Stop};
+use zer0gravity_engine::model::{ModelError, ModelReply};
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::result::ProceduralStatus;
 use zer0gravity_engine::run::pipeline::run_experiment;
@@ -40,12 +41,16 @@ fn statuses(result: &ExperimentResult) -> Vec<StageStatus> {
 fn bad_texts() -> Vec<(Answer, StageStatus, Option<&'static str>)> {
     use StageStatus::{ApiError, Empty, Refused, Truncated};
     vec![
-        (Ok(stops("", Stop::Refusal)), Refused, None),
-        (Ok(stops("I will not.", Stop::Refusal)), Refused, None),
-        (Ok(stops("half", Stop::ContentFilter)), Refused, None),
-        (Ok(stops("half", Stop::MaxTokens)), Truncated, None),
-        (Ok(stops("", Stop::MaxTokens)), Truncated, None),
-        (Ok(stops("half", Stop::ContextWindow)), Truncated, None),
+        (Ok(stops("", StopReason::Refusal)), Refused, None),
+        (Ok(stops("I will not.", StopReason::Refusal)), Refused, None),
+        (Ok(stops("half", StopReason::ContentFilter)), Refused, None),
+        (Ok(stops("half", StopReason::MaxTokens)), Truncated, None),
+        (Ok(stops("", StopReason::MaxTokens)), Truncated, None),
+        (
+            Ok(stops("half", StopReason::ContextWindow)),
+            Truncated,
+            None,
+        ),
         (Ok(says("")), Empty, None),
         (Ok(says(" \n\u{feff}\u{3000}")), Empty, None),
         (Err(fails("server", 500)), ApiError, Some("server")),
@@ -144,13 +149,17 @@ fn a_bad_judge_keeps_texts_and_counts() {
     use StageStatus::{ApiError, Empty, Refused, Truncated, Unparseable};
     let prose = "a fair decoding";
     let cases: Vec<(Answer, StageStatus, u32)> = vec![
-        (Ok(stops(SEMANTIC, Stop::Refusal)), Refused, 1),
-        (Ok(stops(prose, Stop::ContentFilter)), Refused, 1),
+        (Ok(stops(SEMANTIC, StopReason::Refusal)), Refused, 1),
+        (Ok(stops(prose, StopReason::ContentFilter)), Refused, 1),
         (Ok(says(prose)), Unparseable, 2),
         (Ok(says(r#"{"reasoning": "good"}"#)), Unparseable, 2),
         (Ok(says(r#"{"score": null}"#)), Unparseable, 2),
-        (Ok(stops(r#"{"score": 3"#, Stop::MaxTokens)), Truncated, 2),
-        (Ok(stops(prose, Stop::ContextWindow)), Truncated, 2),
+        (
+            Ok(stops(r#"{"score": 3"#, StopReason::MaxTokens)),
+            Truncated,
+            2,
+        ),
+        (Ok(stops(prose, StopReason::ContextWindow)), Truncated, 2),
         (Ok(says(" ")), Empty, 2),
         (Err(fails("server", 500)), ApiError, 1),
     ];
@@ -199,7 +208,7 @@ fn both_judges_fail_and_the_first_is_the_outcome() {
 
 #[test]
 fn a_judge_that_is_cut_behind_its_json_has_spoken() {
-    for stop in [Stop::MaxTokens, Stop::ContextWindow] {
+    for stop in [StopReason::MaxTokens, StopReason::ContextWindow] {
         let cut = format!("{SEMANTIC} and this is why I");
         let result = with(Role::SemanticJudge, Ok(stops(&cut, stop)));
         assert!(result.outcome.is_ok());

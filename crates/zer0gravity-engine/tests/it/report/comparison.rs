@@ -4,7 +4,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 use zer0gravity_engine::prompts::PromptProfile;
-use zer0gravity_engine::report::{Changes, Comparison, Limits, Report, compare};
+use zer0gravity_engine::report::{Changes, Comparison, Limits, RunReport, compare};
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus};
 
 use super::sample::{failed, item, judged, numbered, report, small, tokens, without_rules};
@@ -146,7 +146,7 @@ fn what_is_not_measured_any_more_does_not_pass() {
     );
     assert_eq!(found.changes.texts, ["c0"]);
     // Nothing in common is no evidence.
-    let nothing = Report::read("[]").unwrap();
+    let nothing = RunReport::read("[]").unwrap();
     let found = compare(&nothing, &report(run([20, 20])), Some(1.0));
     assert_eq!(
         found.reasons,
@@ -215,7 +215,7 @@ fn judged_by(model: &str, profile: PromptProfile, hash: &str) -> Vec<ExperimentR
 
 #[test]
 fn z6_settings_of_files_come_from_their_results() {
-    let old = || judged_by("sonnet", PromptProfile::Seed, "18");
+    let old = || judged_by("sonnet", PromptProfile::Plain, "18");
     let new = || judged_by("haiku", PromptProfile::Guarded, "99");
     let found = compared(old(), new(), None);
     assert!(found.holds);
@@ -236,7 +236,7 @@ fn z6_settings_of_files_come_from_their_results() {
     let allowed = Limits::from(Some(50.0)).allowing_changed_judge(true);
     assert!(compare(&report(old()), &report(new()), allowed).holds);
     // Another prompt alone is another judge, and so is none.
-    let prompt = judged_by("sonnet", PromptProfile::Seed, "77");
+    let prompt = judged_by("sonnet", PromptProfile::Plain, "77");
     let found = compared(old(), prompt, Some(50.0));
     let reason = "not comparable: judge differs (sonnet with prompt 18, sonnet with prompt 77)";
     assert_eq!(found.reasons, [reason]);
@@ -299,7 +299,7 @@ fn z5_items_without_rules_are_not_compared() {
 }
 
 /// A run of these totals, one list for each encoding, one number for each case.
-fn totals(template: &Report, totals: &[Vec<f64>]) -> Report {
+fn totals(template: &RunReport, totals: &[Vec<f64>]) -> RunReport {
     let sample = &template.results[0];
     let results = totals.iter().enumerate().flat_map(|(encoding, totals)| {
         totals.iter().enumerate().map(move |(case, total)| {

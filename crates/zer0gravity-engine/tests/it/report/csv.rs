@@ -1,6 +1,6 @@
 //! The table for spreadsheets.
 
-use zer0gravity_engine::report::{CSV_COLUMNS, Report, export_csv};
+use zer0gravity_engine::report::{CSV_COLUMNS, RunReport, export_csv};
 use zer0gravity_engine::{StageName, StageStatus};
 
 use super::sample::{failed, item, report, small, tokens};
@@ -71,7 +71,7 @@ fn lines_end_as_the_standard_says() {
     let csv = export_csv(&small());
     assert_eq!(csv.matches("\r\n").count(), 13);
     assert_eq!(
-        export_csv(&Report::read("[]").unwrap())
+        export_csv(&RunReport::read("[]").unwrap())
             .matches('\n')
             .count(),
         1

@@ -1,7 +1,7 @@
 //! The numbers of a report.
 
 use serde_json::{Value, json};
-use zer0gravity_engine::report::{Report, ReportError, Statistics, export_json};
+use zer0gravity_engine::report::{ReportError, RunReport, Statistics, export_json};
 use zer0gravity_engine::{StageName, StageStatus};
 
 use super::sample::{failed, item, judged, numbered, panel, report, small, tokens, without_rules};
@@ -47,42 +47,42 @@ fn the_keys_stand_in_the_order_of_the_specification() {
 fn it_reads_back_as_it_was_written() {
     let report = small();
     let json = export_json(&report);
-    assert_eq!(Report::read(&json).unwrap(), report);
-    assert_eq!(export_json(&Report::read(&json).unwrap()), json);
+    assert_eq!(RunReport::read(&json).unwrap(), report);
+    assert_eq!(export_json(&RunReport::read(&json).unwrap()), json);
     // What `run` writes says the same about what both know.
     let results = serde_json::to_string(&report.results).unwrap();
-    let plain = Report::read(&format!("\u{feff} {results}")).unwrap();
+    let plain = RunReport::read(&format!("\u{feff} {results}")).unwrap();
     assert_eq!(plain.statistics, report.statistics);
     assert_eq!(plain.results, report.results);
     assert_eq!((plain.cases.len(), plain.encodings.len()), (3, 2));
     assert_eq!(plain.created_at, "2026-02-03T04:05:06.789Z");
     let mut replayed = report;
     replayed.replayed = true;
-    assert_eq!(Report::read(&export_json(&replayed)).unwrap(), replayed);
+    assert_eq!(RunReport::read(&export_json(&replayed)).unwrap(), replayed);
 }
 
 #[test]
 fn what_is_no_report_is_refused() {
     let mut value = serde_json::to_value(small()).unwrap();
     value["kind"] = "else".into();
-    let error = Report::read(&value.to_string()).unwrap_err();
+    let error = RunReport::read(&value.to_string()).unwrap_err();
     assert!(matches!(error, ReportError::Kind { .. }), "{error}");
     value["kind"] = "zer0gravity.report".into();
     value["schema_version"] = 9.into();
-    let error = Report::read(&value.to_string()).unwrap_err();
+    let error = RunReport::read(&value.to_string()).unwrap_err();
     assert!(
         matches!(error, ReportError::Version { found: 9 }),
         "{error}"
     );
     let mut results = serde_json::to_value(small().results).unwrap();
     results[1]["schema_version"] = 3.into();
-    let error = Report::read(&results.to_string()).unwrap_err();
+    let error = RunReport::read(&results.to_string()).unwrap_err();
     assert!(
         matches!(error, ReportError::Version { found: 3 }),
         "{error}"
     );
     for text in ["", "half", "[", "[{}]", "{\"kind\": 3}", "null"] {
-        let error = Report::read(text).unwrap_err();
+        let error = RunReport::read(text).unwrap_err();
         assert!(matches!(error, ReportError::Json { .. }), "{text}: {error}");
     }
 }
@@ -103,9 +103,9 @@ fn z2_what_version_1_wrote_is_still_read() {
             }
         }
     }
-    let report = Report::read(&value.to_string()).unwrap();
+    let report = RunReport::read(&value.to_string()).unwrap();
     assert_eq!(report.results.len(), small().results.len());
-    assert!(Report::read(&value["results"].to_string()).is_ok());
+    assert!(RunReport::read(&value["results"].to_string()).is_ok());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use scraper::Html;
 use serde_json::{Value, json};
 use zer0gravity_engine::judge::JudgeStatus;
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 
 use super::page::{found, html, texts};
 use super::sample::small;
@@ -57,7 +57,7 @@ fn fill(value: &mut Value, text: &str) {
 }
 
 /// The small report, every text of it replaced.
-fn filled(text: &str) -> Report {
+fn filled(text: &str) -> RunReport {
     let mut report = small();
     for result in &mut report.results {
         result.details.semantic_reasoning = Some(json!({"because": "x"}));
@@ -159,12 +159,12 @@ fn absurd_numbers_are_shown_or_left_out() {
         result.metadata.total_tokens_used.input = u64::MAX;
         result.level = Some(u32::MAX);
     }
-    let report = Report::of_results(report.results);
+    let report = RunReport::of_results(report.results);
     let html = html(&report);
     assert!(!html.contains("NaN") && !html.contains(">inf<"));
     let json = zer0gravity_engine::report::export_json(&report);
     assert!(!json.contains("NaN"));
-    assert!(Report::read(&json).is_ok());
+    assert!(RunReport::read(&json).is_ok());
     zer0gravity_engine::report::export_csv(&report);
 }
 
@@ -175,7 +175,7 @@ fn ids_may_be_anything_and_the_same() {
         result.test_case_id = "score".into();
         result.encoding_id = "result-0".into();
     }
-    let report = Report::of_results(results);
+    let report = RunReport::of_results(results);
     let page = Html::parse_document(&html(&report));
     assert_eq!(report.statistics.per_encoding.len(), 1);
     // Every link leads somewhere, and no place has its name twice.

@@ -3,7 +3,7 @@
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use zer0gravity_engine::judge::flags::FlagId;
-use zer0gravity_engine::report::{Report, page};
+use zer0gravity_engine::report::{RunReport, page};
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource};
 
 use super::sample::{failed, flag, item, judged, numbered, report, small, tokens};
@@ -19,11 +19,11 @@ pub(crate) fn texts(page: &Html, selector: &str) -> Vec<String> {
     elements.map(|element| element.text().collect()).collect()
 }
 
-pub(crate) fn html(report: &Report) -> String {
+pub(crate) fn html(report: &RunReport) -> String {
     page(report).render().unwrap()
 }
 
-fn parsed(report: &Report) -> Html {
+fn parsed(report: &RunReport) -> Html {
     Html::parse_document(&html(report))
 }
 
@@ -77,12 +77,12 @@ fn the_data_inside_is_the_report() {
     let data: Value = serde_json::from_str(&texts(&page, "#data-report").concat()).unwrap();
     assert_eq!(data, serde_json::to_value(&report).unwrap());
     // Anybody can take it out and read it back.
-    assert_eq!(Report::read(&data.to_string()).unwrap(), report);
+    assert_eq!(RunReport::read(&data.to_string()).unwrap(), report);
 }
 
 #[test]
 fn banners_say_what_was_not_asked() {
-    let notices = |report: &Report| texts(&parsed(report), "header .notice bdi").join("\n");
+    let notices = |report: &RunReport| texts(&parsed(report), "header .notice bdi").join("\n");
     let mut report = small();
     assert_eq!(notices(&report), "");
     report.replayed = true;
@@ -93,12 +93,12 @@ fn banners_say_what_was_not_asked() {
     for result in &mut results {
         result.offline = true;
     }
-    assert!(notices(&Report::of_results(results)).starts_with("OFFLINE: "));
+    assert!(notices(&RunReport::of_results(results)).starts_with("OFFLINE: "));
 }
 
 #[test]
 fn limits_say_what_was_estimated() {
-    let limits = |report: &Report| texts(&parsed(report), "#at-limits > p").concat();
+    let limits = |report: &RunReport| texts(&parsed(report), "#at-limits > p").concat();
     let mut report = small();
     let text = limits(&report);
     assert!(
@@ -161,7 +161,7 @@ fn leads_say_the_result() {
 }
 
 /// So many results of ten encodings.
-pub(super) fn many(count: usize) -> Report {
+pub(super) fn many(count: usize) -> RunReport {
     let text =
         "The quick brown fox jumps over the lazy dog, and nobody asks why it would. ".repeat(6);
     let results = (0..count).map(|index| {

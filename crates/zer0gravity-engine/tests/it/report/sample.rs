@@ -10,7 +10,7 @@ use zer0gravity_engine::judge::score::{
 };
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, PlannedCase};
-use zer0gravity_engine::report::{Report, ReportedRuleSet};
+use zer0gravity_engine::report::{ReportedEncodingSystem, RunReport};
 use zer0gravity_engine::result::{
     Details, JudgeRecord, Procedural, PromptHashes, Randomness, SCHEMA_VERSION,
 };
@@ -187,12 +187,12 @@ pub(crate) fn without_rules(mut item: ExperimentResult) -> ExperimentResult {
 }
 
 /// A report without a plan's configuration.
-pub(crate) fn report(results: Vec<ExperimentResult>) -> Report {
-    Report::of_results(results)
+pub(crate) fn report(results: Vec<ExperimentResult>) -> RunReport {
+    RunReport::of_results(results)
 }
 
 /// Two encodings on three texts, two trials each: one refused item, one flag, one finding about the rules.
-pub(crate) fn small() -> Report {
+pub(crate) fn small() -> RunReport {
     let mut results = Vec::new();
     for (encoding, points, saved) in [("vowels", 36, 20), ("signs", 30, 40)] {
         for (index, (case, text, original)) in TEXTS.into_iter().enumerate() {
@@ -219,7 +219,7 @@ pub(crate) fn small() -> Report {
     let encoding = |id: &str, tokens, findings| {
         let mut lint = LintReport::default();
         lint.findings = findings;
-        ReportedRuleSet::new(id, "0".repeat(64))
+        ReportedEncodingSystem::new(id, "0".repeat(64))
             .path(Some(format!("rules/{id}.txt")))
             .rules_tokens(tokens)
             .lint(lint)
@@ -236,7 +236,7 @@ pub(crate) fn small() -> Report {
                 .level(id.get(..1).and_then(|level| level.parse().ok()))
         })
         .collect();
-    Report::new(
+    RunReport::new(
         Some(config),
         vec![
             encoding("vowels", Some(52), Vec::new()),

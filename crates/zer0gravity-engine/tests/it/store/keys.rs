@@ -20,7 +20,7 @@ fn request() -> ModelRequest {
     ModelRequest::new(
         Role::Encoder,
         "m",
-        render(PromptProfile::Seed, input, Nonce::default()),
+        render(PromptProfile::Plain, input, Nonce::default()),
     )
     .repeat(Repeat::default().trial(Some(1)))
 }

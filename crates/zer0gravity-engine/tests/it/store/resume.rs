@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use llm_types::StopReason;
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::model::Stop;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::store::{CallRecord, CallStore as _, JsonlStore, StoredAnswer};
 use zer0gravity_engine::{ExperimentResult, FailureKind, StageStatus, TokenSource};
 
@@ -43,7 +43,7 @@ enum End {
 }
 
 /// Ends a run after so many answers; gives the report of one that came to its end and how many calls were under way.
-fn ended(end: End, answers: usize, desk: &Desk, plan: &Plan) -> (Option<Report>, usize) {
+fn ended(end: End, answers: usize, desk: &Desk, plan: &Plan) -> (Option<RunReport>, usize) {
     let player = Player::default().holding();
     let cancel = CancellationToken::new();
     let run = desk.quietly(&player, plan, cancel.clone());
@@ -185,8 +185,8 @@ fn a_failed_call_is_logged_and_asked_again() {
 #[test]
 fn refused_and_cut_replies_are_replies() {
     for (stop, status) in [
-        (Stop::Refusal, StageStatus::Refused),
-        (Stop::MaxTokens, StageStatus::Truncated),
+        (StopReason::Refusal, StageStatus::Refused),
+        (StopReason::MaxTokens, StageStatus::Truncated),
     ] {
         let plan = plan(&["abcdefghij"]);
         let first = Desk::default();
