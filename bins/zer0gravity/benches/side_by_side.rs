@@ -6,7 +6,7 @@
 //! `ZG_REFERENCE_CMD` says how (such as `node /path/to/cli.cjs`); else its figures are those that the specification
 //! states, measured on another machine, and are marked so. A number as argument is the number of runs.
 //!
-//! Times are taken by the `time` of bash around the program alone, memory by `/usr/bin/time` in runs of their own.
+//! Times are taken by the `time` of bash around the program alone, memory by `/usr/bin/time` in separate runs.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -29,14 +29,14 @@ const MEMORY_RUNS: usize = 3;
 /// Texts of the scenario with many experiments in one process.
 const MANY: usize = 100;
 
-/// What is run.
+/// A pair of commands to measure.
 struct Scenario {
     name: &'static str,
     /// Arguments of our binary.
     ours: Vec<&'static str>,
-    /// Arguments of the reference; none where it has no such command.
+    /// Arguments of the reference; `None` where it has no such command.
     reference: Option<Vec<&'static str>>,
-    /// Answers come so late; none where nobody is asked.
+    /// Milliseconds before each answer of the server; `None` without a server.
     latency: Option<u64>,
     /// Figures of the reference as the specification states them.
     stated: Figures,

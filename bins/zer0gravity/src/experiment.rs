@@ -39,7 +39,7 @@ pub fn score(
     watched(asked, samples.len(), session, work)
 }
 
-/// Does work in the engine with a bar that shows how far it is, until it ends or Ctrl-C ends it.
+/// Runs `work` in the engine with a progress bar, until it ends or Ctrl-C ends it.
 pub fn watched<T>(
     asked: &ModelChoice,
     total: usize,
@@ -56,7 +56,7 @@ pub fn watched<T>(
     let mut show = |event: RunEvent<'_>| match event {
         RunEvent::Ended { done, .. } => bar.set_position(done as u64),
         RunEvent::CutOff { path, line } => session.warn(&format!(
-            "{}, line {}: cut off, {} bytes: it was not written to its end",
+            "{}, line {}: removed an incomplete line of {} bytes",
             bin_support::escape(&path.display().to_string()),
             line.line,
             line.bytes
@@ -77,7 +77,7 @@ fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
         // A closed stderr is not a failure.
         let _ = writeln!(
             io::stderr(),
-            "zer0gravity: stopping when the calls under way are answered; once more ends at once"
+            "zer0gravity: stopping after the calls under way; a second Ctrl-C stops at once"
         );
     });
     token
@@ -97,7 +97,7 @@ pub fn conclude(
     }
     let checked = checks.min_total.is_some() || checks.fail_on_flag;
     if checked && results.iter().any(|result| result.offline) {
-        session.warn("checks ran on offline results");
+        session.warn("the checks used offline results");
     }
     exit(results, left_out, checks)
 }
@@ -123,7 +123,7 @@ fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
             "continue with `{resume} --max-usd` and a higher cap for the whole run, or lower --max-output-tokens"
         ),
         (Some(resume), false) => format!("continue with `{resume}`"),
-        (None, _) => "nothing of it is kept without --run-dir".to_owned(),
+        (None, _) => "without --run-dir the calls are not kept".to_owned(),
     };
     format!("{why}; {how}")
 }

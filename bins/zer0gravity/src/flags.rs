@@ -7,7 +7,7 @@ use bin_support::ModelFlags;
 use clap::builder::RangedU64ValueParser;
 use zer0gravity_engine::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 
-/// 1 to 1000.
+/// A number of repetitions, 1 to 1000.
 fn repeats() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..=1000)
 }

@@ -1,4 +1,4 @@
-//! From flags to a plan: which encodings and which texts.
+//! The encoding systems and texts that the flags name.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use zer0gravity_engine::plan::{EncodingSystem, PlannedCase};
 use crate::error::Error;
 use crate::flags::Texts;
 
-/// Longer files of rules are not read to their end.
+/// The limit of an input file in bytes.
 const READ_LIMIT: u64 = 256 << 20;
 
 /// The texts of a plan, and whether lines of a dataset were left out.

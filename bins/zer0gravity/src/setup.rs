@@ -1,4 +1,4 @@
-//! From flags to the models and settings of a run.
+//! The models and settings of a run, by its flags.
 
 use std::path::Path;
 

@@ -36,7 +36,7 @@ impl Summary {
         }
     }
 
-    /// Of texts that came from elsewhere.
+    /// The summary of texts that another tool encoded.
     pub fn of_given(offline: bool, verbose: bool, encodings: bool) -> Self {
         Self {
             offline,

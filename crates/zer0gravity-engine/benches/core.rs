@@ -1,4 +1,4 @@
-//! How long the steps beside the calls take: the score, reading judges, a call's key, and opening a store of 10,000 calls.
+//! Times of the steps between calls: the score, reading judges, a call's key, and opening a store of 10,000 calls.
 #![expect(clippy::expect_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;

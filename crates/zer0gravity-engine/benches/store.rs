@@ -200,7 +200,7 @@ fn peak() -> u64 {
     kib.parse::<u64>().unwrap() * 1024
 }
 
-/// What a child process does; it prints its peaks before and after.
+/// The work of a child process, which prints its peaks of memory before and after.
 fn child(what: &str, path: &Path) {
     let plan = plan(if what == "open" { 0 } else { MANY }, TEXT);
     let before = peak();

@@ -1,4 +1,4 @@
-//! How fast texts are compared, encoded, decoded and read as rules, on texts of 1,000 words.
+//! Times of comparing, encoding, decoding and reading rules, on texts of 1,000 words.
 //!
 //! `cargo bench -p zer0gravity-engine --bench text`; `benches/metrics.py` measures the Python packages
 //! on the same pair of texts.
@@ -83,7 +83,7 @@ fn rules(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What the largest texts cost that are taken without `--allow-long`: 1 MiB.
+/// Times for texts of 1 MiB, the largest that run without `--allow-long`.
 fn large(criterion: &mut Criterion) {
     let (reference, hypothesis) = pair_of_texts(160_000);
     let letters = [

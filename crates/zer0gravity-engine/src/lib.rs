@@ -1,8 +1,8 @@
 //! Encode a text, let a fresh agent decode it, score the round trip on 100 points.
 //!
-//! Rules (an *encoding system*) and a text go in. One agent encodes, another that never sees the original decodes, and a rubric
-//! scores the pair: 40 points for saved tokens, 40 for kept meaning, 15 for what a fresh decoder makes of it, 5 for simple
-//! rules. The crate is the judge, not a contestant.
+//! The input is a text and rules, an *encoding system*. One model call encodes the text, a second one decodes it without access to
+//! the original, and a rubric scores the pair: 40 points for token efficiency, 40 for semantic preservation, 15 for learnability
+//! and 5 for implementability. The crate is the judge, not a contestant.
 //!
 //! ```
 //! use zer0gravity_engine::dataset::Level;
@@ -44,7 +44,7 @@
 //!
 //! **The one decision.** A result never holds an invented number. A judge's reply that cannot be read is asked for once
 //! more and is then `unparseable`; a failed stage ends its experiment with what it has, without scores; token numbers come from
-//! one source, which is named; what is worth a second look is a flag and changes no score. The scoring core (arithmetic,
+//! one source, which is named; a suspicion is a flag and changes no score. The scoring core (arithmetic,
 //! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.
 //!
 //! Next: [`judge::score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of

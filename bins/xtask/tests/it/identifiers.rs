@@ -17,6 +17,7 @@ const CLEAN: &[&str] = &[
     "report-kit",
     "test-support",
     "xtask",
+    "zer0gravity",
 ];
 const CLEAN: &[&str] = &["durable", "hermitcrab-migrate", "pscale-blocks", "xtask"];
 const CLEAN: &[&str] = &["xtask", "hermitcrab-kernel", "hermitcrab-face"];

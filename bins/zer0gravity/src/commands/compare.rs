@@ -1,4 +1,4 @@
-//! `zer0gravity compare`: what has changed from one run to another, and whether that may pass.
+//! `zer0gravity compare`: shows the differences of two runs, and checks a limit.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -68,7 +68,7 @@ fn text(comparison: &Comparison) -> String {
         let _ = writeln!(text, "{}", sentence(encoding));
     }
     if comparison.per_encoding.is_empty() {
-        text += "the runs have no scored pair of encoding and text in common\n";
+        text += "the runs have no scored pair of encoding system and text in common\n";
     } else {
         let head = ["encoding", "texts", "old", "new", "difference"];
         let mut rows = vec![head.map(str::to_owned)];
@@ -97,7 +97,7 @@ fn sentence(encoding: &Difference) -> String {
     let change = encoding.mean_difference.unwrap_or_default();
     let (sure, verdict) = match encoding.drop_p {
         _ if change >= 0.0 => (String::new(), "no drop"),
-        None => (String::new(), "one text cannot tell a drop from chance"),
+        None => (String::new(), "one text is too few to test the drop"),
         Some(p) if encoding.is_significant_drop() => (format!(", p = {p:.3}"), "significant drop"),
         Some(p) => (format!(", p = {p:.3}"), "no significant change"),
     };

@@ -28,13 +28,13 @@ struct Estimated {
     model: String,
     experiments: u64,
     calls: CallCounts,
-    /// By a tokenizer that is not the model's, with every encoding and decoding at its longest.
+    /// Upper bound for the prompts: a public tokenizer's count, with the longest encoded and decoded texts.
     prompt_tokens_at_most: u64,
-    /// Every reply at its longest.
+    /// Upper bound for the replies: each at its limit.
     reply_tokens_at_most: u64,
-    /// Both at the model's prices; null if they are not known.
+    /// The price of both bounds; `None` if the model's prices are not known.
     usd_at_most: Option<String>,
-    /// With encodings and decodings as long as their texts, and 120 tokens of each judge; or with replies as in another run.
+    /// Expected prompts: encoded and decoded texts as long as the originals, 120 tokens per judge; or replies as in another run.
     prompt_tokens_expected: u64,
     reply_tokens_expected: u64,
     usd_expected: Option<String>,

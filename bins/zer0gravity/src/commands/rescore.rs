@@ -53,7 +53,7 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
         .resume(args.resume);
     let rescore = (directory.plan_rescore(&options)).map_err(error::directory)?;
     if let Some(old) = rescore.nothing_to_do() {
-        session.warn("every judge that was asked gave a score, so none is asked again");
+        session.warn("every judge gave a score, so no judge is asked again");
         return Ok(conclude(args, &directory, old, session));
     }
     model::panel(judges)?;

@@ -1,4 +1,4 @@
-//! What is wrong before a call is made, and how it is said.
+//! Errors before the first call, and their messages.
 
 use std::fs;
 use std::io::Write as _;

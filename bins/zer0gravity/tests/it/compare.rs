@@ -56,7 +56,7 @@ fn z37_a_drop_that_chance_may_give_passes_unless_strict() {
     let compare = ["compare", "old.json", "new.json", "--max-drop", "2"];
     let ran = place.alone(&compare).exits(0);
     let told =
-        "drop 3.2 points, not significant (n = 4; about 13 texts would tell): --strict fails on it";
+        "drop 3.2 points, not significant (n = 4; about 13 texts are needed); --strict fails on it";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert!(
         ran.stdout.contains("no significant change"),

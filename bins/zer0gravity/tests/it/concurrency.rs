@@ -1,4 +1,4 @@
-//! How many calls are made at a time, and that the order of results does not depend on it.
+//! The number of calls at a time, on which the order of results does not depend.
 
 use std::time::Duration;
 

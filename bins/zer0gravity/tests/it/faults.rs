@@ -5,10 +5,10 @@ use test_support::{CompressionStub, StubMode};
 
 use crate::program::{Place, column};
 
-/// What `run --level 3` comes to: outcome, exit code, calls that reach the server.
+/// The result of `run --level 3`: outcome, exit code, calls that reach the server.
 struct Row {
     mode: &'static str,
-    /// `STATUS [STAGE [KIND]]`.
+    /// The outcome as `STATUS [STAGE [KIND]]`.
     outcome: &'static str,
     exit: i32,
     calls: usize,

@@ -1,4 +1,4 @@
-//! A real small model behind llama.cpp's server: what it says is its own, so the tests ask for form only. `cargo xtask peers local`
+//! A real small model on llama.cpp's server. Its replies vary, so the tests check the form only. `cargo xtask peers local`
 //! runs them.
 
 use std::env;

@@ -1,10 +1,10 @@
-//! Without a key and without a network: the same program, honest about it.
+//! Runs without a key and without a network, which say that they are offline.
 
 use std::process::Command;
 
 use crate::program::{Place, Ran, column, finish, start, timeless};
 
-/// In a network of its own where the system lets one make it: no server can be reached, not even on this machine.
+/// Runs in a separate network if the system allows one: no server can be reached, not even on this machine.
 fn unplugged(place: &Place, arguments: &[&str]) -> Ran {
     let own_network = ["--user", "--map-root-user", "--net"];
     let possible = Command::new("unshare")
@@ -176,7 +176,7 @@ fn z28_checks_are_not_held_by_an_offline_run_that_was_not_asked_for() {
         let asked_for = [&arguments[..], &["--provider", "offline"]].concat();
         let ran = place.alone(&asked_for);
         assert!(matches!(ran.code, Some(0 | 4)), "{}", ran.stderr);
-        assert!(ran.stderr.contains("checks ran on offline results"));
+        assert!(ran.stderr.contains("the checks used offline results"));
     }
 }
 

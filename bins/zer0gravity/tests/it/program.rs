@@ -1,4 +1,4 @@
-//! Running the binary in a folder of its own, with nothing of the machine's environment but the path to programs.
+//! Runs the binary in a separate folder; of the machine's environment it gets the path to programs only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use test_support::CompressionStub;
 /// A process that takes longer hangs: it is killed and the test has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How a run of the binary ended and what it wrote.
+/// The exit code and the output of a run of the binary.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,

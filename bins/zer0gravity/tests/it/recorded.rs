@@ -79,9 +79,9 @@ fn a_recorded_matrix_gives_its_report_offline() {
 
 /// Plays every role, after the rules it is shown.
 struct Actor {
-    /// How often each question came, for what differs from trial to trial.
+    /// The number of times that each question came, for replies that differ between trials.
     asked: HashMap<String, usize>,
-    /// What an encoding stands for.
+    /// The text of each encoding.
     decoded: HashMap<String, String>,
 }
 

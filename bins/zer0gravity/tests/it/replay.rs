@@ -1,4 +1,4 @@
-//! Runs that were recorded, and scores that are judged anew.
+//! Recorded runs, and rescored ones.
 
 use std::net::TcpListener;
 

@@ -1,4 +1,4 @@
-//! Runs that stop anywhere and go on as if nothing had happened.
+//! Runs that stop anywhere and are resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -49,8 +49,8 @@ fn report(place: &Place) -> Value {
     timeless(place.read_json("dir/report.json"))
 }
 
-/// Goes on with what is there: by `resume`, or by the same command if nothing was begun.
-fn go_on(place: &Place, stub: &CompressionStub) -> Ran {
+/// Continues the run: by `resume`, or by the same command if nothing was begun.
+fn continued(place: &Place, stub: &CompressionStub) -> Ran {
     let begun = place.path("dir/run.json").exists();
     let arguments: &[&str] = if begun { &["resume", "dir"] } else { &MATRIX };
     place.asking(stub, arguments)
@@ -73,7 +73,7 @@ impl Draws {
     }
 }
 
-/// Ends the process by a signal some time after it has made so many calls, unless it has ended. Whether it was ended.
+/// Ends the process by a signal some time after its call number `calls`. Returns whether it was still running.
 fn end(
     mut child: Child,
     stub: &CompressionStub,
@@ -93,7 +93,7 @@ fn end(
     alive
 }
 
-/// How often it was killed where.
+/// The number of kills at each place.
 type Kills = BTreeMap<&'static str, usize>;
 
 fn kill_rounds(seed: u64, rounds: usize) -> Kills {
@@ -124,7 +124,7 @@ fn kill_rounds(seed: u64, rounds: usize) -> Kills {
         let kept = stored(&place);
         let made = stub.stats().calls;
         stub.reset(StubMode::Ok);
-        let ran = go_on(&place, &stub);
+        let ran = continued(&place, &stub);
         let told = format!(
             "round {round}: {name} after {calls} calls and {later:?}, {made} made, {kept} kept"
         );

@@ -380,7 +380,7 @@ fn every_profile_of_prompts_makes_the_round_trip() {
     }
 }
 
-/// Rules that are written for a number known before could end their own part and go on as somebody else's.
+/// Rules whose author knows the number in advance could end their own part and continue as another author's.
 #[test]
 fn no_two_guarded_questions_have_the_same_number() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));

@@ -1,4 +1,4 @@
-//! What a report says of a whole run.
+//! The statistics of a whole run.
 
 use serde_json::{Value, json};
 use test_support::{CompressionStub, StubMode};
@@ -71,7 +71,7 @@ fn failures_are_counted_and_are_not_in_the_means() {
     );
 }
 
-/// Whether a value stands anywhere in another.
+/// Whether a value occurs anywhere in another.
 fn holds(value: &Value, wanted: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(|item| holds(item, wanted)),

@@ -4,7 +4,7 @@ use test_support::{CompressionStub, StubMode};
 
 use crate::program::{Place, Ran};
 
-/// What stderr holds from the summary's first line on.
+/// The text of stderr from the summary's first line on.
 #[track_caller]
 fn summary(ran: &Ran) -> &str {
     let from = ran.stderr.find("Zer0 Gr@vity Experiment Results\n");

@@ -1,4 +1,4 @@
-//! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
+//! Compares a file of vectors with the engine. The tests include this file, too.
 
 #[path = "compat.rs"]
 pub mod compat;
@@ -21,16 +21,16 @@ use number::js_number;
 
 /// One array of the file.
 pub struct Group {
-    /// Its key.
+    /// The key of the array.
     pub name: String,
-    /// How many entries it has.
+    /// The number of entries.
     pub total: usize,
-    /// One line for each entry that is not as the file says.
+    /// One line for each entry whose result differs.
     pub failures: Vec<String>,
 }
 
 impl Group {
-    /// How many entries are as the file says.
+    /// The number of entries whose result is the expected one.
     pub fn passed(&self) -> usize {
         self.total - self.failures.len()
     }
@@ -39,8 +39,7 @@ impl Group {
 type Entry = Map<String, Value>;
 type Check = fn(&Entry, &Map<String, Value>) -> Result<(), String>;
 
-/// Every group of the file in the order of the format, and the keys that are no part of the format and were skipped; or what
-/// is wrong with the file.
+/// The groups of the file in the order of the format, and the skipped keys that the format does not have.
 pub fn groups(file: &Value) -> Result<(Vec<Group>, Vec<String>), String> {
     const CHECKS: [(&str, Check); 10] = [
         ("tokenEfficiency", token_efficiency_entry),

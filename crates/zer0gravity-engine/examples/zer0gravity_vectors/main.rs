@@ -1,6 +1,6 @@
 //! `cargo run -p zer0gravity-engine --example zer0gravity_vectors -- [--strict] FILE`: checks a file of vectors, such as
-//! those in `fixtures/zer0gravity/vectors`, and prints passed/total for each group. Keys that are no group of the format are named
-//! and skipped. Exit code 1 if anything is not as the file says, 2 if the file cannot be read, or with `--strict` has such a key.
+//! those in `fixtures/zer0gravity/vectors`, and prints passed/total for each group. Keys that the format does not have are named
+//! and skipped. Exit code 1 if a result differs, 2 if the file cannot be read, or with `--strict` has such a key.
 #![expect(
     clippy::disallowed_methods,
     reason = "an example is a program: it has arguments and prints"
@@ -11,7 +11,7 @@ mod check;
 use std::io::{Result, Write as _};
 use std::process::ExitCode;
 
-/// How many failures are shown one by one.
+/// The number of failures that are shown one by one.
 const SHOWN: usize = 10;
 
 fn main() -> Result<ExitCode> {

@@ -7,7 +7,7 @@ use thiserror::Error;
 pub struct CaseError {
     /// The file, as its reader named it.
     pub file: String,
-    /// From 1: where the case begins, or where the file stops being what it should be.
+    /// The line from 1 at which the case begins, or at which the file is malformed.
     pub line: usize,
     /// The fault of this line or file.
     pub problem: CaseProblem,
@@ -17,13 +17,13 @@ pub struct CaseError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CaseProblem {
-    /// Of the whole file.
+    /// The file is not UTF-8.
     #[error("not UTF-8; save the file as UTF-8")]
     NotUtf8,
-    /// Of the whole file.
+    /// The file has no case.
     #[error("no case in it; add at least one text")]
     NoCase,
-    /// The parser's words, without their place.
+    /// The message of the JSON parser, without the position.
     #[error("not JSON: {0}")]
     NotJson(String),
     /// Each case is a JSON object, and so is a level file.
@@ -91,7 +91,7 @@ pub enum CaseProblem {
     BadNumber {
         /// The field.
         field: &'static str,
-        /// As it is written.
+        /// The number as the file has it.
         found: String,
         /// The largest.
         max: u64,

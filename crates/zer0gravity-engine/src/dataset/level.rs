@@ -4,7 +4,7 @@ use super::Case;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Level {
-    /// 1 to 3.
+    /// The number of the level, 1 to 3.
     pub number: u32,
     /// The file as it is.
     pub json: &'static str,

@@ -16,7 +16,7 @@ pub enum RulesError {
     /// The file holds nothing but white space.
     #[error("blank; write the rules into it")]
     Blank,
-    /// More than [`MAX_TEXT_BYTES`].
+    /// The rules have more bytes than [`MAX_TEXT_BYTES`].
     #[error("{bytes} bytes, at most {MAX_TEXT_BYTES} are allowed; shorten them")]
     TooLong {
         /// The file's length.

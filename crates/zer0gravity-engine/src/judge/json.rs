@@ -67,7 +67,7 @@ impl Json {
         }
     }
 
-    /// As it is written back: integers without a point, no -0, infinities as null, the last of doubled keys.
+    /// Converts the value for writing: integers without a point, no -0, infinities as null, the last of doubled keys.
     pub(super) fn into_value(self) -> Value {
         match self {
             Self::Null => Value::Null,

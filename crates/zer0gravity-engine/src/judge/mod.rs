@@ -23,9 +23,9 @@ use crate::text::{is_js_space, js_trim};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeStatus {
-    /// As the JSON object that was asked for.
+    /// The reply is the JSON object that the prompt asks for.
     Parsed,
-    /// The score was found, but not in the form that was asked for.
+    /// The reply holds a score in another form.
     Recovered,
     /// The reply holds no score.
     Unparseable,

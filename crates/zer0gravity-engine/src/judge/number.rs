@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// For `#[serde(with = "crate::judge::number::plain")]` on an `f64`: an integer has no point, -0 is 0, what is not finite is null.
+/// Serialization of an `f64`: an integer has no point, -0 is 0, a value that is not finite is null.
 pub(crate) mod plain {
     use super::{Deserialize, Deserializer, Serializer};
 

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::number::rounded;
 
-/// Points for the saved tokens, at most.
+/// The most points for token efficiency.
 pub const MAX_TOKEN_EFFICIENCY: u8 = 40;
-/// Points for the kept meaning, at most.
+/// The most points for semantic preservation.
 pub const MAX_SEMANTIC: u8 = 40;
-/// Points for what a fresh decoder makes of it, at most.
+/// The most points for learnability.
 pub const MAX_LEARNABILITY: u8 = 15;
-/// Points for the simplicity of the rules, at most.
+/// The most points for implementability.
 pub const MAX_IMPLEMENTABILITY: u8 = 5;
 
 /// Rounds to the nearest integer, halves towards +infinity: 2.5 gives 3, -2.5 gives -2. NaN and infinities pass through.
@@ -77,8 +77,7 @@ pub fn compression_ratio(t: TokenPair) -> f64 {
     unsigned_zero(rounded(t.saved(), 3))
 }
 
-/// Points for what a fresh decoder made of it, from those for the kept meaning (0 to 40); neither rounded before nor
-/// held to a range.
+/// Points for learnability, from those for semantic preservation (0 to 40), which are neither rounded nor held to a range.
 ///
 /// ```
 /// use zer0gravity_engine::judge::score::learnability;
@@ -93,18 +92,18 @@ pub fn learnability(semantic: f64) -> f64 {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Scores {
-    /// 0 to 40.
+    /// Points for saved tokens, 0 to 40.
     pub token_efficiency: u8,
-    /// 0 to 40.
+    /// Points for the kept meaning, 0 to 40.
     pub semantic_preservation: u8,
-    /// 0 to 15.
+    /// Points that follow from the kept meaning, 0 to 15.
     pub learnability: u8,
-    /// 0 to 5.
+    /// Points for the simplicity of the rules, 0 to 5.
     pub implementability: u8,
 }
 
 impl Scores {
-    /// 0 to 100.
+    /// The sum of the parts, 0 to 100.
     pub fn total(&self) -> u8 {
         self.token_efficiency
             + self.semantic_preservation

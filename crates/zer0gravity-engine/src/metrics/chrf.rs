@@ -43,8 +43,8 @@ fn is_space(char: char) -> bool {
     char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char)
 }
 
-/// For each character that is not white space, that one and the next five as one number, sorted. A number's upper part is
-/// a shorter run, so one sorted list serves all orders. Past the end the number has 0.
+/// Runs of six characters without white space as numbers, sorted. A number's upper part is a shorter run, so one sorted list
+/// serves all orders. Past the end of the text the number has 0.
 fn character_runs(text: &str) -> Vec<u128> {
     let symbols = text
         .chars()

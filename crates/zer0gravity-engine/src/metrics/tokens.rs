@@ -119,7 +119,7 @@ pub enum TokenSource {
 }
 
 impl TokenSource {
-    /// As it is written in results.
+    /// Returns the word in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Api => "api",

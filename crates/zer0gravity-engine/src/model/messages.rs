@@ -76,8 +76,8 @@ impl ModelRequest {
 pub struct PromptInputs {
     /// The rules; empty where the role does not see them.
     pub rules: String,
-    /// For the encoder the text, for the decoder the encoding, for the judge of the meaning the text and the decoded
-    /// one, for the executor the decoded one.
+    /// The texts in the order of [`crate::prompts::RoleInput`]: the original for the encoder, the encoded text for the decoder, both
+    /// for the judge of meaning, the decoded text for the executor.
     pub texts: Vec<String>,
 }
 
@@ -137,7 +137,7 @@ pub struct Repeat {
     /// The number of the judge's sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<u32>,
-    /// 1, or 2 when the first reply held no score.
+    /// The number of the request to a judge: 2 after a reply without a score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask: Option<u32>,
 }

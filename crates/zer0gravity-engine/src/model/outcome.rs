@@ -30,9 +30,9 @@ pub enum StageName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageStatus {
-    /// As it should.
+    /// The stage ended with a result.
     Ok,
-    /// The model would not.
+    /// The model or a filter refused.
     Refused,
     /// The reply reached its limit.
     Truncated,
@@ -42,14 +42,14 @@ pub enum StageStatus {
     Unparseable,
     /// The call failed.
     ApiError,
-    /// Without a model it cannot be done: the rules are not of the kind that a program can carry out.
+    /// The stage needs a model: the rules are not in the rule syntax.
     UnsupportedOffline,
     /// The stage was not reached.
     NotRun,
 }
 
 impl StageName {
-    /// As it is written in results.
+    /// Returns the word in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::CountOriginal => "count_original",
@@ -64,7 +64,7 @@ impl StageName {
 }
 
 impl StageStatus {
-    /// As it is written in results.
+    /// Returns the word in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -109,7 +109,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// All stages ended `ok`.
+    /// The outcome of an experiment whose stages all ended `ok`.
     pub const OK: Self = Self {
         status: StageStatus::Ok,
         stage: None,

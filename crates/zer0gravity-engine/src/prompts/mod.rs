@@ -72,33 +72,33 @@ pub enum Role {
 /// The texts that a role gets to see: a decoder has no field for the original.
 #[derive(Debug, Clone, Copy)]
 pub enum RoleInput<'a> {
-    /// For the encoder.
+    /// The input of the encoder.
     Encode {
         /// The rules.
         rules: &'a str,
         /// The text.
         text: &'a str,
     },
-    /// For the decoder.
+    /// The input of the decoder.
     Decode {
         /// The rules.
         rules: &'a str,
         /// The encoding.
         encoded: &'a str,
     },
-    /// For the judge of the meaning.
+    /// The input of the judge of meaning.
     Semantic {
         /// The text.
         original: &'a str,
         /// The decoded text.
         decoded: &'a str,
     },
-    /// For the judge of the rules.
+    /// The input of the judge of the rules.
     Implementability {
         /// The rules.
         rules: &'a str,
     },
-    /// For the executor.
+    /// The input of the executor.
     Execute {
         /// The decoded text.
         decoded: &'a str,

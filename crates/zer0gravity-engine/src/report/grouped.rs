@@ -59,12 +59,12 @@ pub(super) const IMPLEMENTABILITY: (f64, f64) = (0.0, 5.0);
 /// The ends of a saved share in percent: an expansion has none.
 pub(super) const COMPRESSION: (f64, f64) = (f64::NEG_INFINITY, 100.0);
 
-/// 0 to 100, of a result that is scored.
+/// The total of a scored result, 0 to 100.
 pub(super) fn total(result: &ExperimentResult) -> Option<f64> {
     scored(result, result.total.map(f64::from))
 }
 
-/// 0 to 40.
+/// The points for meaning of a scored result, 0 to 40.
 pub(super) fn semantic(result: &ExperimentResult) -> Option<f64> {
     scored(
         result,
@@ -72,7 +72,7 @@ pub(super) fn semantic(result: &ExperimentResult) -> Option<f64> {
     )
 }
 
-/// 0 to 5.
+/// The points for the rules of a scored result, 0 to 5.
 pub(super) fn implementability(result: &ExperimentResult) -> Option<f64> {
     scored(
         result,
@@ -98,7 +98,7 @@ pub(super) fn is_scored(result: &ExperimentResult) -> bool {
     result.outcome.is_ok() && (result.total.is_some() || result.partial_total.is_some())
 }
 
-/// Only what is scored counts in a mean.
+/// The value if the result is scored, for a mean.
 fn scored(result: &ExperimentResult, value: Option<f64>) -> Option<f64> {
     is_scored(result)
         .then_some(value)

@@ -23,7 +23,7 @@ pub struct Judges {
     pub implementability: JudgePanel,
 }
 
-/// All judges of one thing.
+/// The judges of the meaning, or those of the rules.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ pub struct JudgeStatistics {
     pub components: Option<Components>,
     /// Pairs of encoding and case that the components are pooled over.
     pub component_cases: usize,
-    /// Such pairs that lack repeats, and are left out of them.
+    /// The number of such pairs that lack repeats and are left out.
     pub incomplete_cases: usize,
 }
 

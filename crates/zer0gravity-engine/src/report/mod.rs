@@ -57,7 +57,7 @@ pub struct RunReport {
     pub schema_version: u32,
     /// The text of [`KIND`].
     pub kind: String,
-    /// This crate's version.
+    /// The version of this crate.
     pub engine_version: String,
     /// The time at which the run's plan was frozen, UTC with milliseconds.
     pub created_at: String,

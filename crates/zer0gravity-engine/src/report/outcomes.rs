@@ -12,7 +12,7 @@ use crate::{ExperimentResult, StageName, StageStatus};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Outcomes {
-    /// All of them.
+    /// The number of all experiments.
     pub items: usize,
     /// Experiments with a total: the only ones that count in a mean of totals.
     pub scored: usize,
@@ -21,7 +21,7 @@ pub struct Outcomes {
     pub partial: usize,
     /// Experiments that did not end `ok`.
     pub failed: usize,
-    /// By status and stage, `ok` first.
+    /// The numbers by status and stage, `ok` first.
     pub counts: Vec<OutcomeCount>,
 }
 

@@ -54,11 +54,11 @@ pub struct EncodingSystemStatistics {
     pub cases: usize,
     /// Cases with a scored item.
     pub scored_cases: usize,
-    /// 0 to 100.
+    /// The total, 0 to 100.
     pub total: MeanEstimate,
-    /// 0 to 40.
+    /// The points for meaning, 0 to 40.
     pub semantic_preservation: MeanEstimate,
-    /// 0 to 5.
+    /// The points for the rules, 0 to 5.
     pub implementability: MeanEstimate,
     /// Percent, negative for an expansion.
     pub compression_percent: MeanEstimate,
@@ -84,22 +84,22 @@ pub struct CaseStatistics {
     /// Tokens of the text, the mean if counts differ.
     #[serde(with = "crate::judge::number::plain_option")]
     pub original_tokens: Option<f64>,
-    /// 0 to 100.
+    /// The total, 0 to 100.
     pub total: MeanEstimate,
-    /// 0 to 40.
+    /// The points for meaning, 0 to 40.
     pub semantic_preservation: MeanEstimate,
     /// Percent, negative for an expansion.
     pub compression_percent: MeanEstimate,
 }
 
-/// Two encodings on the cases that both have a scored item of.
+/// Two encoding systems on their common scored cases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Pairwise {
-    /// The first.
+    /// The id of the first system.
     pub a: String,
-    /// The second.
+    /// The id of the second system.
     pub b: String,
     /// The number of common cases.
     pub cases: usize,
@@ -108,7 +108,7 @@ pub struct Pairwise {
     pub mean_difference: Option<f64>,
     /// The 95 % interval of the difference.
     pub ci95: Option<Interval>,
-    /// Of the sign-flip test.
+    /// The p value of the sign-flip test.
     #[serde(with = "crate::judge::number::plain_option")]
     pub p: Option<f64>,
     /// The p value, adjusted after Holm over all pairs of the run.

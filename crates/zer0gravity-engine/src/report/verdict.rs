@@ -82,19 +82,19 @@ impl Comparison {
             }
             if strict || encoding.is_significant_drop() || max_drop.is_nan() || max_drop < 0.0 {
                 self.reasons.push(format!(
-                    "{} drops by {drop:.2} points over {}; {max_drop} may pass",
+                    "{} drops by {drop:.2} points over {}; the limit is {max_drop}",
                     encoding.id,
                     counted(encoding.pairs, "common case", "common cases"),
                 ));
                 continue;
             }
             let needed = match (encoding.pairs, encoding.texts_needed) {
-                (1, _) => "; at least 2 texts are needed to tell".to_owned(),
-                (_, Some(texts)) => format!("; about {texts} texts would tell"),
+                (1, _) => "; at least 2 texts are needed".to_owned(),
+                (_, Some(texts)) => format!("; about {texts} texts are needed"),
                 (_, None) => String::new(),
             };
             self.not_significant.push(format!(
-                "{}: drop {drop:.1} points, not significant (n = {}{needed}): --strict fails on it",
+                "{}: drop {drop:.1} points, not significant (n = {}{needed}); --strict fails on it",
                 encoding.id, encoding.pairs,
             ));
         }

@@ -48,7 +48,7 @@ pub struct ExperimentResult {
         deserialize_with = "crate::result::complete"
     )]
     pub scores: Option<ResultScores>,
-    /// 0 to 100; absent where [`Self::partial_total`] is there.
+    /// The sum of the parts, 0 to 100; `None` where [`Self::partial_total`] is `Some`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u8>,
     /// The points of a result that no rules came with, so that nothing is known of their simplicity.

@@ -29,13 +29,13 @@ pub(crate) fn complete<'de, D: Deserializer<'de>, T: DeserializeOwned>(
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResultScores {
-    /// 0 to 40.
+    /// Points for saved tokens, 0 to 40.
     pub token_efficiency: u8,
-    /// 0 to 40.
+    /// Points for the kept meaning, 0 to 40.
     pub semantic_preservation: u8,
-    /// 0 to 15.
+    /// Points that follow from the kept meaning, 0 to 15.
     pub learnability: u8,
-    /// 0 to 5; absent where no rules came with the texts.
+    /// Points for the simplicity of the rules, 0 to 5; `None` where no rules came with the texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implementability: Option<u8>,
 }
@@ -51,7 +51,7 @@ pub struct PartialTotal {
 }
 
 impl PartialTotal {
-    /// Of the points for tokens, meaning and learnability.
+    /// The sum of the points for tokens, meaning and learnability.
     pub(crate) fn without_rules(points: u8) -> Self {
         Self {
             points,
@@ -236,7 +236,7 @@ pub struct Metadata {
     /// The SHA-256 of the word list that decoded, offline only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lexicon_sha256: Option<String>,
-    /// This crate's version.
+    /// The version of this crate.
     pub engine_version: String,
     /// The source of random choices.
     pub randomness: Randomness,
@@ -367,7 +367,7 @@ pub enum ProceduralStatus {
     Fail,
     /// The agent that carries out the text gave no answer.
     Undetermined,
-    /// Not asked for, or the case expects no result.
+    /// The check was not requested, or the case has no expected result.
     #[default]
     NotRun,
 }

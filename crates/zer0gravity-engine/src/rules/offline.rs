@@ -57,7 +57,7 @@ fn codec(rules: &str) -> Result<RuleCodec, ModelError> {
     )))
 }
 
-/// As a judge would write it.
+/// The reply in the form of a judge's.
 fn verdict(verdict: &LexicalVerdict) -> String {
     serde_json::json!({ "score": verdict.score, "reasoning": verdict.reasoning }).to_string()
 }

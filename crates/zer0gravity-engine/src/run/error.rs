@@ -76,25 +76,25 @@ pub enum DirectoryError {
         /// The file.
         path: PathBuf,
     },
-    /// There are calls and no plan that they are of.
+    /// The directory has calls and no plan.
     #[error("{}: holds calls.jsonl and no run.json; choose an empty directory", path.display())]
     ForeignCalls {
         /// The directory.
         path: PathBuf,
     },
-    /// There is no run.
+    /// The directory has no run.
     #[error("{}: holds no run; create one first", path.display())]
     NoRun {
         /// The directory.
         path: PathBuf,
     },
-    /// Not every text was decoded, so judges alone cannot finish the run.
+    /// The run has texts that were not decoded, so a rescore cannot finish it.
     #[error("{}: the run is not finished; resume it first", path.display())]
     Unfinished {
         /// The directory.
         path: PathBuf,
     },
-    /// There is no rescore to continue.
+    /// The directory has no rescore to continue.
     #[error("{}: no rescore to continue; plan a new one", path.display())]
     NoRescore {
         /// The directory.

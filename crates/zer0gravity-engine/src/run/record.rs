@@ -33,7 +33,7 @@ pub(super) struct RunRecord {
     pub(super) base_url: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) left_out: usize,
-    /// Not a part of the plan: a higher cap continues the same run.
+    /// The caps, which are not a part of the plan: a higher cap continues the same run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caps: Option<Caps>,
     pub(super) plan: Plan,
@@ -95,7 +95,7 @@ impl RunRecord {
             return Err(DirectoryError::Form {
                 path,
                 what: "a run",
-                message: "caps.maxUsd is no amount of dollars".to_owned(),
+                message: "caps.maxUsd is not an amount in US dollars".to_owned(),
             });
         }
         // Rules and texts of a run are frozen: results are about them.

@@ -169,10 +169,7 @@ impl ModelClient for JudgesOnly<'_> {
 }
 
 fn unasked() -> ModelError {
-    ModelError::unsent(
-        FailureKind::OnlyJudges,
-        "only judges are asked when a run is judged anew",
-    )
+    ModelError::unsent(FailureKind::OnlyJudges, "a rescore asks judges only")
 }
 
 /// A judge was asked and gave no score.

@@ -45,7 +45,7 @@ pub enum RunEvent<'a> {
 #[non_exhaustive]
 pub enum RunError {
     /// A call could not be kept. What was kept before is, and the run can be resumed.
-    #[error("a call cannot be kept")]
+    #[error("cannot store a call")]
     Store(#[from] StoreError),
 }
 
@@ -87,7 +87,7 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// Has this many calls under way at most, and 1 if it is 0.
+    /// Limits the calls under way to this number, and to 1 if it is 0.
     #[must_use]
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = calls.max(1);

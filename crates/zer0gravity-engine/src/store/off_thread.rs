@@ -1,11 +1,11 @@
-//! Long work off the thread that all calls share.
+//! Long work on other threads than the one that all calls share.
 
 use std::panic::resume_unwind;
 
 use tokio::runtime::Handle;
 
-/// Does work that waits for the disk or computes for long on a thread of the runtime's pool, so that calls under way go
-/// on meanwhile. Without a Tokio runtime it is done at once. Work that has begun ends even if the future is dropped.
+/// Runs long work on a thread of the runtime's pool, so that calls under way continue. Without a Tokio runtime the work runs at
+/// once. Work that has begun ends even if the future is dropped.
 pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let Ok(runtime) = Handle::try_current() else {
         return work();

@@ -74,8 +74,8 @@ impl CallRecord {
     pub(crate) fn is_reusable(&self) -> bool {
         match &self.answer {
             StoredAnswer::Reply(_) | StoredAnswer::Count(_) => true,
-            // An experiment goes on without a count, and its numbers must stay what they are. Who was never asked, as when a
-            // run is judged anew, may still be.
+            // An experiment continues without a count, and its numbers must stay what they are. A server that was never
+            // asked, as in a rescore, may still be.
             StoredAnswer::Error(error) => {
                 let told = error.counts_nothing() || error.call.attempts > 0;
                 self.endpoint == Endpoint::CountTokens && error.is_optional_count() && told

@@ -28,7 +28,7 @@ impl<'a> StopSwitch<'a> {
         self.cancel.cancelled().await;
     }
 
-    /// Does nothing while the run may send.
+    /// Returns an error if the run may not send.
     ///
     /// # Errors
     /// The answer of every call that is not sent any more.

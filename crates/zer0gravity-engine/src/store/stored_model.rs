@@ -195,7 +195,7 @@ impl ModelClient for StoredModel<'_> {
                 StoredAnswer::Error(error) => Err(error.clone()),
                 StoredAnswer::Count(_) => Err(ModelError::unsent(
                     FailureKind::Store,
-                    "a count is kept under a reply's key",
+                    "the store has a count under a reply's key",
                 )),
             }
         }
@@ -224,7 +224,7 @@ impl ModelClient for StoredModel<'_> {
                 StoredAnswer::Error(error) => Err(error.clone()),
                 StoredAnswer::Reply(_) => Err(ModelError::unsent(
                     FailureKind::Store,
-                    "a reply is kept under a count's key",
+                    "the store has a reply under a count's key",
                 )),
             }
         }

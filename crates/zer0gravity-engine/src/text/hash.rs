@@ -12,7 +12,7 @@ pub(crate) fn canonical_sha256(value: Value) -> String {
     hex::encode(canonical_sha256_bytes(value))
 }
 
-/// As [`canonical_sha256`], as bytes.
+/// The bytes of [`canonical_sha256`].
 pub(crate) fn canonical_sha256_bytes(value: Value) -> [u8; 32] {
     Sha256::digest(sorted(value).to_string()).into()
 }

@@ -1,4 +1,4 @@
-//! What an encoding saves, by closed forms.
+//! The saving of an encoding, by closed forms.
 
 use llm_types::Usd;
 use proptest::prelude::*;

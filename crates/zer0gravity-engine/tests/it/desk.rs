@@ -1,4 +1,4 @@
-//! What a run stands on in a test: a plan, a store that shows its records, a clock that stands still.
+//! The parts of a run in a test: a plan, a store that shows its records, a clock that does not move.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,7 @@ impl LocalCounter for Characters {
     }
 }
 
-/// What a [`Runner`] needs besides a plan.
+/// The parts that a [`Runner`] needs in addition to a plan.
 pub struct Desk {
     pub ledger: Ledger,
     pub clock: Still,
@@ -110,7 +110,7 @@ impl Desk {
         }
     }
 
-    /// What runs experiments on this store.
+    /// A runner of experiments on this store.
     pub fn runner<'a>(&'a self, client: &'a dyn ModelClient) -> Runner<'a> {
         Runner::new(Context::new(client, &self.clock, &Characters))
             .store(self.ledger.clone())
@@ -150,7 +150,7 @@ impl Desk {
         runner.run(plan, on_event).await
     }
 
-    /// A run that nobody is told of.
+    /// A run without a listener to its events.
     pub async fn quietly(
         &self,
         client: &dyn ModelClient,
@@ -171,7 +171,7 @@ impl Desk {
         finish(run, player).unwrap()
     }
 
-    /// A whole run whose held calls are let go one by one, as `choose` picks from so many.
+    /// A whole run whose held calls are let go one by one, as `choose` picks from their number.
     pub fn run_held(
         &self,
         player: &Player,

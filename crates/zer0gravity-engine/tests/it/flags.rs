@@ -1,4 +1,4 @@
-//! Which flags are raised: cheating systems and honest ones as data, each rule by itself, and texts made to stall.
+//! The flags that are raised: cheating systems and honest ones as data, each rule by itself, and texts made to stall.
 
 use proptest::prelude::*;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Nothing of the original reaches those who must not know it.
+//! The original reaches no decoder and no executor.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -94,7 +94,7 @@ fn seen(request: &ModelRequest) -> String {
     format!("{request:?}")
 }
 
-/// So many letters in a row are of a marker.
+/// The letters in a row that are part of a marker.
 const SHARP: usize = 7;
 
 fn windows_of(text: &str) -> impl Iterator<Item = &[u8]> {
@@ -110,7 +110,7 @@ fn windows(requests: &[ModelRequest]) -> HashSet<Vec<u8>> {
     windows.map(<[u8]>::to_vec).collect()
 }
 
-/// An encoder and a decoder that make something of their own: nothing of the original is in what they say.
+/// An encoder and a decoder whose replies hold nothing of the original.
 fn unfaithful() -> Player {
     let said = Mutex::new(0);
     Player::default().replies(move |request| {

@@ -1,4 +1,4 @@
-//! What judges reply, read: section by section of what the default reader promises.
+//! Judges' replies, read: a test for each rule of the default reader.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

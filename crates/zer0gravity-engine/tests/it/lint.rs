@@ -1,4 +1,4 @@
-//! What the lint says of the default rules.
+//! The findings of the lint in the default rules.
 
 use zer0gravity_engine::rules::lint::{LintReport, TokenCounts, lint};
 use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};

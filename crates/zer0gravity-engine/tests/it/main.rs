@@ -1,4 +1,4 @@
-//! What the engine promises, one module a topic.
+//! Tests of the engine, one module a topic.
 #![expect(
     clippy::unwrap_used,
     reason = "a test stops at the first surprise, and the line says which"

@@ -1,4 +1,4 @@
-//! What works without a model: the metrics and the codec.
+//! The parts that work without a model: the metrics and the codec.
 
 use serde::Deserialize;
 use zer0gravity_engine::DEFAULT_RULES;

@@ -45,7 +45,7 @@ pub fn label() -> ModelLabel {
     ModelLabel::new("anthropic", "models.test")
 }
 
-/// What the judges of the meaning and of the rules say if nothing else is wanted.
+/// The default replies of the judge of the meaning and of the judge of the rules.
 pub const SEMANTIC: &str = r#"{"score": 36, "reasoning": "near"}"#;
 pub const RULES: &str = r#"{"score": 4, "reasoning": "plain"}"#;
 
@@ -63,7 +63,7 @@ impl Default for Player {
     }
 }
 
-/// What a good model replies.
+/// The reply of a model that does its task.
 pub fn usual(request: &ModelRequest) -> ModelReply {
     let text = request.inputs.texts.first().map_or("", String::as_str);
     match request.role {
@@ -186,7 +186,7 @@ impl Player {
         self.asked().into_iter().filter_map(count).collect()
     }
 
-    /// What waits for its answer, the oldest first.
+    /// The requests that wait for their answer, the oldest first.
     pub fn held(&self) -> Vec<Asked> {
         let mut held = self.held.lock().unwrap();
         // Who was dropped waits no more.

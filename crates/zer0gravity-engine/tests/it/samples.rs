@@ -11,7 +11,7 @@ use zer0gravity_engine::{ExperimentResult, RunEvent, StageName, StageStatus, Tok
 use crate::desk::{Desk, only};
 use crate::player::{Asked, MODEL, Player, drive, fails, finish, label};
 
-/// Nothing is given but the texts and the rules: ten letters and five.
+/// A sample with texts and rules only: ten letters, and five in the encoding.
 fn sample(id: &str) -> RoundTripSample {
     RoundTripSample::new(Case::new(id, "abcdefghij"), "acegi", " decoded ")
         .encoding_system(Some("every second letter".to_owned()))

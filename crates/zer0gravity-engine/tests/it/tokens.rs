@@ -19,12 +19,12 @@ const TEXT: &str = "abcdefghij";
 const ENCODED: &str = "acegi";
 /// The letters of both, by the tokenizer of the tests.
 const LOCAL: [i64; 2] = [10, 5];
-/// What encoder and decoder report as input in these tests.
+/// The input tokens that encoder and decoder report in these tests.
 const INPUT: [u64; 2] = [1000, 900];
 
-/// What the same prompts with a text of one token have.
+/// The tokens of the same prompts with a text of one token.
 const MEASURED: [u64; 2] = [978, 884];
-/// What is reported, less what the prompts have beyond one token.
+/// The reported tokens, less those of the prompts beyond one token.
 const BY_USAGE: [i64; 2] = [23, 17];
 
 /// Reports [`INPUT`], but for the roles that are silent.
@@ -92,7 +92,7 @@ fn the_provider_counts_both() {
     assert_eq!(result.details.compression_percent, Some(50.0));
 }
 
-/// Who does not report, how the plan differs, and what is expected.
+/// The roles that do not report, the change of the plan, and the expected numbers.
 type Silence = (&'static [Role], fn(&mut Plan), (TokenSource, [i64; 2]));
 
 #[test]

@@ -1,4 +1,4 @@
-//! A server that is a function behind `llm-client`, to see what really goes out.
+//! A server that is a function called by `llm-client`, to see the requests as they are sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use zer0gravity_engine::LlmClient;
 
 use crate::player::{RULES, SEMANTIC, label};
 
-/// What a server was asked and answers.
+/// A client with a server in memory, and the requests to it.
 pub struct Wire {
     pub client: LlmClient,
     transport: Arc<MemoryTransport>,
@@ -21,7 +21,7 @@ pub struct Wire {
 pub type Answer = (u16, String);
 
 impl Wire {
-    /// Answers with a function of the path behind the base URL and of the body.
+    /// Answers with a function of the path after the base URL and of the body.
     pub fn new(mut answer: impl FnMut(&str, &Value) -> Answer + Send + 'static) -> Self {
         let transport = Arc::new(MemoryTransport::new(move |request| {
             let (status, body) = answer(&request.path, &body(request));
@@ -68,7 +68,7 @@ pub fn counts(body: &Value) -> Answer {
     )
 }
 
-/// What a good model says in each role, told from the system prompt; tokens of encoder and decoder as given.
+/// The reply of a good model in the role that the system prompt names, with the given tokens of encoder and decoder.
 pub fn plays(body: &Value, encoder: u64, decoder: u64) -> Answer {
     let system = text(&body["system"]);
     let first = system.lines().next().unwrap_or_default();

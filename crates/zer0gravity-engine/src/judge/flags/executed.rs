@@ -4,7 +4,7 @@ use super::words::folded_words;
 
 /// The characters from which on a part of the expected result counts like the whole.
 const PART: usize = 8;
-/// More parts are not looked at.
+/// The highest number of parts that are compared.
 const PARTS: usize = 32;
 
 /// The piece of the expected result that `text` holds and the instruction does not: the result, or a part of it between colons that

@@ -134,7 +134,7 @@ fn scores(text: &str) -> impl Iterator<Item = Value> {
 /// The text before it was encoded, as far as it matters here.
 pub(super) struct Original {
     words: HashSet<String>,
-    /// As a reader sees it, without white space.
+    /// The text as a reader sees it, without white space.
     text: String,
     /// Whether the original itself mentions scores.
     of_scores: bool,

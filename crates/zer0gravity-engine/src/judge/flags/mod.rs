@@ -154,7 +154,7 @@ impl FlagId {
         Self::ImplausibleCompression,
     ];
 
-    /// As it is written in results, such as `executed_answer`.
+    /// Returns the word in results, such as `executed_answer`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::IdentityEncoding => "identity_encoding",

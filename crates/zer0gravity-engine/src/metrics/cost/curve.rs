@@ -9,7 +9,7 @@ use super::percent_saved;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CostCurve {
-    /// For 1, 10, 100 and endlessly many messages.
+    /// The shares for 1, 10, 100 and unlimited messages.
     pub amortised: Vec<Amortised>,
     /// The number of messages from which on the rules have paid for themselves; `None` if nothing is saved.
     pub break_even_messages: Option<u64>,

@@ -30,7 +30,7 @@ fn read_or_say<E: serde::de::Error>(text: &str) -> Result<Usd, E> {
     read(text).ok_or_else(|| E::custom(format!("expected dollars such as \"0.125\", got {text:?}")))
 }
 
-/// For `#[serde(with = ...)]` on a [`Usd`].
+/// Serialization of a [`Usd`] as dollars.
 pub(super) mod plain {
     use super::{Deserialize, Deserializer, Serializer, Usd, read_or_say, written};
 

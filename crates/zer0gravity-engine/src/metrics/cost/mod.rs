@@ -67,9 +67,9 @@ pub enum OverheadSource {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Saving {
-    /// Of the text.
+    /// Tokens of the original.
     pub o: i64,
-    /// Of its encoding.
+    /// Tokens of the encoded text.
     pub e: i64,
     /// The saved percent, one decimal, negative for an expansion; 0 if `o` is 0 or less.
     #[serde(with = "crate::judge::number::plain")]

@@ -19,13 +19,13 @@ pub struct Components {
     pub decodes: usize,
     /// Words of the judge on each decoding.
     pub samples: usize,
-    /// Between encodings of the same text.
+    /// The variance between encodings of the same text.
     #[serde(with = "crate::judge::number::plain_option")]
     pub encode: Option<f64>,
-    /// Between decodings of the same encoding.
+    /// The variance between decodings of the same encoded text.
     #[serde(with = "crate::judge::number::plain_option")]
     pub decode: Option<f64>,
-    /// Between words of the judge on the same decoding.
+    /// The variance between samples of the judge on the same decoded text.
     #[serde(with = "crate::judge::number::plain_option")]
     pub judge: Option<f64>,
 }

@@ -24,7 +24,7 @@ pub enum IntervalMethod {
     Beta,
 }
 
-/// From `low` to `high`, both included.
+/// An interval from `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

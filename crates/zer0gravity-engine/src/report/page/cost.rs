@@ -19,7 +19,7 @@ const STEPS: [u32; 19] = [
 /// An encoding's tokens over all of its scored results.
 struct Balance<'a> {
     encoding: &'a str,
-    /// Of the rules.
+    /// The tokens of the rules.
     rules: u64,
     /// Whether the tokens of the rules are an estimate.
     estimated: bool,
@@ -80,13 +80,13 @@ pub(super) fn section(report: &RunReport) -> Option<Section> {
         return None;
     }
     let columns = [
-        "Encoding",
+        "Encoding system",
         "Tokens of the rules",
         "1 message",
         "10 messages",
         "100 messages",
-        "No end",
-        "Pays off after",
+        "Unlimited",
+        "Break-even, messages",
     ];
     let rows = balances.iter().map(|balance| {
         let [one, ten, hundred] = MESSAGES.map(|messages| {
@@ -108,11 +108,11 @@ pub(super) fn section(report: &RunReport) -> Option<Section> {
         ]
     });
     let table = Table::new(
-        "Tokens saved, %, when so many messages share one copy of the rules",
+        "Tokens saved in percent, by the number of messages that share one copy of the rules",
         columns,
     );
     let section = Section::new("Token savings").anchor("cost").text(
-        "A reader needs the rules too. Shares are of the tokens of all scored texts together; below zero the rules cost more than the encoding saves. It pays off after so many messages.",
+        "The decoder needs the rules, too. Shares are of the tokens of all scored texts; below zero the rules cost more than the encoding saves. The last column is the number of messages from which it pays.",
     );
     let section = section.table(table.rows(rows).limit(ROWS));
     if balances.len() > SIGNS {
@@ -120,7 +120,7 @@ pub(super) fn section(report: &RunReport) -> Option<Section> {
     }
     let x = Axis::new("messages that share the rules").log();
     let plot = Plot::xy(
-        "When the rules pay off",
+        "Savings by number of messages",
         x,
         Axis::new("tokens saved, %").including(0.0),
     );

@@ -16,7 +16,7 @@ use crate::result::{JudgeRecord, ProceduralStatus};
 /// The experiments that are shown in full: where there are too many, first those that need a look, then one of each text
 /// and encoding, then the rest.
 pub(super) struct ExperimentView {
-    /// By case in the order of the results, then as the results stand.
+    /// The cases, each with its results, in the order of the results.
     cases: Vec<(usize, Vec<usize>)>,
     /// Whether each result is among them.
     told: Vec<bool>,
@@ -87,8 +87,8 @@ pub(super) fn texts(report: &RunReport, told: &ExperimentView) -> Option<Section
     }
     let columns = [
         "Text",
-        "Begins",
-        "Encoding",
+        "Beginning",
+        "Encoding system",
         "Total / 100",
         "Meaning / 40",
         "Saved, %",
@@ -109,10 +109,10 @@ pub(super) fn texts(report: &RunReport, told: &ExperimentView) -> Option<Section
         ])
     });
     let table = Table::new(
-        "Every text with every encoding, lowest total first",
+        "Every text with every encoding system, lowest total first",
         columns,
     );
-    let section = Section::new("Text by text").anchor("texts");
+    let section = Section::new("Texts").anchor("texts");
     Some(section.table(table.rows(rows).limit(ROWS)))
 }
 
@@ -121,11 +121,11 @@ pub(super) fn section(report: &RunReport, told: &ExperimentView) -> Option<Secti
     if told.cases.is_empty() {
         return None;
     }
-    let mut section = Section::new("Originals, encodings and decodes").anchor("experiments");
+    let mut section = Section::new("Experiments").anchor("experiments");
     let shown: usize = told.cases.iter().map(|(_, items)| items.len()).sum();
     if shown < report.results.len() {
         section = section.text(format!(
-            "{shown} of {} are told: those that failed or carry a critical flag (at most half of the places), then one of each text and encoding. The others are in the data of this page.",
+            "{shown} of {} are shown: failed ones and those with a critical flag (at most half), then one of each text and encoding system. The data of this page has the others.",
             counted(report.results.len(), "experiment", "experiments")
         ));
     }
@@ -154,8 +154,8 @@ fn experiment(result: &ExperimentResult, index: usize) -> Section {
     };
     let repeat = match (result.trial, result.decode) {
         (1, 1) => String::new(),
-        (trial, 1) => format!(", encoding {trial}"),
-        (trial, decode) => format!(", encoding {trial}, decode {decode}"),
+        (trial, 1) => format!(", trial {trial}"),
+        (trial, decode) => format!(", trial {trial}, decoding {decode}"),
     };
     let title = format!("{}{repeat}: {points}", result.encoding_id);
     let mut section = Section::new(title)
@@ -165,15 +165,15 @@ fn experiment(result: &ExperimentResult, index: usize) -> Section {
         section = section.notice(Status::Bad, error);
     }
     if let Some(encoded) = &result.encoded_text {
-        section = section.code("Encoding", encoded);
+        section = section.code("Encoded text", encoded);
     }
     match &result.decoded_text {
         Some(decoded) if *decoded == result.original_text => {
-            section.text("The decode is the original, letter by letter.")
+            section.text("The decoded text equals the original.")
         }
         Some(decoded) => section.diff(
-            TextDiff::words("Original and decode", &result.original_text, decoded)
-                .named("the original", "the decode"),
+            TextDiff::words("Original and decoded text", &result.original_text, decoded)
+                .named("the original", "the decoded text"),
         ),
         None => section,
     }
@@ -208,10 +208,10 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
         facts.push(("Compression, %", saved));
     }
     if let Some(metrics) = result.metrics {
-        facts.push(("Same letters (chrF++)", Cell::number(metrics.chrf_pp, 1)));
-        facts.push(("Same words (ROUGE-L)", Cell::number(metrics.rouge_l, 2)));
+        facts.push(("chrF++ (letters)", Cell::number(metrics.chrf_pp, 1)));
+        facts.push(("ROUGE-L (words)", Cell::number(metrics.rouge_l, 2)));
         if let Some(recall) = metrics.literal_recall {
-            facts.push(("Numbers and names kept", Cell::number(recall, 2)));
+            facts.push(("Literal recall", Cell::number(recall, 2)));
         }
     }
     let (procedural, tone) = match result.procedural.status {
@@ -223,10 +223,7 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
     if !procedural.is_empty() {
         let answer = (result.procedural.answer.as_ref()).map_or(Cell::Missing, Cell::code);
         let badge = Cell::badge(procedural, tone);
-        facts.push((
-            "Carried out, the decode",
-            Cell::Several(vec![badge, answer]),
-        ));
+        facts.push(("Decoded instruction", Cell::Several(vec![badge, answer])));
     }
     if !result.flags.is_empty() {
         let flags = result.flags.iter().flat_map(|flag| {
@@ -239,7 +236,7 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
         facts.push(("Flags", Cell::Several(flags.collect())));
     }
     if let Some(words) = reason(result.details.semantic_reasoning.as_ref()) {
-        facts.push(("The judge on the meaning", Cell::text(words)));
+        facts.push(("Judge's reasoning", Cell::text(words)));
     }
     facts
 }

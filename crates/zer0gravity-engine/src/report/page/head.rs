@@ -20,7 +20,10 @@ pub(super) fn title(report: &RunReport) -> String {
     match encodings.as_slice() {
         [] => "Zer0 Gr@vity".to_owned(),
         [only] => format!("Zer0 Gr@vity: {} on {texts}", only.encoding_id),
-        _ => format!("Zer0 Gr@vity: {} encodings on {texts}", encodings.len()),
+        _ => format!(
+            "Zer0 Gr@vity: {} encoding systems on {texts}",
+            encodings.len()
+        ),
     }
 }
 
@@ -64,7 +67,7 @@ pub(in crate::report) fn lead(report: &RunReport) -> String {
     sentences.push(without_rules(report));
     if outcomes.failed > 0 {
         sentences.push(format!(
-            "{} of {} failed and {} in no mean.",
+            "{} of {} failed and {} not counted in any mean.",
             outcomes.failed,
             counted(outcomes.items, "experiment", "experiments"),
             if outcomes.failed == 1 { "is" } else { "are" },
@@ -109,7 +112,7 @@ fn without_rules(report: &RunReport) -> String {
     match report.outcomes.partial {
         0 => String::new(),
         count => format!(
-            "{} scored of 95 points because no rules were given, and in no mean of totals.",
+            "{} scored of 95 points because no rules were given, and not counted in a mean of totals.",
             counted(count, "experiment is", "experiments are")
         ),
     }
@@ -125,7 +128,7 @@ fn unscored(report: &RunReport) -> String {
         format!(" Most often: {}{stage} ({}).", row.status, row.count)
     });
     format!(
-        "No score came out of {}.{most}",
+        "No scores from {}.{most}",
         counted(report.outcomes.items, "experiment", "experiments")
     )
 }
@@ -144,7 +147,7 @@ fn merits(encoding: &EncodingSystemStatistics) -> String {
     };
     let than = if saved < 0.0 { "more" } else { "fewer" };
     format!(
-        "Texts encoded by {} have {:.1} % {than} tokens, and readers who never saw them kept {kept:.1} of 40 points of their meaning.",
+        "Texts encoded by {} have {:.1} % {than} tokens, and decoders that never saw the originals kept {kept:.1} of 40 points for meaning.",
         encoding.encoding_id,
         saved.abs(),
     )
@@ -195,7 +198,7 @@ pub(super) fn probability(p: f64) -> String {
 pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
     let mut notices = Vec::new();
     if report.offline {
-        let text = "OFFLINE: no model was asked. Rules encoded and decoded, and the points for the meaning are a measure of common words, not a judgement.";
+        let text = "OFFLINE: no model was asked. A program encoded and decoded, and the points for meaning measure common words; no judge gave them.";
         notices.push((Status::Caution, text.to_owned()));
     }
     if report.replayed {
@@ -221,7 +224,7 @@ pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
     let critical = report.results.iter().filter(critical).count();
     if critical > 0 {
         let text = format!(
-            "{} a critical flag: if it is right, the score is worth nothing. See Flags.",
+            "{} a critical flag: if it is right, the score means nothing. See Flags.",
             counted(critical, "result carries", "results carry")
         );
         notices.push((Status::Bad, text));
@@ -234,7 +237,7 @@ pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
         .map(|encoding| encoding.scored_cases)
         .collect::<BTreeSet<_>>();
     if unequal.len() > 1 {
-        let text = "Not every encoding is scored on the same texts, so their means are not of the same thing. Head to head compares them on common texts.";
+        let text = "The encoding systems have scores for different texts, so their means cannot be compared. The paired comparison uses common texts only.";
         notices.push((Status::Caution, text.to_owned()));
     }
     notices
@@ -258,7 +261,7 @@ fn uncertain(report: &RunReport) -> Option<String> {
     let clamped = count(|record| record.clamped);
     (recovered + clamped > 0).then(|| {
         format!(
-            "Judge scores that were recovered from a reply of another form: in {}. Scores clamped to their range: in {}. Each is marked in its result.",
+            "Judge scores recovered from a reply of another form: in {}. Scores clamped to their range: in {}. Each is marked in its result.",
             counted(recovered, "result", "results"),
             counted(clamped, "result", "results"),
         )
@@ -274,7 +277,7 @@ pub(super) fn provenance(report: &RunReport) -> Section {
         text => Cell::code(text),
     };
     let mut facts = vec![
-        ("Begun", Cell::text(&report.created_at)),
+        ("Started", Cell::text(&report.created_at)),
         ("Provider", several(metadata().map(|m| m.provider.clone()))),
         (
             "Encoder",
@@ -293,14 +296,14 @@ pub(super) fn provenance(report: &RunReport) -> Section {
             several(metadata().map(|m| word(&m.prompt_profile))),
         ),
         (
-            "Tokens counted by",
+            "Token source",
             several(metadata().filter_map(|m| m.token_source).map(|s| word(&s))),
         ),
         ("Calls", report.cost.calls.into()),
         ("Tokens in", tokens.input.into()),
         ("Tokens out", tokens.output.into()),
         (
-            "Dollars",
+            "Cost, US dollars",
             report
                 .cost
                 .usd
@@ -308,43 +311,37 @@ pub(super) fn provenance(report: &RunReport) -> Section {
                 .into(),
         ),
         (
-            "Repeated after failures",
+            "Retries",
             metadata().map(|m| u64::from(m.retries)).sum::<u64>().into(),
         ),
     ];
     if let Some(config) = config {
         facts.extend([
-            ("Encodings of each text", config.trials.into()),
-            ("Decodings of each encoding", config.decodes.into()),
-            ("Words of each judge", config.judge_samples.into()),
+            ("Encodings per text", config.trials.into()),
+            ("Decodings per encoded text", config.decodes.into()),
+            ("Samples per judge", config.judge_samples.into()),
         ]);
     }
     facts.extend([
-        ("Seed", report.randomness.seed.into()),
-        ("Random numbers", Cell::text(&report.randomness.algorithm)),
+        ("Random seed", report.randomness.seed.into()),
+        ("Random generator", Cell::text(&report.randomness.algorithm)),
         (
-            "Program that ran it",
+            "Version of the run",
             several(metadata().map(|m| m.engine_version.clone())),
         ),
-        (
-            "Program that wrote this",
-            Cell::text(&report.engine_version),
-        ),
+        ("Version of this page", Cell::text(&report.engine_version)),
     ]);
     let prompts = metadata().next().map(|metadata| &metadata.prompt_sha256);
     if let Some(prompts) = prompts {
         facts.extend([
             (
-                "Encoder's prompt of the first result (SHA-256)",
+                "Encoder's prompt, first result (SHA-256)",
                 code(&prompts.encoder),
             ),
-            ("Decoder's", code(&prompts.decoder)),
+            ("Decoder's prompt", code(&prompts.decoder)),
+            ("Semantic judge's prompt", code(&prompts.semantic_judge)),
             (
-                "That of the judge of the meaning",
-                code(&prompts.semantic_judge),
-            ),
-            (
-                "That of the judge of the rules",
+                "Implementability judge's prompt",
                 code(&prompts.implementability_judge),
             ),
         ]);

@@ -15,7 +15,7 @@ pub(super) fn section(report: &RunReport) -> Option<Section> {
     let mut sentences = vec![judge(report), sample(report), tokens(report)];
     let with_total = report.results.iter().any(|result| result.total.is_some());
     if with_total {
-        sentences.push("Points for learnability follow from those for the meaning and were not measured apart. Flags change no total.".to_owned());
+        sentences.push("Learnability follows from the points for meaning and was not measured separately. Flags change no total.".to_owned());
     }
     sentences.retain(|sentence| !sentence.is_empty());
     let section = Section::new("Limits").anchor("limits");
@@ -25,12 +25,12 @@ pub(super) fn section(report: &RunReport) -> Option<Section> {
 fn judge(report: &RunReport) -> String {
     let panel = &report.statistics.judges.semantic;
     if report.offline {
-        return "No model judged: the points for the meaning count common letters and words, so a good paraphrase scores low.".to_owned();
+        return "No model judged: the points for meaning measure common letters and words, so a good paraphrase scores low.".to_owned();
     }
     match panel.per_judge.as_slice() {
         [] => String::new(),
         [one] => format!(
-            "One judge, {}, read every pair; nobody checked its points, and another may give others.",
+            "One judge, {}, read every pair. No person checked its points, and another judge may give different ones.",
             one.model
         ),
         several => {
@@ -56,18 +56,19 @@ fn sample(report: &RunReport) -> String {
         distinct(|result| result.decode),
     );
     let repeats = if (trials, decodes) == (1, 1) {
-        "each encoded and decoded once, so that luck of one run is in every number".to_owned()
+        "each encoded and decoded once, so every number includes the random variation of one run"
+            .to_owned()
     } else {
         format!(
-            "each encoded {} and each encoding decoded {}",
+            "each encoded {} and each encoded text decoded {}",
             times(trials),
             times(decodes)
         )
     };
     let reach = match report.cases.len() {
-        0 | 1 => "There is one text: nothing here says how others would do.",
+        0 | 1 => "There is one text, so the results say nothing about other texts.",
         _ => {
-            "Intervals take the texts for a random draw from those you care about; if they are not, they are too narrow."
+            "The intervals assume that the texts are a random sample of the texts of interest; otherwise they are too narrow."
         }
     };
     format!("The sample is {texts}, {repeats}. {reach}")
@@ -117,11 +118,11 @@ fn tokens(report: &RunReport) -> String {
         (TokenSource::Local, estimates.as_str()),
         (
             TokenSource::Chars4,
-            "are a quarter of the characters, a rough guess",
+            "are a quarter of the characters, a rough estimate",
         ),
         (
             TokenSource::Usage,
-            "are derived from what the replies report, less the measured rest of the prompt",
+            "are derived from the usage that replies report, less the measured tokens of the prompt without its text",
         ),
         (
             TokenSource::Given,

@@ -34,7 +34,7 @@ pub(super) fn totals(report: &RunReport) -> Option<Plot> {
         })
     });
     let axis = Axis::new("total, of 100").including(100.0);
-    Some(Plot::bars("Total of each encoding", axis, bars))
+    Some(Plot::bars("Total of each encoding system", axis, bars))
 }
 
 pub(super) fn encodings(report: &RunReport) -> Option<Section> {
@@ -43,7 +43,7 @@ pub(super) fn encodings(report: &RunReport) -> Option<Section> {
         return None;
     }
     let columns = [
-        "Encoding",
+        "Encoding system",
         "Total / 100",
         "Meaning / 40",
         "Saved, %",
@@ -70,10 +70,10 @@ pub(super) fn encodings(report: &RunReport) -> Option<Section> {
         1 => "trials of the one text",
         _ => "texts",
     };
-    let section = Section::new("The score").anchor("score").text(format!(
-        "The total is 40 points for saved tokens, 40 for the meaning that a fresh reader got back, 15 that follow from these and 5 for simple rules. Every text weighs the same; what failed counts in no mean. In brackets: 95 % intervals (Student's t over {over}, ending at the ends of the scale; Clopper-Pearson where all are equal). chrF++ compares letters and knows nothing of meaning."
+    let section = Section::new("Scores").anchor("score").text(format!(
+        "The total is the sum of four parts: 40 points for saved tokens, 40 for meaning, 15 for learnability and 5 for implementability. Every text has the same weight; failed experiments are not counted. Brackets hold 95 % intervals (Student's t over {over}, cut at the ends of the scale; Clopper-Pearson where all values are equal). chrF++ compares letters, not meanings."
     ));
-    let table = Table::new("Encodings, best first", columns)
+    let table = Table::new("Encoding systems, best first", columns)
         .rows(rows)
         .limit(ROWS);
     Some(section.table(table))
@@ -110,7 +110,7 @@ pub(super) fn fidelity(report: &RunReport) -> Option<Section> {
     }
     let x = || Axis::new("tokens saved, %").including(0.0);
     let y = || {
-        Axis::new("points for the meaning, of 40")
+        Axis::new("points for meaning, of 40")
             .including(0.0)
             .including(40.0)
     };
@@ -126,16 +126,16 @@ pub(super) fn fidelity(report: &RunReport) -> Option<Section> {
                 .map(|(id, saved, kept)| Point::new(*saved, *kept).named(*id))
                 .collect::<Vec<_>>()
         };
-        let mut plot = Plot::xy("The mean of each encoding", x(), y()).with(Series::line(
-            "on the front: none is better in both",
+        let mut plot = Plot::xy("Mean of each encoding system", x(), y()).with(Series::line(
+            "on the front: no system is better in both",
             points(best),
         ));
         if !beaten.is_empty() {
-            plot = plot.with(Series::points("beaten by one of the front", points(beaten)));
+            plot = plot.with(Series::points("below the front", points(beaten)));
         }
         section = section
             .text(format!(
-                "Up and to the right is better. The line is the Pareto front: {names}. What is below it gives away meaning without saving more."
+                "Points further up and to the right are better. The line is the Pareto front: {names}. A system below it loses meaning without saving more tokens."
             ))
             .plot(plot);
     }
@@ -173,7 +173,7 @@ fn by_encoding(
 ) -> Plot {
     let encodings = &report.statistics.per_encoding;
     if encodings.len() > SIGNS {
-        let name = format!("{} encodings", encodings.len());
+        let name = format!("{} encoding systems", encodings.len());
         return plot.with(Series::points(name, cases.iter().filter_map(point)));
     }
     encodings.iter().fold(plot, |plot, encoding| {
@@ -201,28 +201,28 @@ pub(super) fn head_to_head(report: &RunReport) -> Option<Section> {
         .max()
         .unwrap_or_default();
     let mut text = format!(
-        "Totals on the texts that both are scored on. p: how often flipping signs by chance gives a difference as large; adjusted after Holm for {}.",
+        "Totals on the texts that both systems have scores for. p is the probability of a difference this large if signs are random, adjusted by Holm's method for {}.",
         counted(pairs.len(), "pair", "pairs")
     );
     let needed = needed(pairs.len());
     if most < needed {
         let most = counted(most, "common text", "common texts");
         let further =
-            format!(" With {most} no difference can be significant: that takes {needed}.");
+            format!(" With {most} no difference can be significant; at least {needed} are needed.");
         text.push_str(&further);
     }
     let columns = [
-        "Ahead",
-        "Behind",
+        "Higher",
+        "Lower",
         "Common texts",
-        "By points",
+        "Difference",
         "p",
         "p, adjusted",
-        "Reading",
+        "Result",
     ];
-    let table = Table::new("Pairs of encodings, clearest first", columns);
+    let table = Table::new("Pairs of encoding systems, smallest p first", columns);
     let table = table.rows(pairs.into_iter().map(row)).limit(PAIRS);
-    let section = Section::new("Head to head").anchor("pairs").text(text);
+    let section = Section::new("Paired comparison").anchor("pairs").text(text);
     Some(section.table(table))
 }
 
@@ -283,10 +283,10 @@ pub(super) fn by_length(report: &RunReport) -> Option<Section> {
     };
     let x = Axis::new("tokens of the text").log();
     let plot = Plot::xy(
-        "Each text by its length",
+        "Total of each text",
         x,
         Axis::new("total, of 100").including(0.0).including(100.0),
     );
-    let section = Section::new("Total by length of the text").anchor("length");
+    let section = Section::new("Total by text length").anchor("length");
     Some(section.plot(by_encoding(plot, report, cases, point)))
 }

@@ -37,16 +37,16 @@ pub(super) fn flags(report: &RunReport, told: &ExperimentView) -> Option<Section
     }
     let section = Section::new("Flags").anchor("flags");
     if raised.is_empty() {
-        return (!report.results.is_empty()).then(|| section.text("No result carries a flag."));
+        return (!report.results.is_empty()).then(|| section.text("No result has a flag."));
     }
     let columns = [
         "Flag",
-        "Weight",
-        "Encoding",
+        "Severity",
+        "Encoding system",
         "Results",
-        "What it means",
+        "Reason",
         "First",
-        "Evidence there",
+        "Evidence",
     ];
     let rows = raised.iter().map(|((severity, id, encoding), raised)| {
         [
@@ -60,8 +60,9 @@ pub(super) fn flags(report: &RunReport, told: &ExperimentView) -> Option<Section
         ]
     });
     let table = Table::new("Flags raised, worst first", columns);
-    let section = section
-        .text("Flags are found by rules, not by a model, and may be wrong. None changes a score.");
+    let section = section.text(
+        "Flags come from fixed rules, not from a model, and may be wrong. No flag changes a score.",
+    );
     Some(section.table(table.rows(rows).limit(ROWS)))
 }
 
@@ -82,20 +83,20 @@ pub(super) fn weight(severity: Severity) -> Cell {
 
 fn meaning(id: FlagId) -> &'static str {
     match id {
-        FlagId::IdentityEncoding => "The encoding is the text.",
-        FlagId::Expansion => "The encoding has more tokens than the text.",
+        FlagId::IdentityEncoding => "The encoded text equals the original.",
+        FlagId::Expansion => "The encoded text has more tokens than the original.",
         FlagId::ExecutedAnswer => "The instruction was carried out instead of encoded.",
-        FlagId::JudgeMetricDisagreement => "The judge and the letters say different things.",
-        FlagId::RulesContainText => "The rules hold the text.",
-        FlagId::PromptEcho => "The encoding repeats the encoder's instructions.",
-        FlagId::RulesEcho => "The encoding or the decode repeats the rules.",
-        FlagId::SelfTalk => "The encoding or the decode talks about the task.",
-        FlagId::JudgeInjection => "Somebody speaks to the judge.",
-        FlagId::PossibleRefusalText => "The decode looks like a refusal.",
-        FlagId::HiddenCharacters => "There are characters that nobody sees.",
+        FlagId::JudgeMetricDisagreement => "The judge and the text metrics disagree.",
+        FlagId::RulesContainText => "The rules contain the text.",
+        FlagId::PromptEcho => "The encoded text repeats the encoder's instructions.",
+        FlagId::RulesEcho => "The encoded or the decoded text repeats the rules.",
+        FlagId::SelfTalk => "The encoded or the decoded text talks about the task.",
+        FlagId::JudgeInjection => "A text addresses the judge.",
+        FlagId::PossibleRefusalText => "The decoded text looks like a refusal.",
+        FlagId::HiddenCharacters => "The decoded text has invisible characters.",
         FlagId::LiteralLoss => "Numbers, names or negations are lost.",
         FlagId::ImplausibleCompression => {
-            "The encoding is too short to hold the text: something else carried it."
+            "The encoded text is too short to carry the text: the information came from elsewhere."
         }
     }
 }
@@ -114,8 +115,8 @@ pub(super) fn outcomes(report: &RunReport, told: &ExperimentView) -> Option<Sect
         ]
     });
     let columns = ["Outcome", "Stage", "Experiments", "%"];
-    let section = Section::new("How the experiments ended").anchor("outcomes");
-    let section = section.table(Table::new("Outcomes", columns).rows(rows));
+    let section = Section::new("Outcomes").anchor("outcomes");
+    let section = section.table(Table::new("Experiments by outcome", columns).rows(rows));
     if outcomes.failed == 0 {
         return Some(section);
     }
@@ -130,7 +131,7 @@ pub(super) fn outcomes(report: &RunReport, told: &ExperimentView) -> Option<Sect
                 result.error.clone().into(),
             ]
         });
-    let columns = ["Text", "Encoding", "Outcome", "Kind", "What happened"];
+    let columns = ["Text", "Encoding system", "Outcome", "Kind", "Error"];
     Some(
         section.table(
             Table::new("Failed experiments", columns)
@@ -159,14 +160,14 @@ pub(super) fn judges(report: &RunReport) -> Option<Section> {
     if panel.per_judge.is_empty() {
         return None;
     }
-    let mut section = Section::new("The judges").anchor("judges");
+    let mut section = Section::new("Judges").anchor("judges");
     if let Some(alpha) = panel.alpha {
         section = section.text(format!(
-            "Over {} the judges agree with a Krippendorff alpha of {alpha:.2}: 1 is agreement, 0 is chance.",
-            counted(panel.units, "decode", "decodes")
+            "Over {} the judges agree with a Krippendorff alpha of {alpha:.2} (1 is agreement, 0 is chance).",
+            counted(panel.units, "decoded text", "decoded texts")
         ));
     }
-    let columns = ["Judge", "Words", "Meaning / 40", "Rules / 5"];
+    let columns = ["Judge", "Samples", "Meaning / 40", "Rules / 5"];
     let rows = panel.per_judge.iter().map(|judge| {
         let mut rules = judges.implementability.per_judge.iter();
         let rules = rules.find(|other| other.model == judge.model);
@@ -180,7 +181,7 @@ pub(super) fn judges(report: &RunReport) -> Option<Section> {
     section = section.table(Table::new("Judge bias", columns).rows(rows).limit(ROWS));
     let repeated = |judge: &&JudgeStatistics| judge.components.is_some();
     if panel.per_judge.iter().any(|judge| repeated(&judge)) {
-        section = section.text("Where repeats of the same text differ, in points of the 40 (standard deviations). A level that was not repeated has no number, and what it adds stands in the one above it.").table(spread(&panel.per_judge));
+        section = section.text("Standard deviations between repeats of the same text, in points of 40. A level without repeats has no number; its variation is part of the level above it.").table(spread(&panel.per_judge));
     }
     Some(section)
 }
@@ -190,10 +191,10 @@ fn spread(judges: &[JudgeStatistics]) -> Table {
     let columns = [
         "Judge",
         "Between encodings of a text",
-        "Between decodes of an encoding",
-        "Between words of the judge",
+        "Between decodings of an encoded text",
+        "Between samples of the judge",
         "Texts used",
-        "Texts with gaps",
+        "Texts with missing repeats",
     ];
     let rows = judges.iter().filter_map(|judge| {
         let components = judge.components?;
@@ -207,7 +208,7 @@ fn spread(judges: &[JudgeStatistics]) -> Table {
             judge.incomplete_cases.into(),
         ])
     });
-    Table::new("Where the spread comes from", columns)
+    Table::new("Sources of variation", columns)
         .rows(rows)
         .limit(ROWS)
 }
@@ -221,7 +222,7 @@ pub(super) fn lint(report: &RunReport) -> Option<Section> {
         })
     };
     findings().next()?;
-    let columns = ["Encoding", "Line", "Code", "Finding", "Where"];
+    let columns = ["Encoding system", "Line", "Code", "Finding", "Evidence"];
     let rows = findings().map(|(encoding, finding)| {
         [
             Cell::text(&encoding.id),
@@ -232,6 +233,6 @@ pub(super) fn lint(report: &RunReport) -> Option<Section> {
         ]
     });
     let section = Section::new("Rule lint").anchor("lint");
-    let section = section.text("Found in the rules alone, before they were used.");
+    let section = section.text("Findings in the rules, before any run.");
     Some(section.table(Table::new("Findings", columns).rows(rows).limit(ROWS)))
 }

@@ -1,4 +1,4 @@
-//! From an encoding to a text, by the rules and a lexicon alone.
+//! The decoder of encoded texts, by the rules and a lexicon.
 
 use crate::rules::codec::Lexicon;
 use crate::rules::codec::lexicon::{folded, is_vowel, letters};

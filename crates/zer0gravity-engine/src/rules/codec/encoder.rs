@@ -1,4 +1,4 @@
-//! From a text to its encoding.
+//! The encoder of texts, by the rules.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::text::words::{SentenceStart, is_apostrophe, word_length};
 
 /// A piece of an encoding.
 enum EncodedPart<'a> {
-    /// As it is.
+    /// Text as it is.
     Plain(Cow<'a, str>),
     /// A sign of the rules that occurs in the text itself.
     Literal(char),

@@ -140,7 +140,7 @@ impl Lexicon {
 struct Index {
     /// The first and the last rank of each hash.
     ends: HashMap<u64, (usize, usize)>,
-    /// By rank, the next one of the same hash; itself for the last.
+    /// The next word of the same hash, by rank; the word itself for the last.
     next: Vec<usize>,
 }
 

@@ -9,7 +9,7 @@ use crate::text::words::is_apostrophe;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
     edges: HashMap<(u32, char), u32>,
-    /// By node; the root is none.
+    /// The target of each node; `None` where no piece ends, as at the root.
     targets: Vec<Option<Box<str>>>,
 }
 

@@ -53,7 +53,7 @@ pub(super) fn findings(mappings: &[MappingCost]) -> Vec<LintFinding> {
             all.push(finding(
                 "ZG004",
                 mapping.line,
-                "no token is gained",
+                "the mapping saves no token",
                 evidence,
             ));
         }

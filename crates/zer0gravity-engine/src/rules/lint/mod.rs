@@ -17,7 +17,7 @@ pub(crate) use structure::ambiguous_lines;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LintReport {
-    /// In order of line and code.
+    /// The findings by line and code.
     pub findings: Vec<LintFinding>,
     /// The tokens of the rules themselves.
     pub rules_tokens: TokenCounts,
@@ -83,9 +83,9 @@ pub struct MappingCost {
 /// | code | found |
 /// |---|---|
 /// | `ZG001` | two sources have one target |
-/// | `ZG002` | a target is natural text itself, so that decoding is ambiguous |
+/// | `ZG002` | a target is also normal text, so that decoding is ambiguous |
 /// | `ZG003` | a target costs more tokens than its source |
-/// | `ZG004` | a mapping gains no token |
+/// | `ZG004` | a mapping saves no token |
 /// | `ZG005` | information: a line, or a part of it, that only a model can follow |
 /// | `ZG006` | vague wording |
 /// | `ZG007` | something is dropped that a decoder has to guess |
@@ -164,7 +164,7 @@ mod tests {
             [
                 (
                     "ZG002",
-                    "the target is natural text itself: decoding is ambiguous",
+                    "the target is also normal text, so decoding is ambiguous",
                     "'you'→'u'"
                 ),
                 (
@@ -179,12 +179,12 @@ mod tests {
                 ),
                 (
                     "ZG004",
-                    "no token is gained",
+                    "the mapping saves no token",
                     "'a'→'α': cl100k 2→2, o200k 2→3"
                 ),
                 (
                     "ZG004",
-                    "no token is gained",
+                    "the mapping saves no token",
                     "'I'→'ich': cl100k 2→4, o200k 2→4"
                 ),
             ]

@@ -73,7 +73,7 @@ fn mappings(rules: &[Rule<'_>], lexicon: &Lexicon) -> Vec<LintFinding> {
                 entry.insert(mapping);
             }
             Entry::Occupied(_) => {
-                let message = "the source has a target already";
+                let message = "the source already has a target";
                 all.push(finding("ZG009", line, message, &*shown));
             }
         }
@@ -96,7 +96,7 @@ fn mappings(rules: &[Rule<'_>], lexicon: &Lexicon) -> Vec<LintFinding> {
             }
         }
         if is_natural(&mapping.target, lexicon) {
-            let message = "the target is natural text itself: decoding is ambiguous";
+            let message = "the target is also normal text, so decoding is ambiguous";
             all.push(finding("ZG002", line, message, shown));
         }
     }
@@ -130,26 +130,26 @@ fn lost(
                 .entry(longer_than)
                 .or_insert_with(|| lexicon.ambiguous_words(longer_than));
             let evidence = format!(
-                "{count} of {} words of the lexicon share what is left with another",
+                "{count} of {} words of the lexicon equal another one without vowels",
                 lexicon.len()
             );
             Some(finding(
                 "ZG007",
                 line,
-                "without vowels words become the same",
+                "words become equal without their vowels",
                 evidence,
             ))
         }
         Clause::DropWords(words) => Some(finding(
             "ZG007",
             line,
-            "words are left out that nothing stands for",
+            "words are dropped without a replacement",
             clipped(&words.join(", ")),
         )),
         Clause::Map(mapping) if mapping.target.is_empty() => Some(finding(
             "ZG007",
             line,
-            "a piece is left out that nothing stands for",
+            "a piece is dropped without a replacement",
             shown(mapping),
         )),
         _ => None,

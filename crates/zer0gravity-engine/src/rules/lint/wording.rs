@@ -21,7 +21,7 @@ pub(super) fn findings(rules: &str) -> Vec<LintFinding> {
         }
     }
     for said in said_in_rules(rules) {
-        let message = "the text speaks to a judge";
+        let message = "the text addresses a judge";
         all.push(finding("ZG008", said.line + 1, message, &said.words));
     }
     all

@@ -1,4 +1,4 @@
-//! From the judges' samples to points.
+//! Points from the samples of judges.
 
 use futures_util::future::join_all;
 

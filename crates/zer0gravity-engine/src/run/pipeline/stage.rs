@@ -66,7 +66,7 @@ impl From<ModelError> for StageFailure {
 }
 
 impl<T> Stage<T> {
-    /// As a result holds it.
+    /// Returns the stage as a result has it.
     pub fn record(&self, stage: StageName) -> StageRecord {
         StageRecord {
             stage,

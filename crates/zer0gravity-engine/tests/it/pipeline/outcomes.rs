@@ -1,4 +1,4 @@
-//! How each stage can end, and what a result keeps of what came before.
+//! The ends of each stage, and the parts that a result keeps from the stages before.
 
 use llm_types::StopReason;
 use serde_json::json;
@@ -37,7 +37,7 @@ fn statuses(result: &ExperimentResult) -> Vec<StageStatus> {
     result.stages.iter().map(|record| record.status).collect()
 }
 
-/// What a text may end as, for encoder and decoder alike.
+/// Bad replies of an encoder or a decoder, with the status and kind of each.
 fn bad_texts() -> Vec<(Answer, StageStatus, Option<&'static str>)> {
     use StageStatus::{ApiError, Empty, Refused, Truncated};
     vec![

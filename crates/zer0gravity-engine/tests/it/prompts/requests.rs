@@ -1,4 +1,4 @@
-//! What the six calls of an experiment send.
+//! The requests of the six calls of an experiment.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::wire::{COUNT, MESSAGES, Wire, counts, plays, text};
 
 const TEXT: &str = "A text with \"quotes\",\nlines and a 🦀.";
 
-/// What a run sends, one call at a time.
+/// The requests of a run, one call at a time.
 async fn sent(plan: &Plan) -> Vec<(String, Value)> {
     let wire = Wire::new(|path, body| match path {
         COUNT => counts(body),
@@ -118,7 +118,7 @@ async fn the_longest_reply_is_set_for_encoder_and_decoder() {
     assert_eq!(limits, [json!(77), json!(77), json!(512), json!(512)]);
 }
 
-/// What the judge of the meaning is sent when it first says `said`.
+/// The requests to the judge of the meaning whose first reply is `said`.
 async fn asked_twice(said: &'static str) -> Vec<Value> {
     let mut judged = 0;
     let wire = Wire::new(move |path, body| {

@@ -27,7 +27,7 @@ fn parsed(report: &RunReport) -> Html {
     Html::parse_document(&html(report))
 }
 
-/// What a reader sees, a block a line; without the data and the tables behind the plots.
+/// The visible text, a block a line; without the data and the tables of the plots.
 fn reading(page: &Html) -> String {
     let blocks = "h1, h2, h3, h4, header p, section > p, .folded > p, div > dt, dd, caption, thead tr, tbody tr, figcaption, .text.code, .diff .text, p.note";
     let hidden = |element: &ElementRef<'_>| {
@@ -106,7 +106,9 @@ fn limits_say_what_was_estimated() {
         "{text}"
     );
     assert!(
-        text.contains("The sample is 3 texts, each encoded twice and each encoding decoded once.")
+        text.contains(
+            "The sample is 3 texts, each encoded twice and each encoded text decoded once."
+        )
     );
     assert!(!text.contains("estimate"));
     for item in &mut report.results {
@@ -129,12 +131,12 @@ fn leads_say_the_result() {
     );
     assert_eq!(
         lead(vec![broken.clone()]),
-        "No score came out of 1 experiment. Most often: api_error at encode (1)."
+        "No scores from 1 experiment. Most often: api_error at encode (1)."
     );
     let one = tokens(item("e", "a", "x"), 100, 110);
     assert_eq!(
         lead(vec![one, broken.clone()]),
-        "e scores 54.0 of 100 points on 1 text. Texts encoded by e have 10.0 % more tokens, and readers who never saw them kept 36.0 of 40 points of their meaning. 1 of 2 experiments failed and is in no mean."
+        "e scores 54.0 of 100 points on 1 text. Texts encoded by e have 10.0 % more tokens, and decoders that never saw the originals kept 36.0 of 40 points for meaning. 1 of 2 experiments failed and is not counted in any mean."
     );
     let mut many = Vec::new();
     for case in 0..8 {
@@ -160,7 +162,7 @@ fn leads_say_the_result() {
     );
 }
 
-/// So many results of ten encodings.
+/// A report of `count` results of ten encodings.
 pub(super) fn many(count: usize) -> RunReport {
     let text =
         "The quick brown fox jumps over the lazy dog, and nobody asks why it would. ".repeat(6);
@@ -250,8 +252,8 @@ fn repeats_are_told_apart() {
         titles,
         [
             "e: 74 of 100",
-            "e, encoding 2: 74 of 100",
-            "e, encoding 2, decode 3: 74 of 100"
+            "e, trial 2: 74 of 100",
+            "e, trial 2, decoding 3: 74 of 100"
         ]
     );
 }

@@ -102,7 +102,7 @@ pub(crate) fn judged(
     panel(item, &[(MODEL, &[semantic])], semantic, implementability)
 }
 
-/// The same with the words of several judges on the meaning, and the points these come to.
+/// The same with the samples of several judges of the meaning, and the points that follow.
 pub(crate) fn panel(
     mut item: ExperimentResult,
     judges: &[(&str, &[u8])],

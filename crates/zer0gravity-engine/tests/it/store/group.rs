@@ -1,4 +1,4 @@
-//! Calls go on while the store is written to and while texts are compared.
+//! Calls continue while the store writes and while texts are compared.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -23,7 +23,7 @@ fn block_on<T>(run: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(run)
 }
 
-/// A disk whose first write ends when so many calls were made.
+/// A disk whose first write ends when `awaited` calls were made.
 struct Slow {
     made: Arc<(Mutex<usize>, Condvar)>,
     awaited: usize,

@@ -1,4 +1,4 @@
-//! What makes two calls the same.
+//! The parts of a request that make two calls equal.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;

@@ -33,16 +33,16 @@ fn desk(concurrency: usize, before: &Desk) -> Desk {
     }
 }
 
-/// How a run is ended from outside.
+/// The way in which a test ends a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
-    /// The token is cancelled; calls under way come to their end.
+    /// The token is cancelled; calls under way still end.
     Cancelled,
     /// The future is dropped; calls under way with it.
     Dropped,
 }
 
-/// Ends a run after so many answers; gives the report of one that came to its end and how many calls were under way.
+/// Ends a run after `answers` answers; returns the report of a finished run, and the number of calls under way.
 fn ended(end: End, answers: usize, desk: &Desk, plan: &Plan) -> (Option<RunReport>, usize) {
     let player = Player::default().holding();
     let cancel = CancellationToken::new();

@@ -94,7 +94,7 @@ fn the_limiter_is_free_again_after_a_failure() {
     assert_eq!(player.to(Role::Decoder).len(), 5);
 }
 
-/// A store whose disk is full after so many records.
+/// A store whose disk is full after `left` records.
 struct Full {
     left: usize,
 }
