@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, escape};
+use logosphere_core::Round;
 use logosphere_core::config::Scheduling;
-use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
-use logosphere_core::nulls::NullBand;
-use logosphere_core::{Analysis, AnalysisPlan, Round};
+use logosphere_core::measures::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
+use logosphere_core::measures::nulls::NullBand;
+use logosphere_core::measures::{Analysis, AnalysisPlan};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-use crate::args;
-use crate::lineage;
 use crate::recorded::Recorded;
+use crate::{args, lineage};
 
 pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = Recorded::read(&args.subject.find(session)?)?;

@@ -2,10 +2,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{ProviderName, escape};
-use logosphere_core::init::InitError;
+use logosphere_core::config::InitError;
 use logosphere_core::journal::ReadError;
-use logosphere_core::legacy_log::LegacyError;
-use logosphere_core::{ReplayError, ResumeError};
+use logosphere_core::verify::legacy_log::LegacyError;
+use logosphere_core::verify::{ReplayError, ResumeError};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]

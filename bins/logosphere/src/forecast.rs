@@ -6,8 +6,9 @@ use std::path::Path;
 use bin_support::{Exit, Failure, ProviderName, Session, escape};
 use llm_client::ModelTable;
 use logosphere_core::config::Layer;
-use logosphere_core::experiment::{Experiment, ExperimentError};
-use logosphere_core::forecast::{Answers, Forecast, TokenPrices, forecast};
+use logosphere_core::experiment::{
+    Answers, Experiment, ExperimentError, Forecast, TokenPrices, forecast,
+};
 use logosphere_core::{Settings, Transcript};
 use serde::Serialize;
 

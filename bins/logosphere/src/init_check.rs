@@ -6,9 +6,8 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::Settings;
-use logosphere_core::config::Layer;
+use logosphere_core::config::{Init, Layer, parse_init};
 use logosphere_core::experiment::Experiment;
-use logosphere_core::init::{Init, parse_init};
 use serde::Serialize;
 
 use crate::args;
@@ -20,7 +19,7 @@ use crate::setup::failure;
 #[derive(Serialize)]
 struct Checked<'a> {
     schema_version: u32,
-    mode: logosphere_core::parser::ParseMode,
+    mode: logosphere_core::format::ParseMode,
     signature: &'a str,
     stamped: bool,
     notes: &'a str,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure, OutputTarget, Session, escape};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::ReadError;
-use logosphere_core::leak::Finding;
-use logosphere_core::legacy_log::{LegacyReport, verify_legacy};
-use logosphere_core::{
+use logosphere_core::verify::leak::Finding;
+use logosphere_core::verify::legacy_log::{LegacyReport, verify_legacy};
+use logosphere_core::verify::{
     Comparison, ReplayError, ReplayReport, compare, replay as replay_journal, replay_to,
 };
 

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::Reader;
-use logosphere_core::leak::{
+use logosphere_core::verify::ResumeError;
+use logosphere_core::verify::leak::{
     Captured, Finding, LeakCheck, LeakReport, Severity, Watched, check_start,
 };
-use logosphere_core::{Clock as _, ExperimentStart, Mind, ResumeError};
+use logosphere_core::{Clock as _, ExperimentStart, Mind};
 
 use crate::clock::SystemClock;
 use crate::error::Error;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, shortened};
-use logosphere_core::lineage::{Lineage, LineageSummary};
+use logosphere_core::measures::lineage::{Lineage, LineageSummary};
 
 use crate::analyze::{columns, number};
 use crate::args;

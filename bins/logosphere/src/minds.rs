@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session};
-use logosphere_core::minds::LocalMindKind;
+use logosphere_core::LocalMindKind;
 
 pub fn execute(session: &mut Session) -> Result<Exit, Failure> {
     let out = &mut session.results;

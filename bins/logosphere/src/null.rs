@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session};
-use logosphere_core::metrics::Window;
-use logosphere_core::{Analysis, AnalysisPlan, Measured, NullFacts};
+use logosphere_core::measures::metrics::Window;
+use logosphere_core::measures::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
 use crate::analyze::{band, columns, heading, number};

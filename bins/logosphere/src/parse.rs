@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, shortened};
-use logosphere_core::parser::{Note, Parsed, Reason, parse_signed};
+use logosphere_core::format::{Note, Parsed, Reason, parse_signed};
 use serde::Serialize;
 
 use crate::args;
@@ -19,9 +19,9 @@ const SHOWN: usize = 100;
 #[derive(Serialize)]
 struct Reading<'a> {
     schema_version: u32,
-    mode: logosphere_core::parser::ParseMode,
+    mode: logosphere_core::format::ParseMode,
     completed: bool,
-    end: logosphere_core::parser::End,
+    end: logosphere_core::format::End,
     reason: Reason,
     notes: &'a [Note],
     thinking: &'a str,

@@ -10,8 +10,7 @@ use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
-use logosphere_core::minds::{LocalMind, local_mind};
-use logosphere_core::{LlmMind, Mind, Settings};
+use logosphere_core::{LlmMind, LocalMind, Mind, Settings, local_mind};
 
 use crate::args::SettingFlags;
 use crate::error::Error;

@@ -5,9 +5,10 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
+use logosphere_core::format::sha256_hex;
 use logosphere_core::journal::Reader;
-use logosphere_core::legacy_log::is_legacy;
-use logosphere_core::{ExperimentStart, Transcript, sha256_hex};
+use logosphere_core::verify::legacy_log::is_legacy;
+use logosphere_core::{ExperimentStart, Transcript};
 use serde::Serialize;
 
 use crate::error::Error;

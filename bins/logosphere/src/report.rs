@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session};
-use logosphere_core::nulls::MIN_RUNS;
+use logosphere_core::measures::nulls::MIN_RUNS;
 use logosphere_core::report::{ReportData, page};
 
 use crate::error::Error;

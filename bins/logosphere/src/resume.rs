@@ -8,7 +8,8 @@ use bin_support::{Exit, Failure, ProviderName, Session, escape};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};
-use logosphere_core::{Orchestrator, ResumeError, Resumption, Settings};
+use logosphere_core::verify::{ResumeError, Resumption};
+use logosphere_core::{Orchestrator, Settings};
 
 use crate::clock::SystemClock;
 use crate::error::Error;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process;
 
 use bin_support::{Exit, Failure, Session, escape};
+use logosphere_core::config::Init;
 use logosphere_core::experiment::Experiment;
-use logosphere_core::init::Init;
 use logosphere_core::journal::FileJournal;
 use logosphere_core::{Control, Effective, ExperimentStart, Orchestrator, Settings};
 

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bin_support::{Exit, Failure, Interrupt, Session, escape, shortened};
+use logosphere_core::format::Reason;
 use logosphere_core::journal::{
     CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd,
 };
-use logosphere_core::parser::Reason;
 use logosphere_core::state::State;
 use logosphere_core::{Control, Mind, MindId, Orchestrator, Progress, RunError, RunSummary};
 use tokio_util::sync::CancellationToken;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure, Session, escape};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use logosphere_core::config::{Init, parse_init};
 use logosphere_core::experiment::{Experiment, ExperimentError, Template};
-use logosphere_core::init::{Init, parse_init};
 use logosphere_core::{RequestTemplate, Settings};
 
 use crate::args;
@@ -95,7 +95,7 @@ pub fn prepare(
         recorded,
         population,
         init,
-        init_sha256: logosphere_core::sha256_hex(&bytes),
+        init_sha256: logosphere_core::format::sha256_hex(&bytes),
         config_sha256,
     })
 }

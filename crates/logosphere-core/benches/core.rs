@@ -13,15 +13,14 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use logosphere_core::init::parse_init;
+use logosphere_core::config::parse_init;
+use logosphere_core::format::{ParseMode, parse};
 use logosphere_core::journal::MemJournal;
-use logosphere_core::minds::local_mind;
-use logosphere_core::parser::{ParseMode, parse};
-use logosphere_core::pool::{Keep, Origin, Pool};
-use logosphere_core::sampler::sample_rng;
+use logosphere_core::pool::{Keep, Origin, Pool, sample_rng};
+use logosphere_core::verify::{Resumption, replay};
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, MindId, Orchestrator, RequestTemplate, Resumption,
-    Round, Settings, replay,
+    Clock, Control, Effective, ExperimentStart, MindId, Orchestrator, RequestTemplate, Round,
+    Settings, local_mind,
 };
 use serde_json::{Value, json};
 

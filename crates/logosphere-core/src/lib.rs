@@ -4,10 +4,12 @@
 //! time, and nothing tells them who wrote what. What survives is what somebody passes on.
 //!
 //! ```
-//! use logosphere_core::init::parse_init;
+//! use logosphere_core::config::parse_init;
 //! use logosphere_core::journal::MemJournal;
-//! use logosphere_core::minds::local_mind;
-//! use logosphere_core::{Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, RunSummary, Settings, Transcript, replay};
+//! use logosphere_core::verify::replay;
+//! use logosphere_core::{
+//!     Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, RunSummary, Settings, Transcript, local_mind,
+//! };
 //!
 //! struct Noon;
 //! impl Clock for Noon {
@@ -63,57 +65,28 @@
 //! answers are read, [`replay`] and [`compare`] for proof, [`Transcript`] and [`Analysis`] for what
 //! came of it, [`metrics`], [`lineage`] and [`nulls`] for its parts, [`export`] for other programs.
 
-mod analysis;
-mod clock;
-mod compare;
 pub mod config;
-mod event;
 pub mod experiment;
 pub mod export;
-mod failure;
-mod fold;
-pub mod forecast;
-mod hash;
-pub mod init;
+pub mod format;
 pub mod journal;
-pub mod leak;
-pub mod legacy_log;
-pub mod lineage;
-#[cfg(feature = "llm")]
-mod llm;
-pub mod metrics;
+pub mod measures;
 mod mind;
-pub mod minds;
-pub mod nulls;
-mod number;
-mod orchestrator;
-pub mod parser;
 pub mod pool;
-pub mod prompt;
-mod replay;
 #[cfg(feature = "report")]
 pub mod report;
-mod resume;
-mod rules;
-pub mod sampler;
-mod settings;
-mod stamp;
+mod run;
 pub mod state;
-mod template;
-mod transcript;
-mod verdict;
+pub mod verify;
 
-pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};
-pub use clock::Clock;
-pub use compare::{Comparison, Difference, compare};
-pub use event::{ExperimentStart, RequestTemplate};
-pub use hash::sha256_hex;
+pub use config::{Effective, Settings};
+pub use journal::{ExperimentStart, RequestTemplate};
 #[cfg(feature = "llm")]
-pub use llm::LlmMind;
-pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
-pub use number::{MindId, Round};
-pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
-pub use replay::{ReplayError, ReplayReport, replay, replay_to};
-pub use resume::{ResumeError, Resumption};
-pub use settings::{Effective, Settings};
-pub use transcript::{Call, EndedRound, Message, Transcript};
+pub use mind::LlmMind;
+pub use mind::{
+    LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput, MindReply,
+    MindSpecError, Side, TokenUse, WireRequest, local_mind,
+};
+pub use pool::{MindId, Round};
+pub use run::{Clock, Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
+pub use verify::Transcript;

@@ -8,20 +8,14 @@ use std::sync::Arc;
 
 use llm_types::Usd;
 
-use crate::event::{
-    AttemptFacts, Event, ExperimentEnd, MindInvocation, ParseFacts, Protocol, RoundEnd, RoundStart,
-    RunResumed, TokenTotals,
+use crate::config::{Impersonation, KeepSetting, ModelSettings, Scheduling, Settings};
+use crate::format::{Reason, Rules, SystemPrompt, format_prompt, parse_in_run};
+use crate::journal::{
+    AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, ParseFacts, Protocol,
+    RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, may_cost,
 };
-use crate::failure::may_cost;
-use crate::mind::TokenUse;
-use crate::number::{MindId, MsgId, Round};
-use crate::parser::{Reason, parse_in_run};
-use crate::pool::{ActiveView, Keep, Origin, Pool, PoolError};
-use crate::prompt::{SystemPrompt, format_prompt};
-use crate::rules::Rules;
-use crate::sampler::sample_rng;
-use crate::settings::{Impersonation, KeepSetting, ModelSettings, Scheduling};
-use crate::{ExperimentStart, MindInput, MindReply, RequestTemplate, Settings};
+use crate::mind::{MindInput, MindReply, TokenUse};
+use crate::pool::{ActiveView, Keep, MindId, MsgId, Origin, Pool, PoolError, Round, sample_rng};
 
 /// Answers that `loss_above` looks back on.
 const LOSS_WINDOW: usize = 50;
@@ -322,7 +316,7 @@ impl State {
             sampled,
             texts,
             prompt_sha256: prompt.sha256(),
-            request_sha256: crate::hash::sha256_hex(&body),
+            request_sha256: crate::format::sha256_hex(&body),
             body,
             input: MindInput::new(prompt, self.model.clone()),
         }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bin_support::OutputTarget;
 use logosphere_core::export::{ExportFormat, ExportKind};
-use logosphere_core::nulls;
-use logosphere_core::parser::ParseMode;
+use logosphere_core::format::ParseMode;
+use logosphere_core::measures::nulls;
 
 use super::flags::{SettingFlags, Switch, run_modes};
 use crate::subject::Subject;
@@ -297,7 +297,7 @@ pub struct Parse {
 }
 
 fn signature(text: &str) -> Result<String, String> {
-    logosphere_core::parser::is_signature(text)
+    logosphere_core::format::is_signature(text)
         .then(|| text.to_owned())
         .ok_or_else(|| "it is `~` and 1 to 31 characters on one line".to_owned())
 }

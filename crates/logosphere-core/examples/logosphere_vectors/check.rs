@@ -1,8 +1,7 @@
 //! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
 
-use logosphere_core::parser::{ParseMode, Parsed, parse};
-use logosphere_core::pool::{ActiveView, Keep, Origin, Pool};
-use logosphere_core::sampler::{ALGORITHM, sample_rng};
+use logosphere_core::format::{ParseMode, Parsed, parse};
+use logosphere_core::pool::{ALGORITHM, ActiveView, Keep, Origin, Pool, sample_rng};
 use logosphere_core::{MindId, Round};
 use serde_json::{Map, Value, json};
 

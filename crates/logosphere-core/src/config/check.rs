@@ -1,7 +1,7 @@
 use super::keys::OFFLINE;
+use super::settings::Settings;
 use super::{ConfigError, Layer};
-use crate::parser::{ParseMode, is_blank};
-use crate::settings::Settings;
+use crate::format::{ParseMode, is_blank};
 
 impl Settings {
     /// Checks the range of every setting, and settings against each other. The program refuses to begin or resume a run

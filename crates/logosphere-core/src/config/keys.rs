@@ -7,8 +7,8 @@ use strsim::levenshtein;
 
 use super::ConfigError;
 use super::rule::{ADDRESS, NAME, Rule, SIGNATURE, TEXT};
-use crate::parser::ParseMode;
-use crate::settings::{Durability, Impersonation, KeepSetting, OnError, Scheduling, Settings};
+use super::settings::{Durability, Impersonation, KeepSetting, OnError, Scheduling, Settings};
+use crate::format::ParseMode;
 use Rule::{Flag, Number, OneOf, Whole};
 
 /// The provider that is none.

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::ConfigError;
 use super::keys::{KEYS, Key, Layer, OFFLINE, find};
-use crate::settings::Settings;
+use super::settings::Settings;
 
 /// Settings that a run chooses for itself where they are not given.
 pub(super) const CHOSEN: [&str; 4] = ["seed", "provider", "model", "mind"];

@@ -3,17 +3,20 @@
 mod check;
 mod error;
 mod file;
+mod init;
 mod keys;
 mod layer;
 mod rule;
+mod settings;
 
 pub use error::ConfigError;
+pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use keys::Layer;
 pub use layer::Difference;
 
-pub use crate::settings::{
-    Caps, Durability, Impersonation, KeepSetting, ModelSettings, OnError, Options, Scheduling,
-    StopRules,
+pub use settings::{
+    Caps, Durability, Effective, Impersonation, KeepSetting, ModelSettings, OnError, Options,
+    Scheduling, Settings, StopRules,
 };
 
 use indexmap::IndexMap;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::parser::may_be_signature;
+use crate::format::may_be_signature;
 
 /// The values that a setting may have; shown as the expectation in errors.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::ResumeError;
 use crate::config::ConfigError;
+use crate::verify::ResumeError;
 
 /// Why an experiment's directory cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 mod error;
 mod file;
+mod forecast;
 mod lock;
 mod name;
 
@@ -13,12 +14,12 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 pub use error::ExperimentError;
+pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
 pub use lock::ExperimentLock;
 
-use crate::config::{self, Layer, read_config};
-use crate::hash::sha256_hex;
-use crate::resume::Resumption;
-use crate::settings::{Effective, Settings};
+use crate::config::{self, Effective, Layer, Settings, read_config};
+use crate::format::sha256_hex;
+use crate::verify::Resumption;
 use file::Old;
 
 /// The seeds of an experiment that is given none: an `init.md` of this program.

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::ExportKind;
 use super::graph::Graph;
-use crate::Transcript;
-use crate::stamp::without_stamp;
+use crate::format::without_stamp;
+use crate::verify::Transcript;
 
 /// Characters of a text that a label shows.
 const SHOWN: usize = 60;

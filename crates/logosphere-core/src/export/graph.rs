@@ -1,8 +1,8 @@
 //! Messages and arrows between them.
 
-use crate::Transcript;
-use crate::lineage::{Lineage, Parent};
-use crate::number::MsgId;
+use crate::measures::lineage::{Lineage, Parent};
+use crate::pool::MsgId;
+use crate::verify::Transcript;
 
 /// Arrows between messages, in the order of what they point to.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use super::ExportKind;
 use super::graph::Graph;
-use crate::Transcript;
+use crate::verify::Transcript;
 
 const NAMESPACE: &str = "http://graphml.graphdrawing.org/xmlns";
 

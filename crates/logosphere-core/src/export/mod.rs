@@ -32,8 +32,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
-use crate::Transcript;
-use crate::lineage::Lineage;
+use crate::measures::lineage::Lineage;
+use crate::verify::Transcript;
 use graph::Graph;
 
 /// What can be written.

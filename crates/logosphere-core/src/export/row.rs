@@ -3,11 +3,11 @@
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::graph::Graph;
-use crate::Transcript;
-use crate::lineage::Lineage;
-use crate::metrics::{Metric, Window, measure};
-use crate::number::MsgId;
-use crate::stamp::without_stamp;
+use crate::format::without_stamp;
+use crate::measures::lineage::{Lineage, Node};
+use crate::measures::metrics::{Metric, Window, measure};
+use crate::pool::MsgId;
+use crate::verify::{Message, Transcript};
 
 /// Rows of the same columns.
 pub(super) struct Rows<'a> {
@@ -65,7 +65,7 @@ fn whole<'a>(number: impl Into<u64>) -> Value<'a> {
 
 /// A row for each message: where it comes from and what came of it.
 pub(super) fn lineage<'a>(run: &'a Transcript, lineage: &Lineage) -> Rows<'a> {
-    let row = |(node, message): (&crate::lineage::Node, &'a crate::Message)| {
+    let row = |(node, message): (&Node, &'a Message)| {
         let (parent, others) = match node.parents.split_first() {
             Some((parent, others)) => (Some(parent), others),
             None => (None, &[][..]),

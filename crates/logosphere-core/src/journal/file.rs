@@ -6,10 +6,10 @@ use std::sync::Arc;
 use durable::{AppendFile, Disk};
 use futures_util::future::{BoxFuture, FutureExt as _};
 
+use super::event::Event;
 use super::line::encode;
 use super::{JournalError, JournalSink, Spooled};
-use crate::event::Event;
-use crate::settings::Durability;
+use crate::config::Durability;
 
 /// A journal in a file, with its spool beside it.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::event::{Event, Line};
+use super::event::{Event, Line};
 
 /// What stands before a line's chain.
 const CHAIN_FIELD: &str = ",\"chain\":\"";

@@ -1,5 +1,7 @@
 //! The journal: one event a line, each tied to all before it, and a spool of answers that wait for their turn.
 
+mod event;
+mod failure;
 mod file;
 mod line;
 mod read;
@@ -15,12 +17,13 @@ pub(crate) use line::encode;
 pub use read::{Damage, Entry, ReadError, Reader};
 pub use spool::{Spooled, read_spool};
 
-pub use crate::event::{
-    AttemptFacts, CallError, Event, ExperimentEnd, InterruptCause, Line, MindInvocation,
-    Parameters, ParseFacts, Protocol, RngFacts, RoundEnd, RoundStart, RunInterrupted, RunResumed,
-    SeedText, TokenTotals,
+pub use event::{
+    AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, InterruptCause, Line,
+    MindInvocation, Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd,
+    RoundStart, RunInterrupted, RunResumed, SeedText, TokenTotals,
 };
-pub use crate::failure::FailureClass;
+pub use failure::FailureClass;
+pub(crate) use failure::may_cost;
 
 /// The version of the form that new journals have; older ones are read by their own rules.
 pub const SCHEMA_VERSION: u32 = 2;

@@ -1,10 +1,9 @@
 use std::io::{self, BufRead};
 
+use super::event::{Event, ExperimentStart, Line};
 use super::line::{Head, before_chain, chain, decode};
 use super::{SCHEMA_VERSION, line};
-use crate::ExperimentStart;
-use crate::event::{Event, Line};
-use crate::legacy_log::is_legacy;
+use crate::verify::legacy_log::is_legacy;
 
 /// Reads a journal line by line and holds each against the chain.
 pub struct Reader<R> {

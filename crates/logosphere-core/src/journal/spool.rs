@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::MindReply;
-use crate::event::AttemptFacts;
-use crate::number::{MindId, Round};
+use super::event::AttemptFacts;
+use crate::mind::MindReply;
+use crate::pool::{MindId, Round};
 
 /// An answer that is paid for and may not be in the journal yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use report_kit::{Cell, Section, Table};
 
 use super::measures::{capital, title};
-use crate::Analysis;
+use crate::measures::Analysis;
 
 pub(super) fn section(analysis: &Analysis) -> Section {
     let columns = ["Measure", "Definition", "Window", "Texts are compared by"];

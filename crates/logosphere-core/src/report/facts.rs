@@ -3,18 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use crate::event::{
-    CallError, ExperimentEnd, MindInvocation, Protocol, RoundEnd, RunInterrupted, RunResumed,
-    TokenTotals,
+use crate::config::Settings;
+use crate::format::{Note, Reason, Rules};
+use crate::journal::{
+    CallError, ExperimentEnd, ExperimentStart, MindInvocation, Protocol, RoundEnd, RunInterrupted,
+    RunResumed, TokenTotals,
 };
-use crate::fold::{Fold, Observer};
-use crate::number::Round;
-use crate::parser::{Note, Reason};
-use crate::pool::Keep;
-use crate::resume::ResumeError;
-use crate::rules::Rules;
+use crate::pool::{Keep, Round};
 use crate::state::{State, dollars};
-use crate::{ExperimentStart, Settings, Transcript};
+use crate::verify::{Fold, Observer, ResumeError, Transcript};
 
 /// What a journal says of a run beside its messages.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,9 +3,8 @@
 use report_kit::{Cell, Section, Status};
 
 use super::{ReportData, RunEnd, counted, percent};
-use crate::parser::Note;
-use crate::settings::Scheduling;
-use crate::stamp::without_stamp;
+use crate::config::Scheduling;
+use crate::format::{Note, without_stamp};
 
 /// Answers from which on a loss is worth a warning, and the share of them that is.
 const ENOUGH: u64 = 20;

@@ -4,8 +4,8 @@ use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 
 use super::nulls::null_of;
 use super::{ReportData, drawn, number, stride};
-use crate::analysis::Measured;
-use crate::metrics::Metric;
+use crate::measures::Measured;
+use crate::measures::metrics::Metric;
 
 /// The similarity of the texts by round with its null band, if there was enough to measure.
 pub(super) fn similarity(data: &ReportData) -> Option<Plot> {

@@ -7,9 +7,9 @@ use report_kit::{Browser, Cell, Item, Section, Status, Value};
 use serde::Serialize;
 
 use super::ReportData;
-use crate::Call;
-use crate::number::MsgId;
-use crate::parser::{Reason, Spans, is_blank, parse_in_run};
+use crate::format::{Reason, Spans, is_blank, parse_in_run};
+use crate::pool::MsgId;
+use crate::verify::Call;
 
 /// Bytes that the answers and what is said of them may take. A longer run shows its beginning and its end.
 const BUDGET: usize = 4_000_000;

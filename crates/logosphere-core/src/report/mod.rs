@@ -28,9 +28,9 @@ use std::io::BufRead;
 
 use report_kit::{Cell, Page, Section, Table};
 
-use crate::lineage::Lineage;
-use crate::resume::ResumeError;
-use crate::{Analysis, Transcript};
+use crate::measures::Analysis;
+use crate::measures::lineage::Lineage;
+use crate::verify::{ResumeError, Transcript};
 
 pub use facts::{RoundFacts, RunEnd, RunFacts};
 use messages::Messages;
@@ -53,7 +53,7 @@ pub struct ReportData {
 
 impl ReportData {
     /// Reads a journal and measures the run, beside `null_runs` runs of each null model: 0 for none, otherwise at least
-    /// [`MIN_RUNS`](crate::nulls::MIN_RUNS).
+    /// [`MIN_RUNS`](crate::measures::nulls::MIN_RUNS).
     ///
     /// # Errors
     /// As of [`Transcript::read`].

@@ -1,9 +1,9 @@
 //! What each measure is held against.
 
-use crate::Transcript;
-use crate::analysis::{Analysis, AnalysisPlan, NullFacts, compare};
-use crate::metrics::Metric;
-use crate::nulls::Null;
+use crate::measures::metrics::Metric;
+use crate::measures::nulls::Null;
+use crate::measures::{Analysis, AnalysisPlan, NullFacts, compare};
+use crate::verify::Transcript;
 
 /// Messages that most come from, in a summary.
 const TOP: usize = 20;

@@ -3,8 +3,8 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Status};
 
 use super::{Messages, ReportData, drawn, filled, percent};
-use crate::event::Protocol;
-use crate::parser::{Note, Reason};
+use crate::format::{Note, Reason};
+use crate::journal::Protocol;
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let facts = &data.facts;

@@ -3,7 +3,7 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
 use super::{Messages, ReportData, drawn, number};
-use crate::number::{MsgId, Round};
+use crate::pool::{MsgId, Round};
 
 /// Seeds with a curve of their own.
 const CURVES: usize = 6;

@@ -2,7 +2,7 @@
 fn two_rounds() -> Vec<u8> {
     use logosphere_core::{Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, Settings};
     use logosphere_core::journal::MemJournal;
-    use logosphere_core::minds::local_mind;
+    use logosphere_core::local_mind;
 
     struct Noon;
     impl Clock for Noon {

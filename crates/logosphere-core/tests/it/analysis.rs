@@ -1,8 +1,9 @@
 //! One result with everything that is measured, and the bands of null models in it.
 
-use logosphere_core::metrics::{Metric, Window, measure};
-use logosphere_core::nulls::{Null, Simulation, simulate};
-use logosphere_core::{Analysis, AnalysisPlan, Transcript};
+use logosphere_core::Transcript;
+use logosphere_core::measures::metrics::{Metric, Window, measure};
+use logosphere_core::measures::nulls::{Null, Simulation, simulate};
+use logosphere_core::measures::{Analysis, AnalysisPlan};
 use serde_json::Value;
 
 use crate::desk;

@@ -1,7 +1,7 @@
 //! A run from snapshots does not depend on which answer comes first.
 
 use logosphere_core::config::Scheduling;
-use logosphere_core::{Comparison, compare};
+use logosphere_core::verify::{Comparison, compare};
 
 use crate::desk::{self, Slow};
 

@@ -4,7 +4,7 @@ use logosphere_core::Settings;
 use logosphere_core::config::{
     Durability, Impersonation, KeepSetting, Layer, OnError, Scheduling, read_config,
 };
-use logosphere_core::parser::ParseMode;
+use logosphere_core::format::ParseMode;
 use serde_json::json;
 
 fn read(text: &str) -> Layer {

@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, RunResumed, Spooled};
-use logosphere_core::minds::{LocalMind, local_mind};
-use logosphere_core::sampler::SampleRng;
+use logosphere_core::pool::SampleRng;
+use logosphere_core::verify::Resumption;
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, Mind, MindError, MindId, MindInput, MindReply,
-    Orchestrator, RequestTemplate, Resumption, Round, RunError, RunSummary, Settings, Side,
-    WireRequest,
+    Clock, Control, Effective, ExperimentStart, LocalMind, Mind, MindError, MindId, MindInput,
+    MindReply, Orchestrator, RequestTemplate, Round, RunError, RunSummary, Settings, Side,
+    WireRequest, local_mind,
 };
 
 /// A clock that goes on by a millisecond whenever it is looked at.
@@ -68,7 +68,7 @@ pub fn side(seed: u64, round: u32, mind: u32) -> Side {
 
 /// The random numbers of a call.
 pub fn sample_rng(seed: u64, round: u32, mind: u32) -> SampleRng {
-    logosphere_core::sampler::sample_rng(seed, Round(round), MindId(mind))
+    logosphere_core::pool::sample_rng(seed, Round(round), MindId(mind))
 }
 
 /// The first event of a run of `mind`.

@@ -6,8 +6,8 @@ use std::path::Path;
 use jiff::civil::date;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::{Experiment, ExperimentError, INIT_TEMPLATE, Template};
-use logosphere_core::parser::{ParseMode, parse};
-use logosphere_core::{Effective, Settings, sha256_hex};
+use logosphere_core::format::{ParseMode, parse, sha256_hex};
+use logosphere_core::{Effective, Settings};
 use tempfile::TempDir;
 
 fn create(root: &Path, name: &str) -> Result<Experiment, ExperimentError> {

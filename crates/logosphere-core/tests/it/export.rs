@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use logosphere_core::Transcript;
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
-use logosphere_core::lineage::Lineage;
-use logosphere_core::metrics::{Metric, Window, measure};
+use logosphere_core::measures::lineage::Lineage;
+use logosphere_core::measures::metrics::{Metric, Window, measure};
 use logosphere_core::pool::MsgId;
 
 use crate::scripted_run::{ScriptedRun, random_run};

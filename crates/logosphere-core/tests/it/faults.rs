@@ -6,11 +6,12 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use llm_types::ErrorClass;
 use logosphere_core::config::{OnError, Scheduling};
+use logosphere_core::format::Reason;
 use logosphere_core::journal::{AttemptFacts, InterruptCause};
-use logosphere_core::parser::Reason;
+use logosphere_core::verify::{Comparison, compare, replay};
 use logosphere_core::{
-    Comparison, Control, Mind, MindError, MindId, MindInput, MindReply, Round, RunError,
-    RunSummary, Settings, Side, WireRequest, compare, replay,
+    Control, Mind, MindError, MindId, MindInput, MindReply, Round, RunError, RunSummary, Settings,
+    Side, WireRequest,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +28,7 @@ struct Failing<M> {
 fn failing<'a>(
     settings: &Settings,
     failures: impl IntoIterator<Item = (&'a str, u32, MindError)>,
-) -> Failing<logosphere_core::minds::LocalMind> {
+) -> Failing<logosphere_core::LocalMind> {
     let failures = failures.into_iter();
     Failing {
         mind: desk::mind(settings),

@@ -1,7 +1,7 @@
 //! One altered byte anywhere in a journal is found.
 
 use logosphere_core::config::Scheduling;
-use logosphere_core::replay;
+use logosphere_core::verify::replay;
 
 use crate::desk;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llm_client::{Auth, Client, Compat, Dialect, Endpoint, RetryPolicy, SystemClock};
 use logosphere_core::config::Scheduling;
-use logosphere_core::forecast::{Answers, Forecast, TokenPrices, forecast};
+use logosphere_core::experiment::{Answers, Forecast, TokenPrices, forecast};
 use logosphere_core::journal::MemJournal;
 use logosphere_core::{Control, LlmMind, Orchestrator, Settings, Transcript};
 use test_support::{MindMode, MindScript, MindStub};

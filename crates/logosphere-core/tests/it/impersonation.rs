@@ -1,6 +1,6 @@
 //! Answers that are signed as the seeds are, as the parser reads them.
 
-use logosphere_core::parser::{Note, ParseMode, Parsed, Reason, parse, parse_signed};
+use logosphere_core::format::{Note, ParseMode, Parsed, Reason, parse, parse_signed};
 
 use super::parse_vectors::vectors;
 

@@ -1,7 +1,7 @@
 //! Every row of the table of `init.md` that its bytes decide.
 
-use logosphere_core::init::{Init, InitError, InitWarning, parse_init};
-use logosphere_core::parser::ParseMode;
+use logosphere_core::config::{Init, InitError, InitWarning, parse_init};
+use logosphere_core::format::ParseMode;
 use logosphere_core::pool::{Keep, Origin, Pool};
 use proptest::prelude::*;
 

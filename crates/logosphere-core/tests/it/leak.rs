@@ -8,11 +8,12 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::MemJournal;
-use logosphere_core::leak::{Captured, LeakCheck, LeakKind, LeakReport, Severity, check_start};
-use logosphere_core::minds::LocalMind;
+use logosphere_core::verify::leak::{
+    Captured, LeakCheck, LeakKind, LeakReport, Severity, check_start,
+};
 use logosphere_core::{
-    Control, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, Settings, Side,
-    WireRequest,
+    Control, ExperimentStart, LocalMind, Mind, MindError, MindInput, MindReply, Orchestrator,
+    Settings, Side, WireRequest,
 };
 
 use crate::desk;
@@ -203,7 +204,8 @@ fn l34_seeds_may_speak_of_numbers_and_days_but_not_of_the_run_itself() {
         let mut start = desk::start(&settings, &desk::mind(&settings));
         start.seeds[1].text = text.to_owned();
         let report = search(&begun(start, &settings), Vec::new());
-        let about = |finding: &&logosphere_core::leak::Finding| finding.kind != LeakKind::Stamp;
+        let about =
+            |finding: &&logosphere_core::verify::leak::Finding| finding.kind != LeakKind::Stamp;
         let found = report.findings.iter().find(about);
         found.map(|finding| (finding.severity, finding.kind))
     };

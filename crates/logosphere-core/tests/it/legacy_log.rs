@@ -1,8 +1,8 @@
 //! Journals of the old program: one made by its rules holds, and an altered one does not.
 
 use logosphere_core::Transcript;
-use logosphere_core::legacy_log::{LegacyError, is_legacy, verify_legacy};
-use logosphere_core::parser::Reason;
+use logosphere_core::format::Reason;
+use logosphere_core::verify::legacy_log::{LegacyError, is_legacy, verify_legacy};
 use serde_json::{Value, json};
 
 use crate::scripted_run::ids;

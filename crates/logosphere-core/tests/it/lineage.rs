@@ -2,7 +2,7 @@
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, SeedText};
-use logosphere_core::lineage::{Lineage, Method, Survival};
+use logosphere_core::measures::lineage::{Lineage, Method, Survival};
 use logosphere_core::pool::MsgId;
 use logosphere_core::{Control, Orchestrator, Transcript};
 
@@ -197,7 +197,7 @@ fn known_parents(mind: &str, scheduling: Scheduling) -> (Transcript, Vec<Option<
     desk::wait(async { run.run(&mut |_| {}).await }).unwrap();
     let run = Transcript::read(&run.into_journal().bytes[..]).unwrap();
     let chosen = mind.mind.parents();
-    let parent = |message: &logosphere_core::Message| {
+    let parent = |message: &logosphere_core::verify::Message| {
         let call = &run.calls[message.call?];
         let place = chosen[&format!("{}/{}", call.round, call.mind)]?;
         Some(call.sampled[place])

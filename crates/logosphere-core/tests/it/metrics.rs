@@ -4,11 +4,11 @@ mod brute;
 
 use std::collections::BTreeMap;
 
-use logosphere_core::metrics::{
+use logosphere_core::format::Reason;
+use logosphere_core::measures::metrics::{
     Match, Metric, SeedExit, Series, Window, block_interval, measure, replicate_interval, tokens,
     trend,
 };
-use logosphere_core::parser::Reason;
 use logosphere_core::{Round, Transcript};
 
 use crate::scripted_run::{ScriptedRun, call, random, random_run};
@@ -169,7 +169,8 @@ fn compression_needs_two_thousand_bytes() {
 
 #[test]
 fn seeds_leave_the_window() {
-    let analysis = |run: &Transcript, window| logosphere_core::metrics::seed_exit(run, window);
+    let analysis =
+        |run: &Transcript, window| logosphere_core::measures::metrics::seed_exit(run, window);
     let run = ScriptedRun::new(4, &["a", "b", "c\n\n~init", "\u{200b}"])
         .texts(&["x"])
         .texts(&["y"])

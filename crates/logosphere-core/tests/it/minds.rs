@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use logosphere_core::minds::{LocalMind, local_mind};
-use logosphere_core::prompt::{PromptRole, SystemPrompt, format_prompt};
-use logosphere_core::{Mind, MindError, MindInput, MindReply, Settings, Side, WireRequest};
+use logosphere_core::format::{PromptRole, SystemPrompt, format_prompt};
+use logosphere_core::{
+    LocalMind, Mind, MindError, MindInput, MindReply, Settings, Side, WireRequest, local_mind,
+};
 use proptest::prelude::*;
 
 use crate::desk::side;

@@ -3,13 +3,11 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use logosphere_core::config::Scheduling;
-use logosphere_core::init::parse_init;
+use logosphere_core::config::{Scheduling, parse_init};
+use logosphere_core::format::ParseMode;
 use logosphere_core::journal::MemJournal;
-use logosphere_core::minds::LocalMind;
-use logosphere_core::parser::ParseMode;
 use logosphere_core::{
-    Control, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, Side,
+    Control, ExperimentStart, LocalMind, Mind, MindError, MindInput, MindReply, Orchestrator, Side,
     WireRequest,
 };
 

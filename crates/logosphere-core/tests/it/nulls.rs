@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logosphere_core::nulls::{
+use logosphere_core::measures::nulls::{
     MIN_RUNS, Null, NullBand, NullModel, Simulation, innovation_share, null_band, null_bands,
     simulate,
 };
@@ -33,7 +33,7 @@ fn uneven() -> Transcript {
         call.added.clear();
         for _ in 0..at % 3 {
             call.added.push(MsgId::at(messages.len()));
-            let again = logosphere_core::Message::new(text.as_str(), call.round, Some(at));
+            let again = logosphere_core::verify::Message::new(text.as_str(), call.round, Some(at));
             messages.push(again);
         }
         call.sampled.retain(|id| id.index() < messages.len());

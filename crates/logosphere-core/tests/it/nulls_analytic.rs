@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use logosphere_core::config::Scheduling;
-use logosphere_core::nulls::closed_form::{
+use logosphere_core::measures::nulls::closed_form::{
     mean_takeover_rounds, sequential_pair_identity, snapshot_pair_identity, takeover_probability,
 };
-use logosphere_core::nulls::{Drift, Rules, Source, pair_identity};
-use logosphere_core::sampler::SampleRng;
+use logosphere_core::measures::nulls::{Drift, Rules, Source, pair_identity};
+use logosphere_core::pool::SampleRng;
 use logosphere_core::{Settings, Transcript};
 
 use crate::desk;

@@ -3,7 +3,7 @@
 
 mod plain;
 
-use logosphere_core::parser::{End, ParseMode, Parsed, Reason, parse};
+use logosphere_core::format::{End, ParseMode, Parsed, Reason, parse};
 use plain::{Plain, delimits, plain};
 use proptest::prelude::*;
 

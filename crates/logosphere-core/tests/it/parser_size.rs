@@ -1,7 +1,7 @@
 //! Answers of any size are read. That it takes one pass is for `benches/core.rs` to show; a reader that took more would
 //! not come to an end here.
 
-use logosphere_core::parser::{Note, ParseMode, Reason, parse};
+use logosphere_core::format::{Note, ParseMode, Reason, parse};
 
 const MODES: [ParseMode; 3] = [ParseMode::Lenient, ParseMode::Strict, ParseMode::Legacy];
 const MANY: usize = 10_000_000;

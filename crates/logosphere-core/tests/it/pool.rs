@@ -1,8 +1,7 @@
 //! What a pool keeps, shows and refuses.
 
-use logosphere_core::parser::{ParseMode, parse};
-use logosphere_core::pool::{Keep, MsgId, Origin, Pool, PoolError};
-use logosphere_core::sampler::SampleRng;
+use logosphere_core::format::{ParseMode, parse};
+use logosphere_core::pool::{Keep, MsgId, Origin, Pool, PoolError, SampleRng};
 use logosphere_core::{MindId, Round};
 use proptest::prelude::*;
 

@@ -1,8 +1,7 @@
 //! What a prompt holds can be told from its text alone.
 
-use logosphere_core::parser::ParseMode;
+use logosphere_core::format::{ParseMode, PromptRole, SystemPrompt, format_prompt};
 use logosphere_core::pool::{Keep, Origin, Pool, PoolError};
-use logosphere_core::prompt::{PromptRole, SystemPrompt, format_prompt};
 use proptest::prelude::*;
 
 /// The texts behind the system prompt: cut at lines that are exactly `---` and a line feed, one line feed less on each

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use logosphere_core::Settings;
 use logosphere_core::config::{Impersonation, Scheduling};
+use logosphere_core::format::{ParseMode, Reason};
 use logosphere_core::journal::Protocol;
-use logosphere_core::parser::{ParseMode, Reason};
 use serde_json::Value;
 
 use crate::desk;

@@ -1,8 +1,9 @@
 //! What was written can be made anew, and what was altered is found.
 
 use logosphere_core::config::Scheduling;
+use logosphere_core::format::sha256_hex;
 use logosphere_core::journal::ReadError;
-use logosphere_core::{ReplayError, replay, replay_to, sha256_hex};
+use logosphere_core::verify::{ReplayError, replay, replay_to};
 
 use crate::desk;
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use llm_types::{ErrorClass, Usd};
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::Protocol;
-use logosphere_core::metrics::Metric;
+use logosphere_core::measures::metrics::Metric;
 use logosphere_core::report::{ReportData, RunEnd, page};
 use logosphere_core::{Mind, MindError, MindInput, MindReply, Side};
 use scraper::{Html, Selector};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use llm_types::ErrorClass;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::MemJournal;
-use logosphere_core::nulls::{NullBand, Simulation, simulate};
+use logosphere_core::measures::nulls::{NullBand, Simulation, simulate};
 use logosphere_core::report::{ReportData, page};
 use logosphere_core::{
     Control, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, Side,

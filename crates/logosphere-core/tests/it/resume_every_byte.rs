@@ -6,9 +6,8 @@ use logosphere_core::config::{Durability, Scheduling};
 use logosphere_core::journal::{
     Event, FileJournal, JournalSink as _, RunResumed, Spooled, read_spool,
 };
-use logosphere_core::{
-    Comparison, MindId, MindReply, ResumeError, Resumption, Round, Settings, compare,
-};
+use logosphere_core::verify::{Comparison, ResumeError, Resumption, compare};
+use logosphere_core::{MindId, MindReply, Round, Settings};
 
 use crate::desk::{self, Slow};
 
@@ -75,7 +74,7 @@ fn after_every_byte_behind_the_first_line() {
         );
         let made = slow.calls.lock().unwrap().len();
         assert_eq!(made, calls_in(&journal) - calls_in(&kept), "{cut}");
-        logosphere_core::replay(&resumed[..]).unwrap();
+        logosphere_core::verify::replay(&resumed[..]).unwrap();
     }
     let (lines, _) = last.unwrap();
     assert_eq!(lines, desk::lines(&journal).len() as u64 - 1);

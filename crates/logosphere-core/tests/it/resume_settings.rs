@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, RunResumed};
-use logosphere_core::{Control, Orchestrator, Resumption, Settings, replay};
+use logosphere_core::verify::{Resumption, replay};
+use logosphere_core::{Control, Orchestrator, Settings};
 use serde_json::{Value, json};
 
 use crate::desk;

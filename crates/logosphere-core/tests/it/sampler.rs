@@ -1,7 +1,6 @@
 //! Samples are those of the vectors, and all equally likely.
 
-use logosphere_core::pool::{Keep, Origin, Pool};
-use logosphere_core::sampler::SampleRng;
+use logosphere_core::pool::{Keep, Origin, Pool, SampleRng};
 
 use crate::desk::sample_rng;
 

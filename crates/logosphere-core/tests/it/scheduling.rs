@@ -6,10 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::MemJournal;
-use logosphere_core::minds::LocalMind;
 use logosphere_core::{
-    Clock, Control, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress, Round,
-    Settings, Side,
+    Clock, Control, LocalMind, Mind, MindError, MindId, MindInput, MindReply, Orchestrator,
+    Progress, Round, Settings, Side,
 };
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! Runs made by hand and runs at random, for what is measured on runs.
 
-use logosphere_core::parser::Reason;
-use logosphere_core::pool::MsgId;
-use logosphere_core::sampler::SampleRng;
-use logosphere_core::{Call, EndedRound, Message, MindId, Round, Transcript};
+use logosphere_core::format::Reason;
+use logosphere_core::pool::{MsgId, SampleRng};
+use logosphere_core::verify::{Call, EndedRound, Message};
+use logosphere_core::{MindId, Round, Transcript};
 
 /// A run that is written down message by message.
 pub struct ScriptedRun(pub Transcript);

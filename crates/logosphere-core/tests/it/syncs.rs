@@ -10,10 +10,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{Event, JournalError, JournalSink, MemJournal, Spooled};
-use logosphere_core::minds::LocalMind;
 use logosphere_core::{
-    Control, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress, Round,
-    Settings, Side, Transcript,
+    Control, LocalMind, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress,
+    Round, Settings, Side, Transcript,
 };
 
 use crate::desk::{self, Slow, Ticking};

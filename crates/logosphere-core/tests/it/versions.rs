@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use logosphere_core::config::Scheduling;
-use logosphere_core::parser::{is_signature, parse};
-use logosphere_core::replay;
+use logosphere_core::format::{is_signature, parse};
+use logosphere_core::verify::replay;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -70,12 +70,12 @@ fn l13_a_signature_has_no_invisible_character() {
     for text in ["~init", "~ann lee", "~\u{e9}", "~\u{1f600}", "~\u{a0}x"] {
         assert!(is_signature(text), "{text:?}");
     }
-    let parsed = parse(HIDDEN, logosphere_core::parser::ParseMode::Lenient);
+    let parsed = parse(HIDDEN, logosphere_core::format::ParseMode::Lenient);
     assert_eq!(
         (parsed.messages, parsed.signature),
         (vec!["a message".to_owned()], String::new())
     );
-    assert_eq!(parsed.notes, [logosphere_core::parser::Note::TextAfterEnd]);
+    assert_eq!(parsed.notes, [logosphere_core::format::Note::TextAfterEnd]);
     for call in calls(&run(HIDDEN)) {
         assert_eq!(call["transmitted"][0], "a message");
         assert_eq!(

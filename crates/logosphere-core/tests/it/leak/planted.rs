@@ -1,13 +1,12 @@
 //! Eight leaks and more, planted where a client or an orchestrator could have them.
 
 use logosphere_core::config::Scheduling;
+use logosphere_core::format::{format_prompt, sha256_hex};
 use logosphere_core::journal::{Event, JournalSink as _, MemJournal, Reader};
-use logosphere_core::leak::{Captured, Finding, LeakKind, Severity, check_start};
 use logosphere_core::pool::MsgId;
-use logosphere_core::prompt::format_prompt;
+use logosphere_core::verify::leak::{Captured, Finding, LeakKind, Severity, check_start};
 use logosphere_core::{
     ExperimentStart, Mind, MindId, RequestTemplate, Round, RunError, Settings, WireRequest,
-    sha256_hex,
 };
 use serde_json::{Value, json};
 
@@ -470,7 +469,7 @@ fn metadata_in_the_system_prompt_is_found() {
 
 /// A mind whose requests differ from call to call although it is asked the same way.
 struct Counting {
-    mind: logosphere_core::minds::LocalMind,
+    mind: logosphere_core::LocalMind,
     calls: std::sync::atomic::AtomicU32,
     plant: Plant,
 }

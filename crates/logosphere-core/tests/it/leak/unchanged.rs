@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use llm_client::provider::Provider;
 use llm_client::{Anthropic, Auth, Client, Compat, Dialect, Endpoint, RetryPolicy, SystemClock};
 use logosphere_core::config::Scheduling;
+use logosphere_core::format::format_prompt;
 use logosphere_core::journal::MemJournal;
-use logosphere_core::leak::check_start;
-use logosphere_core::prompt::format_prompt;
+use logosphere_core::verify::leak::check_start;
 use logosphere_core::{
     Control, Effective, ExperimentStart, LlmMind, Mind as _, MindInput, Orchestrator,
     RequestTemplate, Settings,

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use flate2::Compression;
 use flate2::read::DeflateEncoder;
 use logosphere_core::Transcript;
-use logosphere_core::metrics::{Metric, Window};
+use logosphere_core::measures::metrics::{Metric, Window};
 
 /// A text that is measured.
 #[derive(Clone, PartialEq)]

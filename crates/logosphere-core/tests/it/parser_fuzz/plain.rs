@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use logosphere_core::parser::{End, Note, ParseMode, Parsed, Reason};
+use logosphere_core::format::{End, Note, ParseMode, Parsed, Reason};
 use regex::Regex;
 
 use super::{is_blank, is_blank_char};

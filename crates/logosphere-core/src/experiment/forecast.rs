@@ -1,0 +1,358 @@
+//! What a run will take, said before its next call: calls, tokens, money and time.
+
+use serde::Serialize;
+
+use crate::config::{Scheduling, Settings};
+use crate::format::{Reason, SEPARATOR};
+use crate::verify::{Call, Transcript};
+
+/// What answers are like, on the average.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Answers {
+    /// Tokens of an answer.
+    pub tokens: f64,
+    /// Messages that it sends.
+    pub messages: f64,
+    /// Bytes of such a message.
+    pub message_bytes: f64,
+    /// Bytes of a prompt's token.
+    pub bytes_per_token: f64,
+    /// Milliseconds that a call takes: when they are fast, and when they are slow.
+    pub call_ms: [f64; 2],
+    /// Dollars for a token, prompt or answer, as they were charged; none if nobody said.
+    pub usd_per_token: Option<f64>,
+    /// All this comes from calls that were made. Else it is an assumption.
+    pub measured: bool,
+}
+
+/// Dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenPrices {
+    /// Of prompts.
+    pub prompt: f64,
+    /// Of answers.
+    pub answer: f64,
+}
+
+/// What calls take.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Amounts {
+    /// Calls.
+    pub calls: u64,
+    /// Tokens of their prompts.
+    pub prompt_tokens: u64,
+    /// Tokens of their answers.
+    pub completion_tokens: u64,
+    /// Dollars; none if no price is known.
+    pub usd: Option<f64>,
+}
+
+/// What a run will take.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Forecast {
+    /// The whole run: what is done and what is left.
+    #[serde(flatten)]
+    pub whole: Amounts,
+    /// What its journal holds.
+    pub done: Amounts,
+    /// What is still to be done.
+    pub left: Amounts,
+    /// The whole run, if every answer from now on were one message as long as an answer may be.
+    pub longest: Amounts,
+    /// Seconds that the rest takes: when calls are fast, and when they are slow.
+    pub wall_seconds: [f64; 2],
+    /// Tokens of the longest prompt that is expected.
+    pub longest_prompt_tokens: u64,
+    /// What this rests on.
+    pub answers: Answers,
+}
+
+/// A model's answers, where none have been seen: this share of them is messages ...
+const SAID: f64 = 0.7;
+/// ... so many ...
+const MESSAGES: f64 = 2.0;
+/// ... of tokens this long.
+const BYTES_PER_TOKEN: f64 = 4.0;
+/// Tokens of an answer, unless the limit on them is low.
+const TOKENS: u32 = 400;
+/// What a program writes around the message that it passes on, in bytes.
+const AROUND: f64 = 28.0;
+/// Bytes between a seed and its signature.
+const STAMP_GAP: usize = 2;
+/// How programs that play minds count tokens.
+const PROGRAM_BYTES_PER_TOKEN: f64 = 3.0;
+/// No sum has more terms; longer runs are looked at in steps.
+const STEPS: u64 = 1 << 20;
+
+impl Answers {
+    /// Rounds after which the mean of a run's calls is taken for what answers are like.
+    pub const ENOUGH_ROUNDS: usize = 5;
+
+    /// What is assumed of a model that may write `limit` tokens: answers of `tokens`, or of a fifth of the limit and 400
+    /// at most.
+    pub fn of_model(limit: u32, tokens: Option<u32>) -> Self {
+        let tokens = f64::from(tokens.unwrap_or((limit / 5).clamp(1, TOKENS)).min(limit));
+        Self {
+            tokens,
+            messages: MESSAGES,
+            message_bytes: tokens * BYTES_PER_TOKEN * SAID / MESSAGES,
+            bytes_per_token: BYTES_PER_TOKEN,
+            call_ms: [400.0 + tokens * 8.0, 2000.0 + tokens * 40.0],
+            usd_per_token: None,
+            measured: false,
+        }
+    }
+
+    /// What is assumed of a program that passes on one of the texts it reads, without its stamp. The seeds of `settings`
+    /// have so many bytes as they are stored.
+    pub fn of_program(settings: &Settings, seeds: &[usize]) -> Self {
+        let stored = mean(seeds.iter().map(|bytes| *bytes as f64)).unwrap_or_default();
+        let stamp = if settings.stamp_seeds {
+            STAMP_GAP + settings.init_signature.len()
+        } else {
+            0
+        };
+        let message_bytes = (stored - stamp as f64).max(0.0);
+        Self {
+            tokens: (message_bytes + AROUND) / PROGRAM_BYTES_PER_TOKEN,
+            messages: 1.0,
+            message_bytes,
+            bytes_per_token: PROGRAM_BYTES_PER_TOKEN,
+            call_ms: [0.1, 20.0],
+            usd_per_token: Some(0.0),
+            measured: false,
+        }
+    }
+
+    /// What the calls of a run were like. `None` if none was answered, or fewer than [`Answers::ENOUGH_ROUNDS`] have ended.
+    pub fn measured(settings: &Settings, run: &Transcript) -> Option<Self> {
+        if run.rounds.len() < Self::ENOUGH_ROUNDS {
+            return None;
+        }
+        let answered = |call: &&Call| call.reason != Reason::CallFailed;
+        let done = done(run);
+        if done.prompt_tokens == 0 || !run.calls.iter().any(|call| answered(&call)) {
+            return None;
+        }
+        let sent = run.messages.iter().skip(run.seeds);
+        let bytes: usize = run
+            .calls
+            .iter()
+            .map(|call| prompt_bytes(settings, run, call))
+            .sum();
+        let mut latencies: Vec<u64> = (run.calls.iter().filter(answered))
+            .map(|call| call.latency_ms)
+            .collect();
+        latencies.sort_unstable();
+        let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize] as f64;
+        let tokens = (done.prompt_tokens + done.completion_tokens) as f64;
+        let calls = done.calls as f64;
+        Some(Self {
+            tokens: done.completion_tokens as f64 / calls,
+            messages: sent.len() as f64 / calls,
+            message_bytes: mean(sent.map(|message| message.text.len() as f64)).unwrap_or_default(),
+            bytes_per_token: bytes as f64 / done.prompt_tokens as f64,
+            call_ms: [at(0.25), at(0.9)],
+            usd_per_token: done.usd.map(|usd| usd / tokens),
+            measured: true,
+        })
+    }
+}
+
+/// Forecasts a run whose seeds have so many bytes each, as they lie in the pool. With `run`, what was done of it, the
+/// forecast goes on from there. Rules that stop a run early are left out.
+pub fn forecast(
+    settings: &Settings,
+    seeds: &[usize],
+    run: Option<&Transcript>,
+    answers: Answers,
+    prices: Option<TokenPrices>,
+) -> Forecast {
+    let done = run.map(done).unwrap_or_default();
+    let pool: Vec<usize> = match run {
+        Some(run) => run
+            .messages
+            .iter()
+            .map(|message| message.text.len())
+            .collect(),
+        None => seeds.to_vec(),
+    };
+    let calls = u64::from(settings.n_minds) * u64::from(settings.max_rounds);
+    let rest = Rest {
+        settings,
+        tail: Tail::new(&pool, settings.m_active_pool),
+        calls: done.calls..calls.max(done.calls),
+    };
+    let (left, longest_prompt) = rest.amounts(&answers, prices);
+    let most = Answers {
+        tokens: f64::from(settings.token_limit),
+        messages: 1.0,
+        message_bytes: f64::from(settings.token_limit) * answers.bytes_per_token,
+        ..answers
+    };
+    Forecast {
+        whole: done.and(left, prices),
+        longest: done.and(rest.amounts(&most, prices).0, prices),
+        done,
+        left,
+        wall_seconds: answers
+            .call_ms
+            .map(|ms| rest.calls_in_a_row() * ms / 1000.0),
+        longest_prompt_tokens: longest_prompt,
+        answers,
+    }
+}
+
+impl Amounts {
+    /// Both. What was not charged by anybody is reckoned.
+    fn and(self, more: Self, prices: Option<TokenPrices>) -> Self {
+        let own = match self.calls {
+            0 => Some(0.0),
+            _ => self.usd.or(prices.map(|prices| self.at(prices))),
+        };
+        Self {
+            calls: self.calls + more.calls,
+            prompt_tokens: self.prompt_tokens.saturating_add(more.prompt_tokens),
+            completion_tokens: self
+                .completion_tokens
+                .saturating_add(more.completion_tokens),
+            usd: own.zip(more.usd).map(|(own, more)| own + more),
+        }
+    }
+
+    fn at(&self, prices: TokenPrices) -> f64 {
+        (self.prompt_tokens as f64 * prices.prompt + self.completion_tokens as f64 * prices.answer)
+            / 1e6
+    }
+}
+
+/// What a run took so far.
+fn done(run: &Transcript) -> Amounts {
+    // What a server says of its tokens can be any number.
+    let tokens = |part: usize| {
+        let tokens = run.calls.iter().map(|call| call.tokens[part]);
+        tokens.fold(0, u64::saturating_add)
+    };
+    let costs = run.calls.iter().filter_map(|call| call.cost_usd);
+    Amounts {
+        calls: run.calls.len() as u64,
+        prompt_tokens: tokens(0),
+        completion_tokens: tokens(1),
+        usd: costs.clone().next().map(|_| costs.sum()),
+    }
+}
+
+fn prompt_bytes(settings: &Settings, run: &Transcript, call: &Call) -> usize {
+    let texts = (call.sampled.iter()).filter_map(|id| run.messages.get(id.index()));
+    settings.system_prompt.len()
+        + texts
+            .map(|message| message.text.len() + SEPARATOR.len())
+            .sum::<usize>()
+}
+
+/// The newest messages of a pool.
+struct Tail {
+    /// How many can be seen.
+    active: usize,
+    /// Bytes of the newest so many messages, from none on.
+    newest: Vec<f64>,
+}
+
+impl Tail {
+    fn new(pool: &[usize], active: usize) -> Self {
+        let mut newest = vec![0.0];
+        let mut sum = 0.0;
+        for bytes in pool.iter().rev().take(active) {
+            sum += *bytes as f64;
+            newest.push(sum);
+        }
+        Self { active, newest }
+    }
+
+    /// How many messages can be seen, and their mean length, when `more` of `bytes` have come.
+    fn after(&self, more: f64, bytes: f64) -> (f64, f64) {
+        let active = self.active as f64;
+        let more = more.min(active);
+        let old = ((self.newest.len() - 1) as f64).min(active - more);
+        let whole = old as usize;
+        let next = self.newest.get(whole + 1).copied();
+        let sum = self.newest[whole];
+        let part = next.map_or(0.0, |next| (next - sum) * (old - whole as f64));
+        let seen = old + more;
+        let length = if seen > 0.0 {
+            (sum + part + more * bytes) / seen
+        } else {
+            0.0
+        };
+        (seen, length)
+    }
+}
+
+/// The calls of a run that are not made yet.
+struct Rest<'a> {
+    settings: &'a Settings,
+    tail: Tail,
+    /// Counted from 0 over the whole run.
+    calls: std::ops::Range<u64>,
+}
+
+impl Rest<'_> {
+    /// What they take, and the tokens of the longest prompt.
+    fn amounts(&self, answers: &Answers, prices: Option<TokenPrices>) -> (Amounts, u64) {
+        let calls = self.calls.end - self.calls.start;
+        let step = calls.div_ceil(STEPS).max(1);
+        let (mut tokens, mut longest) = (0.0, 0.0_f64);
+        let mut first = self.calls.start;
+        while first < self.calls.end {
+            let here = step.min(self.calls.end - first);
+            let prompt = self.prompt_tokens(first + here / 2, answers);
+            tokens += prompt * here as f64;
+            longest = longest.max(prompt);
+            first += here;
+        }
+        let mut amounts = Amounts {
+            calls,
+            prompt_tokens: tokens.round() as u64,
+            completion_tokens: (answers.tokens * calls as f64).round() as u64,
+            usd: None,
+        };
+        let total = amounts
+            .prompt_tokens
+            .saturating_add(amounts.completion_tokens);
+        amounts.usd = (prices.map(|prices| amounts.at(prices)))
+            .or(answers.usd_per_token.map(|usd| usd * total as f64));
+        (amounts, longest.ceil() as u64)
+    }
+
+    fn prompt_tokens(&self, call: u64, answers: &Answers) -> f64 {
+        let minds = u64::from(self.settings.n_minds.max(1));
+        let read = match self.settings.scheduling {
+            Scheduling::Sequential => call,
+            Scheduling::Snapshot => call - call % minds,
+        };
+        let more = read.saturating_sub(self.calls.start) as f64 * answers.messages;
+        let (seen, length) = self.tail.after(more, answers.message_bytes);
+        let sampled = seen.min(self.settings.k_samples as f64);
+        let separator = SEPARATOR.len() as f64;
+        let system = self.settings.system_prompt.len() as f64;
+        (system + sampled * (length + separator)) / answers.bytes_per_token
+    }
+
+    /// So many times the duration of a call passes.
+    fn calls_in_a_row(&self) -> f64 {
+        let calls = (self.calls.end - self.calls.start) as f64;
+        match self.settings.scheduling {
+            Scheduling::Sequential => calls,
+            Scheduling::Snapshot => {
+                let minds = f64::from(self.settings.n_minds.max(1));
+                let waves = (minds / self.settings.concurrency.max(1) as f64).ceil();
+                (calls / minds).ceil() * waves
+            }
+        }
+    }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = values.len();
+    (count > 0).then(|| values.sum::<f64>() / count as f64)
+}

@@ -1,0 +1,129 @@
+//! Which of the texts that a mind read its message comes from.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::measures::metrics::corpus::Corpus;
+use crate::measures::metrics::grams::Grams;
+use crate::pool::MsgId;
+use crate::verify::Call;
+
+/// The smallest share of a text's runs of three words that makes a text that was read a parent.
+pub const LEAST_SHARE: f64 = 0.3;
+
+/// A message that another one comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Parent {
+    /// Which message.
+    pub id: MsgId,
+    /// How it is known.
+    pub method: Method,
+    /// 1 for equal texts, else the share of the child's runs of three words that the parent has.
+    pub confidence: f64,
+}
+
+/// How a parent is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// The texts are equal, stamps aside.
+    Exact,
+    /// They share runs of three words.
+    Ngram,
+}
+
+impl Method {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Ngram => "ngram",
+        }
+    }
+}
+
+/// What a call read, made ready to look texts up in.
+pub(super) struct Inputs<'a> {
+    corpus: &'a Corpus<'a>,
+    triples: &'a Grams,
+    /// The messages in the order drawn, each with the place of its text in `kinds`.
+    messages: Vec<(MsgId, usize)>,
+    /// The different texts among them.
+    kinds: HashMap<usize, usize>,
+    /// Each run of each different text, with the text's place; sorted.
+    runs: Vec<(u32, usize)>,
+}
+
+impl<'a> Inputs<'a> {
+    /// Those of a call.
+    pub(super) fn of(corpus: &'a Corpus<'a>, triples: &'a Grams, call: &Call) -> Self {
+        let mut messages = Vec::with_capacity(call.sampled.len());
+        let mut kinds = HashMap::new();
+        let mut runs = Vec::new();
+        for &id in call.sampled.iter().filter(|id| corpus.has(**id)) {
+            let kind = corpus.kind_of(id.index());
+            let next = kinds.len();
+            let place = *kinds.entry(kind).or_insert_with(|| {
+                runs.extend(triples.of(corpus, kind).iter().map(|&run| (run, next)));
+                next
+            });
+            messages.push((id, place));
+        }
+        runs.sort_unstable();
+        runs.dedup();
+        Self {
+            corpus,
+            triples,
+            messages,
+            kinds,
+            runs,
+        }
+    }
+
+    /// The parents of a message, the best one first: those with an equal text, else those that share enough of its runs.
+    /// Equally good ones stand in the order drawn.
+    pub(super) fn parents(&self, child: MsgId) -> Vec<Parent> {
+        let kind = self.corpus.kind_of(child.index());
+        let (method, shares) = match self.kinds.get(&kind) {
+            Some(&equal) => (Method::Exact, self.only(equal)),
+            None => (Method::Ngram, self.shares(kind)),
+        };
+        let older = self.messages.iter().filter(|(id, _)| *id < child);
+        let parent = |&(id, place): &(MsgId, usize)| Parent {
+            id,
+            method,
+            confidence: shares[place],
+        };
+        let mut parents: Vec<Parent> = older
+            .map(parent)
+            .filter(|parent| parent.confidence >= LEAST_SHARE)
+            .collect();
+        parents.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+        parents
+    }
+
+    fn only(&self, equal: usize) -> Vec<f64> {
+        let mut shares = vec![0.0; self.kinds.len()];
+        shares[equal] = 1.0;
+        shares
+    }
+
+    /// The share of a text's runs that each of the texts has; 0 for a text without any.
+    fn shares(&self, kind: usize) -> Vec<f64> {
+        let own = self.triples.of(self.corpus, kind);
+        let mut shared = vec![0_u32; self.kinds.len()];
+        for &run in own {
+            let first = self.runs.partition_point(|&(other, _)| other < run);
+            let same = self.runs[first..].iter();
+            for &(_, place) in same.take_while(|(other, _)| *other == run) {
+                shared[place] += 1;
+            }
+        }
+        let runs = own.len().max(1) as f64;
+        shared
+            .into_iter()
+            .map(|shared| f64::from(shared) / runs)
+            .collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! Who comes from whom.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::parent::{Inputs, Parent};
+use crate::measures::metrics::Window;
+use crate::measures::metrics::corpus::Corpus;
+use crate::measures::metrics::grams::Grams;
+use crate::pool::{MsgId, Round};
+use crate::verify::Transcript;
+
+/// The lineage of every message of a run. Parents are always older than their children, so there is no circle.
+///
+/// A message can have several parents; the forest that descendants, depth and roots are counted in has the best one only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lineage {
+    /// A node for each message; the place is the id.
+    nodes: Vec<Node>,
+    /// How many of the first messages are seeds.
+    seeds: usize,
+    /// The ids that can be read before round 1 and at the end of each round.
+    windows: Vec<Range<usize>>,
+}
+
+/// A message among its relatives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Node {
+    /// Which message.
+    pub id: MsgId,
+    /// The round that it came in; 0 for seeds.
+    pub round: Round,
+    /// The messages that it comes from, the best one first. None for seeds and innovations.
+    pub parents: Vec<Parent>,
+    /// The seed or innovation that the line of best parents begins with.
+    pub root: MsgId,
+    /// Steps from the root.
+    pub depth: u32,
+    /// Messages that it is the best parent of.
+    pub children: u32,
+    /// Messages that come from it by best parents.
+    pub descendants: u32,
+    /// At the ends of how many rounds it can be read.
+    pub lifetime: u32,
+    /// Whether it can still be read when the run ends.
+    pub alive: bool,
+}
+
+impl Node {
+    /// The best parent.
+    pub fn parent(&self) -> Option<&Parent> {
+        self.parents.first()
+    }
+}
+
+impl Lineage {
+    /// That of a run.
+    pub fn of(run: &Transcript) -> Self {
+        let corpus = Corpus::of(run);
+        let triples = Grams::triples(&corpus, &Grams::pairs(&corpus));
+        let mut parents = vec![Vec::new(); run.messages.len()];
+        for call in &run.calls {
+            let inputs = Inputs::of(&corpus, &triples, call);
+            for &child in call.added.iter().filter(|child| corpus.has(**child)) {
+                parents[child.index()] = inputs.parents(child);
+            }
+        }
+        let mut lineage = Self {
+            nodes: Vec::with_capacity(parents.len()),
+            seeds: run.seeds,
+            windows: Window::Active.ranges(run),
+        };
+        for (id, parents) in parents.into_iter().enumerate() {
+            lineage.push(id, run.messages[id].round, parents);
+        }
+        lineage.count();
+        lineage
+    }
+
+    fn push(&mut self, id: usize, round: Round, parents: Vec<Parent>) {
+        let parent = parents.first().map(|parent| &self.nodes[parent.id.index()]);
+        let (root, depth) =
+            parent.map_or((MsgId::at(id), 0), |parent| (parent.root, parent.depth + 1));
+        let ends = self.readable(id);
+        self.nodes.push(Node {
+            id: MsgId::at(id),
+            round,
+            parents,
+            root,
+            depth,
+            children: 0,
+            descendants: 0,
+            // The first window is before round 1.
+            lifetime: (ends.end - ends.start.max(1).min(ends.end)) as u32,
+            alive: !ends.is_empty() && ends.end == self.windows.len(),
+        });
+    }
+
+    fn count(&mut self) {
+        for id in (0..self.nodes.len()).rev() {
+            let Some(parent) = self.nodes[id].parent().map(|parent| parent.id.index()) else {
+                continue;
+            };
+            let own = self.nodes[id].descendants + 1;
+            self.nodes[parent].children += 1;
+            self.nodes[parent].descendants += own;
+        }
+    }
+
+    /// Every message; the place is the id.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// How many of the first messages are seeds.
+    pub fn seeds(&self) -> usize {
+        self.seeds
+    }
+
+    /// The share of the messages of minds that come from nothing that was read; none without such messages.
+    pub fn innovation_share(&self) -> Option<f64> {
+        let of_minds = &self.nodes[self.seeds.min(self.nodes.len())..];
+        let new = of_minds
+            .iter()
+            .filter(|node| node.parents.is_empty())
+            .count();
+        (!of_minds.is_empty()).then(|| new as f64 / of_minds.len() as f64)
+    }
+
+    /// The windows that a message is in: 0 is before round 1, then the end of each round.
+    pub(super) fn readable(&self, id: usize) -> Range<usize> {
+        let first = self.windows.partition_point(|window| window.end <= id);
+        let behind = self.windows.partition_point(|window| window.start <= id);
+        first..behind.max(first)
+    }
+
+    /// The ids that can be read before round 1 and at the end of each round.
+    pub(super) fn windows(&self) -> &[Range<usize>] {
+        &self.windows
+    }
+}

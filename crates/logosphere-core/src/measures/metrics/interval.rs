@@ -1,0 +1,90 @@
+//! How far a mean may be off.
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::pool::SampleRng;
+
+/// Resamples of a bootstrap.
+pub const RESAMPLES: usize = 2000;
+
+/// The share of resamples that an interval leaves out at each end.
+const TAIL: f64 = 0.025;
+
+/// From `low` to `high`: the middle 95 % of the resampled means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// The interval of the mean of values that follow one another, such as those of rounds: a moving-block bootstrap with
+/// blocks of [`block_length`] values, so that what is alike in neighbours stays together. `name` chooses the random
+/// numbers with the seed. None below two values.
+pub fn block_interval(values: &[f64], seed: u64, name: &str) -> Option<Interval> {
+    bootstrap(values, block_length(values.len()), seed, name)
+}
+
+/// The interval of the mean of values that have nothing to do with one another, such as those of several runs with the
+/// same settings. None below two values.
+pub fn replicate_interval(values: &[f64], seed: u64, name: &str) -> Option<Interval> {
+    bootstrap(values, 1, seed, name)
+}
+
+/// The length of blocks for so many values: the cube root, rounded up.
+pub fn block_length(values: usize) -> usize {
+    let mut length: usize = 1;
+    while length.pow(3) < values {
+        length += 1;
+    }
+    length
+}
+
+/// The random numbers of a resampling.
+pub(crate) fn resampling(what: &str, seed: u64, name: &str) -> SampleRng {
+    let key = Sha256::digest(format!("logosphere/{what}/v1\n{seed}\n{name}"));
+    SampleRng::keyed(key.into())
+}
+
+fn bootstrap(values: &[f64], block: usize, seed: u64, name: &str) -> Option<Interval> {
+    let n = values.len();
+    if n < 2 {
+        return None;
+    }
+    let sums = |length: usize| -> Vec<f64> {
+        values[..n - block + length]
+            .windows(length)
+            .map(|block| block.iter().sum())
+            .collect()
+    };
+    let (whole, rest) = (n / block, n % block);
+    let blocks = sums(block);
+    // The last block is cut so that a resample has as many values as there are.
+    let rests = if rest > 0 { sums(rest) } else { Vec::new() };
+    let mut rng = resampling("bootstrap", seed, name);
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let mut draw = |sums: &[f64]| sums[rng.below(sums.len() as u64) as usize];
+            let mut sum: f64 = (0..whole).map(|_| draw(&blocks)).sum();
+            if rest > 0 {
+                sum += draw(&rests);
+            }
+            sum / n as f64
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    Some(Interval {
+        low: quantile(&means, TAIL),
+        high: quantile(&means, 1.0 - TAIL),
+    })
+}
+
+/// A quantile of sorted values, between two of them in proportion. There is at least one value.
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let at = share * (sorted.len() - 1) as f64;
+    let below = sorted[at.floor() as usize];
+    let above = sorted[at.ceil() as usize];
+    below + (above - below) * at.fract()
+}

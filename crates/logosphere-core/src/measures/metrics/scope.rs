@@ -1,0 +1,140 @@
+//! Windows and rounds as places of the measured texts, and tallies that move with them.
+
+use std::ops::Range;
+
+use sha2::{Digest as _, Sha256};
+
+use super::corpus::{Corpus, Text};
+use super::window::{Window, round_ranges};
+use crate::pool::{SampleRng, draw};
+use crate::verify::Transcript;
+
+/// Places in the texts of a [`Corpus`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// All of a range.
+    Range(Range<usize>),
+    /// Some, in order.
+    Picked(Vec<usize>),
+}
+
+impl Places {
+    /// How many.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Range(range) => range.len(),
+            Self::Picked(picked) => picked.len(),
+        }
+    }
+
+    /// They, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        let (range, picked) = match self {
+            Self::Range(range) => (range.clone(), [].as_slice()),
+            Self::Picked(picked) => (0..0, picked.as_slice()),
+        };
+        range.chain(picked.iter().copied())
+    }
+
+    /// The texts.
+    pub(crate) fn texts(&self, corpus: &Corpus<'_>) -> impl Iterator<Item = Text> {
+        self.iter().map(|place| corpus.texts()[place])
+    }
+}
+
+/// Where values are measured: the window at the end of each round, and what each round added. The first of both is before
+/// round 1, so that the seeds are its round.
+#[derive(Debug)]
+pub(crate) struct Scopes {
+    pub(crate) windows: Vec<Places>,
+    pub(crate) rounds: Vec<Places>,
+}
+
+impl Scopes {
+    /// All measured texts.
+    pub(crate) fn of(run: &Transcript, corpus: &Corpus<'_>, window: Window) -> Self {
+        let all = |ranges: Vec<Range<usize>>| {
+            let places = ranges
+                .iter()
+                .map(|range| Places::Range(corpus.places(range)));
+            places.collect()
+        };
+        Self {
+            windows: all(window.ranges(run)),
+            rounds: all(round_ranges(run)),
+        }
+    }
+
+    /// `windows` texts of each window and `rounds` of each round, drawn at random; none where there are fewer.
+    pub(crate) fn thin(&mut self, seed: u64, windows: usize, rounds: usize) {
+        let key = Sha256::digest(format!("logosphere/match/v1\n{seed}"));
+        let mut rng = SampleRng::keyed(key.into());
+        for (scopes, size) in [(&mut self.windows, windows), (&mut self.rounds, rounds)] {
+            for places in scopes {
+                let all: Vec<usize> = places.iter().collect();
+                let mut picked = if all.len() < size {
+                    Vec::new()
+                } else {
+                    draw(size, all.len(), &mut rng)
+                };
+                picked.sort_unstable();
+                *places = Places::Picked(picked.into_iter().map(|at| all[at]).collect());
+            }
+        }
+    }
+}
+
+/// What texts can enter and leave.
+pub(crate) trait Tally {
+    /// A text of this kind enters.
+    fn add(&mut self, kind: usize);
+    /// A text of this kind leaves.
+    fn remove(&mut self, kind: usize);
+}
+
+/// A tally that follows a window: every text enters and leaves it about once, or twice.
+#[derive(Debug)]
+pub(crate) struct Sliding<'a, 'b, T> {
+    corpus: &'a Corpus<'b>,
+    tally: T,
+    now: Places,
+    /// How many texts left since it was made afresh.
+    left: usize,
+}
+
+impl<'a, 'b, T: Tally> Sliding<'a, 'b, T> {
+    /// A window without texts.
+    pub(crate) fn new(corpus: &'a Corpus<'b>, tally: T) -> Self {
+        Self {
+            corpus,
+            tally,
+            now: Places::Range(0..0),
+            left: 0,
+        }
+    }
+
+    /// The tally of a window.
+    pub(crate) fn at(&mut self, places: &Places) -> &T {
+        let kind = |place: usize| self.corpus.texts()[place].kind;
+        match (&self.now, places) {
+            // Rounding errors grow with every step, so it is made afresh before more texts left than are in it.
+            (Places::Range(old), Places::Range(new))
+                if old.start <= new.start
+                    && new.start <= old.end
+                    && old.end <= new.end
+                    && self.left + (new.start - old.start) <= new.len() =>
+            {
+                (old.start..new.start).for_each(|place| self.tally.remove(kind(place)));
+                (old.end..new.end).for_each(|place| self.tally.add(kind(place)));
+                self.left += new.start - old.start;
+            }
+            (old, new) => {
+                old.iter().for_each(|place| self.tally.remove(kind(place)));
+                new.iter().for_each(|place| self.tally.add(kind(place)));
+                self.left = 0;
+            }
+        }
+        self.now = places.clone();
+        &self.tally
+    }
+}

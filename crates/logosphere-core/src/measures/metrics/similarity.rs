@@ -1,0 +1,187 @@
+//! How much alike texts are.
+
+use std::collections::HashMap;
+
+use super::corpus::Corpus;
+use super::scope::{Places, Sliding, Tally};
+use super::series::Point;
+use super::tfidf::{Sum, Tfidf};
+use crate::pool::MsgId;
+use crate::verify::Transcript;
+
+/// Rounds that count as near.
+const NEAR: usize = 10;
+
+/// From so many rounds on, texts count as far apart.
+const FAR: usize = 50;
+
+/// Seeds that texts are compared with; more would make the time grow with their number.
+const MOST_SEEDS: usize = 1000;
+
+impl Tally for Sum<'_> {
+    fn add(&mut self, kind: usize) {
+        Sum::add(self, kind);
+    }
+
+    fn remove(&mut self, kind: usize) {
+        Sum::remove(self, kind);
+    }
+}
+
+/// The mean cosine of all pairs in each window.
+pub(crate) fn in_windows(corpus: &Corpus<'_>, tfidf: &Tfidf, windows: &[Places]) -> Vec<Point> {
+    let mut sliding = Sliding::new(corpus, Sum::new(tfidf));
+    let points = windows.iter().map(|window| {
+        let sum = sliding.at(window);
+        Point::of(sum.texts(), sum.mean_cosine())
+    });
+    points.collect()
+}
+
+/// Mean cosines of pairs of texts by how many rounds lie between them.
+pub(crate) struct ByDistance {
+    /// Of the same round.
+    pub(crate) within: Vec<Point>,
+    /// One to ten rounds apart.
+    pub(crate) near: Vec<Point>,
+    /// Fifty and more rounds apart.
+    pub(crate) far: Vec<Point>,
+}
+
+impl ByDistance {
+    /// The texts of each round with those of the rounds before it. The first of `rounds`, the seeds, is none.
+    pub(crate) fn of(corpus: &Corpus<'_>, tfidf: &Tfidf, rounds: &[Places]) -> Self {
+        let kinds = |round: usize| rounds[round].texts(corpus).map(|text| text.kind);
+        let mut own = Sum::new(tfidf);
+        let mut near = Sum::new(tfidf);
+        let mut far = Sum::new(tfidf);
+        let mut result = Self {
+            within: Vec::new(),
+            near: Vec::new(),
+            far: Vec::new(),
+        };
+        for round in 0..rounds.len() {
+            if round > FAR {
+                kinds(round - FAR).for_each(|kind| far.add(kind));
+            }
+            if round > NEAR + 1 {
+                kinds(round - NEAR - 1).for_each(|kind| near.remove(kind));
+            }
+            kinds(round).for_each(|kind| own.add(kind));
+            let across = |others: &Sum<'_>| {
+                let pairs = (own.texts() * others.texts()) as f64;
+                let sum: f64 = match others.texts() {
+                    0 => 0.0,
+                    _ => kinds(round).map(|kind| others.cosines(kind)).sum(),
+                };
+                let mean = (pairs > 0.0).then(|| (sum / pairs).clamp(0.0, 1.0));
+                Point::of(own.texts() + others.texts(), mean)
+            };
+            result.near.push(across(&near));
+            result.far.push(across(&far));
+            (result.within).push(Point::of(own.texts(), own.mean_cosine()));
+            kinds(round).for_each(|kind| own.remove(kind));
+            if round > 0 {
+                kinds(round).for_each(|kind| near.add(kind));
+            }
+        }
+        result
+    }
+}
+
+/// The mean over the texts of each round of their mean cosine to what their call read.
+pub(crate) fn to_inputs(
+    run: &Transcript,
+    corpus: &Corpus<'_>,
+    tfidf: &Tfidf,
+    rounds: &[Places],
+) -> Vec<Point> {
+    let mut of_message: Vec<Option<f64>> = vec![None; run.messages.len()];
+    let mut inputs = Sum::new(tfidf);
+    for call in &run.calls {
+        let measured = |id: &MsgId| corpus.measured(*id).map(|text| text.kind);
+        let read = || call.sampled.iter().filter_map(measured);
+        read().for_each(|kind| inputs.add(kind));
+        for text in call.added.iter().filter_map(|id| corpus.measured(*id)) {
+            let mean = inputs.cosines(text.kind) / inputs.texts() as f64;
+            let comparable = text.worded && inputs.texts() > 0;
+            of_message[text.message] = comparable.then_some(mean);
+        }
+        read().for_each(|kind| inputs.remove(kind));
+    }
+    let points = rounds.iter().map(|round| {
+        let texts = round.texts(corpus);
+        let cosines: Vec<f64> = texts.filter_map(|text| of_message[text.message]).collect();
+        let n = cosines.len();
+        let mean = (n > 0).then(|| (cosines.iter().sum::<f64>() / n as f64).clamp(0.0, 1.0));
+        Point::of(n, mean)
+    });
+    points.collect()
+}
+
+/// The mean over the texts of minds in each window of the highest cosine to a seed.
+pub(crate) fn seed_echo(
+    corpus: &Corpus<'_>,
+    tfidf: &Tfidf,
+    seeds: usize,
+    windows: &[Places],
+) -> Vec<Point> {
+    let (echoes, any) = highest(corpus, tfidf, seeds);
+    // Echoes and texts up to each place, so that a range costs two look-ups.
+    let mut sums = vec![(0.0, 0)];
+    for text in corpus.texts() {
+        let (echo, texts) = *sums.last().unwrap_or(&(0.0, 0));
+        sums.push(if text.worded && text.message >= seeds {
+            (echo + echoes[text.kind], texts + 1)
+        } else {
+            (echo, texts)
+        });
+    }
+    let points = windows.iter().map(|window| {
+        let (echo, texts) = match window {
+            Places::Range(range) => {
+                let (start, end) = (sums[range.start], sums[range.end]);
+                (end.0 - start.0, end.1 - start.1)
+            }
+            Places::Picked(picked) => picked.iter().fold((0.0, 0), |(echo, texts), &place| {
+                let (start, end) = (sums[place], sums[place + 1]);
+                (echo + (end.0 - start.0), texts + (end.1 - start.1))
+            }),
+        };
+        let mean = (any && texts > 0).then(|| (echo / f64::from(texts)).clamp(0.0, 1.0));
+        Point::of(texts as usize, mean)
+    });
+    points.collect()
+}
+
+/// The highest cosine of each kind to a seed, and whether there is a seed to compare with.
+fn highest(corpus: &Corpus<'_>, tfidf: &Tfidf, seeds: usize) -> (Vec<f64>, bool) {
+    let mut different: Vec<usize> = Vec::new();
+    let of_seeds = corpus
+        .texts()
+        .iter()
+        .take_while(|text| text.message < seeds);
+    let mut known = vec![false; corpus.kinds()];
+    for text in of_seeds.filter(|text| text.worded) {
+        if !std::mem::replace(&mut known[text.kind], true) && different.len() < MOST_SEEDS {
+            different.push(text.kind);
+        }
+    }
+    let mut holders: HashMap<usize, Vec<(usize, f64)>> = HashMap::new();
+    for (seed, &kind) in different.iter().enumerate() {
+        for (term, weight) in tfidf.vector(kind) {
+            holders.entry(term).or_default().push((seed, weight));
+        }
+    }
+    let mut cosines = vec![0.0; different.len()];
+    let echoes = (0..corpus.kinds()).map(|kind| {
+        cosines.fill(0.0);
+        for (term, weight) in tfidf.vector(kind) {
+            for &(seed, of_seed) in holders.get(&term).map_or(&[][..], Vec::as_slice) {
+                cosines[seed] += weight * of_seed;
+            }
+        }
+        cosines.iter().copied().fold(0.0, f64::max)
+    });
+    (echoes.collect(), !different.is_empty())
+}

@@ -1,0 +1,94 @@
+//! Which messages a value is measured on.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::ops::Range;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::verify::Transcript;
+
+/// The messages that a value at the end of a round is measured on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Window {
+    /// Those that minds can read.
+    #[default]
+    Active,
+    /// Those of the last so many rounds. Seeds came in round 0.
+    Rounds(NonZeroU32),
+}
+
+/// What is no [`Window`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("window {found:?} is neither `active` nor `rounds:R` with R of at least 1")]
+pub struct WindowError {
+    /// What was given.
+    pub found: String,
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Active => f.write_str("active"),
+            Self::Rounds(rounds) => write!(f, "rounds:{rounds}"),
+        }
+    }
+}
+
+impl FromStr for Window {
+    type Err = WindowError;
+
+    fn from_str(text: &str) -> Result<Self, WindowError> {
+        let rounds = || text.strip_prefix("rounds:")?.parse().ok();
+        match text {
+            "active" => Ok(Self::Active),
+            _ => rounds().map(Self::Rounds).ok_or_else(|| WindowError {
+                found: text.to_owned(),
+            }),
+        }
+    }
+}
+
+impl Serialize for Window {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Window {
+    /// The window at the end of each round, as ids. The first is that before round 1.
+    pub(crate) fn ranges(self, run: &Transcript) -> Vec<Range<usize>> {
+        let sizes = sizes(run);
+        let ranges = sizes.iter().enumerate().map(|(at, &end)| match self {
+            Self::Active => end.saturating_sub(run.active)..end,
+            Self::Rounds(rounds) => {
+                let before = at.checked_sub(rounds.get() as usize);
+                before.map_or(0, |before| sizes[before])..end
+            }
+        });
+        ranges.collect()
+    }
+}
+
+/// What came in each round, as ids. The first are the seeds.
+pub(crate) fn round_ranges(run: &Transcript) -> Vec<Range<usize>> {
+    let mut start = 0;
+    (sizes(run).into_iter())
+        .map(|end| std::mem::replace(&mut start, end)..end)
+        .collect()
+}
+
+/// Messages in the pool before round 1 and at the end of each round; never fewer than before, nor more than there are.
+fn sizes(run: &Transcript) -> Vec<usize> {
+    let all = run.messages.len();
+    let ends = run.rounds.iter().map(|round| round.pool_size);
+    let mut least = 0;
+    std::iter::once(run.seeds)
+        .chain(ends)
+        .map(|size| {
+            least = size.min(all).max(least);
+            least
+        })
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! Where a number of a run lies among those of a null model.
+
+use serde::Serialize;
+
+use crate::measures::metrics::quantile;
+use crate::verify::Transcript;
+
+use super::model::{Null, NullModel};
+
+/// The fewest runs of a null model.
+pub const MIN_RUNS: u32 = 200;
+
+/// A number of a run beside those of a null model.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct NullBand {
+    /// The number of the run.
+    pub observed: f64,
+    /// The median of the null model's.
+    pub median: f64,
+    /// The quantile 0.025.
+    pub low: f64,
+    /// The quantile 0.975.
+    pub high: f64,
+    /// How many runs of the null model have the number.
+    pub runs: u32,
+    /// How likely it is to be as far from the median as the run is, or farther: `(count + 1) / (runs + 1)`.
+    pub p: f64,
+}
+
+impl NullBand {
+    /// The band of `null`, the numbers of the null model's runs; none if there are none.
+    pub fn new(observed: f64, mut null: Vec<f64>) -> Option<Self> {
+        if null.is_empty() {
+            return None;
+        }
+        null.sort_by(f64::total_cmp);
+        let median = quantile(&null, 0.5);
+        let far = |value: f64| (value - median).abs();
+        let count = null.iter().filter(|value| far(**value) >= far(observed));
+        Some(Self {
+            observed,
+            median,
+            low: quantile(&null, 0.025),
+            high: quantile(&null, 0.975),
+            runs: null.len() as u32,
+            p: (count.count() + 1) as f64 / (null.len() + 1) as f64,
+        })
+    }
+}
+
+/// The bands of one number; none if the run does not have it, or no run of the null model. See [`null_bands`].
+pub fn null_band(
+    run: &Transcript,
+    null: Null,
+    runs: u32,
+    seed: u64,
+    metric: impl Fn(&Transcript) -> Option<f64>,
+) -> Option<NullBand> {
+    let mut bands = null_bands(run, null, runs, seed, |run| vec![metric(run)]);
+    bands.pop().flatten()
+}
+
+/// The bands of several numbers, such as one for each round, from the same runs of the null model: `runs` of them, at
+/// least [`MIN_RUNS`]. A number that `metric` does not give for the run has no band; one that it does not give for a
+/// run of the null model is left out there.
+pub fn null_bands(
+    run: &Transcript,
+    null: Null,
+    runs: u32,
+    seed: u64,
+    metric: impl Fn(&Transcript) -> Vec<Option<f64>>,
+) -> Vec<Option<NullBand>> {
+    let observed = metric(run);
+    let mut values = vec![Vec::new(); observed.len()];
+    let model = NullModel::new(run, null, seed);
+    for index in 0..runs.max(MIN_RUNS) {
+        for (values, value) in values.iter_mut().zip(metric(&model.run(index))) {
+            values.extend(value);
+        }
+    }
+    (observed.into_iter().zip(values))
+        .map(|(observed, values)| NullBand::new(observed?, values))
+        .collect()
+}

@@ -1,0 +1,49 @@
+//! Null models: what a curve would look like if nothing but chance had made it.
+//!
+//! A number of a run means little alone: texts in a small pool become alike by copying alone, without anything being
+//! chosen. [`null_band`] makes at least 200 runs in which the thing that is asked about is missing ([`Null`]) and says
+//! where the run lies among them. [`simulate`] makes such runs from settings, and [`closed_form`] says what theory
+//! expects of them.
+//!
+//! ```
+//! use logosphere_core::measures::nulls::{Null, Simulation, null_band, simulate};
+//!
+//! let run = simulate(&Simulation {
+//!     minds: 3,
+//!     samples: 3,
+//!     active: 15,
+//!     snapshot: false,
+//!     rounds: 10,
+//!     seeds: vec!["one".to_owned(), "two".to_owned()],
+//!     mu: 0.2,
+//!     seed: 42,
+//! });
+//! let distinct = |run: &logosphere_core::Transcript| {
+//!     let texts: std::collections::BTreeSet<_> = run.messages.iter().map(|m| &m.text).collect();
+//!     Some(texts.len() as f64)
+//! };
+//! // A run of copiers is what the null model of copiers expects.
+//! let band = null_band(&run, Null::RandomCopy { mu: None }, 200, 1, distinct).unwrap();
+//! assert!(band.low <= band.observed && band.observed <= band.high);
+//! ```
+
+mod band;
+pub mod closed_form;
+mod drift;
+mod model;
+mod simulation;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::pool::SampleRng;
+
+pub use band::{MIN_RUNS, NullBand, null_band, null_bands};
+pub use drift::{Drift, Kind, Rules, Source, pair_identity};
+pub use model::{Null, NullModel, UnknownNull, innovation_share};
+pub use simulation::{Simulation, simulate};
+
+/// The random numbers of run `index` of the model `name`.
+fn rng(name: &str, seed: u64, index: u32) -> SampleRng {
+    let key = Sha256::digest(format!("logosphere/nulls/v1\n{name}\n{seed}\n{index}"));
+    SampleRng::keyed(key.into())
+}

@@ -1,0 +1,316 @@
+//! Null models: the runs that a run is compared with.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::format::without_stamp;
+use crate::measures::metrics::Metric;
+use crate::pool::{MsgId, SampleRng};
+use crate::verify::{Call, Transcript};
+
+use super::drift::Source;
+use super::simulation::{copied, without_content};
+
+/// A way to have made a run without the thing that is asked about. All keep N, K, M, the rounds and each call's number
+/// of messages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Null {
+    /// Copiers: texts drift, and nothing is chosen because of what it says. What is new are the run's own new texts, each
+    /// different one once and in another order; if more is needed, one of them with a new word behind it.
+    RandomCopy {
+        /// The probability that a message is new, 0 to 1; none for the run's own [`innovation_share`].
+        mu: Option<f64>,
+    },
+    /// Copiers that read the seeds alone: nobody hears the others.
+    SeedsOnly {
+        /// As that of [`Null::RandomCopy`].
+        mu: Option<f64>,
+    },
+    /// The same messages, but each text that was read is replaced by one of about its length from another round: what
+    /// was written has nothing to do with what was read.
+    Shuffle,
+    /// The same messages in another order: rounds do not differ.
+    Permutation,
+}
+
+impl Null {
+    /// Every model, with the innovation of the run.
+    pub const ALL: &[Self] = &[
+        Self::RandomCopy { mu: None },
+        Self::SeedsOnly { mu: None },
+        Self::Shuffle,
+        Self::Permutation,
+    ];
+
+    /// The name: `random-copy`, `seeds-only`, `shuffle` or `permutation`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RandomCopy { .. } => "random-copy",
+            Self::SeedsOnly { .. } => "seeds-only",
+            Self::Shuffle => "shuffle",
+            Self::Permutation => "permutation",
+        }
+    }
+
+    /// Whether a measure can differ between the run and runs of this model.
+    pub fn moves(self, metric: Metric) -> bool {
+        match self {
+            Self::RandomCopy { .. } | Self::SeedsOnly { .. } => metric.is_of_texts(),
+            Self::Shuffle => metric == Metric::InputSimilarity,
+            Self::Permutation => matches!(
+                metric,
+                Metric::WithinRoundSimilarity | Metric::NearSimilarity | Metric::FarSimilarity
+            ),
+        }
+    }
+
+    /// With this innovation, where that means something.
+    #[must_use]
+    pub fn with_mu(self, mu: Option<f64>) -> Self {
+        match self {
+            Self::RandomCopy { .. } => Self::RandomCopy { mu },
+            Self::SeedsOnly { .. } => Self::SeedsOnly { mu },
+            other => other,
+        }
+    }
+}
+
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for Null {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Self::RandomCopy { .. } => "Minds send one of the messages they read, or something new",
+            Self::SeedsOnly { .. } => "Minds read seeds only: they do not read each other",
+            Self::Shuffle => {
+                "Each message read is replaced by one of another round and a like length"
+            }
+            Self::Permutation => "Messages change rounds",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
+    }
+}
+
+impl fmt::Display for Null {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// There is no null model of this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no null model `{name}`; there are: random-copy, seeds-only, shuffle, permutation"
+)]
+pub struct UnknownNull {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl FromStr for Null {
+    type Err = UnknownNull;
+
+    fn from_str(name: &str) -> Result<Self, UnknownNull> {
+        let known = (Self::ALL.iter().copied()).find(|null| null.name() == name);
+        known.ok_or_else(|| UnknownNull {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// The share of messages whose text equals none of those that their call read, stamps aside; none without messages of
+/// minds.
+pub fn innovation_share(run: &Transcript) -> Option<f64> {
+    let all: usize = run.calls.iter().map(|call| call.added.len()).sum();
+    (all > 0).then(|| innovations(run).count() as f64 / all as f64)
+}
+
+/// The texts of these messages, without stamps.
+fn innovations(run: &Transcript) -> impl Iterator<Item = &str> {
+    let text = |id: MsgId| without_stamp(&run.messages[id.index()].text);
+    run.calls.iter().flat_map(move |call| {
+        let read: Vec<_> = call.sampled.iter().map(|id| text(*id)).collect();
+        let added = call.added.iter().map(move |id| text(*id));
+        added.filter(move |text| !read.contains(text))
+    })
+}
+
+/// The different texts of these messages. A text that a seed has is not new.
+fn new_texts(run: &Transcript) -> Vec<String> {
+    let seeds = run.messages[..run.seeds].iter();
+    let mut known: BTreeSet<_> = seeds.map(|seed| without_stamp(&seed.text)).collect();
+    let new = innovations(run).filter(|text| known.insert(text));
+    new.map(str::to_owned).collect()
+}
+
+/// A null model, ready for a run: makes as many others as are wanted.
+#[derive(Debug)]
+pub struct NullModel<'a> {
+    run: &'a Transcript,
+    null: Null,
+    seed: u64,
+    /// For copiers: the different new texts of the run.
+    new: Vec<String>,
+    /// For a shuffle: for each call and each text that it read, what may stand in its place.
+    similar: Vec<Vec<Vec<MsgId>>>,
+}
+
+/// How many texts of about the same length one is drawn from.
+const MATCHES: usize = 8;
+
+impl<'a> NullModel<'a> {
+    /// The null model `null` of `run`, with random choices of `seed`.
+    pub fn new(run: &'a Transcript, null: Null, seed: u64) -> Self {
+        let null = match null {
+            Null::RandomCopy { mu: None } | Null::SeedsOnly { mu: None } => {
+                null.with_mu(Some(innovation_share(run).unwrap_or(0.0)))
+            }
+            other => other,
+        };
+        let similar = if null == Null::Shuffle {
+            similar(run)
+        } else {
+            Vec::new()
+        };
+        let new = match null {
+            Null::RandomCopy { .. } | Null::SeedsOnly { .. } => new_texts(run),
+            Null::Shuffle | Null::Permutation => Vec::new(),
+        };
+        Self {
+            run,
+            null,
+            seed,
+            new,
+            similar,
+        }
+    }
+
+    /// The model; its innovation is a number now.
+    pub fn null(&self) -> Null {
+        self.null
+    }
+
+    /// The run number `index`; each depends on its number and the seed alone. Answers, models, tokens and costs are left
+    /// out.
+    pub fn run(&self, index: u32) -> Transcript {
+        let mut rng = super::rng(self.null.name(), self.seed, index);
+        match self.null {
+            Null::RandomCopy { mu } => self.copied(mu, Source::Pool, &mut rng),
+            Null::SeedsOnly { mu } => self.copied(mu, Source::Seeds, &mut rng),
+            Null::Shuffle => self.shuffled(&mut rng),
+            Null::Permutation => self.permuted(&mut rng),
+        }
+    }
+
+    fn copied(&self, mu: Option<f64>, source: Source, rng: &mut SampleRng) -> Transcript {
+        let mut new = self.new.clone();
+        shuffle(&mut new, rng);
+        copied(self.run, mu.unwrap_or(0.0), source, &new, rng)
+    }
+
+    fn shuffled(&self, rng: &mut SampleRng) -> Transcript {
+        let calls = self.run.calls.iter().zip(&self.similar);
+        Transcript {
+            messages: self.run.messages.clone(),
+            calls: calls
+                .map(|(call, similar)| Call {
+                    sampled: (similar.iter())
+                        .map(|ids| ids[rng.below(ids.len() as u64) as usize])
+                        .collect(),
+                    ..without_answer(call)
+                })
+                .collect(),
+            ..without_content(self.run)
+        }
+    }
+
+    fn permuted(&self, rng: &mut SampleRng) -> Transcript {
+        let mut messages = self.run.messages.clone();
+        // Texts move; places, with their rounds and calls, stay.
+        let written = &mut messages[self.run.seeds..];
+        let mut texts: Vec<_> = (written.iter_mut())
+            .map(|message| std::mem::take(&mut message.text))
+            .collect();
+        shuffle(&mut texts, rng);
+        for (message, text) in written.iter_mut().zip(texts) {
+            message.text = text;
+        }
+        Transcript {
+            messages,
+            calls: self.run.calls.iter().map(without_answer).collect(),
+            ..without_content(self.run)
+        }
+    }
+}
+
+/// Brings texts into an order of which all are equally likely.
+fn shuffle(texts: &mut [String], rng: &mut SampleRng) {
+    for last in (1..texts.len()).rev() {
+        texts.swap(last, rng.below(last as u64 + 1) as usize);
+    }
+}
+
+/// For each call and each text that it read: up to [`MATCHES`] messages nearest in length that were there at the time
+/// and came in another round. Only the text itself if there is none, as in a first round that reads seeds.
+fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
+    let length: Vec<_> = (run.messages.iter())
+        .map(|message| without_stamp(&message.text).chars().count())
+        .collect();
+    let mut by_length: Vec<_> = (0..run.messages.len()).collect();
+    by_length.sort_by_key(|&id| (length[id], id));
+    let mut rank = vec![0; by_length.len()];
+    for (place, &id) in by_length.iter().enumerate() {
+        rank[id] = place;
+    }
+    let mut begun = run.seeds;
+    let calls = run.calls.iter();
+    calls
+        .map(|call| {
+            // In a snapshot the round's own messages are not there yet, and in no case are they from another round.
+            let there = begun;
+            begun += call.added.len();
+            let candidates = |read: &MsgId| {
+                let read = read.index();
+                let fits = |&id: &usize| {
+                    let round = run.messages[id].round;
+                    id < there && round != run.messages[read].round && round != call.round
+                };
+                let (below, above) = by_length.split_at(rank[read]);
+                let mut shorter = below.iter().rev().copied().filter(fits).peekable();
+                let mut longer = above.iter().copied().filter(fits).peekable();
+                let distance = |id: usize| length[id].abs_diff(length[read]);
+                let mut found = Vec::new();
+                while found.len() < MATCHES {
+                    let next = match (shorter.peek(), longer.peek()) {
+                        (Some(&less), Some(&more)) if distance(less) <= distance(more) => {
+                            shorter.next()
+                        }
+                        (_, Some(_)) => longer.next(),
+                        _ => shorter.next(),
+                    };
+                    let Some(next) = next else { break };
+                    found.push(MsgId::at(next));
+                }
+                if found.is_empty() {
+                    found.push(MsgId::at(read));
+                }
+                found
+            };
+            call.sampled.iter().map(candidates).collect()
+        })
+        .collect()
+}
+
+/// A call without the texts that a null model cannot say anything about.
+fn without_answer(call: &Call) -> Call {
+    Call {
+        sampled: call.sampled.clone(),
+        added: call.added.clone(),
+        reason: call.reason,
+        ..Call::new(call.round, call.mind)
+    }
+}

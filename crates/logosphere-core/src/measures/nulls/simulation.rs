@@ -1,0 +1,160 @@
+//! Runs of copiers, without prompts and journals.
+
+use crate::format::{Reason, without_stamp};
+use crate::mind::invented;
+use crate::pool::{MindId, MsgId, Round, SampleRng};
+use crate::verify::{Call, EndedRound, Message, Transcript};
+
+use super::drift::{Drift, Rules, Source};
+
+/// A run of copiers that write one message a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulation {
+    /// Minds (N).
+    pub minds: u32,
+    /// Messages that each reads, at most (K).
+    pub samples: usize,
+    /// Messages that can be read (M).
+    pub active: usize,
+    /// Whether all minds of a round read the pool as it stood when the round began.
+    pub snapshot: bool,
+    /// Rounds.
+    pub rounds: u32,
+    /// What the pool begins with, as it lies there.
+    pub seeds: Vec<String>,
+    /// The probability that a message is new, 0 to 1.
+    pub mu: f64,
+    /// Where every random choice comes from.
+    pub seed: u64,
+}
+
+/// The run, the same for the same settings.
+pub fn simulate(settings: &Simulation) -> Transcript {
+    let seeds = settings.seeds.iter().map(|text| Message {
+        text: text.clone(),
+        round: Round::default(),
+        call: None,
+    });
+    let mut plan = Transcript {
+        minds: settings.minds,
+        samples: settings.samples,
+        active: settings.active,
+        snapshot: settings.snapshot,
+        seed: settings.seed,
+        seeds: settings.seeds.len(),
+        messages: seeds.collect(),
+        ..Transcript::default()
+    };
+    for round in (1..=settings.rounds).map(Round) {
+        for mind in MindId::default().of(settings.minds) {
+            let call = plan.calls.len();
+            plan.calls.push(Call {
+                added: vec![MsgId::at(plan.messages.len())],
+                ..Call::new(round, mind)
+            });
+            plan.messages.push(Message {
+                text: String::new(),
+                round,
+                call: Some(call),
+            });
+        }
+        plan.rounds.push(EndedRound {
+            round,
+            pool_size: plan.messages.len(),
+        });
+    }
+    let mut rng = super::rng("simulation", settings.seed, 0);
+    copied(&plan, settings.mu, Source::Pool, &[], &mut rng)
+}
+
+/// The run `plan` if its minds were copiers: the same seeds, calls and numbers of messages, but what is read is drawn
+/// anew and what is written is copied, or new. What is new is one of `new` in their order, each once; then any of them
+/// with a new word behind it, or that word alone if there are none.
+pub(super) fn copied(
+    plan: &Transcript,
+    mu: f64,
+    source: Source,
+    new: &[String],
+    rng: &mut SampleRng,
+) -> Transcript {
+    let rules = Rules {
+        samples: plan.samples,
+        active: plan.active,
+        mu,
+        source,
+    };
+    // Each seed is a kind of its own here; equal ones are equal texts again below.
+    let seeds: Vec<_> = (0..plan.seeds as u32).collect();
+    let mut drift = Drift::new(rules, &seeds, SampleRng::keyed(key(rng)));
+    let mut texts: Vec<String> = (plan.messages.iter().take(plan.seeds))
+        .map(|seed| without_stamp(&seed.text).to_owned())
+        .collect();
+    let mut run = Transcript {
+        messages: plan.messages[..plan.seeds].to_vec(),
+        calls: Vec::with_capacity(plan.calls.len()),
+        ..without_content(plan)
+    };
+    let mut unused = new.iter();
+    let mut view = drift.readable();
+    let mut round = None;
+    for (at, call) in plan.calls.iter().enumerate() {
+        if !plan.snapshot || round != Some(call.round) {
+            view = drift.readable();
+            round = Some(call.round);
+        }
+        let read = drift.call(&view, call.added.len());
+        for &kind in &drift.kinds()[run.messages.len()..] {
+            while texts.len() <= kind as usize {
+                texts.push(match unused.next() {
+                    Some(text) => text.clone(),
+                    None if new.is_empty() => invented(rng),
+                    None => {
+                        let text = &new[rng.below(new.len() as u64) as usize];
+                        format!("{text} {}", invented(rng))
+                    }
+                });
+            }
+            run.messages.push(Message {
+                text: texts[kind as usize].clone(),
+                round: call.round,
+                call: Some(at),
+            });
+        }
+        run.calls.push(Call {
+            sampled: read.into_iter().map(MsgId::at).collect(),
+            added: call.added.clone(),
+            reason: if call.added.is_empty() {
+                Reason::Silence
+            } else {
+                Reason::Ok
+            },
+            ..Call::new(call.round, call.mind)
+        });
+    }
+    run
+}
+
+/// The facts of a run beside its messages and calls.
+pub(super) fn without_content(plan: &Transcript) -> Transcript {
+    Transcript {
+        minds: plan.minds,
+        samples: plan.samples,
+        active: plan.active,
+        snapshot: plan.snapshot,
+        seed: plan.seed,
+        init_signature: plan.init_signature.clone(),
+        seeds: plan.seeds,
+        messages: Vec::new(),
+        calls: Vec::new(),
+        rounds: plan.rounds.clone(),
+    }
+}
+
+/// A key for another stream.
+fn key(rng: &mut SampleRng) -> [u8; 32] {
+    let mut key = [0; 32];
+    for part in key.chunks_exact_mut(8) {
+        part.copy_from_slice(&rng.next_u64().to_le_bytes());
+    }
+    key
+}

@@ -1,0 +1,178 @@
+//! Language models behind `llm-client` as minds.
+
+use async_trait::async_trait;
+use llm_client::{Block, Client, Error, ErrorClass, Request, Sampling, Warning};
+
+use super::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
+use crate::journal::AttemptFacts;
+
+/// Counts of tokens above which a server cannot be right, and the bytes that an estimate takes for a token.
+const MOST_COMPLETION: u64 = 10_000_000;
+const MOST_PROMPT: u64 = 1_000_000_000;
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
+///
+/// The client must send neither a count of retries nor anything else that differs from call to call
+/// ([`llm_client::RetryPolicy::send_count`] off): the run would refuse to go on.
+pub struct LlmMind {
+    client: Client,
+    label: String,
+}
+
+impl LlmMind {
+    /// Minds that are asked through `client`; `label` names the provider in the journal.
+    pub fn new(client: Client, label: impl Into<String>) -> Self {
+        Self {
+            client,
+            label: label.into(),
+        }
+    }
+}
+
+#[async_trait]
+impl Mind for LlmMind {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        let prepared = self.client.prepare(&wire(input));
+        let prepared = prepared.map_err(|error| mind_error(&error))?;
+        Ok(WireRequest {
+            body: prepared.body.to_vec(),
+            headers: prepared.headers,
+        })
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        let request = Request {
+            replay_key: Some(side.call_key().to_owned()),
+            ..wire(input)
+        };
+        let counter = side.attempt().clone();
+        let reply = self.client.complete_counting(&request, counter).await;
+        let reply = reply.map_err(|error| mind_error(&error))?;
+        let usage = &reply.usage;
+        let mut attempts: Vec<_> = reply.attempts.iter().map(attempt).collect();
+        let mut tokens = TokenUse {
+            prompt: usage.prompt(),
+            completion: usage.output,
+            reasoning: usage.thinking,
+            cached: usage.cache_read,
+            estimated: !usage.known,
+        };
+        let text = reply.text();
+        if replace_absurd(&mut tokens, input, &text)
+            && let Some(last) = attempts.last_mut()
+        {
+            last.notes.push("absurd_usage".to_owned());
+        }
+        let repaired = |warning: &Warning| warning.field == Warning::UTF8_REPAIRED;
+        if reply.warnings.iter().any(repaired)
+            && let Some(last) = attempts.last_mut()
+        {
+            last.notes.push(Warning::UTF8_REPAIRED.to_owned());
+        }
+        Ok(MindReply {
+            text,
+            model: reply.model.clone(),
+            finish_reason: Some(reply.stop.as_str().to_owned()),
+            finish_raw: finish_raw(reply.raw.get()),
+            tokens,
+            cost: reply.cost.usd,
+            attempts,
+        })
+    }
+}
+
+/// Replaces counts that cannot be true by estimates from the texts; whether there were any.
+fn replace_absurd(tokens: &mut TokenUse, input: &MindInput, answer: &str) -> bool {
+    let estimate = |bytes: usize| (bytes as u64).div_ceil(BYTES_PER_TOKEN);
+    let limit = u64::from(input.model().token_limit);
+    let mut absurd = false;
+    if tokens.completion > MOST_COMPLETION.max(limit.saturating_mul(10)) {
+        tokens.completion = estimate(answer.len());
+        tokens.reasoning = None;
+        absurd = true;
+    }
+    if tokens.prompt > MOST_PROMPT {
+        let prompt = input.prompt();
+        let bytes = prompt.user().len() + prompt.system().map_or(0, str::len);
+        tokens.prompt = estimate(bytes);
+        tokens.cached = 0;
+        absurd = true;
+    }
+    tokens.estimated |= absurd;
+    absurd
+}
+
+/// The server's own word for the end of an answer, from the body of its response.
+fn finish_raw(body: &str) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_str(body).ok()?;
+    let word = body
+        .pointer("/choices/0/finish_reason")
+        .or_else(|| body.get("stop_reason"))?;
+    word.as_str().map(str::to_owned)
+}
+
+fn wire(input: &MindInput) -> Request {
+    let (prompt, model) = (input.prompt(), input.model());
+    let options = &model.options;
+    Request {
+        system: prompt.system().map(Block::text).into_iter().collect(),
+        max_tokens: Some(model.token_limit),
+        effort: options.reasoning.clone(),
+        sampling: Sampling {
+            temperature: options.temperature,
+            top_p: options.top_p,
+            top_k: None,
+            seed: options.seed,
+        },
+        ..Request::new(&model.model, prompt.user())
+    }
+}
+
+fn attempt(attempt: &llm_client::Attempt) -> AttemptFacts {
+    let ms =
+        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    AttemptFacts {
+        n: attempt.n,
+        status: attempt.status,
+        class: attempt.class,
+        wait_ms: ms(attempt.wait),
+        latency_ms: ms(attempt.latency),
+        notes: Vec::new(),
+    }
+}
+
+fn mind_error(error: &Error) -> MindError {
+    let class = error.class();
+    MindError {
+        class: class.into(),
+        message: error.message(),
+        fatal: is_fatal(class),
+        attempts: error.attempts().iter().map(attempt).collect(),
+    }
+}
+
+/// Returns whether every other call would fail too. A cap is not fatal: it has a cause of its own.
+fn is_fatal(class: ErrorClass) -> bool {
+    match class {
+        ErrorClass::Auth
+        | ErrorClass::Quota
+        | ErrorClass::ModelUnavailable
+        | ErrorClass::BadRequest
+        | ErrorClass::PriceUnknown
+        | ErrorClass::ReplayMiss
+        | ErrorClass::Cassette => true,
+        ErrorClass::RateLimit
+        | ErrorClass::Overloaded
+        | ErrorClass::Server
+        | ErrorClass::Network
+        | ErrorClass::Timeout
+        | ErrorClass::BadResponse
+        | ErrorClass::Budget
+        | ErrorClass::Cancelled => false,
+    }
+}

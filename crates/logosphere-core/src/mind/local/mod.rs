@@ -1,0 +1,201 @@
+//! Minds that are programs: they cost nothing, need no network and answer the same prompt of the same call with the same
+//! bytes.
+//!
+//! A local mind sees what a model would see, the prompt, and one thing more: the random numbers of its call
+//! ([`Side::nonce`]). It cuts the prompt into the sampled texts, passes one on in its own way and takes the stamp off it
+//! first.
+
+mod answer;
+mod sample;
+mod spec;
+mod words;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use llm_types::ErrorClass;
+
+use super::{Mind, MindError, MindInput, MindReply, Side, TokenUse};
+use crate::format::SystemPrompt;
+use crate::journal::AttemptFacts;
+use crate::pool::SampleRng;
+
+use spec::Kind;
+pub use spec::{LocalMindKind, LocalMindParameter, MindSpecError};
+pub(crate) use words::invented;
+
+/// The local mind that `spec` asks for. The prompts it gets begin with `system`.
+///
+/// | kind | parameters | answers |
+/// |---|---|---|
+/// | `copier` | `mu=0.05` | a sampled text; with probability `mu` a new word |
+/// | `mutator` | `p=0.1` | a sampled text; each word replaced, dropped or doubled with probability `p` |
+/// | `markov` | `n=2` | a new text in which each word follows the `n` before it in a sampled text |
+/// | `biased` | `s=0.2,type=REGEX` | a sampled text; those that match are `1 + s` times as likely |
+/// | `disobedient` | | a sampled text in one of ten ways, most of them against the format |
+/// | `silent` | | nothing, properly |
+/// | `flaky` | `rate=0.2` | a sampled text; with probability `rate` the call fails |
+/// | `slow` | `ms=100` | a sampled text, after so many milliseconds |
+///
+/// `type` takes everything up to the end, commas included. Who got nothing to read invents a word.
+///
+/// ```
+/// use logosphere_core::Mind;
+/// use logosphere_core::local_mind;
+/// use logosphere_core::format::{PromptRole, SystemPrompt};
+///
+/// let system = SystemPrompt::new(SystemPrompt::DEFAULT, PromptRole::User);
+/// assert_eq!(local_mind("copier", &system)?.label(), "copier:mu=0.05");
+/// let error = local_mind("copier:nu=1", &system).unwrap_err();
+/// assert_eq!(error.to_string(), "mind `copier` has no parameter `nu`; it has: mu");
+/// # Ok::<(), logosphere_core::MindSpecError>(())
+/// ```
+///
+/// # Errors
+/// See [`MindSpecError`].
+pub fn local_mind(spec: &str, system: &SystemPrompt) -> Result<LocalMind, MindSpecError> {
+    let kind = Kind::parse(spec)?;
+    Ok(LocalMind {
+        label: kind.to_string(),
+        kind,
+        system: system.clone(),
+        parents: None,
+    })
+}
+
+/// A mind that is a program; see [`local_mind`].
+#[derive(Debug)]
+pub struct LocalMind {
+    label: String,
+    kind: Kind,
+    system: SystemPrompt,
+    parents: Option<Mutex<BTreeMap<String, Option<usize>>>>,
+}
+
+impl LocalMind {
+    /// What offline minds are when nothing else is asked for.
+    pub const DEFAULT: &str = "mutator:p=0.1";
+
+    /// Remembers which text each call passed on, for [`LocalMind::parents`].
+    #[must_use]
+    pub fn remember_parents(mut self) -> Self {
+        self.parents = Some(Mutex::default());
+        self
+    }
+
+    /// For each call that was answered with a message, by its [`Side::call_key`]: the place in the prompt, from 0, of
+    /// the text that it passed on; none if it made a text of its own. Empty without
+    /// [`LocalMind::remember_parents`].
+    pub fn parents(&self) -> BTreeMap<String, Option<usize>> {
+        let lock = |table: &Mutex<BTreeMap<_, _>>| {
+            table.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        self.parents.as_ref().map(lock).unwrap_or_default()
+    }
+
+    /// The text that is passed on and its place among `texts`.
+    fn choose(&self, texts: &[&str], rng: &mut SampleRng) -> (String, Option<usize>) {
+        if texts.is_empty() {
+            return (words::invented(rng), None);
+        }
+        let any = |rng: &mut SampleRng| rng.below(texts.len() as u64) as usize;
+        match &self.kind {
+            Kind::Copier { mu } if rng.unit() < *mu => (words::invented(rng), None),
+            Kind::Mutator { p } => {
+                let parent = any(rng);
+                (words::mutated(texts, parent, *p, rng), Some(parent))
+            }
+            Kind::Markov { n } => (words::chained(texts, *n, rng), None),
+            Kind::Biased { s, kind } => {
+                let weight = |text: &&str| if kind.is_match(text) { 1.0 + s } else { 1.0 };
+                let parent = weighted(texts.iter().map(weight), rng);
+                (texts[parent].to_owned(), Some(parent))
+            }
+            _ => {
+                let parent = any(rng);
+                (texts[parent].to_owned(), Some(parent))
+            }
+        }
+    }
+
+    fn answer(&self, prompt: &str, side: &Side) -> Result<String, MindError> {
+        let mut rng = SampleRng::keyed(*side.nonce());
+        match self.kind {
+            Kind::Silent => return Ok(answer::silence()),
+            Kind::Flaky { rate } if rng.unit() < rate => return Err(overloaded()),
+            _ => {}
+        }
+        let texts: Vec<_> = (sample::sampled(prompt, &self.system)?.into_iter())
+            .map(sample::unsigned)
+            .collect();
+        let (text, parent) = self.choose(&texts, &mut rng);
+        if let Some(parents) = &self.parents {
+            let mut parents = parents.lock().unwrap_or_else(PoisonError::into_inner);
+            parents.insert(side.call_key().to_owned(), parent);
+        }
+        Ok(match self.kind {
+            Kind::Disobedient => answer::disobedient(&text, first_u64(side) % answer::MANNERS),
+            _ => answer::message(&text),
+        })
+    }
+}
+
+#[async_trait]
+impl Mind for LocalMind {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        if let Kind::Slow { ms } = self.kind {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+        }
+        let prompt = input.prompt().text();
+        let text = self.answer(prompt, side)?;
+        let mut used = TokenUse::new(tokens(prompt), tokens(&text));
+        used.estimated = true;
+        Ok(MindReply {
+            finish_reason: Some("end_turn".to_owned()),
+            tokens: used,
+            ..MindReply::new(text, &self.label)
+        })
+    }
+}
+
+/// About how many tokens a text has.
+fn tokens(text: &str) -> u64 {
+    text.len().div_ceil(3) as u64
+}
+
+/// The first eight bytes of a nonce, the low one first.
+fn first_u64(side: &Side) -> u64 {
+    let bytes = side.nonce().iter().take(8).rev();
+    bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// A place, each as likely as its weight says. At least one weight is above 0.
+fn weighted(weights: impl Iterator<Item = f64> + Clone, rng: &mut SampleRng) -> usize {
+    let mut rest = rng.unit() * weights.clone().sum::<f64>();
+    let mut last = 0;
+    for (place, weight) in weights.enumerate() {
+        last = place;
+        if rest < weight {
+            break;
+        }
+        rest -= weight;
+    }
+    last
+}
+
+fn overloaded() -> MindError {
+    let class = ErrorClass::Overloaded;
+    MindError {
+        attempts: vec![AttemptFacts {
+            class: Some(class),
+            ..AttemptFacts::new(1)
+        }],
+        ..MindError::new(class, "this mind fails now and then, as it was told")
+    }
+}

@@ -1,0 +1,263 @@
+//! Who answers: what a mind is asked, what it says, and what goes wrong.
+
+#[cfg(feature = "llm")]
+mod llm;
+mod local;
+mod template;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use async_trait::async_trait;
+use llm_types::Usd;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::config::ModelSettings;
+use crate::format::Prompt;
+use crate::journal::FailureClass;
+use crate::pool::{MindId, Round};
+
+#[cfg(feature = "llm")]
+pub use llm::LlmMind;
+pub(crate) use local::invented;
+pub use local::{LocalMind, LocalMindKind, LocalMindParameter, MindSpecError, local_mind};
+pub(crate) use template::PROBE;
+
+/// Somebody who reads a prompt and writes an answer.
+///
+/// All minds of a run are asked through one `Mind`: they are strangers without memory, so nothing tells them apart.
+#[async_trait]
+pub trait Mind: Send + Sync {
+    /// What the journal calls it, such as `openrouter` or `copier:mu=0.05`. Never sent.
+    fn label(&self) -> &str;
+
+    /// What [`Mind::respond`] would send, byte for byte. Local minds send nothing: theirs is what a server of chat
+    /// completions would be sent.
+    ///
+    /// # Errors
+    /// A request that cannot be made.
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        Ok(WireRequest::local(input))
+    }
+
+    /// The answer to `input`. `side` is randomness for minds that are programs; one that asks a model must not let any
+    /// of it out.
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError>;
+}
+
+#[async_trait]
+impl<M: Mind + ?Sized> Mind for Box<M> {
+    fn label(&self) -> &str {
+        (**self).label()
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        (**self).request(input)
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        (**self).respond(input, side).await
+    }
+}
+
+/// All that a mind is told: the prompt and how to answer. Who it is, when it is and which round it is have no place in
+/// it.
+#[derive(Debug, Clone)]
+pub struct MindInput {
+    prompt: Prompt,
+    model: Arc<ModelSettings>,
+}
+
+impl MindInput {
+    /// What is asked of one mind.
+    pub fn new(prompt: Prompt, model: Arc<ModelSettings>) -> Self {
+        Self { prompt, model }
+    }
+
+    /// The text.
+    pub fn prompt(&self) -> &Prompt {
+        &self.prompt
+    }
+
+    /// Model, token limit and options, the same in every call of a run.
+    pub fn model(&self) -> &ModelSettings {
+        &self.model
+    }
+}
+
+/// What stays on this side of a call.
+#[derive(Debug, Clone)]
+pub struct Side {
+    nonce: [u8; 32],
+    call_key: String,
+    attempt: Arc<AtomicU32>,
+}
+
+impl Side {
+    /// That of mind `mind` (from 0) in round `round` (from 1).
+    pub fn new(seed: u64, round: Round, mind: MindId) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(format!("logosphere/side/v1\n{seed}\n{round}\n{mind}"));
+        Self {
+            nonce: hash.finalize().into(),
+            call_key: format!("{round}/{mind}"),
+            attempt: Arc::new(AtomicU32::new(1)),
+        }
+    }
+
+    /// Randomness of this call: SHA-256 of `logosphere/side/v1`, seed, round and mind as decimals, each after a line
+    /// feed.
+    pub fn nonce(&self) -> &[u8; 32] {
+        &self.nonce
+    }
+
+    /// `round/mind`: tells equal requests apart in a recording.
+    pub fn call_key(&self) -> &str {
+        &self.call_key
+    }
+
+    /// The number of the attempt that the call is at, from 1, kept by a mind that tries more than once.
+    pub fn attempt(&self) -> &Arc<AtomicU32> {
+        &self.attempt
+    }
+}
+
+/// A request as it goes out, or as it would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WireRequest {
+    /// The body.
+    pub body: Vec<u8>,
+    /// Names and values of the headers in the order sent; a value that is secret is shown as its SHA-256.
+    pub headers: Vec<(String, String)>,
+}
+
+/// An answer.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MindReply {
+    /// What was written, all of it.
+    pub text: String,
+    /// The model that says it answered.
+    pub model: String,
+    /// Why the text ends, in llm-client's words; `max_tokens` and `context_window` mean that it was cut.
+    pub finish_reason: Option<String>,
+    /// The same in the server's own words, if it gives any.
+    #[serde(default)]
+    pub finish_raw: Option<String>,
+    /// Tokens.
+    pub tokens: TokenUse,
+    /// The cost, if the price is known; in JSON nano-dollars.
+    #[serde(rename = "cost_nanos")]
+    pub cost: Option<Usd>,
+    /// Every try, the last one is this answer. None for local minds. It is written beside the answer, not in it.
+    #[serde(skip)]
+    pub attempts: Vec<crate::journal::AttemptFacts>,
+}
+
+impl MindReply {
+    /// Returns an answer of a model; whatever else is known of it is set by whoever made it.
+    pub fn new(text: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            model: model.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The tokens of a call.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TokenUse {
+    /// Of the prompt.
+    pub prompt: u64,
+    /// Of the answer, reasoning included.
+    pub completion: u64,
+    /// Of the answer, reasoning alone, if that is known.
+    pub reasoning: Option<u64>,
+    /// Of the prompt, read from a cache.
+    pub cached: u64,
+    /// Nobody who knows counted them.
+    pub estimated: bool,
+}
+
+impl TokenUse {
+    /// Returns counts of a prompt and its answer.
+    pub fn new(prompt: u64, completion: u64) -> Self {
+        Self {
+            prompt,
+            completion,
+            ..Self::default()
+        }
+    }
+}
+
+/// A call without an answer.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{class}: {message}")]
+pub struct MindError {
+    /// The class of the failure.
+    pub class: FailureClass,
+    /// What went wrong, without secrets.
+    pub message: String,
+    /// No other call would fare better.
+    pub fatal: bool,
+    /// Every try.
+    pub attempts: Vec<crate::journal::AttemptFacts>,
+}
+
+impl MindError {
+    /// Returns a failure after which other calls may succeed.
+    pub fn new(class: impl Into<FailureClass>, message: impl Into<String>) -> Self {
+        Self {
+            class: class.into(),
+            message: message.into(),
+            fatal: false,
+            attempts: Vec::new(),
+        }
+    }
+
+    /// Returns this failure as one that every other call would share.
+    #[must_use]
+    pub fn fatal(mut self) -> Self {
+        self.fatal = true;
+        self
+    }
+}
+
+impl WireRequest {
+    /// What a server of chat completions would be sent, for minds that are programs.
+    pub fn local(input: &MindInput) -> Self {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            model: &'a str,
+            messages: Vec<Turn<'a>>,
+            max_tokens: u32,
+            #[serde(flatten)]
+            options: &'a crate::config::Options,
+        }
+        #[derive(Serialize)]
+        struct Turn<'a> {
+            role: &'static str,
+            content: &'a str,
+        }
+        let turn = |role, content| Turn { role, content };
+        let (prompt, model) = (input.prompt(), input.model());
+        let system = prompt.system().map(|text| turn("system", text));
+        let body = Body {
+            model: &model.model,
+            messages: system
+                .into_iter()
+                .chain([turn("user", prompt.user())])
+                .collect(),
+            max_tokens: model.token_limit,
+            options: &model.options,
+        };
+        Self {
+            body: serde_json::to_vec(&body).unwrap_or_default(),
+            headers: Vec::new(),
+        }
+    }
+}

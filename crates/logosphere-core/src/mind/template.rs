@@ -1,0 +1,59 @@
+//! The constant part of every request of a run.
+
+use llm_types::ErrorClass;
+
+use super::{Mind, MindError, MindInput};
+use crate::config::{Options, Settings};
+use crate::format::{PromptRole, SystemPrompt, format_prompt};
+use crate::journal::RequestTemplate;
+
+/// A text that no request holds by itself.
+pub(crate) const PROBE: &str = "logosphere-probe-8c1f6d0e";
+
+impl RequestTemplate {
+    /// What every request of `mind` looks like under these settings, found by asking how a certain text would be sent.
+    /// `dialect` says how the server is spoken to. Nothing is sent.
+    ///
+    /// # Errors
+    /// A request that cannot be made, or one that does not hold the user's text exactly once.
+    pub fn of(mind: &dyn Mind, settings: &Settings, dialect: &str) -> Result<Self, MindError> {
+        let prompt = settings.prompt();
+        let probe = match prompt.role() {
+            PromptRole::User => {
+                format_prompt(&SystemPrompt::new(PROBE, PromptRole::User), [].into_iter())
+            }
+            PromptRole::System => format_prompt(&prompt, [PROBE].into_iter()),
+        };
+        let request = mind.request(&MindInput::new(probe, settings.model_settings().into()))?;
+        let unfit = || {
+            let message = "the request does not hold the prompt as one JSON string";
+            MindError::new(ErrorClass::BadRequest, message).fatal()
+        };
+        let body = String::from_utf8(request.body).map_err(|_| unfit())?;
+        let (before, after) = body.split_once(PROBE).ok_or_else(unfit)?;
+        if after.contains(PROBE) {
+            return Err(unfit());
+        }
+        Ok(Self {
+            dialect: dialect.to_owned(),
+            options: Options::clone(&settings.options),
+            header_names: (request.headers.into_iter())
+                .map(|(name, _)| name)
+                .collect(),
+            body: [before.to_owned(), after.to_owned()],
+        })
+    }
+
+    /// The body of a request with this text of the user.
+    pub fn fill(&self, user: &str) -> Vec<u8> {
+        let [before, after] = &self.body;
+        let mut body = Vec::with_capacity(before.len() + user.len() + user.len() / 8 + after.len());
+        body.extend_from_slice(before.as_bytes());
+        // A Vec takes everything. The quotes are part of what stands around the text.
+        let _ = serde_json::to_writer(&mut body, user);
+        body.remove(before.len());
+        body.pop();
+        body.extend_from_slice(after.as_bytes());
+        body
+    }
+}

@@ -1,0 +1,298 @@
+//! The pool: every message in the order it came, and the tail of it that minds can see.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::sampler::{SampleRng, draw};
+use crate::format::{ParseMode, holds_delimiter, is_blank};
+
+pub use super::number::MsgId;
+
+/// What a pool remembers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// Every message.
+    #[default]
+    All,
+    /// Those that minds can see: memory depends on their number only.
+    Active,
+}
+
+/// Where a message comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was there before the first round.
+    Seed,
+    /// A mind sent it.
+    Mind,
+}
+
+/// Messages, append-only. Texts are never altered, joined or told apart from equal ones.
+///
+/// ```
+/// use logosphere_core::pool::{Keep, Origin, Pool};
+/// use logosphere_core::pool::sample_rng;
+/// use logosphere_core::{MindId, Round};
+///
+/// let mut pool = Pool::new(2, Keep::All);
+/// for text in ["a", "b", "c"] {
+///     pool.add(text, Origin::Seed)?;
+/// }
+/// let visible: Vec<_> = pool.active().filter_map(|id| pool.text(id)).collect();
+/// assert_eq!(visible, ["b", "c"]);
+/// assert_eq!(pool.sample(3, &mut sample_rng(42, Round(1), MindId(0))).len(), 2);
+/// # Ok::<(), logosphere_core::pool::PoolError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pool {
+    max_active: usize,
+    mode: ParseMode,
+    texts: Texts,
+    seeds: u64,
+    /// The view that must stay readable although it may have moved out of the tail.
+    pinned: Option<ActiveView>,
+}
+
+/// The messages that could be seen at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveView(Range<u64>);
+
+/// Why a message cannot be added, or a history not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// Nobody could tell it from the end of an answer.
+    #[error("a message of white space alone cannot be in the pool")]
+    Blank,
+    /// It would be read as two messages.
+    #[error("a message that holds a delimiter line cannot be in the pool: {start:?}")]
+    Delimiter {
+        /// How it begins, 40 characters at most.
+        start: String,
+    },
+    /// A pool with [`Keep::Active`] has no history.
+    #[error("the pool keeps active messages only; the history is in the journal")]
+    HistoryNotKept,
+}
+
+impl Pool {
+    /// An empty pool of which the newest `max_active` messages can be seen.
+    pub fn new(max_active: usize, keep: Keep) -> Self {
+        Self {
+            max_active,
+            mode: ParseMode::default(),
+            texts: match keep {
+                Keep::All => Texts::Arena(Arena::default()),
+                Keep::Active => Texts::Ring {
+                    first: 0,
+                    texts: VecDeque::new(),
+                },
+            },
+            seeds: 0,
+            pinned: None,
+        }
+    }
+
+    /// The rules by which a line is a delimiter. Default: [`ParseMode::Lenient`].
+    #[must_use]
+    pub fn mode(mut self, mode: ParseMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Adds a message.
+    ///
+    /// # Errors
+    /// [`PoolError::Blank`] and [`PoolError::Delimiter`]: a text that no answer can have sent.
+    pub fn add(&mut self, text: &str, origin: Origin) -> Result<MsgId, PoolError> {
+        if is_blank(text) {
+            return Err(PoolError::Blank);
+        }
+        if holds_delimiter(text, self.mode) {
+            return Err(PoolError::Delimiter {
+                start: text.chars().take(40).collect(),
+            });
+        }
+        let id = MsgId(self.len());
+        self.texts.push(text);
+        if origin == Origin::Seed {
+            self.seeds += 1;
+        }
+        self.forget();
+        Ok(id)
+    }
+
+    /// `min(k, active)` messages in the order drawn, each at most once, all orders equally likely.
+    pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MsgId> {
+        self.snapshot().sample(k, rng)
+    }
+
+    /// A message's text; none once it is forgotten.
+    pub fn text(&self, id: MsgId) -> Option<&str> {
+        self.texts.get(id)
+    }
+
+    /// What can be seen, oldest first.
+    pub fn active(&self) -> impl ExactSizeIterator<Item = MsgId> {
+        let range = self.active_range();
+        let first = range.start;
+        (0..self.active_len()).map(move |offset| MsgId(first + offset as u64))
+    }
+
+    /// Every message, oldest first.
+    ///
+    /// # Errors
+    /// [`PoolError::HistoryNotKept`].
+    pub fn all(&self) -> Result<impl Iterator<Item = MsgId>, PoolError> {
+        match self.texts {
+            Texts::Arena(_) => Ok((0..self.len()).map(MsgId)),
+            Texts::Ring { .. } => Err(PoolError::HistoryNotKept),
+        }
+    }
+
+    /// Messages that were ever added.
+    pub fn len(&self) -> u64 {
+        self.texts.len()
+    }
+
+    /// Whether nothing was ever added.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Messages that were there before the first round.
+    pub fn seeds(&self) -> u64 {
+        self.seeds
+    }
+
+    /// Messages that can be seen.
+    pub fn active_len(&self) -> usize {
+        let range = self.active_range();
+        (range.end - range.start) as usize
+    }
+
+    /// What can be seen now, for sampling from it later.
+    pub fn snapshot(&self) -> ActiveView {
+        ActiveView(self.active_range())
+    }
+
+    /// Keeps the texts of a view readable until [`Pool::unpin`]. What another view kept goes.
+    pub fn pin(&mut self, view: ActiveView) {
+        self.pinned = Some(view);
+        self.forget();
+    }
+
+    /// Lets the pinned view go.
+    pub fn unpin(&mut self) {
+        self.pinned = None;
+        self.forget();
+    }
+
+    fn active_range(&self) -> Range<u64> {
+        let end = self.len();
+        end.saturating_sub(self.max_active as u64)..end
+    }
+
+    fn forget(&mut self) {
+        let active = self.active_range().start;
+        let floor = (self.pinned.as_ref()).map_or(active, |view| view.0.start.min(active));
+        self.texts.forget_below(floor);
+    }
+}
+
+impl ActiveView {
+    /// As [`Pool::sample`], from this view.
+    pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MsgId> {
+        let active = (self.0.end - self.0.start) as usize;
+        let offsets = draw(k, active, rng).into_iter();
+        (offsets.map(|offset| MsgId(self.0.start + offset as u64))).collect()
+    }
+}
+
+/// Where the texts are.
+#[derive(Debug, Clone)]
+enum Texts {
+    Arena(Arena),
+    Ring {
+        first: u64,
+        texts: VecDeque<Box<str>>,
+    },
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        match self {
+            Self::Arena(arena) => arena.push(text),
+            Self::Ring { texts, .. } => texts.push_back(text.into()),
+        }
+    }
+
+    fn get(&self, id: MsgId) -> Option<&str> {
+        match self {
+            Self::Arena(arena) => arena.get(usize::try_from(id.0).ok()?),
+            Self::Ring { first, texts } => {
+                let place = usize::try_from(id.0.checked_sub(*first)?).ok()?;
+                texts.get(place).map(AsRef::as_ref)
+            }
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Arena(arena) => arena.places.len() as u64,
+            Self::Ring { first, texts } => first + texts.len() as u64,
+        }
+    }
+
+    fn forget_below(&mut self, floor: u64) {
+        if let Self::Ring { first, texts } = self {
+            while *first < floor && texts.pop_front().is_some() {
+                *first += 1;
+            }
+        }
+    }
+}
+
+/// Texts one after another in large pieces, with eight bytes for each to find it again.
+#[derive(Debug, Clone, Default)]
+struct Arena {
+    chunks: Vec<String>,
+    places: Vec<Place>,
+}
+
+/// Where a text begins. It ends where the next one of its chunk begins.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    chunk: u32,
+    start: u32,
+}
+
+/// The size of a chunk. A longer text has one of its own.
+const CHUNK: usize = 1 << 20;
+
+impl Arena {
+    fn push(&mut self, text: &str) {
+        let full = |chunk: &String| chunk.len() + text.len() > CHUNK;
+        if self.chunks.last().is_none_or(full) {
+            self.chunks
+                .push(String::with_capacity(CHUNK.max(text.len())));
+        }
+        let chunk = self.chunks.len() - 1;
+        let last = &mut self.chunks[chunk];
+        self.places.push(Place {
+            chunk: chunk as u32,
+            start: last.len() as u32,
+        });
+        last.push_str(text);
+    }
+
+    fn get(&self, id: usize) -> Option<&str> {
+        let place = self.places.get(id)?;
+        let chunk = &self.chunks[place.chunk as usize];
+        let end = match self.places.get(id + 1) {
+            Some(next) if next.chunk == place.chunk => next.start as usize,
+            _ => chunk.len(),
+        };
+        Some(&chunk[place.start as usize..end])
+    }
+}

@@ -1,0 +1,10 @@
+//! The pool of messages, and the samples that minds read of it.
+
+mod messages;
+mod number;
+mod sampler;
+
+pub use messages::{ActiveView, Keep, Origin, Pool, PoolError};
+pub use number::{MindId, MsgId, Round};
+pub(crate) use sampler::draw;
+pub use sampler::{ALGORITHM, SampleRng, sample_rng};

@@ -1,0 +1,389 @@
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+use super::clock::Clock;
+use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop, TICK};
+use crate::config::{OnError, Scheduling};
+use crate::journal::{
+    CallError, Event, FailureClass, InterruptCause, JournalSink, RequestTemplate, Spooled,
+};
+use crate::mind::{Mind, MindError, MindReply, Side};
+use crate::pool::{MindId, Round};
+use crate::state::{Outcome, Planned, Step};
+
+/// A call that has come back.
+struct Returned {
+    planned: Planned,
+    answer: Result<MindReply, MindError>,
+    latency_ms: u64,
+    /// It waits in the spool.
+    spooled: bool,
+}
+
+/// The calls of a round that have come back, and the consequences for the rest of it.
+#[derive(Default)]
+struct Back {
+    /// Calls of which nothing is written yet.
+    arrived: Vec<Returned>,
+    /// Calls whose turn has not come, by their minds.
+    returned: BTreeMap<MindId, Returned>,
+    /// The machine may still lose something that was written.
+    unsafe_now: bool,
+    /// The answer whose event could not be written.
+    unwritten: Option<Spooled>,
+    stop: Option<Stop>,
+    /// A call has stopped the run: a resumed run makes it again, and the answers after it wait in the spool.
+    closed: bool,
+    /// A call has come back that will stop the run when its turn comes.
+    halted: bool,
+}
+
+impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
+    /// Asks the minds that are left in the open round: as many at the same time as the scheduling allows, written down
+    /// in their order.
+    pub(super) async fn call_minds(
+        &mut self,
+        show: &mut impl FnMut(Progress<'_>),
+    ) -> Result<Option<Stop>, RunError> {
+        let mut back = Back::default();
+        let done = self.rest_of_round(&mut back, show).await;
+        if done.is_err() {
+            self.book.keep_all(&mut back);
+        }
+        done
+    }
+
+    async fn rest_of_round(
+        &mut self,
+        back: &mut Back,
+        show: &mut impl FnMut(Progress<'_>),
+    ) -> Result<Option<Stop>, RunError> {
+        let Self {
+            mind,
+            clock,
+            book,
+            spooled,
+        } = self;
+        let settings = book.state.settings();
+        let (minds, seed) = (MindId(settings.n_minds), settings.seed);
+        let width = match settings.scheduling {
+            Scheduling::Sequential => 1,
+            Scheduling::Snapshot => settings.concurrency.max(1),
+        };
+        let Step::Call { mind: mut launch } = book.state.next() else {
+            return Ok(None);
+        };
+        let cancel = book.control.cancel.clone();
+        let mut flying = FuturesUnordered::new();
+        // When each call began that was not seen to come back.
+        let mut begun = Begun::new();
+        let mut patience = None;
+        loop {
+            back.arrived
+                .iter()
+                .for_each(|call| drop(begun.remove(&call.planned.mind)));
+            let told = book.write_down(back)?;
+            if back.unsafe_now {
+                book.wait_for_the_disk(back, &mut flying).await?;
+            }
+            for event in &told {
+                book.show(event, show);
+            }
+            if !back.arrived.is_empty() {
+                continue;
+            }
+            let stop = back.stop.take();
+            back.stop = stop.or_else(|| book.stop_cause());
+            // With a width of 1 a call begins when the one before it is written, so a mind reads what that one sent.
+            while back.stop.is_none()
+                && !back.halted
+                && launch < minds
+                && flying.len() < width
+                && (width > 1 || back.returned.is_empty())
+            {
+                let planned = book.state.plan(launch);
+                book.check(&planned, mind)?;
+                match spooled.remove(&(planned.round, launch)) {
+                    Some(answer) if answer.request_sha256 == planned.request_sha256 => {
+                        let call = Returned {
+                            planned,
+                            latency_ms: answer.latency_ms,
+                            answer: Ok(answer.into_reply()),
+                            spooled: true,
+                        };
+                        back.returned.insert(launch, call);
+                    }
+                    _ => {
+                        let side = Side::new(seed, planned.round, launch);
+                        begun.insert(launch, (clock.monotonic_ms(), side.attempt().clone()));
+                        flying.push(ask(&*mind, &**clock, side, planned));
+                    }
+                }
+                launch = launch.next();
+            }
+            if flying.is_empty() {
+                match book.state.next() {
+                    _ if back.stop.is_some() => return Ok(back.stop.take()),
+                    Step::Call { mind } if launch < minds || back.returned.contains_key(&mind) => {
+                        continue;
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            // A call that failed is waited behind for as long as the others take: they are paid.
+            let hurried = (back.stop.as_ref()).is_some_and(|stop| stop.cause.hurries());
+            if (hurried || cancel.is_cancelled()) && patience.is_none() {
+                patience = Some(Box::pin(tokio::time::sleep(PATIENCE)));
+            }
+            let out_of_patience = async {
+                match &mut patience {
+                    Some(patience) => patience.await,
+                    None => pending().await,
+                }
+            };
+            let time_is_up = after(book.time_left().filter(|_| back.stop.is_none()));
+            tokio::select! {
+                Some(call) = flying.next() => {
+                    back.arrived.push(call);
+                    while let Some(Some(call)) = flying.next().now_or_never() {
+                        back.arrived.push(call);
+                    }
+                }
+                () = cancel.cancelled(), if !cancel.is_cancelled() => {}
+                () = time_is_up => {}
+                () = tokio::time::sleep(TICK) => {
+                    let waiting = oldest(&begun, &**clock, book.state.next_call().0);
+                    waiting.into_iter().for_each(&mut *show);
+                }
+                () = out_of_patience => return Ok(back.stop.take()),
+            }
+        }
+    }
+}
+
+/// When each call in flight began, and the number of its attempt, by mind.
+type Begun = BTreeMap<MindId, (u64, Arc<AtomicU32>)>;
+
+/// The call of this round that has been in flight for longest.
+fn oldest(begun: &Begun, clock: &impl Clock, round: Round) -> Option<Progress<'static>> {
+    let (mind, (begun, attempt)) = begun.iter().min_by_key(|(_, (begun, _))| *begun)?;
+    Some(Progress::Waiting {
+        round,
+        mind: *mind,
+        since: Duration::from_millis(clock.monotonic_ms().saturating_sub(*begun)),
+        attempt: attempt.load(Ordering::Relaxed),
+    })
+}
+
+/// Waits for this time, or for ever.
+async fn after(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => pending().await,
+    }
+}
+
+async fn ask<M: Mind, C: Clock>(mind: &M, clock: &C, side: Side, planned: Planned) -> Returned {
+    let begun = clock.monotonic_ms();
+    let answer = mind.respond(&planned.input, &side).await;
+    Returned {
+        planned,
+        answer,
+        latency_ms: clock.monotonic_ms().saturating_sub(begun),
+        spooled: false,
+    }
+}
+
+/// The answer of a call, as the spool has it; `None` for a failed call.
+fn paid(call: &Returned) -> Option<Spooled> {
+    let reply = call.answer.as_ref().ok()?;
+    Some(Spooled {
+        round: call.planned.round,
+        mind_id: call.planned.mind,
+        request_sha256: call.planned.request_sha256.clone(),
+        latency_ms: call.latency_ms,
+        attempts: reply.attempts.clone(),
+        reply: reply.clone(),
+    })
+}
+
+impl<J: JournalSink, C: Clock> Book<J, C> {
+    /// Holds the request that a mind is about to send against the one that should be sent.
+    fn check(&mut self, planned: &Planned, mind: &impl Mind) -> Result<(), RunError> {
+        if !self.control.check_leaks {
+            return Ok(());
+        }
+        let request = mind.request(&planned.input)?;
+        let leak = |what| RunError::Leak {
+            round: planned.round,
+            mind: planned.mind,
+            what,
+        };
+        if request.body != planned.body {
+            let what = difference(self.state.template(), &planned.body, &request.body);
+            return Err(leak(what));
+        }
+        let first = self.headers.get_or_insert_with(|| request.headers.clone());
+        if *first != request.headers {
+            let what = "its headers are not those of the first request".to_owned();
+            return Err(leak(what));
+        }
+        Ok(())
+    }
+
+    /// Writes down the calls whose turn has come, and keeps the answers of the others. Returns the events, to be shown.
+    fn write_down(&mut self, back: &mut Back) -> Result<Vec<Event>, RunError> {
+        for call in back.arrived.drain(..) {
+            let stops = |error: &MindError| error.fatal || error.class == FailureClass::CAP;
+            back.halted |= call.answer.as_ref().is_err_and(stops);
+            back.returned.insert(call.planned.mind, call);
+        }
+        let mut told = Vec::new();
+        while !back.closed
+            && let Step::Call { mind } = self.state.next()
+            && let Some(call) = back.returned.remove(&mind)
+        {
+            let paid = paid(&call).filter(|_| !call.spooled);
+            match self.settle_call(call, &mut told) {
+                Ok(None) => {}
+                Ok(Some(cause)) => {
+                    back.closed = true;
+                    back.stop = Some(cause);
+                }
+                Err(error) => {
+                    back.unwritten = paid;
+                    return Err(error);
+                }
+            }
+        }
+        back.unsafe_now |= !told.is_empty();
+        for call in back.returned.values_mut() {
+            back.unsafe_now |= self.keep(call)?;
+        }
+        Ok(told)
+    }
+
+    /// Waits until the machine cannot lose what was written; calls in flight continue.
+    async fn wait_for_the_disk(
+        &mut self,
+        back: &mut Back,
+        flying: &mut FuturesUnordered<impl Future<Output = Returned>>,
+    ) -> Result<(), RunError> {
+        let mut synced = self.journal.sync();
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut synced => break done?,
+                Some(call) = flying.next() => back.arrived.push(call),
+            }
+        }
+        back.unsafe_now = false;
+        Ok(())
+    }
+
+    fn show(&self, event: &Event, show: &mut impl FnMut(Progress<'_>)) {
+        match event {
+            Event::Error(error) => show(Progress::Failed(error)),
+            Event::MindInvocation(call) => {
+                show(Progress::Called(call, self.state.meter_key(call)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps every paid answer that has no event, as far as the disk takes them: the run ends by an error.
+    fn keep_all(&mut self, back: &mut Back) {
+        for call in back.arrived.iter_mut().chain(back.returned.values_mut()) {
+            let _ = self.keep(call);
+        }
+        if let Some(answer) = &back.unwritten {
+            let _ = self.journal.spool(answer);
+        }
+    }
+
+    /// Keeps an answer whose turn has not come: it is paid for. Returns whether that took a write.
+    fn keep(&mut self, call: &mut Returned) -> Result<bool, RunError> {
+        let Some(answer) = paid(call).filter(|_| !call.spooled) else {
+            return Ok(false);
+        };
+        self.journal.spool(&answer)?;
+        (call.spooled, self.spooled) = (true, true);
+        Ok(true)
+    }
+
+    /// Writes down the next call and adds its events to `told`, or returns why the run stops before it.
+    fn settle_call(
+        &mut self,
+        call: Returned,
+        told: &mut Vec<Event>,
+    ) -> Result<Option<Stop>, RunError> {
+        let outcome = match call.answer {
+            Ok(reply) => Outcome::Reply(reply),
+            Err(error) if error.class == FailureClass::CAP => {
+                return Ok(Some(Stop::new(InterruptCause::Cap, error.message)));
+            }
+            Err(error) => {
+                let stop = self.stop_after(&error);
+                let failed = Event::Error(CallError {
+                    round: call.planned.round,
+                    mind_id: call.planned.mind,
+                    class: error.class,
+                    message: error.message,
+                    attempts: error.attempts.clone(),
+                    fatal: error.fatal,
+                });
+                self.commit(&failed)?;
+                told.push(failed);
+                if stop.is_some() {
+                    return Ok(stop);
+                }
+                Outcome::Failed(error.attempts)
+            }
+        };
+        let event = self
+            .state
+            .invocation(call.planned, outcome, call.latency_ms);
+        let event = Event::MindInvocation(Box::new(event));
+        self.commit(&event)?;
+        told.push(event);
+        Ok(None)
+    }
+
+    /// Whether a failed call stops the run.
+    fn stop_after(&self, error: &MindError) -> Option<Stop> {
+        let settings = self.state.settings();
+        if error.fatal || settings.on_error == OnError::Stop {
+            Some(Stop::new(InterruptCause::Error, error.to_string()))
+        } else if self.state.is_failing_too_often() {
+            let many = 3 * u64::from(settings.n_minds);
+            let detail = format!("{many} calls failed in a row, the last with {error}");
+            Some(Stop::new(InterruptCause::Error, detail))
+        } else {
+            None
+        }
+    }
+}
+
+/// What is different about a request from what it should be.
+fn difference(template: &RequestTemplate, expected: &[u8], found: &[u8]) -> String {
+    let at = (expected.iter().zip(found))
+        .position(|(expected, found)| expected != found)
+        .unwrap_or(expected.len().min(found.len()));
+    let part = |body: &[u8]| {
+        let end = body.len().min(at + 40);
+        String::from_utf8_lossy(&body[at.min(end)..end]).into_owned()
+    };
+    let place = if at < template.body[0].len() {
+        "before the prompt"
+    } else {
+        "in the prompt or behind it"
+    };
+    let (expected, found) = (part(expected), part(found));
+    format!("{place}, byte {at}: expected {expected:?}, found {found:?}")
+}

@@ -1,0 +1,183 @@
+//! The one reading of a journal's events: each line is held against the chain and applied to the state of the run.
+
+use std::io::BufRead;
+
+use super::resume::ResumeError;
+use crate::journal::{
+    CallError, Damage, Entry, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
+    ReadError, Reader, RoundEnd, RunInterrupted, RunResumed,
+};
+use crate::pool::Keep;
+use crate::state::{State, StateError};
+
+/// A consumer of the events of a journal. `state` is the run before the event; what can be read from the state after the
+/// last event is not collected again.
+pub(crate) trait Observer {
+    /// A call, in line `number` of the journal.
+    fn on_call(&mut self, _call: &MindInvocation, _number: u64, _state: &State) {}
+
+    /// A round ended.
+    fn on_round(&mut self, _end: &RoundEnd, _state: &State) {}
+
+    /// A call failed for good.
+    fn on_error(&mut self, _error: &CallError) {}
+
+    /// The run was interrupted.
+    fn on_interrupt(&mut self, _stop: &RunInterrupted, _state: &State) {}
+
+    /// The run was continued by another process.
+    fn on_resume(&mut self, _resumed: &RunResumed, _state: &State) {}
+
+    /// The run ended.
+    fn on_end(&mut self, _end: &ExperimentEnd) {}
+}
+
+/// Observes nothing.
+impl Observer for () {}
+
+/// The first and the last of a journal that was read.
+pub(crate) struct Folded {
+    pub(crate) start: Box<ExperimentStart>,
+    /// The run after the last event.
+    pub(crate) state: State,
+    /// Whole lines of the journal.
+    pub(crate) lines: u64,
+    /// The chain of the last line.
+    pub(crate) chain: String,
+    /// The time of the first event, as it is written.
+    pub(crate) began: String,
+    /// The time of the last event.
+    pub(crate) ended: String,
+    /// Milliseconds from the first event of each process to its last.
+    pub(crate) spent_ms: u64,
+}
+
+/// A journal whose first event was read.
+pub(crate) struct Fold<R> {
+    reader: Reader<R>,
+    start: Box<ExperimentStart>,
+    state: State,
+    began: String,
+    time: Time,
+    allows_torn: bool,
+}
+
+impl<R: BufRead> Fold<R> {
+    /// Reads the first event. The state keeps the messages that the run kept.
+    pub(crate) fn begin(journal: R) -> Result<Self, ResumeError> {
+        Self::of(journal, State::new)
+    }
+
+    /// Reads the first event. The state keeps these messages, whatever the run kept.
+    pub(crate) fn keeping(journal: R, keep: Keep) -> Result<Self, ResumeError> {
+        Self::of(journal, |start| State::keeping(start, keep))
+    }
+
+    fn of(
+        journal: R,
+        state: impl FnOnce(&ExperimentStart) -> Result<State, StateError>,
+    ) -> Result<Self, ResumeError> {
+        let mut reader = Reader::new(journal);
+        let (entry, start) = reader.start()?;
+        let state = state(&start).map_err(at(entry.number))?;
+        let mut time = Time::default();
+        let began = entry.line.map(|line| {
+            time.pass(&line);
+            line.timestamp
+        });
+        Ok(Self {
+            reader,
+            start,
+            state,
+            began: began.unwrap_or_default(),
+            time,
+            allows_torn: false,
+        })
+    }
+
+    /// Takes a last line that was not written to its end for the end of the journal: the run is under way, or was cut off,
+    /// and all lines before it are whole.
+    pub(crate) fn until_torn(self) -> Self {
+        Self {
+            allows_torn: true,
+            ..self
+        }
+    }
+
+    /// The first event.
+    pub(crate) fn start(&self) -> &ExperimentStart {
+        &self.start
+    }
+
+    /// Reads to the end.
+    pub(crate) fn run(mut self, observer: &mut impl Observer) -> Result<Folded, ResumeError> {
+        let (mut lines, mut ended) = (1, self.began.clone());
+        while let Some(Entry { number, line, .. }) = self.next()? {
+            lines = number;
+            // A type that this version does not know changes nothing for it.
+            let Some(line) = line else { continue };
+            self.time.pass(&line);
+            show(observer, &line.event, number, &self.state);
+            self.state.apply(&line.event).map_err(at(number))?;
+            ended = line.timestamp;
+        }
+        Ok(Folded {
+            lines,
+            chain: self.reader.chain().to_owned(),
+            start: self.start,
+            state: self.state,
+            began: self.began,
+            ended,
+            spent_ms: self.time.spent_ms,
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<Entry>, ReadError> {
+        match self.reader.next_entry() {
+            Err(ReadError::Damaged {
+                damage: Damage::Torn,
+                ..
+            }) if self.allows_torn => Ok(None),
+            entry => entry,
+        }
+    }
+}
+
+fn at(number: u64) -> impl Fn(StateError) -> ResumeError {
+    move |source| ResumeError::State { number, source }
+}
+
+fn show(observer: &mut impl Observer, event: &Event, number: u64, state: &State) {
+    match event {
+        Event::MindInvocation(call) => observer.on_call(call, number, state),
+        Event::RoundEnd(end) => observer.on_round(end, state),
+        Event::Error(error) => observer.on_error(error),
+        Event::RunInterrupted(stop) => observer.on_interrupt(stop, state),
+        Event::RunResumed(resumed) => observer.on_resume(resumed, state),
+        Event::ExperimentEnd(end) => observer.on_end(end),
+        Event::ExperimentStart(_) | Event::RoundStart(_) => {}
+    }
+}
+
+/// The time that the processes of a run worked on it.
+#[derive(Default)]
+struct Time {
+    spent_ms: u64,
+    last: Option<jiff::Timestamp>,
+}
+
+impl Time {
+    fn pass(&mut self, line: &Line) {
+        let Ok(now) = line.timestamp.parse::<jiff::Timestamp>() else {
+            return;
+        };
+        // Between an interruption and the next process no process worked. Clocks may go back.
+        if let Some(last) = self.last
+            && !matches!(line.event, Event::RunResumed(_))
+        {
+            let passed = now.as_millisecond() - last.as_millisecond();
+            self.spent_ms = self.spent_ms.saturating_add(passed.max(0) as u64);
+        }
+        self.last = Some(now);
+    }
+}

@@ -1,0 +1,63 @@
+//! Unlikely words for what minds must not learn, searched for in every request.
+
+use async_trait::async_trait;
+
+use crate::journal::FailureClass;
+use crate::mind::{Mind, MindError, MindInput, MindReply, Side, WireRequest};
+
+/// A mind whose every request is searched for certain words before it is sent, if the run checks requests
+/// ([`crate::Control::check_leaks`]).
+pub struct Watched<M> {
+    mind: M,
+    /// What each word stands for, and the word.
+    canaries: Vec<(String, String)>,
+}
+
+impl<M> Watched<M> {
+    /// Watches `mind`. Each canary is what it stands for, such as `run id`, and a word that no request has by chance.
+    pub fn new(mind: M, canaries: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self {
+            mind,
+            canaries: canaries.into_iter().collect(),
+        }
+    }
+
+    fn search(&self, request: &WireRequest) -> Result<(), MindError> {
+        let headers = (request.headers.iter()).flat_map(|(name, value)| [name, value]);
+        let places: Vec<_> = std::iter::once(request.body.as_slice())
+            .chain(headers.map(String::as_bytes))
+            .collect();
+        for (what, word) in &self.canaries {
+            // As it stands in a JSON text, which differs for paths with backslashes.
+            let quoted = serde_json::Value::from(word.as_str()).to_string();
+            let quoted = quoted.trim_matches('"');
+            let holds = |place: &&[u8]| {
+                [word, quoted]
+                    .iter()
+                    .any(|word| memchr::memmem::find(place, word.as_bytes()).is_some())
+            };
+            if places.iter().any(holds) {
+                let message = format!("the request holds the {what} {word:?}");
+                return Err(MindError::new(FailureClass::Leak, message).fatal());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl<M: Mind> Mind for Watched<M> {
+    fn label(&self) -> &str {
+        self.mind.label()
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        let request = self.mind.request(input)?;
+        self.search(&request)?;
+        Ok(request)
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        self.mind.respond(input, side).await
+    }
+}

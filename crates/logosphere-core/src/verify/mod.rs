@@ -1,0 +1,17 @@
+//! What a journal proves: the run again, its leaks, its differences from another, and what is left to do.
+
+mod compare;
+mod fold;
+pub mod leak;
+pub mod legacy_log;
+mod process;
+mod rebuild;
+mod resume;
+mod transcript;
+
+pub use compare::{Comparison, Difference, compare};
+#[cfg(feature = "report")]
+pub(crate) use fold::{Fold, Observer};
+pub use rebuild::{ReplayError, ReplayReport, replay, replay_to};
+pub use resume::{ResumeError, Resumption};
+pub use transcript::{Call, EndedRound, Message, Transcript};

@@ -1,0 +1,85 @@
+use crate::config::OnError;
+use crate::format::Reason;
+use crate::journal::{CallError, Event, InterruptCause, MindInvocation};
+use crate::state::{State, StateError, Step};
+
+/// What the events of one process owe each other, beyond what follows from the state of the run.
+#[derive(Debug, Default)]
+pub(super) enum Process {
+    /// At work.
+    #[default]
+    Working,
+    /// A call has failed: it is written down as failed next, or stops the run.
+    Failed { error: CallError, stops: bool },
+    /// Interrupted: only another process goes on.
+    Interrupted,
+}
+
+impl Process {
+    /// Whether an event may stand here. A journal may end anywhere, and another process may go on from anywhere.
+    pub fn allows(&self, event: &Event, state: &State) -> Result<(), StateError> {
+        let expected = |expected: &str| {
+            Err(StateError::Order {
+                expected: expected.to_owned(),
+                found: event.kind(),
+            })
+        };
+        match (self, event) {
+            // What failed next may have been the journal.
+            (Self::Failed { .. }, Event::RunInterrupted(why))
+                if why.cause == InterruptCause::Error => {}
+            (
+                Self::Failed {
+                    stops: false,
+                    error,
+                },
+                Event::MindInvocation(call),
+            ) if is_failure_of(call, error) => {}
+            (Self::Failed { .. } | Self::Interrupted, Event::RunResumed(_)) => {}
+            (Self::Failed { stops: true, .. }, _) => {
+                return expected("run_interrupted by the error before it");
+            }
+            (Self::Failed { stops: false, .. }, _) => {
+                return expected(
+                    "the failed mind_invocation of the error before it, with its attempts",
+                );
+            }
+            (Self::Interrupted, _) => return expected("run_resumed, or nothing,"),
+            (Self::Working, Event::MindInvocation(call))
+                if call.parse.reason == Reason::CallFailed =>
+            {
+                return expected("the error of the failed mind_invocation");
+            }
+            (Self::Working, _) => {}
+        }
+        match event {
+            Event::RunInterrupted(_) if state.next() == Step::Done => {
+                expected("run_resumed, or nothing,")
+            }
+            Event::RunInterrupted(why) if !why.resumable => {
+                expected("a run_interrupted that is resumable")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes in an event that was allowed.
+    pub fn take(&mut self, event: &Event, state: &State) {
+        *self = match event {
+            Event::RunInterrupted(_) => Self::Interrupted,
+            Event::Error(error) => Self::Failed {
+                stops: error.fatal
+                    || state.settings().on_error == OnError::Stop
+                    || state.is_failing_too_often(),
+                error: error.clone(),
+            },
+            _ => Self::Working,
+        };
+    }
+}
+
+fn is_failure_of(call: &MindInvocation, error: &CallError) -> bool {
+    call.parse.reason == Reason::CallFailed
+        && (call.round, call.mind_id) == (error.round, error.mind_id)
+        && call.attempts == error.attempts
+}

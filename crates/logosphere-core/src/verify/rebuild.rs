@@ -1,0 +1,353 @@
+//! A journal written anew from its observations, to be held against the one that is there.
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::Value;
+
+use super::compare::first_difference;
+use super::process::Process;
+use crate::config::ConfigError;
+use crate::format::{Reason, stamped};
+use crate::journal::{
+    CallError, Entry, Event, ExperimentStart, Line, MindInvocation, ReadError, Reader,
+    RunInterrupted, RunResumed, encode,
+};
+use crate::mind::MindReply;
+use crate::state::{Outcome, State, StateError, Step, usd};
+
+/// What a replay went through.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReplayReport {
+    /// Lines.
+    pub lines: u64,
+    /// Rounds that ended.
+    pub rounds: u32,
+    /// Calls.
+    pub calls: u64,
+    /// Messages, seeds included.
+    pub messages: u64,
+    /// Whether the run has ended.
+    pub ended: bool,
+    /// The chain of the last line: the hash that fixes the whole journal.
+    pub head: String,
+    /// The number of that line, from 0.
+    pub last_seq: u64,
+    /// Lines whose time is before that of the line before: clocks may be set back.
+    pub back_in_time: Vec<u64>,
+    /// Lines of a type that this version does not know; they are taken as they are.
+    pub unknown: Vec<u64>,
+}
+
+/// A journal that is not what its run must have written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// It cannot be read, or a line was altered.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// An event does not follow from those before it.
+    #[error("line {number} ({kind})")]
+    State {
+        /// Its line, from 1.
+        number: u64,
+        /// Its type.
+        kind: &'static str,
+        /// What is wrong.
+        #[source]
+        source: StateError,
+    },
+    /// No run can have these settings.
+    #[error("line {number} ({kind}): no run has such settings")]
+    Settings {
+        /// Its line, from 1.
+        number: u64,
+        /// Its type.
+        kind: &'static str,
+        /// What is wrong.
+        #[source]
+        source: ConfigError,
+    },
+    /// An event says something else than what follows from those before it.
+    #[error("line {number} ({kind}): {field}: expected {expected}, found {found}")]
+    Differs {
+        /// Its line, from 1.
+        number: u64,
+        /// Its type.
+        kind: &'static str,
+        /// The field that is different, such as `parse.reason`.
+        field: String,
+        /// What follows.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// The new journal cannot be written.
+    #[error("cannot write the replayed journal")]
+    Write(#[source] io::Error),
+}
+
+/// Replays a journal: everything but what came from outside (times, answers, tokens, tries) is made anew, and must be
+/// there byte for byte.
+///
+/// # Errors
+/// See [`ReplayError`].
+pub fn replay(journal: impl BufRead) -> Result<ReplayReport, ReplayError> {
+    replay_to(journal, io::sink())
+}
+
+/// As [`replay`]; the new journal is written to `out`.
+///
+/// # Errors
+/// See [`ReplayError`].
+pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayReport, ReplayError> {
+    let mut reader = Reader::new(journal);
+    let (entry, found) = reader.start()?;
+    let start = made_anew(&found);
+    let settings = &start.effective.settings;
+    let stamp = stamped("", &settings.init_signature);
+    let bare =
+        (start.seeds.iter()).find(|seed| settings.stamp_seeds && !seed.text.ends_with(&stamp));
+    if let Some(seed) = bare {
+        return Err(ReplayError::Differs {
+            number: entry.number,
+            kind: "experiment_start",
+            field: format!("seeds[{}].text", seed.id),
+            expected: format!("a text that ends with {stamp:?} (stamp_seeds)"),
+            found: format!("{:?}", seed.text.chars().take(200).collect::<String>()),
+        });
+    }
+    let state = State::new(&start).map_err(|source| ReplayError::State {
+        number: entry.number,
+        kind: "experiment_start",
+        source,
+    })?;
+    let mut replay = Replay {
+        process: Process::default(),
+        chain: start.run_id.clone(),
+        state,
+        bytes: Vec::new(),
+        last: None,
+        report: ReplayReport::default(),
+    };
+    let start = Event::ExperimentStart(Box::new(start));
+    replay.hold(&entry, &start)?;
+    replay.check_settings(entry.number, start.kind())?;
+    out.write_all(&replay.bytes).map_err(ReplayError::Write)?;
+    while let Some(entry) = reader.next_entry()? {
+        replay.next(&entry)?;
+        out.write_all(&replay.bytes).map_err(ReplayError::Write)?;
+    }
+    out.flush().map_err(ReplayError::Write)?;
+    Ok(ReplayReport {
+        lines: reader.lines(),
+        head: reader.chain().to_owned(),
+        last_seq: reader.lines().saturating_sub(1),
+        messages: replay.state.pool().len(),
+        ended: replay.state.next() == Step::Done,
+        ..replay.report
+    })
+}
+
+/// What the first event says, from its settings, its seeds and its template alone.
+fn made_anew(found: &ExperimentStart) -> ExperimentStart {
+    ExperimentStart {
+        schema_version: found.schema_version,
+        ..ExperimentStart::new(
+            found.effective.clone(),
+            found.run_id.clone(),
+            found.seeds.iter().map(|seed| seed.text.clone()),
+            found.request_template.clone(),
+        )
+    }
+}
+
+struct Replay {
+    state: State,
+    process: Process,
+    chain: String,
+    /// The line that was made last.
+    bytes: Vec<u8>,
+    last: Option<jiff::Timestamp>,
+    report: ReplayReport,
+}
+
+impl Replay {
+    fn next(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+        let Some(line) = &entry.line else {
+            self.report.unknown.push(entry.number);
+            self.bytes.clone_from(&entry.bytes);
+            self.bytes.push(b'\n');
+            // The reader has held it against the chain.
+            self.chain = chain_at_end(&entry.bytes);
+            return Ok(());
+        };
+        let expected = self.expected(&line.event, entry.number)?;
+        self.hold(entry, &expected)?;
+        let out_of_order = |source| ReplayError::State {
+            number: entry.number,
+            kind: expected.kind(),
+            source,
+        };
+        let allowed = self.process.allows(&expected, &self.state);
+        allowed.map_err(out_of_order)?;
+        self.process.take(&expected, &self.state);
+        let ended_after =
+            (self.state.next() == Step::Done).then_some(self.state.settings().max_rounds);
+        self.apply(&expected, entry.number)?;
+        if let Event::RunResumed(_) = &expected {
+            self.check_settings(entry.number, expected.kind())?;
+            // A run that has ended goes on with more rounds only.
+            if ended_after.is_some_and(|rounds| self.state.settings().max_rounds <= rounds) {
+                return Err(out_of_order(StateError::Order {
+                    expected: "more rounds, or nothing,".to_owned(),
+                    found: expected.kind(),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Settings that the program refuses are in no journal.
+    fn check_settings(&self, number: u64, kind: &'static str) -> Result<(), ReplayError> {
+        let checked = self.state.settings().validate();
+        checked.map_err(|source| ReplayError::Settings {
+            number,
+            kind,
+            source,
+        })
+    }
+
+    fn apply(&mut self, event: &Event, number: u64) -> Result<(), ReplayError> {
+        match event {
+            Event::RoundEnd(_) => self.report.rounds += 1,
+            Event::MindInvocation(_) => self.report.calls += 1,
+            _ => {}
+        }
+        let kind = event.kind();
+        let failed = |source| ReplayError::State {
+            number,
+            kind,
+            source,
+        };
+        self.state.apply(event).map_err(failed)
+    }
+
+    /// What must be here, given what came from outside.
+    fn expected(&self, found: &Event, number: u64) -> Result<Event, ReplayError> {
+        let state = &self.state;
+        let (round, next_mind) = state.next_call();
+        Ok(match (found, state.next()) {
+            (Event::RoundStart(_), Step::Begin) => Event::RoundStart(state.round_start()),
+            (Event::MindInvocation(call), Step::Call { mind }) => {
+                let planned = state.plan(mind);
+                let event = state.invocation(planned, outcome(call), call.latency_ms);
+                Event::MindInvocation(Box::new(event))
+            }
+            (Event::RoundEnd(_), Step::EndRound) => Event::RoundEnd(state.round_end()),
+            (Event::ExperimentEnd(_), Step::End(reason)) => {
+                Event::ExperimentEnd(Box::new(state.end(reason)))
+            }
+            (Event::RunInterrupted(found), _) => Event::RunInterrupted(RunInterrupted {
+                round,
+                next_mind,
+                ..found.clone()
+            }),
+            (Event::RunResumed(found), _) => {
+                let settings = serde_json::to_value(state.settings()).unwrap_or_default();
+                let mut changed = found.changed.clone();
+                for (setting, [old, _]) in &mut changed {
+                    *old = (setting.split('.'))
+                        .try_fold(&settings, |place, name| place.get(name))
+                        .cloned()
+                        .unwrap_or_default();
+                }
+                Event::RunResumed(RunResumed {
+                    round,
+                    next_mind,
+                    changed,
+                    ..found.clone()
+                })
+            }
+            (Event::Error(found), Step::Call { mind }) => Event::Error(CallError {
+                round,
+                mind_id: mind,
+                ..found.clone()
+            }),
+            (found, _) => {
+                return Err(ReplayError::State {
+                    number,
+                    kind: found.kind(),
+                    source: state.unexpected(found.kind()),
+                });
+            }
+        })
+    }
+
+    /// Makes the line of an event, and holds the one that is there against it.
+    fn hold(&mut self, entry: &Entry, expected: &Event) -> Result<(), ReplayError> {
+        let Some(Line { timestamp, .. }) = &entry.line else {
+            return Ok(());
+        };
+        let kind = expected.kind();
+        let differs = |field: &str, expected: String, found: String| ReplayError::Differs {
+            number: entry.number,
+            kind,
+            field: field.to_owned(),
+            expected,
+            found,
+        };
+        match timestamp.parse::<jiff::Timestamp>() {
+            Ok(now) if format!("{now:.3}") == *timestamp => {
+                if self.last.is_some_and(|last| now < last) {
+                    self.report.back_in_time.push(entry.number);
+                }
+                self.last = Some(now);
+            }
+            _ => {
+                let form = "a time such as 2026-01-02T03:04:05.678Z";
+                return Err(differs("timestamp", form.to_owned(), timestamp.clone()));
+            }
+        }
+        self.bytes.clear();
+        let seq = entry.number - 1;
+        self.chain = encode(&mut self.bytes, timestamp, seq, expected, &self.chain);
+        if self.bytes.strip_suffix(b"\n") == Some(&entry.bytes) {
+            return Ok(());
+        }
+        let value = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap_or(Value::Null);
+        let (mut ours, mut theirs) = (value(&self.bytes), value(&entry.bytes));
+        for line in [&mut ours, &mut theirs] {
+            // It differs because something else does.
+            line.as_object_mut().map(|fields| fields.remove("chain"));
+        }
+        Err(match first_difference(&ours, &theirs) {
+            Some((field, expected, found)) => differs(&field, expected, found),
+            None => differs(
+                "(spelling)",
+                "the fields in the order and spelling of the form".to_owned(),
+                "others".to_owned(),
+            ),
+        })
+    }
+}
+
+/// What came from outside in a call.
+fn outcome(call: &MindInvocation) -> Outcome {
+    if call.parse.reason == Reason::CallFailed {
+        return Outcome::Failed(call.attempts.clone());
+    }
+    Outcome::Reply(MindReply {
+        text: call.raw_output.clone(),
+        model: call.model_answered.clone(),
+        finish_reason: call.finish_reason.clone(),
+        finish_raw: call.finish_raw.clone().flatten(),
+        tokens: call.tokens,
+        cost: call.cost_usd.map(usd),
+        attempts: call.attempts.clone(),
+    })
+}
+
+fn chain_at_end(line: &[u8]) -> String {
+    let value: Value = serde_json::from_slice(line).unwrap_or(Value::Null);
+    value["chain"].as_str().unwrap_or_default().to_owned()
+}
