@@ -7,7 +7,7 @@ use std::path::Path;
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::format::sha256_hex;
 use logosphere_core::journal::Reader;
-use logosphere_core::verify::legacy_log::is_legacy;
+use logosphere_core::journal::is_legacy;
 use logosphere_core::{ExperimentStart, Transcript};
 use serde::Serialize;
 

@@ -80,12 +80,12 @@ pub mod state;
 pub mod verify;
 
 pub use config::{Effective, Settings};
-pub use journal::{ExperimentStart, RequestTemplate};
+pub use journal::{ExperimentStart, MindReply, RequestTemplate, TokenUse};
 #[cfg(feature = "llm")]
 pub use mind::LlmMind;
 pub use mind::{
-    LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput, MindReply,
-    MindSpecError, Side, TokenUse, WireRequest, local_mind,
+    LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput, MindSpecError, Side,
+    WireRequest, local_mind,
 };
 pub use pool::{MindId, Round};
 pub use run::{Clock, Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};

@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use llm_types::Usd;
 
-use crate::config::{Impersonation, KeepSetting, ModelSettings, Scheduling, Settings};
+use crate::config::{
+    Impersonation, KeepSetting, ModelSettings, Scheduling, Settings, SettingsError,
+};
 use crate::format::{Reason, Rules, SystemPrompt, format_prompt, parse_in_run};
 use crate::journal::{
-    AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, ParseFacts, Protocol,
-    RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, may_cost,
+    AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, MindReply, ParseFacts,
+    Protocol, RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, TokenUse, may_cost,
 };
-use crate::mind::{MindInput, MindReply, TokenUse};
+use crate::mind::MindInput;
 use crate::pool::{ActiveView, Keep, MindId, MsgId, Origin, Pool, PoolError, Round, sample_rng};
 
 /// Answers that `loss_above` looks back on.
@@ -137,14 +139,9 @@ pub enum StateError {
         /// Its id.
         id: MsgId,
     },
-    /// A setting that cannot change.
-    #[error("a run cannot change {setting} to {value}")]
-    Setting {
-        /// Which.
-        setting: String,
-        /// To what.
-        value: String,
-    },
+    /// A resumed run changes a setting that cannot change.
+    #[error(transparent)]
+    Setting(#[from] SettingsError),
 }
 
 impl State {

@@ -10,7 +10,7 @@ use crate::single::sources;
 /// The most names that these roots re-export; the rest is in public modules.
 const MOST: [(&str, usize); 3] = [
     ("llm-client", 60),
-    ("logosphere-core", 40),
+    ("logosphere-core", 30),
     ("zer0gravity-engine", 20),
 ];
 
@@ -171,10 +171,16 @@ const OPEN: &[(&str, &str)] = &[
         "logosphere-core/src/measures/analysis.rs",
         "pub struct AnalysisPlan {",
     ),
-    ("logosphere-core/src/run/mod.rs", "pub struct Control {"),
-    ("logosphere-core/src/mind/mod.rs", "pub struct MindError {"),
-    ("logosphere-core/src/mind/mod.rs", "pub struct MindReply {"),
-    ("logosphere-core/src/mind/mod.rs", "pub struct TokenUse {"),
+    ("logosphere-core/src/run/control.rs", "pub struct Control {"),
+    ("logosphere-core/src/mind/call.rs", "pub struct MindError {"),
+    (
+        "logosphere-core/src/journal/reply.rs",
+        "pub struct MindReply {",
+    ),
+    (
+        "logosphere-core/src/journal/reply.rs",
+        "pub struct TokenUse {",
+    ),
     (
         "logosphere-core/src/verify/resume.rs",
         "pub struct Resumption {",

@@ -1,6 +1,7 @@
+use super::error::ConfigError;
+use super::keys::Layer;
 use super::keys::OFFLINE;
 use super::settings::Settings;
-use super::{ConfigError, Layer};
 use crate::format::{ParseMode, is_blank};
 
 impl Settings {

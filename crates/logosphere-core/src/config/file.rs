@@ -6,7 +6,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
-use super::{ConfigError, join, keys};
+use super::error::ConfigError;
+use super::keys;
+use super::read::join;
 
 /// A value.
 #[derive(serde::Deserialize)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use strsim::levenshtein;
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::rule::{ADDRESS, NAME, Rule, SIGNATURE, TEXT};
 use super::settings::{Durability, Impersonation, KeepSetting, OnError, Scheduling, Settings};
 use crate::format::ParseMode;

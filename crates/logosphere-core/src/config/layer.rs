@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::keys::{KEYS, Key, Layer, OFFLINE, find};
 use super::settings::Settings;
 

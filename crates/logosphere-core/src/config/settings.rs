@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::format::{ParseMode, PromptRole, SystemPrompt, sha256_hex};
-use crate::state::StateError;
 
 /// Every setting of a run. The defaults are the requirement's.
 ///
@@ -150,14 +149,14 @@ impl Settings {
     /// `caps.max_usd`.
     ///
     /// # Errors
-    /// [`StateError::Setting`].
+    /// [`SettingsError`].
     pub fn with_changes(
         &self,
         changed: &BTreeMap<String, [serde_json::Value; 2]>,
-    ) -> Result<Self, StateError> {
+    ) -> Result<Self, SettingsError> {
         let mut settings = self.clone();
         for (setting, [_, new]) in changed {
-            let refused = || StateError::Setting {
+            let refused = || SettingsError {
                 setting: setting.clone(),
                 value: new.to_string(),
             };
@@ -170,6 +169,17 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+/// The error of a setting that a resumed run cannot change to a value.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a run cannot change {setting} to {value}")]
+pub struct SettingsError {
+    /// The setting, such as `caps.max_usd`.
+    pub setting: String,
+    /// The value as JSON.
+    pub value: String,
 }
 
 /// What every request of a run holds besides the prompt.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use durable::Disk;
 
-use super::ExperimentError;
+use super::error::ExperimentError;
 
 /// The files of an experiment. Their names begin with the prefix until they are whole.
 pub(super) const DISK: Disk = Disk::new(".draft-");

@@ -1,6 +1,8 @@
 use durable::{Lock, LockError};
 
-use super::{Experiment, ExperimentError, file};
+use super::directory::Experiment;
+use super::error::ExperimentError;
+use super::file;
 
 /// Keeps other processes out of an experiment until it is dropped, or this process ends in whatever way.
 #[derive(Debug)]

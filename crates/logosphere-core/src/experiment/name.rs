@@ -1,4 +1,4 @@
-use super::ExperimentError;
+use super::error::ExperimentError;
 
 const LONGEST: usize = 64;
 

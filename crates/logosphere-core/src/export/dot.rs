@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::ExportKind;
 use super::graph::Graph;
+use super::kind::ExportKind;
 use crate::format::without_stamp;
 use crate::verify::Transcript;
 

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use super::ExportKind;
 use super::graph::Graph;
+use super::kind::ExportKind;
 use crate::verify::Transcript;
 
 const NAMESPACE: &str = "http://graphml.graphdrawing.org/xmlns";

@@ -11,7 +11,6 @@ mod parser;
 mod prompt;
 mod rules;
 mod signature;
-mod stamp;
 
 pub(crate) use blocks::Cut;
 pub(crate) use delimiters::holds_delimiter;
@@ -25,5 +24,4 @@ pub(crate) use prompt::SEPARATOR;
 pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
 pub(crate) use rules::Rules;
 pub use signature::is_signature;
-pub(crate) use signature::{find as find_signature, may_be_signature, stamped};
-pub(crate) use stamp::without_stamp;
+pub(crate) use signature::{find as find_signature, may_be_signature, stamped, without_stamp};

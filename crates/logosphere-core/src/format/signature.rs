@@ -43,3 +43,11 @@ pub(crate) fn stamped(message: &str, signature: &str) -> String {
     text.push_str(signature);
     text
 }
+
+/// A text without the stamp at its end, if it has one: two line feeds and a signature.
+pub(crate) fn without_stamp(text: &str) -> &str {
+    match text.rsplit_once("\n\n") {
+        Some((rest, last)) if may_be_signature(last) => rest,
+        _ => text,
+    }
+}

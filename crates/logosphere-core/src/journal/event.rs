@@ -6,12 +6,14 @@ use std::fmt;
 use llm_types::ErrorClass;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::SCHEMA_VERSION;
 use super::failure::FailureClass;
+use super::reply::TokenUse;
 use crate::config::{Effective, Options};
 use crate::format::{End, Note, ParseMode, Reason, Rules, sha256_hex};
-use crate::mind::TokenUse;
 use crate::pool::{ALGORITHM, MindId, MsgId, Round};
+
+/// The version of the form that new journals have; older ones are read by their own rules.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Something that happened. Its JSON object has the fields in the order of the structs.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -8,7 +8,8 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 
 use super::event::Event;
 use super::line::encode;
-use super::{JournalError, JournalSink, Spooled};
+use super::sink::{JournalError, JournalSink};
+use super::spool::Spooled;
 use crate::config::Durability;
 
 /// A journal in a file, with its spool beside it.

@@ -1,9 +1,10 @@
 use std::io::{self, BufRead};
 
-use super::event::{Event, ExperimentStart, Line};
+use serde::Deserialize;
+
+use super::event::{Event, ExperimentStart, Line, SCHEMA_VERSION};
+use super::line;
 use super::line::{Head, before_chain, chain, decode};
-use super::{SCHEMA_VERSION, line};
-use crate::verify::legacy_log::is_legacy;
 
 /// Reads a journal line by line and holds each against the chain.
 pub struct Reader<R> {
@@ -269,4 +270,16 @@ impl<R: BufRead> Reader<R> {
             _ => Err(ReadError::Empty),
         }
     }
+}
+
+/// Whether a journal's first line is one of the old program's: it has no version.
+pub fn is_legacy(first_line: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Start {
+        r#type: String,
+        schema_version: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str(first_line).is_ok_and(|start: Start| {
+        start.r#type == "experiment_start" && start.schema_version.is_none()
+    })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::event::AttemptFacts;
-use crate::mind::MindReply;
+use super::reply::MindReply;
 use crate::pool::{MindId, Round};
 
 /// An answer that is paid for and may not be in the journal yet.

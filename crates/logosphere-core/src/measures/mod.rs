@@ -4,7 +4,6 @@ mod analysis;
 pub mod lineage;
 pub mod metrics;
 pub mod nulls;
-mod verdict;
 
 #[cfg(feature = "report")]
 pub(crate) use analysis::compare;

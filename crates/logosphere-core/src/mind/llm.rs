@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use llm_client::{Block, Client, Error, ErrorClass, Request, Sampling, Warning};
 
-use super::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
-use crate::journal::AttemptFacts;
+use super::Mind;
+use super::call::{MindError, MindInput, Side, WireRequest};
+use crate::journal::{AttemptFacts, MindReply, TokenUse};
 
 /// Counts of tokens above which a server cannot be right, and the bytes that an estimate takes for a token.
 const MOST_COMPLETION: u64 = 10_000_000;

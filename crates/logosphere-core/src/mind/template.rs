@@ -2,7 +2,8 @@
 
 use llm_types::ErrorClass;
 
-use super::{Mind, MindError, MindInput};
+use super::Mind;
+use super::call::{MindError, MindInput};
 use crate::config::{Options, Settings};
 use crate::format::{PromptRole, SystemPrompt, format_prompt};
 use crate::journal::RequestTemplate;

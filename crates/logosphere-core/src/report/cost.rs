@@ -2,7 +2,8 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series};
 
-use super::{ReportData, drawn, number};
+use super::data::ReportData;
+use super::shown::{drawn, number};
 
 pub(super) fn section(data: &ReportData) -> Section {
     let facts = &data.facts;

@@ -2,7 +2,9 @@
 
 use report_kit::{Cell, Section, Status};
 
-use super::{ReportData, RunEnd, counted, percent};
+use super::data::ReportData;
+use super::facts::RunEnd;
+use super::shown::{counted, percent};
 use crate::config::Scheduling;
 use crate::format::{Note, without_stamp};
 
@@ -188,7 +190,7 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
                 .add_tokens(facts.tokens.prompt, facts.tokens.completion)
                 .into(),
         ),
-        ("Dollars", super::number(facts.cost_usd, 4)),
+        ("Dollars", super::shown::number(facts.cost_usd, 4)),
         ("Seed", settings.seed.into()),
         ("Began", Cell::text(&facts.began)),
         ("Last event", Cell::text(&facts.ended)),

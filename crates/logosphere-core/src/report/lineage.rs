@@ -2,7 +2,9 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series};
 
-use super::{Messages, ReportData, drawn, filled, number};
+use super::data::ReportData;
+use super::messages::Messages;
+use super::shown::{drawn, filled, number};
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let summary = &data.analysis.lineage;

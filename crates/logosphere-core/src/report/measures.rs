@@ -2,8 +2,9 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 
+use super::data::ReportData;
 use super::nulls::null_of;
-use super::{ReportData, drawn, number, stride};
+use super::shown::{drawn, number, stride};
 use crate::measures::Measured;
 use crate::measures::metrics::Metric;
 

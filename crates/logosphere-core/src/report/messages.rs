@@ -6,7 +6,7 @@ use std::ops::Range;
 use report_kit::{Browser, Cell, Item, Section, Status, Value};
 use serde::Serialize;
 
-use super::ReportData;
+use super::data::ReportData;
 use crate::format::{Reason, Spans, is_blank, parse_in_run};
 use crate::pool::MsgId;
 use crate::verify::Call;
@@ -175,7 +175,7 @@ impl Messages {
         let section = if self.left_out > 0 {
             section.text(format!(
                 "{} of the middle of the run are left out here; the journal has them.",
-                super::counted(
+                super::shown::counted(
                     self.left_out as u64,
                     "message or answer",
                     "messages and answers"

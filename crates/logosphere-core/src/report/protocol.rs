@@ -2,7 +2,9 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Status};
 
-use super::{Messages, ReportData, drawn, filled, percent};
+use super::data::ReportData;
+use super::messages::Messages;
+use super::shown::{drawn, filled, percent};
 use crate::format::{Note, Reason};
 use crate::journal::Protocol;
 

@@ -2,7 +2,9 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
-use super::{Messages, ReportData, drawn, number};
+use super::data::ReportData;
+use super::messages::Messages;
+use super::shown::{drawn, number};
 use crate::pool::{MsgId, Round};
 
 /// Seeds with a curve of their own.

@@ -3,7 +3,8 @@
 use report_kit::{Cell, Section};
 use serde_json::Value;
 
-use super::{ReportData, counted};
+use super::data::ReportData;
+use super::shown::counted;
 
 pub(super) fn section(data: &ReportData) -> Section {
     let facts = &data.facts;

@@ -7,13 +7,15 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
-use super::clock::Clock;
-use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop, TICK};
+use super::control::{Clock, Progress, RunError};
+use super::orchestrator::{Orchestrator, PATIENCE, TICK};
+use super::recorder::{Book, Stop};
 use crate::config::{OnError, Scheduling};
 use crate::journal::{
-    CallError, Event, FailureClass, InterruptCause, JournalSink, RequestTemplate, Spooled,
+    CallError, Event, FailureClass, InterruptCause, JournalSink, MindReply, RequestTemplate,
+    Spooled,
 };
-use crate::mind::{Mind, MindError, MindReply, Side};
+use crate::mind::{Mind, MindError, Side};
 use crate::pool::{MindId, Round};
 use crate::state::{Outcome, Planned, Step};
 

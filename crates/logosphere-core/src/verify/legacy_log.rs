@@ -129,18 +129,6 @@ pub fn verify_legacy(journal: impl BufRead, init: &str) -> Result<LegacyReport, 
     Ok(checked(journal, init)?.report)
 }
 
-/// Whether a journal's first line is one of the old program's: it has no version.
-pub fn is_legacy(first_line: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Start {
-        r#type: String,
-        schema_version: Option<serde::de::IgnoredAny>,
-    }
-    serde_json::from_str(first_line).is_ok_and(|start: Start| {
-        start.r#type == "experiment_start" && start.schema_version.is_none()
-    })
-}
-
 fn checked(journal: impl BufRead, init: &str) -> Result<Check, LegacyError> {
     let mut check = Check::default();
     for line in journal.lines() {

@@ -9,10 +9,9 @@ use super::process::Process;
 use crate::config::ConfigError;
 use crate::format::{Reason, stamped};
 use crate::journal::{
-    CallError, Entry, Event, ExperimentStart, Line, MindInvocation, ReadError, Reader,
+    CallError, Entry, Event, ExperimentStart, Line, MindInvocation, MindReply, ReadError, Reader,
     RunInterrupted, RunResumed, encode,
 };
-use crate::mind::MindReply;
 use crate::state::{Outcome, State, StateError, Step, usd};
 
 /// What a replay went through.

@@ -2,7 +2,8 @@
 
 use logosphere_core::Transcript;
 use logosphere_core::format::Reason;
-use logosphere_core::verify::legacy_log::{LegacyError, is_legacy, verify_legacy};
+use logosphere_core::journal::is_legacy;
+use logosphere_core::verify::legacy_log::{LegacyError, verify_legacy};
 use serde_json::{Value, json};
 
 use crate::scripted_run::ids;

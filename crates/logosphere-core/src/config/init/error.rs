@@ -1,6 +1,6 @@
 //! What can be wrong with an `init.md`.
 
-use super::InitFix;
+use super::fix::InitFix;
 
 /// What is accepted but may not be meant.
 #[derive(Debug, Clone, PartialEq, Eq)]

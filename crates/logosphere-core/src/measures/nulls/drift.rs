@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::pool::{SampleRng, draw};
 
 /// What a kind of text is called here: a number. Equal numbers are equal texts.
@@ -118,4 +120,10 @@ pub fn pair_identity(kinds: &[Kind]) -> Option<f64> {
         .map(|same| same.len() * (same.len() - 1))
         .sum();
     Some(equal as f64 / (kinds.len() * (kinds.len() - 1)) as f64)
+}
+
+/// The random numbers of run `index` of the model `name`.
+pub(super) fn rng(name: &str, seed: u64, index: u32) -> SampleRng {
+    let key = Sha256::digest(format!("logosphere/nulls/v1\n{name}\n{seed}\n{index}"));
+    SampleRng::keyed(key.into())
 }

@@ -33,17 +33,7 @@ mod drift;
 mod model;
 mod simulation;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::pool::SampleRng;
-
 pub use band::{MIN_RUNS, NullBand, null_band, null_bands};
 pub use drift::{Drift, Kind, Rules, Source, pair_identity};
 pub use model::{Null, NullModel, UnknownNull, innovation_share};
 pub use simulation::{Simulation, simulate};
-
-/// The random numbers of run `index` of the model `name`.
-fn rng(name: &str, seed: u64, index: u32) -> SampleRng {
-    let key = Sha256::digest(format!("logosphere/nulls/v1\n{name}\n{seed}\n{index}"));
-    SampleRng::keyed(key.into())
-}

@@ -197,7 +197,7 @@ impl<'a> NullModel<'a> {
     /// The run number `index`; each depends on its number and the seed alone. Answers, models, tokens and costs are left
     /// out.
     pub fn run(&self, index: u32) -> Transcript {
-        let mut rng = super::rng(self.null.name(), self.seed, index);
+        let mut rng = super::drift::rng(self.null.name(), self.seed, index);
         match self.null {
             Null::RandomCopy { mu } => self.copied(mu, Source::Pool, &mut rng),
             Null::SeedsOnly { mu } => self.copied(mu, Source::Seeds, &mut rng),

@@ -63,7 +63,7 @@ pub fn simulate(settings: &Simulation) -> Transcript {
             pool_size: plan.messages.len(),
         });
     }
-    let mut rng = super::rng("simulation", settings.seed, 0);
+    let mut rng = super::drift::rng("simulation", settings.seed, 0);
     copied(&plan, settings.mu, Source::Pool, &[], &mut rng)
 }
 

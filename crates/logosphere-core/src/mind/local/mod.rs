@@ -6,7 +6,6 @@
 //! first.
 
 mod answer;
-mod sample;
 mod spec;
 mod words;
 
@@ -17,9 +16,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use llm_types::ErrorClass;
 
-use super::{Mind, MindError, MindInput, MindReply, Side, TokenUse};
-use crate::format::SystemPrompt;
-use crate::journal::AttemptFacts;
+use super::Mind;
+use super::call::{MindError, MindInput, Side};
+use crate::format::{SEPARATOR, SystemPrompt, is_blank, without_stamp};
+use crate::journal::{AttemptFacts, MindReply, TokenUse};
 use crate::pool::SampleRng;
 
 use spec::Kind;
@@ -127,8 +127,8 @@ impl LocalMind {
             Kind::Flaky { rate } if rng.unit() < rate => return Err(overloaded()),
             _ => {}
         }
-        let texts: Vec<_> = (sample::sampled(prompt, &self.system)?.into_iter())
-            .map(sample::unsigned)
+        let texts: Vec<_> = (sampled(prompt, &self.system)?.into_iter())
+            .map(unsigned)
             .collect();
         let (text, parent) = self.choose(&texts, &mut rng);
         if let Some(parents) = &self.parents {
@@ -197,5 +197,24 @@ fn overloaded() -> MindError {
             ..AttemptFacts::new(1)
         }],
         ..MindError::new(class, "this mind fails now and then, as it was told")
+    }
+}
+
+/// The sampled texts of a prompt, byte for byte, in its order.
+fn sampled<'a>(prompt: &'a str, system: &SystemPrompt) -> Result<Vec<&'a str>, MindError> {
+    let rest = (prompt.strip_prefix(system.text())).ok_or_else(|| {
+        let message =
+            "the prompt does not begin with the system prompt that this mind was made for";
+        MindError::new(ErrorClass::BadRequest, message).fatal()
+    })?;
+    // No text of a pool is blank or holds a line `---`, so no separator can overlap another.
+    Ok(rest.split(SEPARATOR).skip(1).collect())
+}
+
+/// A text as somebody else would pass it on: without its stamp. A stamp that is all there is stays.
+fn unsigned(text: &str) -> &str {
+    match without_stamp(text) {
+        rest if is_blank(rest) => text,
+        rest => rest,
     }
 }

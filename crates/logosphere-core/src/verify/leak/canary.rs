@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 
-use crate::journal::FailureClass;
-use crate::mind::{Mind, MindError, MindInput, MindReply, Side, WireRequest};
+use crate::journal::{FailureClass, MindReply};
+use crate::mind::{Mind, MindError, MindInput, Side, WireRequest};
 
 /// A mind whose every request is searched for certain words before it is sent, if the run checks requests
 /// ([`crate::Control::check_leaks`]).

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::LeakKind;
+use super::finding::LeakKind;
 use super::request::{shown, shown_json};
 use crate::format::SEPARATOR;
 

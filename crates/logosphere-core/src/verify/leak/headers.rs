@@ -1,9 +1,9 @@
 //! What the headers of requests tell.
 
 use super::finding::Findings;
+use super::finding::{LeakKind, Severity};
 use super::metadata::{Facts, around};
 use super::request::shown;
-use super::{LeakKind, Severity};
 
 /// Headers that a request needs, or that say who serves whom; none of them can differ from call to call.
 const HEADERS: [&str; 14] = [

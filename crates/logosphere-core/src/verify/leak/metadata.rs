@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::LeakKind;
+use super::finding::LeakKind;
 use crate::journal::ExperimentStart;
 
 /// What a text must not tell, besides what every text must not.

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::finding::Findings;
+use super::finding::{LeakKind, Severity};
 use super::headers::check_name;
-use super::{LeakKind, Severity};
 use crate::config::Settings;
 use crate::format::PromptRole;
 use crate::journal::RequestTemplate;

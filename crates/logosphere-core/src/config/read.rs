@@ -1,0 +1,154 @@
+//! The reader of `config.json`: from keys to settings.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use super::error::ConfigError;
+use super::file::{Fields, Json};
+use super::keys::Layer;
+use super::layer::CHOSEN;
+use super::{file, keys, rule};
+
+/// The key that lists the settings which a run recorded in its own `config.json`.
+const RECORDED: &str = "recorded";
+
+/// Reads a `config.json`. Keys are those of [`crate::Settings`]; the requirement's upper-case names (`N_MINDS`) are other
+/// names of them, also inside `parameters` and `api`. `timestamp`, which older programs wrote, is passed over.
+///
+/// # Errors
+/// See [`ConfigError`]: anything that is not understood, for a setting that is passed over would be a run that is not
+/// what it seems.
+///
+/// ```
+/// let layer = logosphere_core::config::read_config(br#"{"n_minds": 5, "api": {"MODEL": "small"}}"#)?;
+/// assert_eq!((layer.n_minds, layer.model.as_deref()), (Some(5), Some("small")));
+/// let error = logosphere_core::config::read_config(br#"{"n_mind": 5}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "n_mind: no such setting; the nearest is n_minds");
+/// # Ok::<(), logosphere_core::config::ConfigError>(())
+/// ```
+pub fn read_config(bytes: &[u8]) -> Result<Layer, ConfigError> {
+    let mut reading = Reading::default();
+    reading.object("", None, file::parse(bytes)?)?;
+    Ok(reading.layer)
+}
+
+/// What a person wrote of a `config.json`, and the keys that are left out of it: those that a run recorded, and the seed
+/// unless it is kept.
+pub(crate) fn written(
+    bytes: &[u8],
+    keep_seed: bool,
+) -> Result<(Vec<u8>, Vec<&'static str>), ConfigError> {
+    read_config(bytes)?;
+    // It was read as an object just now.
+    let mut fields: IndexMap<String, Value> = serde_json::from_slice(bytes).unwrap_or_default();
+    let recorded = fields.shift_remove(RECORDED);
+    let was_recorded = |name: &str| {
+        let names = recorded.as_ref().and_then(Value::as_array);
+        names.is_some_and(|names| names.iter().any(|recorded| recorded == name))
+    };
+    let left_out: Vec<_> = (CHOSEN.into_iter())
+        .filter(|name| match *name {
+            "seed" => !keep_seed,
+            name => was_recorded(name),
+        })
+        .filter(|name| {
+            fields
+                .shift_remove(*name)
+                .is_some_and(|value| !value.is_null())
+        })
+        .collect();
+    if recorded.is_none() && left_out.is_empty() {
+        return Ok((bytes.to_vec(), left_out));
+    }
+    let mut written = serde_json::to_vec_pretty(&fields).unwrap_or_default();
+    written.push(b'\n');
+    Ok((written, left_out))
+}
+
+#[derive(Default)]
+struct Reading {
+    layer: Layer,
+    /// Keys and groups, and the names that they were given by.
+    given: Vec<(String, String)>,
+}
+
+impl Reading {
+    /// Reads the keys of `group`, or of the whole file.
+    fn object(&mut self, path: &str, group: Option<&str>, json: Json) -> Result<(), ConfigError> {
+        let Json::Object(Fields(fields)) = json else {
+            let found = rule::kind(&json.value());
+            let why = format!("expected an object of settings, found {found}");
+            return Err(ConfigError::new(path, why));
+        };
+        for (name, json) in fields {
+            self.field(&join(path, &name), group, &name, json)?;
+        }
+        Ok(())
+    }
+
+    fn field(
+        &mut self,
+        path: &str,
+        group: Option<&str>,
+        name: &str,
+        json: Json,
+    ) -> Result<(), ConfigError> {
+        if group.is_none() && (name == "timestamp" || name == RECORDED) {
+            self.once(name, path)?;
+            return match name {
+                RECORDED => recorded(&json.value()),
+                _ => Ok(()),
+            };
+        }
+        if group.is_none() && keys::is_group(name) {
+            self.once(name, path)?;
+            return self.object(path, Some(name), json);
+        }
+        let key = keys::find(name, group).ok_or_else(|| keys::unknown(path, name, group))?;
+        self.once(key.path, path)?;
+        key.read(&mut self.layer, path, json.value())
+    }
+
+    /// Refuses what was given already.
+    fn once(&mut self, key: &str, path: &str) -> Result<(), ConfigError> {
+        if let Some((_, first)) = self.given.iter().find(|(given, _)| given == key) {
+            let also = if first == path {
+                String::new()
+            } else {
+                format!(", also as {first}")
+            };
+            let why = format!("given twice{also}; keep one of them");
+            return Err(ConfigError::new(path, why));
+        }
+        self.given.push((key.to_owned(), path.to_owned()));
+        Ok(())
+    }
+}
+
+/// Refuses a list of recorded settings that names others than a run chooses for itself.
+fn recorded(value: &Value) -> Result<(), ConfigError> {
+    let known = |name: &Value| CHOSEN.iter().any(|known| name == known);
+    if value
+        .as_array()
+        .is_some_and(|names| names.iter().all(known))
+    {
+        return Ok(());
+    }
+    let why = format!("expected a list of some of {}", CHOSEN.join(", "));
+    Err(ConfigError::new(RECORDED, why))
+}
+
+/// The path of a key in a group, as a message shows it: what is no plain name is quoted.
+pub(super) fn join(path: &str, name: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
+    let name = if !name.is_empty() && name.len() <= 64 && name.chars().all(plain) {
+        name.to_owned()
+    } else {
+        format!("{:?}", name.chars().take(40).collect::<String>())
+    };
+    if path.is_empty() {
+        name
+    } else {
+        format!("{path}.{name}")
+    }
+}

@@ -1,0 +1,374 @@
+//! The directory of an experiment: where its files are, and who may write them when.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::error::ExperimentError;
+use super::file::{self, Old};
+use super::name;
+use crate::config::{self, Effective, Layer, Settings, read_config};
+use crate::format::sha256_hex;
+use crate::verify::Resumption;
+
+/// The seeds of an experiment that is given none: an `init.md` of this program.
+pub const INIT_TEMPLATE: &str = include_str!("init-template.txt");
+
+/// The file that is taken instead of [`INIT_TEMPLATE`], if it is there.
+const TEMPLATE_FILE: &str = "init-template.txt";
+
+/// The directory of an experiment.
+///
+/// | file | |
+/// |---|---|
+/// | `init.md` | the seeds; written once, never over another |
+/// | `config.json` | settings; a given one keeps its bytes, a run without one writes its own |
+/// | `config.effective.json` | every setting of the last run |
+/// | `logs/experiment.jsonl` | the journal |
+/// | `logs/calls.spool.jsonl` | answers that are not in the journal yet |
+/// | `logs/lock` | keeps other processes out |
+/// | `analysis/`, `report.html` | what can be made again |
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Experiment {
+    pub(super) path: PathBuf,
+}
+
+/// A `config.json`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigFile {
+    /// What it sets.
+    pub layer: Layer,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+}
+
+/// Where seeds were taken from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Template {
+    /// The user's own file.
+    File(PathBuf),
+    /// [`INIT_TEMPLATE`].
+    BuiltIn,
+}
+
+impl Experiment {
+    /// Makes the empty directory `DATE-NAME` in `root`, or `DATE-NAME-2` and so on where that is taken.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Name`] unless the name is 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`, without a dot at its
+    /// start, two dots in a row or the name of a Windows device; [`ExperimentError::Write`].
+    pub fn create(root: &Path, name: &str, date: Date) -> Result<Self, ExperimentError> {
+        name::check(name)?;
+        file::make_folder(root)?;
+        loop {
+            let Self { path } = Self::next(root, name, date)?;
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(ExperimentError::Write { path, source }),
+            }
+        }
+    }
+
+    /// The experiment that [`Experiment::create`] would make now. Its directory is not there.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Name`].
+    pub fn next(root: &Path, name: &str, date: Date) -> Result<Self, ExperimentError> {
+        name::check(name)?;
+        let mut path = root.join(format!("{date}-{name}"));
+        let mut number = 1_u32;
+        while path.symlink_metadata().is_ok() {
+            number += 1;
+            path = root.join(format!("{date}-{name}-{number}"));
+        }
+        Ok(Self { path })
+    }
+
+    /// The experiment in a directory that need not be there. Nothing is made.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NotADirectory`] and [`ExperimentError::Read`].
+    pub fn planned(path: &Path) -> Result<Self, ExperimentError> {
+        match Self::open(path) {
+            Err(ExperimentError::Missing { path }) => Ok(Self { path }),
+            other => other,
+        }
+    }
+
+    /// The experiment in an existing directory, or of the journal of one (`DIR/logs/experiment.jsonl`).
+    ///
+    /// # Errors
+    /// [`ExperimentError::Missing`] and [`ExperimentError::NotADirectory`].
+    pub fn open(path: &Path) -> Result<Self, ExperimentError> {
+        let of_journal = (path.ends_with("logs/experiment.jsonl"))
+            .then(|| path.ancestors().nth(2))
+            .flatten();
+        let path = match of_journal {
+            Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
+            Some(folder) => folder.to_owned(),
+            None => path.to_owned(),
+        };
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => Ok(Self { path }),
+            Ok(_) => Err(ExperimentError::NotADirectory { path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(ExperimentError::Missing { path })
+            }
+            Err(source) => Err(ExperimentError::Read { path, source }),
+        }
+    }
+
+    /// The experiment in a directory, which is made if it is not there.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NotADirectory`] and [`ExperimentError::Write`].
+    pub fn open_or_make(path: &Path) -> Result<Self, ExperimentError> {
+        let experiment = Self::planned(path)?;
+        file::make_folder(&experiment.path)?;
+        Ok(experiment)
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `init.md`.
+    pub fn init(&self) -> PathBuf {
+        self.path.join("init.md")
+    }
+
+    /// `config.json`.
+    pub fn config(&self) -> PathBuf {
+        self.path.join("config.json")
+    }
+
+    /// `config.effective.json`.
+    pub fn effective(&self) -> PathBuf {
+        self.path.join("config.effective.json")
+    }
+
+    /// `logs`; it may not be there.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    /// `logs/experiment.jsonl`.
+    pub fn journal(&self) -> PathBuf {
+        self.logs().join("experiment.jsonl")
+    }
+
+    /// `logs/calls.spool.jsonl`.
+    pub fn spool(&self) -> PathBuf {
+        self.logs().join("calls.spool.jsonl")
+    }
+
+    /// `analysis`; it may not be there.
+    pub fn analysis(&self) -> PathBuf {
+        self.path.join("analysis")
+    }
+
+    /// `report.html`.
+    pub fn report(&self) -> PathBuf {
+        self.path.join("report.html")
+    }
+
+    /// All of these files, whether they are there or not.
+    pub fn files(&self) -> [PathBuf; 7] {
+        [
+            self.init(),
+            self.config(),
+            self.effective(),
+            self.journal(),
+            self.spool(),
+            self.lock_file(),
+            self.report(),
+        ]
+    }
+
+    pub(super) fn lock_file(&self) -> PathBuf {
+        self.logs().join("lock")
+    }
+
+    /// The journal that a path means: that of a directory, or the file itself.
+    pub fn journal_at(path: &Path) -> PathBuf {
+        if path.is_dir() {
+            Self::journal(&Self {
+                path: path.to_owned(),
+            })
+        } else {
+            path.to_owned()
+        }
+    }
+
+    /// Gives an experiment without `init.md` the template: `init-template.txt` of the folder `root` if it is there, else
+    /// [`INIT_TEMPLATE`]. None if it has one.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Read`] and [`ExperimentError::Write`].
+    pub fn provide_init(&self, root: &Path) -> Result<Option<Template>, ExperimentError> {
+        if self.init().exists() {
+            return Ok(None);
+        }
+        let (bytes, template) = Self::template(root)?;
+        file::write(&self.init(), &bytes, Old::Spare)?;
+        Ok(Some(template))
+    }
+
+    /// The seeds of an experiment in the folder `root` that has none of its own.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Read`].
+    pub fn template(root: &Path) -> Result<(Vec<u8>, Template), ExperimentError> {
+        let own = root.join(TEMPLATE_FILE);
+        Ok(match file::read(&own)? {
+            Some(bytes) => (bytes, Template::File(own)),
+            None => (INIT_TEMPLATE.into(), Template::BuiltIn),
+        })
+    }
+
+    /// Copies `init.md` from another experiment, and what a person wrote of its `config.json` if there is one: not what a
+    /// run recorded, and the seed only with `keep_seed`. Returns the keys that are left out.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NoInit`], [`ExperimentError::Config`], [`ExperimentError::Exists`], [`ExperimentError::Read`]
+    /// and [`ExperimentError::Write`].
+    pub fn copy_from(
+        &self,
+        other: &Self,
+        keep_seed: bool,
+    ) -> Result<Vec<&'static str>, ExperimentError> {
+        let init = other.read_init()?;
+        let Some(config) = file::read(&other.config())? else {
+            file::write(&self.init(), &init, Old::Spare)?;
+            return Ok(Vec::new());
+        };
+        let written = config::written(&config, keep_seed);
+        let (config, left_out) = written.map_err(|source| ExperimentError::Config {
+            path: other.config(),
+            source,
+        })?;
+        file::write(&self.init(), &init, Old::Spare)?;
+        file::write(&self.config(), &config, Old::Spare)?;
+        Ok(left_out)
+    }
+
+    /// The bytes of `init.md`.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NoInit`] and [`ExperimentError::Read`].
+    pub fn read_init(&self) -> Result<Vec<u8>, ExperimentError> {
+        let path = self.init();
+        file::read(&path)?.ok_or(ExperimentError::NoInit { path })
+    }
+
+    /// What `config.json` sets; none if there is no such file.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Config`] and [`ExperimentError::Read`].
+    pub fn read_config(&self) -> Result<Option<ConfigFile>, ExperimentError> {
+        let path = self.config();
+        let Some(bytes) = file::read(&path)? else {
+            return Ok(None);
+        };
+        match read_config(&bytes) {
+            Ok(layer) => Ok(Some(ConfigFile {
+                layer,
+                sha256: sha256_hex(&bytes),
+            })),
+            Err(source) => Err(ExperimentError::Config { path, source }),
+        }
+    }
+
+    /// Writes the settings of a run as `config.json`, and gives its SHA-256. `recorded` names those that no person gave
+    /// ([`Layer::not_given`]); the file lists them, so that [`Experiment::copy_from`] leaves them out.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Exists`] and [`ExperimentError::Write`].
+    pub fn write_config(
+        &self,
+        settings: &Settings,
+        recorded: &[&str],
+    ) -> Result<String, ExperimentError> {
+        #[derive(Serialize)]
+        struct Snapshot<'a> {
+            #[serde(flatten)]
+            settings: &'a Settings,
+            recorded: &'a [&'a str],
+        }
+        let bytes = json(&Snapshot { settings, recorded });
+        file::write(&self.config(), &bytes, Old::Spare)?;
+        Ok(sha256_hex(&bytes))
+    }
+
+    /// Writes `config.effective.json`.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Write`].
+    pub fn write_effective(&self, effective: &Effective) -> Result<(), ExperimentError> {
+        file::write(&self.effective(), &json(effective), Old::Replace)
+    }
+
+    /// Where the run of this experiment is, if its journal has an event. Nothing is written.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Journal`] and [`ExperimentError::Read`].
+    pub fn begun(&self) -> Result<Option<Resumption>, ExperimentError> {
+        match self.check_unused() {
+            Ok(()) => Ok(None),
+            Err(ExperimentError::HasRun { .. }) => Resumption::open(&self.journal(), &self.spool())
+                .map(Some)
+                .map_err(|source| ExperimentError::Journal {
+                    path: self.journal(),
+                    source: Box::new(source),
+                }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses an experiment whose journal has an event. One without a single whole line has none.
+    ///
+    /// # Errors
+    /// [`ExperimentError::HasRun`] and [`ExperimentError::Read`].
+    pub fn check_unused(&self) -> Result<(), ExperimentError> {
+        let path = self.journal();
+        let whole = match File::open(&path) {
+            Ok(file) => has_line(BufReader::new(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        };
+        match whole {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(ExperimentError::HasRun {
+                path: self.path.clone(),
+            }),
+            Err(source) => Err(ExperimentError::Read { path, source }),
+        }
+    }
+}
+
+/// For people, with a line feed at the end.
+fn json(value: &impl Serialize) -> Vec<u8> {
+    // Settings have no maps, and a Vec takes everything.
+    let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+fn has_line(mut file: impl io::BufRead) -> io::Result<bool> {
+    loop {
+        let buffer = file.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(false);
+        }
+        if memchr::memchr(b'\n', buffer).is_some() {
+            return Ok(true);
+        }
+        let read = buffer.len();
+        file.consume(read);
+    }
+}

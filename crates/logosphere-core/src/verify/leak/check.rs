@@ -1,0 +1,341 @@
+//! The search of a journal and of captured requests.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+
+use super::difference::{Difference, differences, likeness, longest_text, of_prompts};
+use super::finding::{Finding, Findings, LeakKind, LeakReport, Severity};
+use super::headers::HeaderLists;
+use super::metadata::{Facts, around};
+use super::request::check_template;
+
+use super::super::fold::{Fold, Observer};
+use super::super::resume::ResumeError;
+use crate::config::Scheduling;
+use crate::format::{Prompt, format_prompt, sha256_hex};
+use crate::journal::{ExperimentStart, MindInvocation, RunInterrupted, RunResumed, SeedText};
+use crate::pool::{Keep, MindId, MsgId, Round};
+use crate::state::{State, Step};
+
+/// A request as a server received it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Captured {
+    /// What it is called, such as its file's name.
+    pub name: String,
+    /// The body, if it was captured.
+    pub body: Option<Vec<u8>>,
+    /// Names and values of the headers, if they were captured.
+    pub headers: Option<Vec<(String, String)>>,
+}
+
+/// A search for leaks: the journal first, then what was captured.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));
+/// use logosphere_core::verify::leak::{Captured, LeakCheck};
+///
+/// # fn main() -> Result<(), logosphere_core::verify::ResumeError> {
+/// let journal = two_rounds();
+/// let names = ["2026-01-02-first-run".to_owned()];
+/// let check = LeakCheck::read(&journal[..], &names)?;
+/// assert!(check.finish().holds);
+///
+/// let mut check = LeakCheck::read(&journal[..], &names)?;
+/// check.captured(Captured { name: "1.json".to_owned(), body: Some(b"{}".to_vec()), headers: None });
+/// assert!(!check.finish().holds);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct LeakCheck {
+    start: Box<ExperimentStart>,
+    state: State,
+    facts: Facts,
+    seen: Seen,
+    /// Hashes of captured bodies that were made again.
+    equal: HashSet<String>,
+    /// Captured requests that nothing makes, the first of them.
+    unknown: Vec<(String, Vec<u8>)>,
+    headers: HeaderLists,
+    report: LeakReport,
+}
+
+/// A call whose request was made again.
+#[derive(Debug)]
+struct Made {
+    round: Round,
+    mind: MindId,
+    sampled: Vec<MsgId>,
+    request_sha256: String,
+}
+
+/// Captured requests that nothing makes of which it is said how they differ from the nearest one.
+const EXPLAINED: usize = 100;
+
+/// Calls among which the nearest one is looked for.
+const NEAR: usize = 1000;
+
+/// The findings in the first event alone, before any request is made: in the constant part of requests, the system
+/// prompt and the seeds. `names` are what the experiment is called and where it lies.
+pub fn check_start(start: &ExperimentStart, names: &[String]) -> Vec<Finding> {
+    let facts = Facts::new(start, names);
+    let mut found = Findings::default();
+    search_start(start, &facts, &mut found);
+    found.sorted()
+}
+
+fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
+    let (template, settings) = (&start.request_template, &start.effective.settings);
+    check_template(template, settings, found);
+    let place = "system_prompt";
+    for (kind, range) in facts.in_system_prompt(&start.system_prompt) {
+        // How much to write is for minds to know, and the numbers may be the same by chance.
+        let severity = match kind {
+            LeakKind::Amount | LeakKind::Cost => Severity::ByDesign,
+            _ => Severity::Leak,
+        };
+        let detail = around(&start.system_prompt, range);
+        found.add(severity, kind, place, place, detail);
+    }
+    let stamp = format!("\n\n{}", start.init_signature);
+    for SeedText { id, text } in &start.seeds {
+        let place = format!("seed {id}");
+        if text.ends_with(&stamp) {
+            let detail = format!(
+                "every seed ends with {}, so minds can tell seeds from the rest",
+                start.init_signature
+            );
+            found.add(Severity::ByDesign, LeakKind::Stamp, "seed", &place, detail);
+        }
+        for (kind, range) in facts.in_text(text) {
+            found.add(Severity::Leak, kind, "seed", &place, around(text, range));
+        }
+    }
+}
+
+impl LeakCheck {
+    /// Reads a journal, to its end or to a last line that was not written to its end, and makes its requests again.
+    ///
+    /// # Errors
+    /// See [`ResumeError`]; a torn last line is none.
+    pub fn read(journal: impl BufRead, names: &[String]) -> Result<Self, ResumeError> {
+        // A captured request can be of any call.
+        let fold = Fold::keeping(journal, Keep::All)?.until_torn();
+        let mut seen = Seen::default();
+        let run = fold.run(&mut seen)?;
+        seen.note_due(&run.state);
+        let mut check = Self {
+            facts: Facts::new(&run.start, names),
+            start: run.start,
+            state: run.state,
+            seen,
+            equal: HashSet::new(),
+            unknown: Vec::new(),
+            headers: HeaderLists::default(),
+            report: LeakReport::default(),
+        };
+        check.search();
+        Ok(check)
+    }
+
+    /// Searches what is constant, the seeds, and what minds wrote.
+    fn search(&mut self) {
+        search_start(&self.start, &self.facts, &mut self.seen.found);
+        let pool = self.state.pool();
+        for id in (pool.seeds()..pool.len()).map(MsgId) {
+            let text = pool.text(id).unwrap_or_default();
+            for (kind, range) in self.facts.in_text(text) {
+                let place = format!("message {id}");
+                let detail = around(text, range);
+                self.seen
+                    .found
+                    .add(Severity::Minded, kind, "message", place, detail);
+            }
+        }
+    }
+
+    /// Holds a captured request against those that were made again.
+    pub fn captured(&mut self, request: Captured) {
+        let Captured {
+            name,
+            body,
+            headers,
+        } = request;
+        if let Some(headers) = headers {
+            self.headers
+                .hold(&name, headers, &self.facts, &mut self.seen.found);
+        }
+        let Some(body) = body else { return };
+        self.report.captured += 1;
+        let sha256 = sha256_hex(&body);
+        if self.seen.made.contains_key(&sha256) {
+            self.report.equal += 1;
+            self.equal.insert(sha256);
+        } else if self.seen.due.contains(&sha256) {
+            self.report.uncommitted += 1;
+        } else if self.unknown.len() < EXPLAINED {
+            self.unknown.push((name, body));
+        } else {
+            let detail = "no call of the journal makes it".to_owned();
+            self.seen
+                .found
+                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
+        }
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> LeakReport {
+        for (name, body) in std::mem::take(&mut self.unknown) {
+            self.explain(&name, &body);
+        }
+        let captured = self.report.captured > 0;
+        let missing = |call: &&Made| captured && !self.equal.contains(&call.request_sha256);
+        let findings = self.seen.found.sorted();
+        LeakReport {
+            holds: findings
+                .iter()
+                .all(|found| found.severity != Severity::Leak),
+            calls: self.seen.calls.len() as u64,
+            uncaptured: self.seen.calls.iter().filter(missing).count() as u64,
+            findings,
+            ..self.report
+        }
+    }
+
+    /// Says how a request that nothing makes differs from the nearest one that was not captured.
+    fn explain(&mut self, name: &str, body: &[u8]) {
+        let recorded = self.seen.recorded.get(&sha256_hex(body)).copied();
+        let prompt = longest_text(body);
+        let candidates = (0..self.seen.calls.len())
+            .filter(|call| !self.equal.contains(&self.seen.calls[*call].request_sha256))
+            .take(NEAR);
+        let nearest = recorded.or_else(|| {
+            // The first of equals.
+            candidates.max_by_key(|call| {
+                let made = self.prompt(&self.seen.calls[*call]);
+                (likeness(made.user(), &prompt), Reverse(*call))
+            })
+        });
+        let Some(nearest) = nearest else {
+            let detail = "every call of the journal has made another request".to_owned();
+            self.seen
+                .found
+                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
+            return;
+        };
+        let call = &self.seen.calls[nearest];
+        let place = format!(
+            "{name}, nearest to round {}, mind {}",
+            call.round, call.mind
+        );
+        for difference in differences(&self.body(call), body) {
+            let Difference {
+                kind,
+                about,
+                detail,
+            } = difference;
+            self.seen
+                .found
+                .add(Severity::Leak, kind, &about, &place, detail);
+        }
+    }
+
+    fn prompt(&self, call: &Made) -> Prompt {
+        let texts = (call.sampled.iter()).filter_map(|id| self.state.pool().text(*id));
+        format_prompt(&self.start.effective.settings.prompt(), texts)
+    }
+
+    fn body(&self, call: &Made) -> Vec<u8> {
+        (self.start.request_template).fill(self.prompt(call).user())
+    }
+}
+
+/// The requests of a journal, made again, and where they are not the ones that it records.
+#[derive(Debug, Default)]
+struct Seen {
+    calls: Vec<Made>,
+    /// A call for each hash of a body that was made again.
+    made: HashMap<String, usize>,
+    /// Hashes of requests that were due when the journal was cut or the run interrupted: they may have been made.
+    due: HashSet<String>,
+    /// A call for each hash that the journal has and nothing makes.
+    recorded: HashMap<String, usize>,
+    found: Findings,
+}
+
+impl Seen {
+    /// Notes the requests of calls that may be under way here: the next one, or, where minds read a snapshot, those that
+    /// the round lacks.
+    fn note_due(&mut self, state: &State) {
+        let Step::Call { mind } = state.next() else {
+            return;
+        };
+        let settings = state.settings();
+        let end = match settings.scheduling {
+            Scheduling::Sequential => mind.next().0,
+            Scheduling::Snapshot => settings.n_minds,
+        };
+        let due = mind.of(end).map(|mind| state.plan(mind).request_sha256);
+        self.due.extend(due);
+    }
+
+    /// Holds a call against the prompt and the request that its messages make.
+    fn hold(&mut self, call: &MindInvocation, line: u64, state: &State) {
+        let made = state.plan(call.mind_id);
+        let place = format!("round {}, mind {} (line {line})", call.round, call.mind_id);
+        let mut leak = |kind, detail: String| {
+            self.found.add(Severity::Leak, kind, "", &place, detail);
+        };
+        if call.sampled_ids != made.sampled {
+            let detail = format!(
+                "messages {:?} in the prompt, the seed draws {:?}",
+                call.sampled_ids, made.sampled
+            );
+            leak(LeakKind::Sample, detail);
+        } else if call.input_messages != made.texts {
+            let [expected, found] =
+                [&made.texts, &call.input_messages].map(|texts| texts.join("\n---\n"));
+            leak(LeakKind::Prompt, of_prompts(&expected, &found));
+        }
+        if call.prompt_sha256 != made.prompt_sha256 {
+            let detail = format!(
+                "the prompt has the SHA-256 {}, its messages make {}",
+                call.prompt_sha256, made.prompt_sha256
+            );
+            leak(LeakKind::Prompt, detail);
+        }
+        if call.request_sha256 != made.request_sha256 {
+            let detail = format!(
+                "the request has the SHA-256 {}, its prompt makes {}",
+                call.request_sha256, made.request_sha256
+            );
+            leak(LeakKind::Body, detail);
+        }
+        let at = self.calls.len();
+        self.made.entry(made.request_sha256.clone()).or_insert(at);
+        self.recorded
+            .entry(call.request_sha256.clone())
+            .or_insert(at);
+        self.calls.push(Made {
+            round: call.round,
+            mind: call.mind_id,
+            sampled: made.sampled,
+            request_sha256: made.request_sha256,
+        });
+    }
+}
+
+impl Observer for Seen {
+    fn on_call(&mut self, call: &MindInvocation, number: u64, state: &State) {
+        self.hold(call, number, state);
+    }
+
+    fn on_interrupt(&mut self, _: &RunInterrupted, state: &State) {
+        self.note_due(state);
+    }
+
+    fn on_resume(&mut self, _: &RunResumed, state: &State) {
+        self.note_due(state);
+    }
+}
