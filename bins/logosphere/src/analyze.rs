@@ -11,11 +11,11 @@ use logosphere_core::measures::nulls::NullBand;
 use logosphere_core::measures::{Analysis, AnalysisPlan};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 use crate::{args, lineage};
 
 pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = Recorded::read(&args.subject.find(session)?)?;
+    let recorded = RecordedRun::read(&args.subject.find(session)?)?;
     let mut plan = AnalysisPlan::default();
     plan.window = window(args.window);
     plan.matched = args.matched;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
-use logosphere_core::Clock;
+use logosphere_core::EventClock;
 
 /// The clock that events are stamped by.
 pub struct SystemClock {
@@ -29,7 +29,7 @@ impl SystemClock {
     }
 }
 
-impl Clock for SystemClock {
+impl EventClock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now() + self.ahead
     }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::config::Durability;
 
-use crate::run::{Place, run_in};
+use crate::run::{RunTarget, run_in};
 use crate::subject::Subject;
 use crate::{args, journal, report};
 
@@ -16,8 +16,8 @@ const ACTIVE: usize = 30;
 
 pub fn execute(args: &args::Demo, session: &mut Session) -> Result<Exit, Failure> {
     let place = match &args.output_dir {
-        Some(path) => Place::Directory(path),
-        None => Place::New("demo"),
+        Some(path) => RunTarget::Directory(path),
+        None => RunTarget::New("demo"),
     };
     let flags = args::RunFlags {
         settings: args::SettingFlags {

@@ -8,7 +8,7 @@ use bin_support::{Exit, Failure, OutputTarget, Session};
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
 use crate::error::Error;
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 use crate::subject::Subject;
 use crate::{args, journal};
 
@@ -19,7 +19,7 @@ pub fn execute(args: &args::Export, session: &mut Session) -> Result<Exit, Failu
         return Err(Failure::usage(ExportError::NoSuchForm { kind, format }));
     }
     let given = Subject { experiment }.find(session)?;
-    let recorded = Recorded::read(&given)?;
+    let recorded = RecordedRun::read(&given)?;
     let write =
         |out: &mut dyn io::Write| match export(&recorded.run, kind, format, args.raw_csv, out) {
             Err(ExportError::Write(error)) => Err(error),

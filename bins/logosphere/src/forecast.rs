@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, ProviderName, Session, escape};
 use llm_client::ModelTable;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::{
-    Answers, Experiment, ExperimentError, Forecast, TokenPrices, forecast,
+    AnswerProfile, Estimate, Experiment, ExperimentError, TokenPrices,
 };
 use logosphere_core::{Settings, Transcript};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::{args, journal, resume};
 
 pub fn execute(args: &args::Forecast, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
-    let asked = Asked {
+    let asked = EstimateArgs {
         flags: &args.settings,
         answer_tokens: args.answer_tokens,
         template: false,
@@ -43,7 +43,7 @@ pub fn dry_run(
         None | Some(Err(ExperimentError::Missing { .. })) => None,
         Some(opened) => Some(opened.map_err(failure)?),
     };
-    let asked = Asked {
+    let asked = EstimateArgs {
         flags,
         answer_tokens: None,
         template: true,
@@ -60,13 +60,13 @@ pub fn brief(
     stored: &[usize],
     flags: &args::SettingFlags,
 ) -> Result<String, Failure> {
-    let asked = Asked {
+    let asked = EstimateArgs {
         flags,
         answer_tokens: None,
         template: false,
     };
     let table = prices(flags.prices.as_deref())?;
-    let told = asked.reckon(settings.clone(), stored, None, &table);
+    let told = asked.compute(settings.clone(), stored, None, &table);
     let (whole, longest) = (&told.forecast.whole, &told.forecast.longest);
     let cost = match (told.offline, longest.usd) {
         (true, _) => String::new(),
@@ -83,20 +83,20 @@ pub fn brief(
 }
 
 /// What a forecast of a model rests on before a run has measured it.
-fn assumed(told: &Told) -> String {
+fn assumed(told: &EstimateView) -> String {
     let answers = &told.forecast.answers;
     if told.offline || answers.measured {
         return String::new();
     }
     let known = match told.forecast.done.calls {
         0 => "no run yet".to_owned(),
-        _ => format!("fewer than {} rounds yet", Answers::ENOUGH_ROUNDS),
+        _ => format!("fewer than {} rounds yet", AnswerProfile::ENOUGH_ROUNDS),
     };
     format!(", if an answer has {:.0} tokens ({known})", answers.tokens)
 }
 
 /// What is to be forecast.
-struct Asked<'a> {
+struct EstimateArgs<'a> {
     flags: &'a args::SettingFlags,
     answer_tokens: Option<u32>,
     /// What has no seeds is given those of the template.
@@ -105,7 +105,7 @@ struct Asked<'a> {
 
 /// A forecast with what it is about.
 #[derive(Serialize)]
-struct Told {
+struct EstimateView {
     schema_version: u32,
     provider: String,
     model: String,
@@ -115,17 +115,17 @@ struct Told {
     #[serde(skip)]
     settings: Settings,
     #[serde(flatten)]
-    forecast: Forecast,
+    forecast: Estimate,
     /// The day of the prices.
     prices_of: Option<String>,
 }
 
-impl Asked<'_> {
+impl EstimateArgs<'_> {
     fn forecast(
         &self,
         experiment: Option<&Experiment>,
         session: &Session,
-    ) -> Result<Told, Failure> {
+    ) -> Result<EstimateView, Failure> {
         let run = match experiment {
             Some(experiment) => experiment.begun().map_err(failure)?,
             None => None,
@@ -174,43 +174,43 @@ impl Asked<'_> {
             )?,
         };
         let table = prices(self.flags.prices.as_deref())?;
-        Ok(self.reckon(settings, &stored, run.as_ref(), &table))
+        Ok(self.compute(settings, &stored, run.as_ref(), &table))
     }
 
-    fn reckon(
+    fn compute(
         &self,
         settings: Settings,
         seeds: &[usize],
         run: Option<&Transcript>,
         table: &ModelTable,
-    ) -> Told {
+    ) -> EstimateView {
         let offline = settings.provider == ProviderName::Offline.as_str();
-        let measured = run.and_then(|run| Answers::measured(&settings, run));
+        let measured = run.and_then(|run| AnswerProfile::measured(&settings, run));
         let answers = measured.unwrap_or_else(|| {
             if offline {
-                Answers::of_program(&settings, seeds)
+                AnswerProfile::of_program(&settings, seeds)
             } else {
-                Answers::of_model(settings.token_limit, self.answer_tokens)
+                AnswerProfile::of_model(settings.token_limit, self.answer_tokens)
             }
         });
-        let reckoned = |prices| forecast(&settings, seeds, run, answers, prices);
+        let computed = |prices| Estimate::of(&settings, seeds, run, answers, prices);
         let free = TokenPrices {
             prompt: 0.0,
             answer: 0.0,
         };
-        let unpriced = reckoned(offline.then_some(free));
+        let unpriced = computed(offline.then_some(free));
         let model = table.find(&settings.provider, &settings.model);
         // The price may depend on how long prompts are.
         let price = model.and_then(|model| model.price(unpriced.longest_prompt_tokens));
         let forecast = match price {
-            Some(price) if !offline => reckoned(Some(TokenPrices {
+            Some(price) if !offline => computed(Some(TokenPrices {
                 prompt: price.input.0 as f64 / 1e9,
                 answer: price.output.0 as f64 / 1e9,
             })),
             _ => unpriced,
         };
         let read_on = model.and_then(|model| model.priced_on);
-        Told {
+        EstimateView {
             schema_version: 1,
             provider: settings.provider.clone(),
             model: settings.model.clone(),
@@ -226,7 +226,7 @@ impl Asked<'_> {
 }
 
 /// The rounds that the calls are made in.
-fn rounds_of(forecast: &Forecast, settings: &Settings) -> u32 {
+fn rounds_of(forecast: &Estimate, settings: &Settings) -> u32 {
     let calls = forecast.whole.calls;
     let rounds = calls.div_ceil(u64::from(settings.n_minds).max(1));
     u32::try_from(rounds).unwrap_or(u32::MAX)
@@ -247,7 +247,7 @@ fn stored(
     Ok(stored.map(|seed| seed.len()).collect())
 }
 
-impl Told {
+impl EstimateView {
     fn show(&self, session: &mut Session) -> Result<(), Failure> {
         let (told, out) = (&self.forecast, &mut session.results);
         let (whole, longest) = (&told.whole, &told.longest);

@@ -21,7 +21,7 @@ struct Checked<'a> {
     schema_version: u32,
     mode: logosphere_core::format::ParseMode,
     signature: &'a str,
-    stamped: bool,
+    with_signature: bool,
     notes: &'a str,
     seeds: Vec<Seed>,
     warnings: Vec<String>,
@@ -45,7 +45,7 @@ pub fn execute(args: &args::InitCheck, session: &mut Session) -> Result<Exit, Fa
         schema_version: 1,
         mode: settings.parse_mode,
         signature: &init.signature,
-        stamped: settings.stamp_seeds,
+        with_signature: settings.stamp_seeds,
         notes: &init.notes,
         seeds: (init.stored(settings.stamp_seeds).enumerate())
             .map(|(id, text)| Seed { id, text })
@@ -98,7 +98,7 @@ fn show(checked: &Checked<'_>, session: &mut Session) -> Result<(), Failure> {
         "{count} seed{} by the rules of mode {}, {}",
         if count == 1 { "" } else { "s" },
         word(checked.mode),
-        if checked.stamped {
+        if checked.with_signature {
             format!("signed {}", escape(checked.signature))
         } else {
             "without a signature".to_owned()

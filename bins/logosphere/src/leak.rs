@@ -10,9 +10,9 @@ use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::Reader;
 use logosphere_core::verify::ResumeError;
 use logosphere_core::verify::leak::{
-    Captured, Finding, LeakCheck, LeakReport, Severity, Watched, check_start,
+    CanaryMind, Captured, Finding, LeakCheck, LeakReport, Severity, check_start,
 };
-use logosphere_core::{Clock as _, ExperimentStart, Mind};
+use logosphere_core::{EventClock as _, ExperimentStart, Mind};
 
 use crate::clock::SystemClock;
 use crate::error::Error;
@@ -240,5 +240,5 @@ pub fn watched(
             folder.display().to_string(),
         ));
     }
-    Box::new(Watched::new(mind, canaries))
+    Box::new(CanaryMind::new(mind, canaries))
 }

@@ -8,7 +8,7 @@ use logosphere_core::measures::lineage::{Lineage, LineageSummary};
 
 use crate::analyze::{columns, number};
 use crate::args;
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 
 /// Characters of a text that a line shows.
 const SHOWN: usize = 60;
@@ -17,7 +17,7 @@ const SHOWN: usize = 60;
 const MOST_SEEDS: usize = 20;
 
 pub fn execute(args: &args::Lineage, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = Recorded::read(&args.subject.find(session)?)?;
+    let recorded = RecordedRun::read(&args.subject.find(session)?)?;
     let summary = Lineage::of(&recorded.run).summary(&recorded.run, args.top);
     if args.json {
         return recorded.print_json(&summary, session);

@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 
 use crate::args;
-use crate::setup::{failure, provide_init, today};
+use crate::setup::{ensure_init_file, failure, today};
 use crate::subject::{EXPERIMENTS, look_up};
 
 pub fn execute(args: &args::New, session: &mut Session) -> Result<Exit, Failure> {
@@ -25,7 +25,7 @@ pub fn execute(args: &args::New, session: &mut Session) -> Result<Exit, Failure>
         made
     } else {
         let made = make().map_err(failure)?;
-        provide_init(&made, session)?;
+        ensure_init_file(&made, session)?;
         made
     };
     let path = escape(&made.path().display().to_string());

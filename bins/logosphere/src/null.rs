@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::analyze::{band, columns, heading, number};
 use crate::args::{self, Innovation};
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 
 /// What a null model says about a run.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct Compared<'a> {
 }
 
 pub fn execute(args: &args::Null, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = Recorded::read(&args.subject.find(session)?)?;
+    let recorded = RecordedRun::read(&args.subject.find(session)?)?;
     let mu = match args.mu {
         Innovation::Auto => None,
         Innovation::Share(mu) => Some(mu),

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::format::sha256_hex;
-use logosphere_core::journal::Reader;
-use logosphere_core::journal::is_legacy;
+use logosphere_core::journal::{Reader, is_legacy};
 use logosphere_core::{ExperimentStart, Transcript};
 use serde::Serialize;
 
@@ -18,15 +17,15 @@ use crate::journal;
 const MOST_OF_A_START: u64 = 1 << 16;
 
 /// A run and what its journal says about how it was made.
-pub struct Recorded {
+pub struct RecordedRun {
     pub run: Transcript,
-    origin: Origin,
+    origin: RunOrigin,
 }
 
 /// What a result about a run says about how the run was made.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Origin {
+enum RunOrigin {
     /// A run of this program.
     New {
         run_id: String,
@@ -41,7 +40,7 @@ enum Origin {
     Old { legacy: bool, init_sha256: String },
 }
 
-impl From<ExperimentStart> for Origin {
+impl From<ExperimentStart> for RunOrigin {
     fn from(start: ExperimentStart) -> Self {
         Self::New {
             run_id: start.run_id,
@@ -70,7 +69,7 @@ pub fn is_old(given: &Path) -> Result<bool, Failure> {
     Ok(is_legacy(&String::from_utf8_lossy(&first)))
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Reads a journal, or that of an experiment's directory.
     pub fn read(given: &Path) -> Result<Self, Failure> {
         if is_old(given)? {
@@ -106,7 +105,7 @@ impl Recorded {
         let init_sha256 = sha256_hex(&init);
         Ok(Self {
             run,
-            origin: Origin::Old {
+            origin: RunOrigin::Old {
                 legacy: true,
                 init_sha256,
             },
@@ -120,13 +119,13 @@ impl Recorded {
         session: &mut Session,
     ) -> Result<Exit, Failure> {
         #[derive(Serialize)]
-        struct Told<'a, T> {
-            run: &'a Origin,
+        struct ResultOfRun<'a, T> {
+            run: &'a RunOrigin,
             #[serde(flatten)]
             result: &'a T,
         }
         let run = &self.origin;
-        serde_json::to_writer_pretty(&mut session.results, &Told { run, result })?;
+        serde_json::to_writer_pretty(&mut session.results, &ResultOfRun { run, result })?;
         writeln!(session.results)?;
         Ok(Exit::Done)
     }

@@ -8,7 +8,7 @@ use bin_support::{Exit, Failure, ProviderName, Session, escape};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};
-use logosphere_core::verify::{ResumeError, Resumption};
+use logosphere_core::verify::{ResumeError, ResumedRun};
 use logosphere_core::{Orchestrator, Settings};
 
 use crate::clock::SystemClock;
@@ -28,7 +28,7 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
     let mut control = running::control()?;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     let journal = experiment.journal();
-    let resumption = Resumption::open(&journal, &experiment.spool())
+    let resumption = ResumedRun::open(&journal, &experiment.spool())
         .map_err(|error| unreadable(error, &journal))?;
     let changed = changes(&args.settings.layer(), resumption.state.settings())?;
     let settings = resumption.state.settings().with_changes(&changed);
@@ -48,7 +48,7 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
     let population = population(&settings, &journal, args, session)?;
     population.keep_ledger(&experiment)?;
     let (mind, _) = population.mind(&settings)?;
-    set_torn_aside(&resumption, &journal, session)?;
+    quarantine_torn_tail(&resumption, &journal, session)?;
     let resumed = RunResumed::new(SOFTWARE, changed);
     let mut effective = resumption.start.effective.clone();
     effective.settings.clone_from(&settings);
@@ -68,16 +68,16 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
     session.status(&format!("goes on with mind {mind} of round {round}"));
-    running::drive(run, experiment.path(), &journal, session)
+    running::run_to_end(run, experiment.path(), &journal, session)
 }
 
 /// Cuts off what was not written to its end, and says where it is.
-fn set_torn_aside(
-    resumption: &Resumption,
+fn quarantine_torn_tail(
+    resumption: &ResumedRun,
     journal: &Path,
     session: &Session,
 ) -> Result<(), Failure> {
-    let part = resumption.set_torn_aside(journal).map_err(|source| {
+    let part = resumption.quarantine_torn_tail(journal).map_err(|source| {
         let path = journal.to_owned();
         Error::Write { path, source }
     })?;
@@ -124,7 +124,7 @@ pub fn changes(
     if !fixed.is_empty() {
         return Err(Failure::usage(Error::Fixed { settings: fixed }));
     }
-    let pair = |difference: logosphere_core::config::Difference| {
+    let pair = |difference: logosphere_core::config::SettingDifference| {
         (
             difference.path.to_owned(),
             [difference.run, difference.given],

@@ -7,10 +7,12 @@ use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::config::Init;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::FileJournal;
-use logosphere_core::{Control, Effective, ExperimentStart, Orchestrator, Settings};
+use logosphere_core::{Effective, ExperimentStart, Orchestrator, RunControl, Settings};
 
 use crate::clock::SystemClock;
-use crate::setup::{Ready, SOFTWARE, failure, prepare, provide_init, run_id, shown, spare, today};
+use crate::setup::{
+    PreparedRun, SOFTWARE, ensure_init_file, failure, prepare, run_id, shown, spare, today,
+};
 use crate::subject::{EXPERIMENTS, look_up};
 use crate::{args, forecast, leak, running};
 
@@ -29,16 +31,16 @@ pub fn execute(
     }
     let place = match directory {
         // Named as an experiment it has its seeds; named as a place for one it is given what it lacks.
-        Some(path) if flags.output_dir.is_none() => Place::Experiment(path),
-        Some(path) => Place::Directory(path),
-        None => Place::New("run"),
+        Some(path) if flags.output_dir.is_none() => RunTarget::Experiment(path),
+        Some(path) => RunTarget::Directory(path),
+        None => RunTarget::New("run"),
     };
     run_in(place, flags, session).map(|(exit, _)| exit)
 }
 
 /// The directory of a run.
 #[derive(Clone, Copy)]
-pub enum Place<'a> {
+pub enum RunTarget<'a> {
     /// That of an experiment.
     Experiment(&'a Path),
     /// One that is made if it is not there, and is given seeds if it has none.
@@ -49,33 +51,33 @@ pub enum Place<'a> {
 
 /// Runs in a directory. What can be refused is refused before anything is made or written.
 pub fn run_in(
-    place: Place<'_>,
+    place: RunTarget<'_>,
     flags: &args::RunFlags,
     session: &mut Session,
 ) -> Result<(Exit, Experiment), Failure> {
     let control = running::control()?;
     let root = Path::new(EXPERIMENTS);
     let planned = match place {
-        Place::Experiment(path) => Experiment::open(path),
-        Place::Directory(path) => Experiment::planned(path),
-        Place::New(name) => Experiment::next(root, name, today()),
+        RunTarget::Experiment(path) => Experiment::open(path),
+        RunTarget::Directory(path) => Experiment::planned(path),
+        RunTarget::New(name) => Experiment::next(root, name, today()),
     };
     let planned = planned.map_err(failure)?;
     spare(&planned, &flags.settings)?;
     // Another process that works here is named before its run is.
     planned.check_free().map_err(failure)?;
     planned.check_unused().map_err(failure)?;
-    let may_lack_seeds = !matches!(place, Place::Experiment(_));
+    let may_lack_seeds = !matches!(place, RunTarget::Experiment(_));
     let ready = prepare(&planned, may_lack_seeds, &flags.settings, session)?;
     let experiment = match place {
-        Place::Experiment(_) => planned,
-        Place::Directory(path) => Experiment::open_or_make(path).map_err(failure)?,
-        Place::New(name) => Experiment::create(root, name, today()).map_err(failure)?,
+        RunTarget::Experiment(_) => planned,
+        RunTarget::Directory(path) => Experiment::open_or_make(path).map_err(failure)?,
+        RunTarget::New(name) => Experiment::create(root, name, today()).map_err(failure)?,
     };
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     experiment.check_unused().map_err(failure)?;
     if may_lack_seeds {
-        provide_init(&experiment, session)?;
+        ensure_init_file(&experiment, session)?;
     }
     let exit = begin(&experiment, ready, flags, control, session)?;
     Ok((exit, experiment))
@@ -84,12 +86,12 @@ pub fn run_in(
 /// Writes the directory's files, begins the journal and runs.
 fn begin(
     experiment: &Experiment,
-    ready: Ready,
+    ready: PreparedRun,
     flags: &args::RunFlags,
-    mut control: Control,
+    mut control: RunControl,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let Ready {
+    let PreparedRun {
         settings,
         population,
         template,
@@ -136,7 +138,7 @@ fn begin(
     }
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
     let run = Orchestrator::start(start, mind, journal, clock, control)?;
-    running::drive(run, experiment.path(), &experiment.journal(), session)
+    running::run_to_end(run, experiment.path(), &experiment.journal(), session)
 }
 
 /// What is about to run.

@@ -10,14 +10,14 @@ use logosphere_core::format::Reason;
 use logosphere_core::journal::{
     CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd,
 };
-use logosphere_core::state::State;
-use logosphere_core::{Control, Mind, MindId, Orchestrator, Progress, RunError, RunSummary};
+use logosphere_core::state::RunState;
+use logosphere_core::{Mind, MindId, Orchestrator, Progress, RunControl, RunError, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::SystemClock;
 
 /// The run that this program makes.
-pub type Run = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
+pub type FileRun = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
 
 /// Answers after which it is worth saying that many were lost, and the share that is many.
 const ENOUGH: u64 = 20;
@@ -28,7 +28,7 @@ const EVERY: u64 = 30;
 const LABEL: &str = "calls";
 
 /// A run that a signal stops, from now on: called before anything is written, so that no signal finds half a run.
-pub fn control() -> Result<Control, Failure> {
+pub fn control() -> Result<RunControl, Failure> {
     let cancel = CancellationToken::new();
     let signal = Arc::new(OnceLock::new());
     let (watched, noted) = (cancel.clone(), signal.clone());
@@ -45,19 +45,19 @@ pub fn control() -> Result<Control, Failure> {
             "logosphere: stopping when the calls under way are answered, in 10 s at most; once more ends at once"
         );
     });
-    let mut control = Control::default();
+    let mut control = RunControl::default();
     (control.cancel, control.signal) = (cancel, signal);
     Ok(control)
 }
 
 /// Runs to the end, or until the run stops. `directory` is the experiment's, `journal` its journal.
-pub fn drive(
-    mut run: Run,
+pub fn run_to_end(
+    mut run: FileRun,
     directory: &Path,
     journal: &Path,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let mut shown = Shown::new(run.state());
+    let mut shown = ProgressView::new(run.state());
     let bar = {
         let settings = run.state().settings();
         let calls = settings.n_minds as usize * settings.max_rounds as usize;
@@ -148,7 +148,7 @@ pub fn drive(
 }
 
 /// What was said of a run, so that nothing is said twice.
-struct Shown {
+struct ProgressView {
     begun: Instant,
     /// Rounds that had ended when this process began.
     before: u32,
@@ -161,8 +161,8 @@ struct Shown {
     waited: u64,
 }
 
-impl Shown {
-    fn new(state: &State) -> Self {
+impl ProgressView {
+    fn new(state: &RunState) -> Self {
         Self {
             begun: Instant::now(),
             before: state.next_call().0.before(),
@@ -206,7 +206,7 @@ impl Shown {
         }
     }
 
-    fn round(&mut self, end: &RoundEnd, state: &State, session: &Session) {
+    fn round(&mut self, end: &RoundEnd, state: &RunState, session: &Session) {
         let rounds = state.settings().max_rounds;
         let done = f64::from(end.round.0.saturating_sub(self.before));
         let left = f64::from(rounds.saturating_sub(end.round.0));
@@ -227,7 +227,7 @@ impl Shown {
     }
 
     /// Says once that many answers are lost, with the commonest reason and an example.
-    fn warn(&mut self, state: &State, session: &Session) {
+    fn warn(&mut self, state: &RunState, session: &Session) {
         let protocol = state.protocol();
         let answers = protocol.compliant + protocol.tolerated + protocol.lost;
         if self.warned || answers < ENOUGH || protocol.lost as f64 <= MANY * answers as f64 {
@@ -248,7 +248,7 @@ impl Shown {
 }
 
 /// The last lines, for people and for pipes.
-fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(), Failure> {
+fn summarize(state: &RunState, journal: &Path, session: &mut Session) -> Result<(), Failure> {
     let tokens = state.tokens();
     let (round, mind) = state.next_call();
     let rounds = round.before();
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn l16_without_a_bar_a_call_that_is_waited_for_has_a_line_every_half_minute() {
-        let mut shown = Shown {
+        let mut shown = ProgressView {
             begun: Instant::now(),
             before: 0,
             lost: None,
@@ -300,7 +300,7 @@ mod tests {
             warned: false,
             waited: 0,
         };
-        let lines = |shown: &mut Shown, seconds: u64| {
+        let lines = |shown: &mut ProgressView, seconds: u64| {
             let due =
                 (1..=seconds).filter(|second| shown.is_worth_a_line(Duration::from_secs(*second)));
             due.collect::<Vec<_>>()

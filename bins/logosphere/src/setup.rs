@@ -25,8 +25,11 @@ pub fn spare(experiment: &Experiment, flags: &args::SettingFlags) -> Result<(), 
 }
 
 /// Gives an experiment without seeds those of the template, and says so.
-pub fn provide_init(experiment: &Experiment, session: &Session) -> Result<(), Failure> {
-    if let Some(template) = experiment.provide_init(Path::new(".")).map_err(failure)? {
+pub fn ensure_init_file(experiment: &Experiment, session: &Session) -> Result<(), Failure> {
+    if let Some(template) = experiment
+        .ensure_init_file(Path::new("."))
+        .map_err(failure)?
+    {
         let template = match &template {
             Template::File(path) => shown(path),
             Template::BuiltIn => "the built-in template".to_owned(),
@@ -50,7 +53,7 @@ pub fn template() -> Result<(PathBuf, Vec<u8>), Failure> {
 }
 
 /// A run whose every setting is known.
-pub struct Ready {
+pub struct PreparedRun {
     pub settings: Settings,
     pub population: Population,
     pub template: RequestTemplate,
@@ -68,7 +71,7 @@ pub fn prepare(
     may_lack_seeds: bool,
     flags: &args::SettingFlags,
     session: &Session,
-) -> Result<Ready, Failure> {
+) -> Result<PreparedRun, Failure> {
     let config = experiment.read_config().map_err(failure)?;
     let (config, config_sha256) = config.map(|file| (file.layer, file.sha256)).unzip();
     let mut layer = flags.layer().over(config.unwrap_or_default());
@@ -89,7 +92,7 @@ pub fn prepare(
     let settings = layer.settings(seed).map_err(Failure::usage)?;
     let (mind, dialect) = population.mind(&settings)?;
     let template = RequestTemplate::of(&mind, &settings, &dialect).map_err(Failure::usage)?;
-    Ok(Ready {
+    Ok(PreparedRun {
         settings,
         template,
         recorded,

@@ -16,11 +16,11 @@ use jiff::Timestamp;
 use logosphere_core::config::parse_init;
 use logosphere_core::format::{ParseMode, parse};
 use logosphere_core::journal::MemJournal;
-use logosphere_core::pool::{Keep, Origin, Pool, sample_rng};
-use logosphere_core::verify::{Resumption, replay};
+use logosphere_core::pool::{Origin, Pool, Retention, sample_rng};
+use logosphere_core::verify::{ResumedRun, replay};
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, MindId, Orchestrator, RequestTemplate, Round,
-    Settings, local_mind,
+    Effective, EventClock, ExperimentStart, MindId, Orchestrator, RequestTemplate, Round,
+    RunControl, Settings, local_mind,
 };
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn message(n: usize) -> String {
     text + "."
 }
 
-fn pool(messages: usize, active: usize, keep: Keep) -> Pool {
+fn pool(messages: usize, active: usize, keep: Retention) -> Pool {
     let mut pool = Pool::new(active, keep);
     for n in 0..messages {
         pool.add(&message(n), Origin::Mind).unwrap();
@@ -106,7 +106,7 @@ fn samples() -> Vec<Value> {
     const DRAWS: u32 = 100_000;
     [(1_000_000, Some(2.0)), (100, None)]
         .map(|(active, goal)| {
-            let pool = pool(active, active, Keep::All);
+            let pool = pool(active, active, Retention::All);
             let taken = seconds(|| {
                 for mind in 0..DRAWS {
                     black_box(pool.sample(10, &mut sample_rng(42, Round(1), MindId(mind))));
@@ -179,7 +179,7 @@ fn seeds() -> Vec<Value> {
 /// A clock that stands.
 struct Still;
 
-impl Clock for Still {
+impl EventClock for Still {
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH
     }
@@ -208,7 +208,7 @@ fn journal(calls: u32) -> Vec<u8> {
         mind,
         MemJournal::default(),
         Still,
-        Control::default(),
+        RunControl::default(),
     )
     .unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -235,7 +235,7 @@ fn journals() -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("experiment.jsonl");
     std::fs::write(&file, &journal).unwrap();
-    let opened = seconds(|| Resumption::open(&file, &file.with_extension("spool")).unwrap());
+    let opened = seconds(|| ResumedRun::open(&file, &file.with_extension("spool")).unwrap());
     rows.push(row(
         "open a journal of 100 000 messages",
         "s",
@@ -258,8 +258,8 @@ fn memory() -> Vec<Value> {
         (after - before).max(0.0)
     };
     // The one that takes little goes first.
-    let active = taken(Keep::Active);
-    let all = taken(Keep::All);
+    let active = taken(Retention::Active);
+    let all = taken(Retention::All);
     vec![
         row(
             "memory of 1 000 000 messages, keep active",

@@ -8,11 +8,11 @@
 //! use logosphere_core::journal::MemJournal;
 //! use logosphere_core::verify::replay;
 //! use logosphere_core::{
-//!     Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, RunSummary, Settings, Transcript, local_mind,
+//!     EventClock, RunControl, Effective, ExperimentStart, Orchestrator, RequestTemplate, RunSummary, Settings, Transcript, local_mind,
 //! };
 //!
 //! struct Noon;
-//! impl Clock for Noon {
+//! impl EventClock for Noon {
 //!     fn now(&self) -> jiff::Timestamp {
 //!         jiff::Timestamp::UNIX_EPOCH
 //!     }
@@ -36,7 +36,7 @@
 //! let start = ExperimentStart::new(Effective::new(settings, "example"), "run-1".into(), seeds, template);
 //!
 //! let journal = MemJournal::default(); // or `FileJournal`, which survives kill -9
-//! let mut run = Orchestrator::start(start, mind, journal, Noon, Control::default())?;
+//! let mut run = Orchestrator::start(start, mind, journal, Noon, RunControl::default())?;
 //! let summary = run.run(&mut |_| {}).await?;
 //! assert!(matches!(summary, RunSummary::Ended { errors: 0, .. }));
 //!
@@ -50,7 +50,7 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A run is its events. [`state::State`] takes events in and says what must come next; whoever runs
+//! **The one decision.** A run is its events. [`state::RunState`] takes events in and says what must come next; whoever runs
 //! writes an event and then takes it in, whoever resumes takes in what was written, and whoever replays holds each event
 //! against the one that must be there. So there is one place where a sample is drawn, an answer read and a total
 //! summed, and nothing that a run knows is anywhere but in its journal.
@@ -58,7 +58,7 @@
 //! The experimental boundary is a matter of types: a [`MindInput`] holds prompt text, model, token limit and options, and
 //! has no place for a round, a name or a time. What goes out is compared with a template before it is sent.
 //!
-//! The crate reads no environment, clock or terminal: seed, [`Clock`], paths and minds are passed in.
+//! The crate reads no environment, clock or terminal: seed, [`EventClock`], paths and minds are passed in.
 //!
 //! Next: [`Settings`] and [`config`] for what can be set, [`Orchestrator`] for running, [`Mind`] for minds of one's own and
 //! [`minds`] for those that need no model, [`experiment`] for directories, [`journal`] for events, [`parser`] for how
@@ -84,9 +84,9 @@ pub use journal::{ExperimentStart, MindReply, RequestTemplate, TokenUse};
 #[cfg(feature = "llm")]
 pub use mind::LlmMind;
 pub use mind::{
-    LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput, MindSpecError, Side,
-    WireRequest, local_mind,
+    CallContext, LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput,
+    MindSpecError, WireRequest, local_mind,
 };
 pub use pool::{MindId, Round};
-pub use run::{Clock, Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
+pub use run::{EventClock, Orchestrator, Progress, RoundSummary, RunControl, RunError, RunSummary};
 pub use verify::Transcript;

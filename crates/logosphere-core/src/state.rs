@@ -9,7 +9,7 @@ use std::sync::Arc;
 use llm_types::Usd;
 
 use crate::config::{
-    Impersonation, KeepSetting, ModelSettings, Scheduling, Settings, SettingsError,
+    ForgedSignaturePolicy, ModelSettings, RetentionSetting, Scheduling, Settings, SettingsError,
 };
 use crate::format::{Reason, Rules, SystemPrompt, format_prompt, parse_in_run};
 use crate::journal::{
@@ -17,14 +17,16 @@ use crate::journal::{
     Protocol, RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, TokenUse, may_cost,
 };
 use crate::mind::MindInput;
-use crate::pool::{ActiveView, Keep, MindId, MsgId, Origin, Pool, PoolError, Round, sample_rng};
+use crate::pool::{
+    ActiveView, MessageId, MindId, Origin, Pool, PoolError, Retention, Round, sample_rng,
+};
 
 /// Answers that `loss_above` looks back on.
 const LOSS_WINDOW: usize = 50;
 
 /// Where a run is.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct RunState {
     rules: Rules,
     settings: Settings,
     system: SystemPrompt,
@@ -57,7 +59,7 @@ struct OpenRound {
     /// What could be read when it began.
     view: ActiveView,
     next_mind: MindId,
-    ids: Vec<MsgId>,
+    ids: Vec<MessageId>,
     texts: Vec<String>,
     protocol: Protocol,
 }
@@ -82,13 +84,13 @@ pub enum Step {
 
 /// A call that is to be made.
 #[derive(Debug, Clone)]
-pub struct Planned {
+pub struct CallPlan {
     /// In which round.
     pub round: Round,
     /// Of which mind.
     pub mind: MindId,
     /// What it reads, in the order of the prompt.
-    pub sampled: Vec<MsgId>,
+    pub sampled: Vec<MessageId>,
     /// The texts of these.
     pub texts: Vec<String>,
     /// What it is asked.
@@ -129,36 +131,36 @@ pub enum StateError {
     #[error("added_ids {found:?} of messages that have the ids {expected:?}")]
     Ids {
         /// Their ids.
-        expected: Vec<MsgId>,
+        expected: Vec<MessageId>,
         /// What is said.
-        found: Vec<MsgId>,
+        found: Vec<MessageId>,
     },
     /// A message that was read before it was sent.
     #[error("sampled_ids holds {id}, which nobody had sent yet")]
     Sampled {
         /// Its id.
-        id: MsgId,
+        id: MessageId,
     },
     /// A resumed run changes a setting that cannot change.
     #[error(transparent)]
     Setting(#[from] SettingsError),
 }
 
-impl State {
+impl RunState {
     /// A run that has just begun.
     ///
     /// # Errors
     /// A seed that the pool refuses.
     pub fn new(start: &ExperimentStart) -> Result<Self, StateError> {
         let keep = match start.effective.settings.keep {
-            KeepSetting::All => Keep::All,
-            KeepSetting::Active => Keep::Active,
+            RetentionSetting::All => Retention::All,
+            RetentionSetting::Active => Retention::Active,
         };
         Self::keeping(start, keep)
     }
 
     /// A run that has just begun, whose state keeps these messages.
-    pub(crate) fn keeping(start: &ExperimentStart, keep: Keep) -> Result<Self, StateError> {
+    pub(crate) fn keeping(start: &ExperimentStart, keep: Retention) -> Result<Self, StateError> {
         let settings = start.effective.settings.clone();
         let mut pool = Pool::new(settings.m_active_pool, keep).mode(settings.parse_mode);
         for seed in &start.seeds {
@@ -295,7 +297,7 @@ impl State {
     }
 
     /// The call of a mind in the round that is open: what it reads, and the request for it.
-    pub fn plan(&self, mind: MindId) -> Planned {
+    pub fn plan(&self, mind: MindId) -> CallPlan {
         let settings = &self.settings;
         let mut rng = sample_rng(settings.seed, self.round, mind);
         let sampled = match (&self.open, settings.scheduling) {
@@ -307,7 +309,7 @@ impl State {
             .collect();
         let prompt = format_prompt(&self.system, texts.iter().map(String::as_str));
         let body = self.template.fill(prompt.user());
-        Planned {
+        CallPlan {
             round: self.round,
             mind,
             sampled,
@@ -331,7 +333,7 @@ impl State {
     /// The event of a call.
     pub fn invocation(
         &self,
-        planned: Planned,
+        planned: CallPlan,
         outcome: Outcome,
         latency_ms: u64,
     ) -> MindInvocation {
@@ -353,7 +355,7 @@ impl State {
         ) {
             parsed = parsed.truncated();
         }
-        if settings.impersonation == Impersonation::Discard
+        if settings.impersonation == ForgedSignaturePolicy::Discard
             && parsed.signature == settings.init_signature
         {
             parsed = parsed.discard_impersonation();
@@ -368,7 +370,10 @@ impl State {
             }
         }
         let first = self.pool.len();
-        let added_ids = (first..).map(MsgId).take(parsed.messages.len()).collect();
+        let added_ids = (first..)
+            .map(MessageId)
+            .take(parsed.messages.len())
+            .collect();
         let echoed_ids = (planned.sampled.iter().zip(&planned.texts))
             .filter(|(_, text)| parsed.messages.contains(text))
             .map(|(id, _)| *id)
@@ -454,7 +459,7 @@ impl State {
                 }
                 _ => Err(self.unexpected(event.kind())),
             },
-            Event::RunResumed(resumed) => self.go_on(resumed),
+            Event::RunResumed(resumed) => self.resume(resumed),
             Event::Error(error) => {
                 self.count_broken(&error.attempts);
                 Ok(())
@@ -568,7 +573,7 @@ impl State {
     }
 
     /// Goes on after an interruption, or after the end if there are more rounds now.
-    fn go_on(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
+    fn resume(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
         self.settings = self.settings.with_changes(&resumed.changed)?;
         self.ended = false;
         self.failures = 0;

@@ -312,7 +312,7 @@ pub struct Demo {
 #[cfg(test)]
 mod tests {
     use clap::ValueEnum;
-    use logosphere_core::config::{Durability, Impersonation, OnError, Scheduling};
+    use logosphere_core::config::{Durability, ForgedSignaturePolicy, OnError, Scheduling};
     use serde_json::json;
 
     use super::*;
@@ -345,7 +345,7 @@ mod tests {
         are_all(ExportFormat::ALL);
         are_all(nulls::Null::ALL);
         are_read::<Durability>();
-        are_read::<Impersonation>();
+        are_read::<ForgedSignaturePolicy>();
         are_read::<OnError>();
         are_read::<ParseMode>();
         are_read::<Scheduling>();

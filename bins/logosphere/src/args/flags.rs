@@ -6,7 +6,7 @@ use std::time::Duration;
 use bin_support::ModelFlags;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
-use logosphere_core::config::{Durability, Impersonation, Layer, OnError, Scheduling};
+use logosphere_core::config::{Durability, ForgedSignaturePolicy, Layer, OnError, Scheduling};
 use logosphere_core::format::ParseMode;
 
 /// The settings of a run that flags can give. They go over `config.json`.
@@ -36,7 +36,7 @@ pub struct SettingFlags {
     pub parse_mode: Option<ParseMode>,
     /// What becomes of answers that are signed as the seeds are [default: keep].
     #[arg(long, value_enum, value_name = "WHAT")]
-    pub impersonation: Option<Impersonation>,
+    pub impersonation: Option<ForgedSignaturePolicy>,
     /// Append no signature to the seeds.
     #[arg(long)]
     pub no_stamp: bool,

@@ -97,7 +97,7 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use clap::{FromArgMatches as _, Parser as _};
-    use logosphere_core::config::{Durability, Impersonation, Layer, OnError, Scheduling};
+    use logosphere_core::config::{Durability, ForgedSignaturePolicy, Layer, OnError, Scheduling};
     use logosphere_core::format::ParseMode;
 
     use super::*;
@@ -176,7 +176,7 @@ mod tests {
             layer.seed = Some(5);
             layer.scheduling = Some(Scheduling::Snapshot);
             layer.parse_mode = Some(ParseMode::Strict);
-            layer.impersonation = Some(Impersonation::Discard);
+            layer.impersonation = Some(ForgedSignaturePolicy::Discard);
             layer.stamp_seeds = Some(false);
             layer.concurrency = Some(8);
             layer.on_error = Some(OnError::Stop);

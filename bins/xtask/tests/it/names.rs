@@ -171,7 +171,10 @@ const OPEN: &[(&str, &str)] = &[
         "logosphere-core/src/measures/analysis.rs",
         "pub struct AnalysisPlan {",
     ),
-    ("logosphere-core/src/run/control.rs", "pub struct Control {"),
+    (
+        "logosphere-core/src/run/control.rs",
+        "pub struct RunControl {",
+    ),
     ("logosphere-core/src/mind/call.rs", "pub struct MindError {"),
     (
         "logosphere-core/src/journal/reply.rs",
@@ -183,7 +186,7 @@ const OPEN: &[(&str, &str)] = &[
     ),
     (
         "logosphere-core/src/verify/resume.rs",
-        "pub struct Resumption {",
+        "pub struct ResumedRun {",
     ),
     (
         "logosphere-core/src/config/settings.rs",
@@ -207,7 +210,7 @@ const OPEN: &[(&str, &str)] = &[
     ),
     (
         "logosphere-core/src/verify/transcript.rs",
-        "pub struct Call {",
+        "pub struct MindCall {",
     ),
     (
         "logosphere-core/src/verify/transcript.rs",

@@ -1,7 +1,7 @@
 //! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
 
 use logosphere_core::format::{ParseMode, Parsed, parse};
-use logosphere_core::pool::{ALGORITHM, ActiveView, Keep, Origin, Pool, sample_rng};
+use logosphere_core::pool::{ALGORITHM, ActiveView, Origin, Pool, Retention, sample_rng};
 use logosphere_core::{MindId, Round};
 use serde_json::{Map, Value, json};
 
@@ -222,7 +222,7 @@ fn draw(entry: &Entry) -> Result<(), String> {
 
 /// All messages of a pool with so many.
 fn view(active: usize) -> Result<ActiveView, String> {
-    let mut pool = Pool::new(active.max(1), Keep::All);
+    let mut pool = Pool::new(active.max(1), Retention::All);
     for _ in 0..active {
         let added = pool.add("m", Origin::Seed);
         added.map_err(|error| error.to_string())?;

@@ -7,7 +7,9 @@ use strsim::levenshtein;
 
 use super::error::ConfigError;
 use super::rule::{ADDRESS, NAME, Rule, SIGNATURE, TEXT};
-use super::settings::{Durability, Impersonation, KeepSetting, OnError, Scheduling, Settings};
+use super::settings::{
+    Durability, ForgedSignaturePolicy, OnError, RetentionSetting, Scheduling, Settings,
+};
 use crate::format::ParseMode;
 use Rule::{Flag, Number, OneOf, Whole};
 
@@ -145,10 +147,10 @@ settings! {
     seed: u64 => seed, Whole(0, u64::MAX);
     scheduling: Scheduling => scheduling, OneOf(&["sequential", "snapshot"]);
     parse_mode: ParseMode => parse_mode, OneOf(&["lenient", "strict", "legacy"]);
-    impersonation: Impersonation => impersonation, OneOf(&["keep", "discard"]);
+    impersonation: ForgedSignaturePolicy => impersonation, OneOf(&["keep", "discard"]);
     stamp_seeds: bool => stamp_seeds, Flag;
     allow_zero_seeds: bool => allow_zero_seeds, Flag;
-    keep: KeepSetting => keep, OneOf(&["all", "active"]);
+    keep: RetentionSetting => keep, OneOf(&["all", "active"]);
     concurrency: usize => concurrency, Whole(1, 1000);
     on_error: OnError => on_error, OneOf(&["skip", "stop"]);
     silence_rounds: u32 => stop.silence_rounds, Whole(0, U32);

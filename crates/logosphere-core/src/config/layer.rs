@@ -9,7 +9,7 @@ pub(super) const CHOSEN: [&str; 4] = ["seed", "provider", "model", "mind"];
 
 /// A setting that a layer gives otherwise than a run has it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct SettingDifference {
     /// The setting, such as `caps.max_usd`.
     pub path: &'static str,
     /// As the run has it.
@@ -89,13 +89,13 @@ impl Layer {
     }
 
     /// What it gives otherwise than a run has it, in the order of the documentation.
-    pub fn differences(&self, run: &Settings) -> Vec<Difference> {
+    pub fn differences(&self, run: &Settings) -> Vec<SettingDifference> {
         let run = Self::of(run);
         let difference = |key: &Key| {
             let given = (key.get)(self)?;
             let run = (key.get)(&run).unwrap_or_default();
             let path = key.path;
-            (run != given).then_some(Difference { path, run, given })
+            (run != given).then_some(SettingDifference { path, run, given })
         };
         KEYS.iter().filter_map(difference).collect()
     }

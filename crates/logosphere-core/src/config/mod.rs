@@ -13,11 +13,11 @@ mod settings;
 pub use error::ConfigError;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use keys::Layer;
-pub use layer::Difference;
+pub use layer::SettingDifference;
 pub use read::read_config;
 pub(crate) use read::written;
 
 pub use settings::{
-    Caps, Durability, Effective, Impersonation, KeepSetting, ModelSettings, OnError, Options,
-    Scheduling, Settings, SettingsError, StopRules,
+    Caps, Durability, Effective, ForgedSignaturePolicy, ModelSettings, OnError, Options,
+    RetentionSetting, Scheduling, Settings, SettingsError, StopRules,
 };

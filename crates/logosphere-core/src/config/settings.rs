@@ -50,13 +50,13 @@ pub struct Settings {
     /// How answers are read.
     pub parse_mode: ParseMode,
     /// What becomes of answers that are signed as the seeds are.
-    pub impersonation: Impersonation,
+    pub impersonation: ForgedSignaturePolicy,
     /// Whether the signature is appended to the seeds.
     pub stamp_seeds: bool,
     /// Whether a run may begin without messages.
     pub allow_zero_seeds: bool,
     /// What the pool remembers.
-    pub keep: KeepSetting,
+    pub keep: RetentionSetting,
     /// Calls under way at the same time, with [`Scheduling::Snapshot`]; 1 to 1000.
     pub concurrency: usize,
     /// What a call that fails for good does to the run.
@@ -92,10 +92,10 @@ impl Default for Settings {
             seed: 0,
             scheduling: Scheduling::default(),
             parse_mode: ParseMode::default(),
-            impersonation: Impersonation::default(),
+            impersonation: ForgedSignaturePolicy::default(),
             stamp_seeds: true,
             allow_zero_seeds: false,
-            keep: KeepSetting::default(),
+            keep: RetentionSetting::default(),
             concurrency: 4,
             on_error: OnError::default(),
             stop: StopRules::default(),
@@ -210,7 +210,7 @@ pub enum Scheduling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
-pub enum Impersonation {
+pub enum ForgedSignaturePolicy {
     /// They are sent, and noted.
     #[default]
     Keep,
@@ -221,7 +221,7 @@ pub enum Impersonation {
 /// What the pool remembers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum KeepSetting {
+pub enum RetentionSetting {
     /// Every message.
     #[default]
     All,

@@ -8,11 +8,11 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::error::ExperimentError;
-use super::file::{self, Old};
+use super::file::{self, ExistingFile};
 use super::name;
 use crate::config::{self, Effective, Layer, Settings, read_config};
 use crate::format::sha256_hex;
-use crate::verify::Resumption;
+use crate::verify::ResumedRun;
 
 /// The seeds of an experiment that is given none: an `init.md` of this program.
 pub const INIT_TEMPLATE: &str = include_str!("init-template.txt");
@@ -210,12 +210,12 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError::Read`] and [`ExperimentError::Write`].
-    pub fn provide_init(&self, root: &Path) -> Result<Option<Template>, ExperimentError> {
+    pub fn ensure_init_file(&self, root: &Path) -> Result<Option<Template>, ExperimentError> {
         if self.init().exists() {
             return Ok(None);
         }
         let (bytes, template) = Self::template(root)?;
-        file::write(&self.init(), &bytes, Old::Spare)?;
+        file::write(&self.init(), &bytes, ExistingFile::Spare)?;
         Ok(Some(template))
     }
 
@@ -244,7 +244,7 @@ impl Experiment {
     ) -> Result<Vec<&'static str>, ExperimentError> {
         let init = other.read_init()?;
         let Some(config) = file::read(&other.config())? else {
-            file::write(&self.init(), &init, Old::Spare)?;
+            file::write(&self.init(), &init, ExistingFile::Spare)?;
             return Ok(Vec::new());
         };
         let written = config::written(&config, keep_seed);
@@ -252,8 +252,8 @@ impl Experiment {
             path: other.config(),
             source,
         })?;
-        file::write(&self.init(), &init, Old::Spare)?;
-        file::write(&self.config(), &config, Old::Spare)?;
+        file::write(&self.init(), &init, ExistingFile::Spare)?;
+        file::write(&self.config(), &config, ExistingFile::Spare)?;
         Ok(left_out)
     }
 
@@ -301,7 +301,7 @@ impl Experiment {
             recorded: &'a [&'a str],
         }
         let bytes = json(&Snapshot { settings, recorded });
-        file::write(&self.config(), &bytes, Old::Spare)?;
+        file::write(&self.config(), &bytes, ExistingFile::Spare)?;
         Ok(sha256_hex(&bytes))
     }
 
@@ -310,17 +310,17 @@ impl Experiment {
     /// # Errors
     /// [`ExperimentError::Write`].
     pub fn write_effective(&self, effective: &Effective) -> Result<(), ExperimentError> {
-        file::write(&self.effective(), &json(effective), Old::Replace)
+        file::write(&self.effective(), &json(effective), ExistingFile::Replace)
     }
 
     /// Where the run of this experiment is, if its journal has an event. Nothing is written.
     ///
     /// # Errors
     /// [`ExperimentError::Journal`] and [`ExperimentError::Read`].
-    pub fn begun(&self) -> Result<Option<Resumption>, ExperimentError> {
+    pub fn begun(&self) -> Result<Option<ResumedRun>, ExperimentError> {
         match self.check_unused() {
             Ok(()) => Ok(None),
-            Err(ExperimentError::HasRun { .. }) => Resumption::open(&self.journal(), &self.spool())
+            Err(ExperimentError::HasRun { .. }) => ResumedRun::open(&self.journal(), &self.spool())
                 .map(Some)
                 .map_err(|source| ExperimentError::Journal {
                     path: self.journal(),

@@ -13,7 +13,7 @@ pub(super) const DISK: Disk = Disk::new(".draft-");
 
 /// What may be done to a file that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Old {
+pub(super) enum ExistingFile {
     /// It is replaced.
     Replace,
     /// It stays, and nothing is written.
@@ -21,13 +21,13 @@ pub(super) enum Old {
 }
 
 /// Writes a file to the disk, then moves it to its place in one step.
-pub(super) fn write(path: &Path, content: &[u8], old: Old) -> Result<(), ExperimentError> {
+pub(super) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<(), ExperimentError> {
     let written = match old {
-        Old::Replace => DISK.replace(path, content),
-        Old::Spare => DISK.create(path, content),
+        ExistingFile::Replace => DISK.replace(path, content),
+        ExistingFile::Spare => DISK.create(path, content),
     };
     written.map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists if old == Old::Spare => ExperimentError::Exists {
+        io::ErrorKind::AlreadyExists if old == ExistingFile::Spare => ExperimentError::Exists {
             path: path.to_owned(),
         },
         _ => ExperimentError::Write {

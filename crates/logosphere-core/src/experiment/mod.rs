@@ -2,12 +2,12 @@
 
 mod directory;
 mod error;
+mod estimate;
 mod file;
-mod forecast;
 mod lock;
 mod name;
 
 pub use directory::{ConfigFile, Experiment, INIT_TEMPLATE, Template};
 pub use error::ExperimentError;
-pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
+pub use estimate::{AnswerProfile, Consumption, Estimate, TokenPrices};
 pub use lock::ExperimentLock;

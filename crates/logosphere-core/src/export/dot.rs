@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::graph::Graph;
 use super::kind::ExportKind;
-use crate::format::without_stamp;
+use crate::format::without_signature;
 use crate::verify::Transcript;
 
 /// Characters of a text that a label shows.
@@ -19,7 +19,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     writeln!(out, "digraph {kind} {{")?;
     for (id, message) in run.messages.iter().enumerate() {
-        let label = label(without_stamp(&message.text));
+        let label = label(without_signature(&message.text));
         let round = message.round;
         writeln!(out, "  {id} [label=\"{id}: {label}\", round={round}];")?;
     }

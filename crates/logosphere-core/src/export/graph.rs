@@ -1,7 +1,7 @@
 //! Messages and arrows between them.
 
 use crate::measures::lineage::{Lineage, Parent};
-use crate::pool::MsgId;
+use crate::pool::MessageId;
 use crate::verify::Transcript;
 
 /// Arrows between messages, in the order of what they point to.
@@ -13,8 +13,8 @@ pub(super) struct Graph {
 /// An arrow from a message to a newer one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
-    pub(super) from: MsgId,
-    pub(super) to: MsgId,
+    pub(super) from: MessageId,
+    pub(super) to: MessageId,
     /// What is known about descent; none for exposure.
     pub(super) descent: Option<Descent>,
 }

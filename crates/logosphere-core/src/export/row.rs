@@ -3,10 +3,10 @@
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::graph::Graph;
-use crate::format::without_stamp;
+use crate::format::without_signature;
 use crate::measures::lineage::{Lineage, Node};
 use crate::measures::metrics::{Metric, Window, measure};
-use crate::pool::MsgId;
+use crate::pool::MessageId;
 use crate::verify::{Message, Transcript};
 
 /// Rows of the same columns.
@@ -18,17 +18,17 @@ pub(super) struct Rows<'a> {
 /// A value for each column.
 pub(super) struct Row<'a> {
     columns: &'static [&'static str],
-    pub(super) values: Vec<Value<'a>>,
+    pub(super) values: Vec<CellValue<'a>>,
 }
 
 /// A value. Numbers are never taken for text.
-pub(super) enum Value<'a> {
+pub(super) enum CellValue<'a> {
     None,
     Text(&'a str),
     Whole(u64),
     Number(f64),
     Truth(bool),
-    Ids(Vec<MsgId>),
+    Ids(Vec<MessageId>),
 }
 
 impl Serialize for Row<'_> {
@@ -36,12 +36,12 @@ impl Serialize for Row<'_> {
         let mut map = serializer.serialize_map(Some(self.values.len()))?;
         for (column, value) in self.columns.iter().zip(&self.values) {
             match value {
-                Value::None => map.serialize_entry(column, &())?,
-                Value::Text(text) => map.serialize_entry(column, text)?,
-                Value::Whole(number) => map.serialize_entry(column, number)?,
-                Value::Number(number) => map.serialize_entry(column, number)?,
-                Value::Truth(truth) => map.serialize_entry(column, truth)?,
-                Value::Ids(ids) => map.serialize_entry(column, ids)?,
+                CellValue::None => map.serialize_entry(column, &())?,
+                CellValue::Text(text) => map.serialize_entry(column, text)?,
+                CellValue::Whole(number) => map.serialize_entry(column, number)?,
+                CellValue::Number(number) => map.serialize_entry(column, number)?,
+                CellValue::Truth(truth) => map.serialize_entry(column, truth)?,
+                CellValue::Ids(ids) => map.serialize_entry(column, ids)?,
             }
         }
         map.end()
@@ -50,7 +50,7 @@ impl Serialize for Row<'_> {
 
 fn rows<'a>(
     columns: &'static [&'static str],
-    rows: impl Iterator<Item = Vec<Value<'a>>>,
+    rows: impl Iterator<Item = Vec<CellValue<'a>>>,
 ) -> Rows<'a> {
     let rows = rows.map(|values| Row { columns, values });
     Rows {
@@ -59,8 +59,8 @@ fn rows<'a>(
     }
 }
 
-fn whole<'a>(number: impl Into<u64>) -> Value<'a> {
-    Value::Whole(number.into())
+fn whole<'a>(number: impl Into<u64>) -> CellValue<'a> {
+    CellValue::Whole(number.into())
 }
 
 /// A row for each message: where it comes from and what came of it.
@@ -73,17 +73,21 @@ pub(super) fn lineage<'a>(run: &'a Transcript, lineage: &Lineage) -> Rows<'a> {
         vec![
             whole(node.id),
             whole(node.round),
-            parent.map_or(Value::None, |parent| whole(parent.id)),
-            parent.map_or(Value::None, |parent| Value::Text(parent.method.name())),
-            parent.map_or(Value::None, |parent| Value::Number(parent.confidence)),
-            Value::Ids(others.iter().map(|parent| parent.id).collect()),
+            parent.map_or(CellValue::None, |parent| whole(parent.id)),
+            parent.map_or(CellValue::None, |parent| {
+                CellValue::Text(parent.method.name())
+            }),
+            parent.map_or(CellValue::None, |parent| {
+                CellValue::Number(parent.confidence)
+            }),
+            CellValue::Ids(others.iter().map(|parent| parent.id).collect()),
             whole(node.root),
             whole(node.depth),
             whole(node.children),
             whole(node.descendants),
             whole(node.lifetime),
-            Value::Truth(node.alive),
-            Value::Text(&message.text),
+            CellValue::Truth(node.alive),
+            CellValue::Text(&message.text),
         ]
     };
     let columns = &[
@@ -113,8 +117,8 @@ pub(super) fn exposure(run: &Transcript) -> Rows<'_> {
         vec![
             whole(edge.from),
             whole(edge.to),
-            call.map_or(Value::None, |call| whole(call.round)),
-            call.map_or(Value::None, |call| whole(call.mind.0)),
+            call.map_or(CellValue::None, |call| whole(call.round)),
+            call.map_or(CellValue::None, |call| whole(call.mind.0)),
         ]
     });
     rows(&["source", "target", "round", "mind"], edges)
@@ -124,19 +128,19 @@ pub(super) fn exposure(run: &Transcript) -> Rows<'_> {
 pub(super) fn messages(run: &Transcript) -> Rows<'_> {
     let messages = run.messages.iter().enumerate().map(|(id, message)| {
         let call = message.call.and_then(|call| run.calls.get(call));
-        let bare = without_stamp(&message.text);
+        let bare = without_signature(&message.text);
         // What was removed begins with the blank line before the signature.
         let signature = message.text[bare.len()..].trim_start_matches('\n');
         vec![
             whole(id as u64),
             whole(message.round),
-            call.map_or(Value::None, |call| whole(call.mind.0)),
-            Value::Truth(message.call.is_none()),
-            call.map_or(Value::None, |call| Value::Text(&call.model)),
-            Value::Ids(call.map(|call| call.sampled.clone()).unwrap_or_default()),
-            Value::Text(signature),
+            call.map_or(CellValue::None, |call| whole(call.mind.0)),
+            CellValue::Truth(message.call.is_none()),
+            call.map_or(CellValue::None, |call| CellValue::Text(&call.model)),
+            CellValue::Ids(call.map(|call| call.sampled.clone()).unwrap_or_default()),
+            CellValue::Text(signature),
             whole(bare.chars().count() as u64),
-            Value::Text(&message.text),
+            CellValue::Text(&message.text),
         ]
     });
     let columns = &[
@@ -165,12 +169,12 @@ pub(super) fn metrics(run: &Transcript) -> Rows<'static> {
         };
         series.points.into_iter().map(move |point| {
             vec![
-                Value::Text(metric.name()),
-                Value::Text(window),
-                metric.encoder().map_or(Value::None, Value::Text),
+                CellValue::Text(metric.name()),
+                CellValue::Text(window),
+                metric.encoder().map_or(CellValue::None, CellValue::Text),
                 whole(point.round),
                 whole(point.n as u64),
-                point.value.map_or(Value::None, Value::Number),
+                point.value.map_or(CellValue::None, CellValue::Number),
             ]
         })
     });

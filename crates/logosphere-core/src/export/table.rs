@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use csv::{Terminator, WriterBuilder};
 
-use super::row::{Rows, Value};
+use super::row::{CellValue, Rows};
 
 /// Writes RFC 4180: CRLF, a header, quotes where they are needed. Texts that a spreadsheet takes for formulas get an
 /// apostrophe unless `raw`.
@@ -22,18 +22,18 @@ pub(super) fn csv(rows: &Rows<'_>, raw: bool, out: &mut impl Write) -> io::Resul
     csv.flush()
 }
 
-fn cell(value: &Value<'_>, raw: bool) -> String {
+fn cell(value: &CellValue<'_>, raw: bool) -> String {
     match value {
-        Value::None => String::new(),
-        Value::Text(text) => {
+        CellValue::None => String::new(),
+        CellValue::Text(text) => {
             let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
             let guard = if formula && !raw { "'" } else { "" };
             format!("{guard}{text}")
         }
-        Value::Whole(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Truth(truth) => truth.to_string(),
-        Value::Ids(ids) => {
+        CellValue::Whole(number) => number.to_string(),
+        CellValue::Number(number) => number.to_string(),
+        CellValue::Truth(truth) => truth.to_string(),
+        CellValue::Ids(ids) => {
             let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
             ids.join(" ")
         }

@@ -1,9 +1,9 @@
 //! How an answer is read in a run.
 
-use super::blocks::{Cut, Rest};
-use super::notes::{has_near_delimiter, has_reasoning_tag, imitates_stamp, is_invisible};
+use super::blocks::{AfterEnd, Cut};
+use super::notes::{has_near_delimiter, has_reasoning_tag, imitates_seed, is_invisible};
 use super::parsed::{End, Note, ParseMode, Parsed, Reason, Spans, is_blank, lost};
-use super::signature::{self, stamped};
+use super::signature::{self, with_signature};
 
 /// Reads an answer by the rules of `mode`, lenient or strict. `signs` accepts a signature.
 pub(super) fn read(
@@ -18,7 +18,7 @@ pub(super) fn read(
     let signed = (rest.as_ref()).and_then(|rest| signature::find(raw, rest.first.clone(), signs));
     let sent = signed.clone().map_or("", |place| &raw[place]);
     let messages = (cut.messages().iter())
-        .map(|block| stamped(&raw[block.clone()], sent))
+        .map(|block| with_signature(&raw[block.clone()], sent))
         .collect::<Vec<_>>();
 
     let completed = cut.end != End::None;
@@ -45,13 +45,13 @@ pub(super) fn read(
     if lenient {
         let ended = cut.tail.filter(|_| completed).unwrap_or(raw.len());
         let unsigned = || cut.messages().iter().map(|block| &raw[block.clone()]);
-        let after = |rest: &Rest| {
+        let after = |rest: &AfterEnd| {
             rest.more.is_some() || signed.is_none() && !is_blank(&raw[rest.first.clone()])
         };
         let found = [
             (
                 Note::ImitatesSeedStamp,
-                signed.is_none() && unsigned().any(|text| imitates_stamp(text, init_signature)),
+                signed.is_none() && unsigned().any(|text| imitates_seed(text, init_signature)),
             ),
             (
                 Note::ImpersonatesInit,

@@ -18,7 +18,7 @@ pub(crate) struct Cut {
 }
 
 /// What stands behind the end.
-pub(crate) struct Rest {
+pub(crate) struct AfterEnd {
     /// Up to the next delimiter line, or to the end of the text.
     pub(crate) first: Range<usize>,
     /// The first text behind that, which nobody reads.
@@ -73,12 +73,12 @@ impl Cut {
     }
 
     /// What stands behind the end, if there is one.
-    pub(crate) fn rest(&self, raw: &str, mode: ParseMode) -> Option<Rest> {
+    pub(crate) fn rest(&self, raw: &str, mode: ParseMode) -> Option<AfterEnd> {
         let start = self.tail.filter(|_| self.end != End::None)?;
         let mut blocks = blocks(raw, start, mode);
         let first = blocks.next()?;
         let more = blocks.find(|block| !is_blank(&raw[block.clone()]));
-        Some(Rest { first, more })
+        Some(AfterEnd { first, more })
     }
 }
 

@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::parsed::{End, Parsed, Reason, Spans, is_blank, lost, trimmed};
 use super::prompt::SEPARATOR;
-use super::signature::{LONGEST, stamped};
+use super::signature::{LONGEST, with_signature};
 
 /// Reads an answer as that program did. What it did not know is set as its rules suggest.
 pub(super) fn read(raw: &str) -> Parsed {
@@ -54,7 +54,7 @@ pub(super) fn read(raw: &str) -> Parsed {
         }
         let messages = blocks[1..blank].iter();
         parsed.messages = messages
-            .map(|block| stamped(text(block), &parsed.signature))
+            .map(|block| with_signature(text(block), &parsed.signature))
             .collect();
         parsed.reason = if parsed.messages.is_empty() {
             Reason::Silence

@@ -24,4 +24,6 @@ pub(crate) use prompt::SEPARATOR;
 pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
 pub(crate) use rules::Rules;
 pub use signature::is_signature;
-pub(crate) use signature::{find as find_signature, may_be_signature, stamped, without_stamp};
+pub(crate) use signature::{
+    find as find_signature, may_be_signature, with_signature, without_signature,
+};

@@ -104,7 +104,7 @@ pub(super) fn is_hidden(char: char) -> bool {
 }
 
 /// Whether a text ends as a seed does.
-pub(super) fn imitates_stamp(text: &str, init_signature: &str) -> bool {
+pub(super) fn imitates_seed(text: &str, init_signature: &str) -> bool {
     let last = text.rsplit('\n').next();
     last.is_some_and(|line| line.trim_end_matches('\r') == init_signature)
 }

@@ -33,7 +33,7 @@ pub(crate) fn find(
 }
 
 /// A message as it is sent: with the signature below it.
-pub(crate) fn stamped(message: &str, signature: &str) -> String {
+pub(crate) fn with_signature(message: &str, signature: &str) -> String {
     if signature.is_empty() {
         return message.to_owned();
     }
@@ -45,7 +45,7 @@ pub(crate) fn stamped(message: &str, signature: &str) -> String {
 }
 
 /// A text without the stamp at its end, if it has one: two line feeds and a signature.
-pub(crate) fn without_stamp(text: &str) -> &str {
+pub(crate) fn without_signature(text: &str) -> &str {
     match text.rsplit_once("\n\n") {
         Some((rest, last)) if may_be_signature(last) => rest,
         _ => text,

@@ -10,7 +10,7 @@ use super::failure::FailureClass;
 use super::reply::TokenUse;
 use crate::config::{Effective, Options};
 use crate::format::{End, Note, ParseMode, Reason, Rules, sha256_hex};
-use crate::pool::{ALGORITHM, MindId, MsgId, Round};
+use crate::pool::{ALGORITHM, MessageId, MindId, Round};
 
 /// The version of the form that new journals have; older ones are read by their own rules.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -115,7 +115,7 @@ impl ExperimentStart {
         let settings = &effective.settings;
         let seeds: Vec<_> = (0..)
             .zip(seeds)
-            .map(|(id, text)| SeedText::new(MsgId(id), text))
+            .map(|(id, text)| SeedText::new(MessageId(id), text))
             .collect();
         let prompt = settings.system_prompt.clone();
         Self {
@@ -185,14 +185,14 @@ pub struct RngFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeedText {
     /// Its id, from 0.
-    pub id: MsgId,
+    pub id: MessageId,
     /// The text, stamp included.
     pub text: String,
 }
 
 impl SeedText {
     /// Returns a message that has this id in the pool.
-    pub fn new(id: MsgId, text: impl Into<String>) -> Self {
+    pub fn new(id: MessageId, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { id, text }
     }
@@ -247,11 +247,11 @@ pub struct MindInvocation {
     /// The answer as it came.
     pub raw_output: String,
     /// The ids of what it read, in the order of the prompt.
-    pub sampled_ids: Vec<MsgId>,
+    pub sampled_ids: Vec<MessageId>,
     /// The ids of what it sent.
-    pub added_ids: Vec<MsgId>,
+    pub added_ids: Vec<MessageId>,
     /// The ids of what it read and sent again byte for byte.
-    pub echoed_ids: Vec<MsgId>,
+    pub echoed_ids: Vec<MessageId>,
     /// How the answer was read.
     pub parse: ParseFacts,
     /// SHA-256 of the whole prompt.
@@ -370,7 +370,7 @@ pub struct RoundEnd {
     /// These messages.
     pub pool_delta: Vec<String>,
     /// Their ids.
-    pub added_ids: Vec<MsgId>,
+    pub added_ids: Vec<MessageId>,
     /// How well the round's answers kept to the format.
     pub protocol: Protocol,
     /// Tokens of the run so far.

@@ -8,8 +8,8 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 
 use super::event::Event;
 use super::line::encode;
+use super::pending::PendingReply;
 use super::sink::{JournalError, JournalSink};
-use super::spool::Spooled;
 use crate::config::Durability;
 
 /// A journal in a file, with its spool beside it.
@@ -85,7 +85,7 @@ impl JournalSink for FileJournal {
         Ok(())
     }
 
-    fn spool(&mut self, answer: &Spooled) -> Result<(), JournalError> {
+    fn spool(&mut self, answer: &PendingReply) -> Result<(), JournalError> {
         self.line.clear();
         // A Vec takes everything, and an answer has no maps.
         let _ = serde_json::to_writer(&mut self.line, answer);

@@ -4,17 +4,17 @@ mod event;
 mod failure;
 mod file;
 mod line;
+mod pending;
 mod read;
 mod reply;
 mod sink;
-mod spool;
 
 pub use file::FileJournal;
 pub(crate) use line::encode;
-pub use read::{Damage, Entry, ReadError, Reader, is_legacy};
+pub use pending::{PendingReply, read_spool};
+pub use read::{CorruptionKind, Entry, ReadError, Reader, is_legacy};
 pub use reply::{MindReply, TokenUse};
 pub use sink::{JournalError, JournalSink, MemJournal};
-pub use spool::{Spooled, read_spool};
 
 pub use event::{
     AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, InterruptCause, Line,

@@ -51,7 +51,7 @@ pub enum ReadError {
         /// Its type; empty where it cannot be told.
         kind: String,
         /// How.
-        damage: Damage,
+        damage: CorruptionKind,
     },
 }
 
@@ -61,7 +61,7 @@ impl ReadError {
         matches!(
             self,
             Self::Damaged {
-                damage: Damage::OldProgram | Damage::SchemaVersion { .. },
+                damage: CorruptionKind::OldProgram | CorruptionKind::SchemaVersion { .. },
                 ..
             }
         )
@@ -80,7 +80,7 @@ fn named(kind: &str) -> String {
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Damage {
+pub enum CorruptionKind {
     /// The line end is missing: it was not written to its end.
     #[error("ends without a line feed, so it was not written to its end; `resume` sets it aside")]
     Torn,
@@ -179,37 +179,37 @@ impl<R: BufRead> Reader<R> {
             damage,
         };
         if self.line.last() != Some(&b'\n') {
-            return Err(damaged("", Damage::Torn));
+            return Err(damaged("", CorruptionKind::Torn));
         }
         self.line.pop();
         if number == 1 && self.line.starts_with("\u{feff}".as_bytes()) {
-            return Err(damaged("", Damage::Bom));
+            return Err(damaged("", CorruptionKind::Bom));
         }
         if self.line.last() == Some(&b'\r') {
-            return Err(damaged("", Damage::Crlf));
+            return Err(damaged("", CorruptionKind::Crlf));
         }
         let form = |kind: &str, message: String| {
             // The line is the journal's, not that of the one object.
             let message = message.replace(" at line 1 column ", " at column ");
-            damaged(kind, Damage::Form { message })
+            damaged(kind, CorruptionKind::Form { message })
         };
         if number == 1 && is_legacy(&String::from_utf8_lossy(&self.line)) {
-            return Err(damaged("experiment_start", Damage::OldProgram));
+            return Err(damaged("experiment_start", CorruptionKind::OldProgram));
         }
         let head: Head =
             serde_json::from_slice(&self.line).map_err(|error| form("", error.to_string()))?;
         let kind = head.r#type.clone();
         if (number == 1) != (kind == "experiment_start") {
             let damage = if number == 1 {
-                Damage::NoStart
+                CorruptionKind::NoStart
             } else {
-                Damage::SecondStart
+                CorruptionKind::SecondStart
             };
             return Err(damaged(&kind, damage));
         }
         if head.seq != self.seq {
             let (expected, found) = (self.seq, head.seq);
-            return Err(damaged(&kind, Damage::Seq { expected, found }));
+            return Err(damaged(&kind, CorruptionKind::Seq { expected, found }));
         }
         let line = decode(head, &self.line).map_err(|error| form(&kind, error))?;
         if let Some(Line {
@@ -219,7 +219,7 @@ impl<R: BufRead> Reader<R> {
         {
             if !(1..=SCHEMA_VERSION).contains(&start.schema_version) {
                 let found = start.schema_version;
-                return Err(damaged(&kind, Damage::SchemaVersion { found }));
+                return Err(damaged(&kind, CorruptionKind::SchemaVersion { found }));
             }
             self.chain.clone_from(&start.run_id);
         }
@@ -241,12 +241,12 @@ impl<R: BufRead> Reader<R> {
         };
         let Some(before) = before_chain(&self.line) else {
             let message = "the chain is not its last field".to_owned();
-            return Err(damaged(Damage::Form { message }));
+            return Err(damaged(CorruptionKind::Form { message }));
         };
         let expected = chain(&self.chain, before);
         let found = line::chain_of(&self.line, before.len());
         if expected != found {
-            return Err(damaged(Damage::Chain { expected, found }));
+            return Err(damaged(CorruptionKind::Chain { expected, found }));
         }
         self.chain = expected;
         Ok(())

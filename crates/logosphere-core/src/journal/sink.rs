@@ -7,7 +7,7 @@ use futures_util::future::{self, BoxFuture, FutureExt as _};
 
 use super::event::Event;
 use super::line::encode;
-use super::spool::Spooled;
+use super::pending::PendingReply;
 
 /// Where events go.
 pub trait JournalSink {
@@ -30,7 +30,7 @@ pub trait JournalSink {
     ///
     /// # Errors
     /// It is not kept.
-    fn spool(&mut self, answer: &Spooled) -> Result<(), JournalError> {
+    fn spool(&mut self, answer: &PendingReply) -> Result<(), JournalError> {
         let _ = answer;
         Ok(())
     }

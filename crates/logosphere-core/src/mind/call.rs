@@ -36,15 +36,15 @@ impl MindInput {
     }
 }
 
-/// What stays on this side of a call.
+/// What stays on this context of a call.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct CallContext {
     nonce: [u8; 32],
     call_key: String,
     attempt: Arc<AtomicU32>,
 }
 
-impl Side {
+impl CallContext {
     /// That of mind `mind` (from 0) in round `round` (from 1).
     pub fn new(seed: u64, round: Round, mind: MindId) -> Self {
         let mut hash = Sha256::new();

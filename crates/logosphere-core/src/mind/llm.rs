@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use llm_client::{Block, Client, Error, ErrorClass, Request, Sampling, Warning};
 
 use super::Mind;
-use super::call::{MindError, MindInput, Side, WireRequest};
+use super::call::{CallContext, MindError, MindInput, WireRequest};
 use crate::journal::{AttemptFacts, MindReply, TokenUse};
 
 /// Counts of tokens above which a server cannot be right, and the bytes that an estimate takes for a token.
@@ -46,12 +46,16 @@ impl Mind for LlmMind {
         })
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(
+        &self,
+        input: &MindInput,
+        context: &CallContext,
+    ) -> Result<MindReply, MindError> {
         let request = Request {
-            replay_key: Some(side.call_key().to_owned()),
+            replay_key: Some(context.call_key().to_owned()),
             ..wire(input)
         };
-        let counter = side.attempt().clone();
+        let counter = context.attempt().clone();
         let reply = self.client.complete_counting(&request, counter).await;
         let reply = reply.map_err(|error| mind_error(&error))?;
         let usage = &reply.usage;

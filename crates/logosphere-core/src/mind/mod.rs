@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use crate::journal::MindReply;
 
-pub use call::{MindError, MindInput, Side, WireRequest};
+pub use call::{CallContext, MindError, MindInput, WireRequest};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub(crate) use local::invented;
@@ -34,9 +34,13 @@ pub trait Mind: Send + Sync {
         Ok(WireRequest::local(input))
     }
 
-    /// The answer to `input`. `side` is randomness for minds that are programs; one that asks a model must not let any
+    /// The answer to `input`. `context` is randomness for minds that are programs; one that asks a model must not let any
     /// of it out.
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError>;
+    async fn respond(
+        &self,
+        input: &MindInput,
+        context: &CallContext,
+    ) -> Result<MindReply, MindError>;
 }
 
 #[async_trait]
@@ -49,7 +53,11 @@ impl<M: Mind + ?Sized> Mind for Box<M> {
         (**self).request(input)
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
-        (**self).respond(input, side).await
+    async fn respond(
+        &self,
+        input: &MindInput,
+        context: &CallContext,
+    ) -> Result<MindReply, MindError> {
+        (**self).respond(input, context).await
     }
 }

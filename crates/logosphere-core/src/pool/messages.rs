@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::sampler::{SampleRng, draw};
 use crate::format::{ParseMode, holds_delimiter, is_blank};
 
-pub use super::number::MsgId;
+pub use super::number::MessageId;
 
 /// What a pool remembers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keep {
+pub enum Retention {
     /// Every message.
     #[default]
     All,
@@ -30,11 +30,11 @@ pub enum Origin {
 /// Messages, append-only. Texts are never altered, joined or told apart from equal ones.
 ///
 /// ```
-/// use logosphere_core::pool::{Keep, Origin, Pool};
+/// use logosphere_core::pool::{Origin, Pool, Retention};
 /// use logosphere_core::pool::sample_rng;
 /// use logosphere_core::{MindId, Round};
 ///
-/// let mut pool = Pool::new(2, Keep::All);
+/// let mut pool = Pool::new(2, Retention::All);
 /// for text in ["a", "b", "c"] {
 ///     pool.add(text, Origin::Seed)?;
 /// }
@@ -70,20 +70,20 @@ pub enum PoolError {
         /// How it begins, 40 characters at most.
         start: String,
     },
-    /// A pool with [`Keep::Active`] has no history.
+    /// A pool with [`Retention::Active`] has no history.
     #[error("the pool keeps active messages only; the history is in the journal")]
     HistoryNotKept,
 }
 
 impl Pool {
     /// An empty pool of which the newest `max_active` messages can be seen.
-    pub fn new(max_active: usize, keep: Keep) -> Self {
+    pub fn new(max_active: usize, keep: Retention) -> Self {
         Self {
             max_active,
             mode: ParseMode::default(),
             texts: match keep {
-                Keep::All => Texts::Arena(Arena::default()),
-                Keep::Active => Texts::Ring {
+                Retention::All => Texts::Arena(Arena::default()),
+                Retention::Active => Texts::Ring {
                     first: 0,
                     texts: VecDeque::new(),
                 },
@@ -104,7 +104,7 @@ impl Pool {
     ///
     /// # Errors
     /// [`PoolError::Blank`] and [`PoolError::Delimiter`]: a text that no answer can have sent.
-    pub fn add(&mut self, text: &str, origin: Origin) -> Result<MsgId, PoolError> {
+    pub fn add(&mut self, text: &str, origin: Origin) -> Result<MessageId, PoolError> {
         if is_blank(text) {
             return Err(PoolError::Blank);
         }
@@ -113,7 +113,7 @@ impl Pool {
                 start: text.chars().take(40).collect(),
             });
         }
-        let id = MsgId(self.len());
+        let id = MessageId(self.len());
         self.texts.push(text);
         if origin == Origin::Seed {
             self.seeds += 1;
@@ -123,29 +123,29 @@ impl Pool {
     }
 
     /// `min(k, active)` messages in the order drawn, each at most once, all orders equally likely.
-    pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MsgId> {
+    pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MessageId> {
         self.snapshot().sample(k, rng)
     }
 
     /// A message's text; none once it is forgotten.
-    pub fn text(&self, id: MsgId) -> Option<&str> {
+    pub fn text(&self, id: MessageId) -> Option<&str> {
         self.texts.get(id)
     }
 
     /// What can be seen, oldest first.
-    pub fn active(&self) -> impl ExactSizeIterator<Item = MsgId> {
+    pub fn active(&self) -> impl ExactSizeIterator<Item = MessageId> {
         let range = self.active_range();
         let first = range.start;
-        (0..self.active_len()).map(move |offset| MsgId(first + offset as u64))
+        (0..self.active_len()).map(move |offset| MessageId(first + offset as u64))
     }
 
     /// Every message, oldest first.
     ///
     /// # Errors
     /// [`PoolError::HistoryNotKept`].
-    pub fn all(&self) -> Result<impl Iterator<Item = MsgId>, PoolError> {
+    pub fn all(&self) -> Result<impl Iterator<Item = MessageId>, PoolError> {
         match self.texts {
-            Texts::Arena(_) => Ok((0..self.len()).map(MsgId)),
+            Texts::Arena(_) => Ok((0..self.len()).map(MessageId)),
             Texts::Ring { .. } => Err(PoolError::HistoryNotKept),
         }
     }
@@ -202,10 +202,10 @@ impl Pool {
 
 impl ActiveView {
     /// As [`Pool::sample`], from this view.
-    pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MsgId> {
+    pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MessageId> {
         let active = (self.0.end - self.0.start) as usize;
         let offsets = draw(k, active, rng).into_iter();
-        (offsets.map(|offset| MsgId(self.0.start + offset as u64))).collect()
+        (offsets.map(|offset| MessageId(self.0.start + offset as u64))).collect()
     }
 }
 
@@ -227,7 +227,7 @@ impl Texts {
         }
     }
 
-    fn get(&self, id: MsgId) -> Option<&str> {
+    fn get(&self, id: MessageId) -> Option<&str> {
         match self {
             Self::Arena(arena) => arena.get(usize::try_from(id.0).ok()?),
             Self::Ring { first, texts } => {
@@ -257,12 +257,12 @@ impl Texts {
 #[derive(Debug, Clone, Default)]
 struct Arena {
     chunks: Vec<String>,
-    places: Vec<Place>,
+    places: Vec<TextOffset>,
 }
 
 /// Where a text begins. It ends where the next one of its chunk begins.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct TextOffset {
     chunk: u32,
     start: u32,
 }
@@ -279,7 +279,7 @@ impl Arena {
         }
         let chunk = self.chunks.len() - 1;
         let last = &mut self.chunks[chunk];
-        self.places.push(Place {
+        self.places.push(TextOffset {
             chunk: chunk as u32,
             start: last.len() as u32,
         });

@@ -4,7 +4,7 @@ mod messages;
 mod number;
 mod sampler;
 
-pub use messages::{ActiveView, Keep, Origin, Pool, PoolError};
-pub use number::{MindId, MsgId, Round};
+pub use messages::{ActiveView, Origin, Pool, PoolError, Retention};
+pub use number::{MessageId, MindId, Round};
 pub(crate) use sampler::draw;
 pub use sampler::{ALGORITHM, SampleRng, sample_rng};

@@ -18,7 +18,7 @@ pub struct MindId(pub u32);
 
 /// The number of a message, from 0, seeds first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub struct MsgId(pub u64);
+pub struct MessageId(pub u64);
 
 impl Round {
     /// Returns the round after this one.
@@ -46,7 +46,7 @@ impl MindId {
     }
 }
 
-impl MsgId {
+impl MessageId {
     /// Returns the number of the message at a place among all messages.
     pub fn at(place: usize) -> Self {
         Self(place as u64)
@@ -70,8 +70,8 @@ impl From<Round> for f64 {
     }
 }
 
-impl From<MsgId> for u64 {
-    fn from(message: MsgId) -> Self {
+impl From<MessageId> for u64 {
+    fn from(message: MessageId) -> Self {
         message.0
     }
 }
@@ -88,13 +88,13 @@ impl fmt::Display for MindId {
     }
 }
 
-impl fmt::Display for MsgId {
+impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl fmt::Debug for MsgId {
+impl fmt::Debug for MessageId {
     /// As the number, for lists of messages in errors.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -9,8 +9,8 @@ use crate::journal::{
     CallError, ExperimentEnd, ExperimentStart, MindInvocation, Protocol, RoundEnd, RunInterrupted,
     RunResumed, TokenTotals,
 };
-use crate::pool::{Keep, Round};
-use crate::state::{State, dollars};
+use crate::pool::{Retention, Round};
+use crate::state::{RunState, dollars};
 use crate::verify::{Fold, Observer, ResumeError, Transcript};
 
 /// What a journal says of a run beside its messages.
@@ -84,8 +84,8 @@ impl RunFacts {
     /// # Errors
     /// As of [`Transcript::read`].
     pub fn read(journal: impl BufRead) -> Result<(Self, Transcript), ResumeError> {
-        let fold = Fold::keeping(journal, Keep::Active)?.until_torn();
-        let mut seen = Seen {
+        let fold = Fold::keeping(journal, Retention::Active)?.until_torn();
+        let mut seen = FactCollector {
             transcript: Transcript::begin(fold.start()),
             end: RunEnd::Open,
             resumed: 0,
@@ -132,7 +132,7 @@ impl RunFacts {
 }
 
 /// The facts that the state of a run does not keep.
-struct Seen {
+struct FactCollector {
     transcript: Transcript,
     end: RunEnd,
     resumed: u64,
@@ -145,8 +145,8 @@ struct Seen {
     estimated: bool,
 }
 
-impl Observer for Seen {
-    fn on_call(&mut self, call: &MindInvocation, number: u64, state: &State) {
+impl Observer for FactCollector {
+    fn on_call(&mut self, call: &MindInvocation, number: u64, state: &RunState) {
         self.transcript.on_call(call, number, state);
         let model = match call.model_answered.as_str() {
             "" => &call.model_asked,
@@ -164,7 +164,7 @@ impl Observer for Seen {
         self.estimated |= call.tokens.estimated;
     }
 
-    fn on_round(&mut self, end: &RoundEnd, state: &State) {
+    fn on_round(&mut self, end: &RoundEnd, state: &RunState) {
         self.transcript.on_round(end, state);
         self.rounds.push(RoundFacts {
             round: end.round,
@@ -178,11 +178,11 @@ impl Observer for Seen {
         *self.failures.entry(error.class.as_str()).or_default() += 1;
     }
 
-    fn on_interrupt(&mut self, stop: &RunInterrupted, _: &State) {
+    fn on_interrupt(&mut self, stop: &RunInterrupted, _: &RunState) {
         self.end = RunEnd::Interrupted(stop.clone());
     }
 
-    fn on_resume(&mut self, _: &RunResumed, _: &State) {
+    fn on_resume(&mut self, _: &RunResumed, _: &RunState) {
         self.end = RunEnd::Open;
         self.resumed += 1;
     }

@@ -6,7 +6,7 @@ use super::data::ReportData;
 use super::facts::RunEnd;
 use super::shown::{counted, percent};
 use crate::config::Scheduling;
-use crate::format::{Note, without_stamp};
+use crate::format::{Note, without_signature};
 
 /// Answers from which on a loss is worth a warning, and the share of them that is.
 const ENOUGH: u64 = 20;
@@ -146,7 +146,7 @@ fn notices(data: &ReportData) -> Vec<(Status, String)> {
     let seeds = data.transcript.messages.iter().take(data.transcript.seeds);
     if seeds
         .clone()
-        .any(|seed| without_stamp(&seed.text) != seed.text)
+        .any(|seed| without_signature(&seed.text) != seed.text)
     {
         notices.push((
             Status::Info,

@@ -3,10 +3,10 @@
 use report_kit::{Axis, Cell, Plot, Section, Series};
 
 use super::data::ReportData;
-use super::messages::Messages;
+use super::messages::MessageBrowser;
 use super::shown::{drawn, filled, number};
 
-pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
+pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let summary = &data.analysis.lineage;
     let columns = [
         "Message",

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::data::ReportData;
 use crate::format::{Reason, Spans, is_blank, parse_in_run};
-use crate::pool::MsgId;
-use crate::verify::Call;
+use crate::pool::MessageId;
+use crate::verify::MindCall;
 
 /// Bytes that the answers and what is said of them may take. A longer run shows its beginning and its end.
 const BUDGET: usize = 4_000_000;
@@ -19,33 +19,33 @@ const OVERHEAD: usize = 130;
 const CHILDREN: usize = 20;
 
 /// The browser of messages, and which of them are in it.
-pub(super) struct Messages {
+pub(super) struct MessageBrowser {
     browser: Browser,
     /// The place of each message.
-    places: BTreeMap<MsgId, usize>,
+    places: BTreeMap<MessageId, usize>,
     /// The calls without a message.
     silent: BTreeSet<usize>,
     left_out: usize,
 }
 
 /// An item, before its relatives have places.
-enum Thing {
-    Message(MsgId),
+enum BrowserItem {
+    Message(MessageId),
     /// An answer of which nothing was sent.
     Call(usize),
 }
 
-impl Messages {
+impl MessageBrowser {
     pub(super) fn of(data: &ReportData) -> Self {
         let shown = shown(data);
         let mut places = BTreeMap::new();
         let mut silent = BTreeSet::new();
         for (place, thing) in shown.things.iter().enumerate() {
             match thing {
-                Thing::Message(id) => {
+                BrowserItem::Message(id) => {
                     places.insert(*id, place);
                 }
-                Thing::Call(call) => {
+                BrowserItem::Call(call) => {
                     silent.insert(*call);
                 }
             }
@@ -78,18 +78,18 @@ impl Messages {
         filled
     }
 
-    fn fill(&mut self, data: &ReportData, things: &[Thing], models: bool) {
+    fn fill(&mut self, data: &ReportData, things: &[BrowserItem], models: bool) {
         let run = &data.transcript;
         let children = children(data);
         // The last answer that was added, and the places of its messages.
         let mut answer: Option<(usize, usize, Vec<Range<usize>>)> = None;
         for thing in things {
             let call = match thing {
-                Thing::Message(id) => run.messages[id.index()].call,
-                Thing::Call(call) => Some(*call),
+                BrowserItem::Message(id) => run.messages[id.index()].call,
+                BrowserItem::Call(call) => Some(*call),
             };
             let place = match (thing, call) {
-                (Thing::Message(id), Some(call)) if !run.calls[call].raw.is_empty() => {
+                (BrowserItem::Message(id), Some(call)) if !run.calls[call].raw.is_empty() => {
                     if answer.as_ref().is_none_or(|(last, ..)| *last != call) {
                         let (text, parts) = self.add_answer(data, &run.calls[call]);
                         answer = Some((call, text, parts));
@@ -100,27 +100,27 @@ impl Messages {
                         (*text, part.unwrap_or(0..0))
                     })
                 }
-                (Thing::Message(id), _) => {
+                (BrowserItem::Message(id), _) => {
                     let text = &run.messages[id.index()].text;
                     let whole = 0..text.len();
                     let number = self.browser.text(text, [(whole.clone(), Status::Good)]);
                     Some((number, whole))
                 }
-                (Thing::Call(call), _) => {
+                (BrowserItem::Call(call), _) => {
                     let (text, _) = self.add_answer(data, &run.calls[*call]);
                     Some((text, 0..0))
                 }
             };
             let (name, anchor) = match thing {
-                Thing::Message(id) => (message_name(data, *id), message_anchor(*id)),
-                Thing::Call(call) => {
+                BrowserItem::Message(id) => (message_name(data, *id), message_anchor(*id)),
+                BrowserItem::Call(call) => {
                     let call = &run.calls[*call];
                     let name = format!("answer {}/{}", call.round, call.mind);
                     (name, format!("a{}-{}", call.round, call.mind))
                 }
             };
             let call = call.map(|call| &run.calls[call]);
-            let items = |ids: &[MsgId]| {
+            let items = |ids: &[MessageId]| {
                 Value::Items(
                     ids.iter()
                         .filter_map(|id| self.places.get(id).copied())
@@ -128,12 +128,12 @@ impl Messages {
                 )
             };
             let (parents, children) = match thing {
-                Thing::Message(id) => {
+                BrowserItem::Message(id) => {
                     let parents = &data.lineage.nodes()[id.index()].parents;
                     let ids: Vec<_> = parents.iter().map(|parent| parent.id).collect();
                     (items(&ids), items(&children[id.index()]))
                 }
-                Thing::Call(_) => (Value::Missing, Value::Missing),
+                BrowserItem::Call(_) => (Value::Missing, Value::Missing),
             };
             let mut values = vec![
                 call.map_or(Value::Number(0), |call| Value::Number(call.round.0.into())),
@@ -157,7 +157,7 @@ impl Messages {
     }
 
     /// Adds an answer with its parts coloured; where its messages stand in it.
-    fn add_answer(&mut self, data: &ReportData, call: &Call) -> (usize, Vec<Range<usize>>) {
+    fn add_answer(&mut self, data: &ReportData, call: &MindCall) -> (usize, Vec<Range<usize>>) {
         let settings = &data.facts.start.effective.settings;
         let (mode, signature) = (settings.parse_mode, &settings.init_signature);
         let parsed = parse_in_run(&call.raw, mode, signature, data.facts.rules());
@@ -188,7 +188,7 @@ impl Messages {
     }
 
     /// A message's name, as a way to it if it is here.
-    pub(super) fn link(&self, id: MsgId) -> Cell {
+    pub(super) fn link(&self, id: MessageId) -> Cell {
         if self.places.contains_key(&id) {
             Cell::link(id.to_string(), message_anchor(id))
         } else {
@@ -210,11 +210,11 @@ impl Messages {
     }
 }
 
-fn message_anchor(id: MsgId) -> String {
+fn message_anchor(id: MessageId) -> String {
     format!("m{id}")
 }
 
-fn message_name(data: &ReportData, id: MsgId) -> String {
+fn message_name(data: &ReportData, id: MessageId) -> String {
     if id.index() < data.transcript.seeds {
         format!("seed {id}")
     } else {
@@ -222,7 +222,7 @@ fn message_name(data: &ReportData, id: MsgId) -> String {
     }
 }
 
-fn notes(call: &Call) -> Value {
+fn notes(call: &MindCall) -> Value {
     if call.notes.is_empty() {
         return Value::Missing;
     }
@@ -270,12 +270,12 @@ fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Status)> {
 }
 
 /// The first children of each message by best parents.
-fn children(data: &ReportData) -> Vec<Vec<MsgId>> {
+fn children(data: &ReportData) -> Vec<Vec<MessageId>> {
     let nodes = data.lineage.nodes();
     let mut children = vec![Vec::new(); nodes.len()];
     for node in nodes {
         if let Some(parent) = node.parent() {
-            let known: &mut Vec<MsgId> = &mut children[parent.id.index()];
+            let known: &mut Vec<MessageId> = &mut children[parent.id.index()];
             if known.len() < CHILDREN {
                 known.push(node.id);
             }
@@ -284,26 +284,29 @@ fn children(data: &ReportData) -> Vec<Vec<MsgId>> {
     children
 }
 
-struct ShownThings {
-    things: Vec<Thing>,
+struct ShownItems {
+    things: Vec<BrowserItem>,
     left_out: usize,
 }
 
 /// What the browser shows: everything, or as much of the beginning and of the end as fits.
-fn shown(data: &ReportData) -> ShownThings {
+fn shown(data: &ReportData) -> ShownItems {
     let run = &data.transcript;
     // Seeds, then each call: its messages, or itself. With the bytes of each.
-    let mut groups: Vec<(Vec<Thing>, usize)> = (0..run.seeds)
+    let mut groups: Vec<(Vec<BrowserItem>, usize)> = (0..run.seeds)
         .map(|id| {
             let bytes = run.messages[id].text.len() + OVERHEAD;
-            (vec![Thing::Message(MsgId::at(id))], bytes)
+            (vec![BrowserItem::Message(MessageId::at(id))], bytes)
         })
         .collect();
     for (at, call) in run.calls.iter().enumerate() {
         let things: Vec<_> = if call.added.is_empty() {
-            vec![Thing::Call(at)]
+            vec![BrowserItem::Call(at)]
         } else {
-            call.added.iter().map(|id| Thing::Message(*id)).collect()
+            call.added
+                .iter()
+                .map(|id| BrowserItem::Message(*id))
+                .collect()
         };
         let bytes = call.raw.len() + OVERHEAD * things.len();
         groups.push((things, bytes));
@@ -340,5 +343,5 @@ fn shown(data: &ReportData) -> ShownThings {
             }
         });
     let things = things.collect();
-    ShownThings { things, left_out }
+    ShownItems { things, left_out }
 }

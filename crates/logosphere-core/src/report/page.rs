@@ -3,14 +3,14 @@
 use report_kit::{Page, Section};
 
 use super::data::ReportData;
-use super::messages::Messages;
+use super::messages::MessageBrowser;
 use super::{cost, definitions, head, lineage, measures, protocol, seeds, settings};
 
 /// The page of a run: one file, nothing asked of a network, the same bytes for the same journal.
 ///
 /// Everything that a mind, a seed or a setting says is text on it and nothing else.
 pub fn page(data: &ReportData) -> Page {
-    let messages = Messages::of(data);
+    let messages = MessageBrowser::of(data);
     let mut page = Page::new(head::title(data)).lead(head::lead(data));
     if let Some(plot) = measures::similarity(data) {
         page = page.plot(plot);

@@ -3,12 +3,12 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Status};
 
 use super::data::ReportData;
-use super::messages::Messages;
+use super::messages::MessageBrowser;
 use super::shown::{drawn, filled, percent};
 use crate::format::{Note, Reason};
 use crate::journal::Protocol;
 
-pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
+pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let facts = &data.facts;
     let section = Section::new("Protocol")
         .anchor("protocol")
@@ -53,7 +53,7 @@ fn answers(protocol: &Protocol) -> u64 {
     protocol.compliant + protocol.tolerated + protocol.lost
 }
 
-fn reasons(section: Section, data: &ReportData, messages: &Messages) -> Section {
+fn reasons(section: Section, data: &ReportData, messages: &MessageBrowser) -> Section {
     let calls = data.transcript.calls.len() as u64;
     let rows = data.facts.protocol.by_reason.iter().map(|(reason, count)| {
         let tone = match reason {
@@ -96,7 +96,7 @@ fn meaning(reason: Reason) -> &'static str {
     }
 }
 
-fn notes(section: Section, data: &ReportData, messages: &Messages) -> Section {
+fn notes(section: Section, data: &ReportData, messages: &MessageBrowser) -> Section {
     let rows = data.facts.notes.iter().map(|(note, count)| {
         let calls = &data.transcript.calls;
         let example = calls.iter().position(|call| call.notes.contains(note));

@@ -3,16 +3,16 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
 use super::data::ReportData;
-use super::messages::Messages;
+use super::messages::MessageBrowser;
 use super::shown::{drawn, number};
-use crate::pool::{MsgId, Round};
+use crate::pool::{MessageId, Round};
 
 /// Seeds with a curve of their own.
 const CURVES: usize = 6;
 /// Rows of a table.
 const ROWS: usize = 100;
 
-pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
+pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let section = Section::new("Seeds that survived").anchor("seeds");
     let (exit, seeds) = (&data.analysis.seed_exit, &data.analysis.lineage.seeds);
     if seeds.is_empty() {
@@ -54,7 +54,7 @@ fn curves(data: &ReportData) -> Plot {
     let mut seeds: Vec<_> = data.analysis.lineage.seeds.iter().collect();
     seeds.sort_by_key(|seed| (std::cmp::Reverse(seed.descendants), seed.id));
     seeds.truncate(CURVES);
-    let ids: Vec<MsgId> = seeds.iter().map(|seed| seed.id).collect();
+    let ids: Vec<MessageId> = seeds.iter().map(|seed| seed.id).collect();
     let rounds: Vec<f64> = std::iter::once(Round::default())
         .chain(data.transcript.rounds.iter().map(|round| round.round))
         .map(f64::from)

@@ -7,21 +7,21 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
-use super::control::{Clock, Progress, RunError};
+use super::control::{EventClock, Progress, RunError};
 use super::orchestrator::{Orchestrator, PATIENCE, TICK};
-use super::recorder::{Book, Stop};
+use super::recorder::{Recorder, Stop};
 use crate::config::{OnError, Scheduling};
 use crate::journal::{
-    CallError, Event, FailureClass, InterruptCause, JournalSink, MindReply, RequestTemplate,
-    Spooled,
+    CallError, Event, FailureClass, InterruptCause, JournalSink, MindReply, PendingReply,
+    RequestTemplate,
 };
-use crate::mind::{Mind, MindError, Side};
+use crate::mind::{CallContext, Mind, MindError};
 use crate::pool::{MindId, Round};
-use crate::state::{Outcome, Planned, Step};
+use crate::state::{CallPlan, Outcome, Step};
 
 /// A call that has come back.
-struct Returned {
-    planned: Planned,
+struct CompletedCall {
+    planned: CallPlan,
     answer: Result<MindReply, MindError>,
     latency_ms: u64,
     /// It waits in the spool.
@@ -32,13 +32,13 @@ struct Returned {
 #[derive(Default)]
 struct Back {
     /// Calls of which nothing is written yet.
-    arrived: Vec<Returned>,
+    arrived: Vec<CompletedCall>,
     /// Calls whose turn has not come, by their minds.
-    returned: BTreeMap<MindId, Returned>,
+    returned: BTreeMap<MindId, CompletedCall>,
     /// The machine may still lose something that was written.
     unsafe_now: bool,
     /// The answer whose event could not be written.
-    unwritten: Option<Spooled>,
+    unwritten: Option<PendingReply>,
     stop: Option<Stop>,
     /// A call has stopped the run: a resumed run makes it again, and the answers after it wait in the spool.
     closed: bool,
@@ -46,7 +46,7 @@ struct Back {
     halted: bool,
 }
 
-impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
+impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
     /// Asks the minds that are left in the open round: as many at the same time as the scheduling allows, written down
     /// in their order.
     pub(super) async fn call_minds(
@@ -56,7 +56,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let mut back = Back::default();
         let done = self.rest_of_round(&mut back, show).await;
         if done.is_err() {
-            self.book.keep_all(&mut back);
+            self.recorder.keep_all(&mut back);
         }
         done
     }
@@ -69,19 +69,19 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let Self {
             mind,
             clock,
-            book,
+            recorder,
             spooled,
         } = self;
-        let settings = book.state.settings();
+        let settings = recorder.state.settings();
         let (minds, seed) = (MindId(settings.n_minds), settings.seed);
         let width = match settings.scheduling {
             Scheduling::Sequential => 1,
             Scheduling::Snapshot => settings.concurrency.max(1),
         };
-        let Step::Call { mind: mut launch } = book.state.next() else {
+        let Step::Call { mind: mut launch } = recorder.state.next() else {
             return Ok(None);
         };
-        let cancel = book.control.cancel.clone();
+        let cancel = recorder.control.cancel.clone();
         let mut flying = FuturesUnordered::new();
         // When each call began that was not seen to come back.
         let mut begun = Begun::new();
@@ -90,18 +90,18 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             back.arrived
                 .iter()
                 .for_each(|call| drop(begun.remove(&call.planned.mind)));
-            let told = book.write_down(back)?;
+            let told = recorder.write_down(back)?;
             if back.unsafe_now {
-                book.wait_for_the_disk(back, &mut flying).await?;
+                recorder.wait_for_the_disk(back, &mut flying).await?;
             }
             for event in &told {
-                book.show(event, show);
+                recorder.show(event, show);
             }
             if !back.arrived.is_empty() {
                 continue;
             }
             let stop = back.stop.take();
-            back.stop = stop.or_else(|| book.stop_cause());
+            back.stop = stop.or_else(|| recorder.stop_cause());
             // With a width of 1 a call begins when the one before it is written, so a mind reads what that one sent.
             while back.stop.is_none()
                 && !back.halted
@@ -109,11 +109,11 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                 && flying.len() < width
                 && (width > 1 || back.returned.is_empty())
             {
-                let planned = book.state.plan(launch);
-                book.check(&planned, mind)?;
+                let planned = recorder.state.plan(launch);
+                recorder.check(&planned, mind)?;
                 match spooled.remove(&(planned.round, launch)) {
                     Some(answer) if answer.request_sha256 == planned.request_sha256 => {
-                        let call = Returned {
+                        let call = CompletedCall {
                             planned,
                             latency_ms: answer.latency_ms,
                             answer: Ok(answer.into_reply()),
@@ -122,15 +122,15 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                         back.returned.insert(launch, call);
                     }
                     _ => {
-                        let side = Side::new(seed, planned.round, launch);
-                        begun.insert(launch, (clock.monotonic_ms(), side.attempt().clone()));
-                        flying.push(ask(&*mind, &**clock, side, planned));
+                        let context = CallContext::new(seed, planned.round, launch);
+                        begun.insert(launch, (clock.monotonic_ms(), context.attempt().clone()));
+                        flying.push(ask(&*mind, &**clock, context, planned));
                     }
                 }
                 launch = launch.next();
             }
             if flying.is_empty() {
-                match book.state.next() {
+                match recorder.state.next() {
                     _ if back.stop.is_some() => return Ok(back.stop.take()),
                     Step::Call { mind } if launch < minds || back.returned.contains_key(&mind) => {
                         continue;
@@ -149,7 +149,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     None => pending().await,
                 }
             };
-            let time_is_up = after(book.time_left().filter(|_| back.stop.is_none()));
+            let time_is_up = after(recorder.time_left().filter(|_| back.stop.is_none()));
             tokio::select! {
                 Some(call) = flying.next() => {
                     back.arrived.push(call);
@@ -160,7 +160,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                 () = cancel.cancelled(), if !cancel.is_cancelled() => {}
                 () = time_is_up => {}
                 () = tokio::time::sleep(TICK) => {
-                    let waiting = oldest(&begun, &**clock, book.state.next_call().0);
+                    let waiting = oldest(&begun, &**clock, recorder.state.next_call().0);
                     waiting.into_iter().for_each(&mut *show);
                 }
                 () = out_of_patience => return Ok(back.stop.take()),
@@ -173,7 +173,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
 type Begun = BTreeMap<MindId, (u64, Arc<AtomicU32>)>;
 
 /// The call of this round that has been in flight for longest.
-fn oldest(begun: &Begun, clock: &impl Clock, round: Round) -> Option<Progress<'static>> {
+fn oldest(begun: &Begun, clock: &impl EventClock, round: Round) -> Option<Progress<'static>> {
     let (mind, (begun, attempt)) = begun.iter().min_by_key(|(_, (begun, _))| *begun)?;
     Some(Progress::Waiting {
         round,
@@ -191,10 +191,15 @@ async fn after(time: Option<Duration>) {
     }
 }
 
-async fn ask<M: Mind, C: Clock>(mind: &M, clock: &C, side: Side, planned: Planned) -> Returned {
+async fn ask<M: Mind, C: EventClock>(
+    mind: &M,
+    clock: &C,
+    context: CallContext,
+    planned: CallPlan,
+) -> CompletedCall {
     let begun = clock.monotonic_ms();
-    let answer = mind.respond(&planned.input, &side).await;
-    Returned {
+    let answer = mind.respond(&planned.input, &context).await;
+    CompletedCall {
         planned,
         answer,
         latency_ms: clock.monotonic_ms().saturating_sub(begun),
@@ -203,9 +208,9 @@ async fn ask<M: Mind, C: Clock>(mind: &M, clock: &C, side: Side, planned: Planne
 }
 
 /// The answer of a call, as the spool has it; `None` for a failed call.
-fn paid(call: &Returned) -> Option<Spooled> {
+fn paid(call: &CompletedCall) -> Option<PendingReply> {
     let reply = call.answer.as_ref().ok()?;
-    Some(Spooled {
+    Some(PendingReply {
         round: call.planned.round,
         mind_id: call.planned.mind,
         request_sha256: call.planned.request_sha256.clone(),
@@ -215,9 +220,9 @@ fn paid(call: &Returned) -> Option<Spooled> {
     })
 }
 
-impl<J: JournalSink, C: Clock> Book<J, C> {
+impl<J: JournalSink, C: EventClock> Recorder<J, C> {
     /// Holds the request that a mind is about to send against the one that should be sent.
-    fn check(&mut self, planned: &Planned, mind: &impl Mind) -> Result<(), RunError> {
+    fn check(&mut self, planned: &CallPlan, mind: &impl Mind) -> Result<(), RunError> {
         if !self.control.check_leaks {
             return Ok(());
         }
@@ -275,7 +280,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     async fn wait_for_the_disk(
         &mut self,
         back: &mut Back,
-        flying: &mut FuturesUnordered<impl Future<Output = Returned>>,
+        flying: &mut FuturesUnordered<impl Future<Output = CompletedCall>>,
     ) -> Result<(), RunError> {
         let mut synced = self.journal.sync();
         loop {
@@ -310,7 +315,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     }
 
     /// Keeps an answer whose turn has not come: it is paid for. Returns whether that took a write.
-    fn keep(&mut self, call: &mut Returned) -> Result<bool, RunError> {
+    fn keep(&mut self, call: &mut CompletedCall) -> Result<bool, RunError> {
         let Some(answer) = paid(call).filter(|_| !call.spooled) else {
             return Ok(false);
         };
@@ -322,7 +327,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     /// Writes down the next call and adds its events to `told`, or returns why the run stops before it.
     fn settle_call(
         &mut self,
-        call: Returned,
+        call: CompletedCall,
         told: &mut Vec<Event>,
     ) -> Result<Option<Stop>, RunError> {
         let outcome = match call.answer {

@@ -11,11 +11,11 @@ use crate::format::Reason;
 use crate::journal::{CallError, JournalError, MindInvocation, RoundEnd, RunInterrupted};
 use crate::mind::MindError;
 use crate::pool::{MindId, Round};
-use crate::state::{State, StateError};
+use crate::state::{RunState, StateError};
 
 /// The time, as whoever runs the experiment has it. It is written beside what happened and decides nothing but the
 /// cap on it.
-pub trait Clock: Send + Sync {
+pub trait EventClock: Send + Sync {
     /// The time of day.
     fn now(&self) -> Timestamp;
 
@@ -26,7 +26,7 @@ pub trait Clock: Send + Sync {
 /// What decides when a run stops, beside its settings.
 #[non_exhaustive]
 #[derive(Debug, Clone)]
-pub struct Control {
+pub struct RunControl {
     /// Stops the run: nothing new is begun, and what is under way is waited for, ten seconds at most.
     pub cancel: CancellationToken,
     /// Hold each request against what it should be before it is sent.
@@ -37,7 +37,7 @@ pub struct Control {
     pub spent_ms: u64,
 }
 
-impl Default for Control {
+impl Default for RunControl {
     fn default() -> Self {
         Self {
             cancel: CancellationToken::new(),
@@ -91,7 +91,7 @@ pub enum Progress<'a> {
         attempt: u32,
     },
     /// A round was.
-    Round(&'a RoundEnd, &'a State),
+    Round(&'a RoundEnd, &'a RunState),
 }
 
 /// A run that cannot go on in this process.

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::control::{Clock, Control, Progress, RoundSummary, RunError, RunSummary};
-use super::recorder::{Book, Stop};
+use super::control::{EventClock, Progress, RoundSummary, RunControl, RunError, RunSummary};
+use super::recorder::{Recorder, Stop};
 use crate::config::Scheduling;
-use crate::journal::{Event, ExperimentStart, InterruptCause, JournalSink, RunResumed, Spooled};
+use crate::journal::{
+    Event, ExperimentStart, InterruptCause, JournalSink, PendingReply, RunResumed,
+};
 use crate::mind::Mind;
 use crate::pool::{MindId, Round};
-use crate::state::{State, StateError, Step};
-use crate::verify::Resumption;
+use crate::state::{RunState, StateError, Step};
+use crate::verify::ResumedRun;
 
 /// How long calls under way are waited for after a signal, or when the time is up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -26,12 +28,12 @@ pub(super) const TICK: Duration = Duration::from_secs(1);
 pub struct Orchestrator<M, J, C> {
     pub(super) mind: M,
     pub(super) clock: Arc<C>,
-    pub(super) book: Book<J, C>,
+    pub(super) recorder: Recorder<J, C>,
     /// Answers of an earlier process that wait for their turn.
-    pub(super) spooled: BTreeMap<(Round, MindId), Spooled>,
+    pub(super) spooled: BTreeMap<(Round, MindId), PendingReply>,
 }
 
-impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
+impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
     /// Begins a run: writes its first event.
     ///
     /// # Errors
@@ -41,11 +43,13 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         mind: M,
         journal: J,
         clock: C,
-        control: Control,
+        control: RunControl,
     ) -> Result<Self, RunError> {
-        let state = State::new(&start)?;
+        let state = RunState::new(&start)?;
         let mut begun = Self::at(state, mind, journal, clock, control);
-        begun.book.write(&Event::ExperimentStart(Box::new(start)))?;
+        begun
+            .recorder
+            .write(&Event::ExperimentStart(Box::new(start)))?;
         Ok(begun)
     }
 
@@ -54,14 +58,14 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// # Errors
     /// The event cannot be written, it changes what cannot change, or [`Settings::validate`](crate::Settings::validate) refuses the new settings.
     pub fn resume(
-        resumption: Resumption,
+        resumption: ResumedRun,
         mut resumed: RunResumed,
         mind: M,
         journal: J,
         clock: C,
-        control: Control,
+        control: RunControl,
     ) -> Result<Self, RunError> {
-        let Resumption { state, spooled, .. } = resumption;
+        let ResumedRun { state, spooled, .. } = resumption;
         resumed.cut_bytes = resumption.torn_bytes;
         state
             .settings()
@@ -69,23 +73,23 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             .map_err(StateError::from)?
             .validate()?;
         let mut begun = Self::at(state, mind, journal, clock, control);
-        let next = begun.book.state.next_call();
+        let next = begun.recorder.state.next_call();
         let waiting = spooled.into_iter();
         begun.spooled = waiting
             .map(|answer| ((answer.round, answer.mind_id), answer))
             .collect();
         (resumed.round, resumed.next_mind) = next;
         resumed.reused_calls = begun.usable() as u64;
-        begun.book.spooled = !begun.spooled.is_empty();
-        begun.book.commit(&Event::RunResumed(resumed))?;
+        begun.recorder.spooled = !begun.spooled.is_empty();
+        begun.recorder.commit(&Event::RunResumed(resumed))?;
         Ok(begun)
     }
 
-    fn at(state: State, mind: M, journal: J, clock: C, control: Control) -> Self {
+    fn at(state: RunState, mind: M, journal: J, clock: C, control: RunControl) -> Self {
         let clock = Arc::new(clock);
         Self {
             mind,
-            book: Book {
+            recorder: Recorder {
                 begun_ms: clock.monotonic_ms(),
                 journal,
                 clock: clock.clone(),
@@ -102,7 +106,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// Spooled answers to the questions that will be asked. Of a round that reads one by one, only the first question
     /// is known.
     fn usable(&self) -> usize {
-        let state = &self.book.state;
+        let state = &self.recorder.state;
         let Step::Call { mind } = state.next() else {
             return 0;
         };
@@ -120,13 +124,13 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     }
 
     /// The state of the run.
-    pub fn state(&self) -> &State {
-        &self.book.state
+    pub fn state(&self) -> &RunState {
+        &self.recorder.state
     }
 
     /// The journal, when all is done.
     pub fn into_journal(self) -> J {
-        self.book.journal
+        self.recorder.journal
     }
 
     /// Runs to the end, or until the run stops. `show` is told what was written.
@@ -141,10 +145,10 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         if let Err(error) = &done {
             // For whoever reads the journal; the error itself is what is reported, also where this cannot be written.
             let _ = self
-                .book
+                .recorder
                 .interrupt(Stop::new(InterruptCause::Error, error.to_string()));
         }
-        self.book.synced(done).await
+        self.recorder.synced(done).await
     }
 
     async fn rounds(
@@ -152,11 +156,11 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RunSummary, RunError> {
         loop {
-            let stop_reason = match self.book.state.next() {
+            let stop_reason = match self.recorder.state.next() {
                 Step::Done => String::new(),
                 Step::End(reason) => {
-                    let end = self.book.state.end(reason);
-                    self.book.commit(&Event::ExperimentEnd(Box::new(end)))?;
+                    let end = self.recorder.state.end(reason);
+                    self.recorder.commit(&Event::ExperimentEnd(Box::new(end)))?;
                     reason.to_owned()
                 }
                 Step::Begin | Step::Call { .. } | Step::EndRound => match self.round(show).await? {
@@ -166,7 +170,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             };
             return Ok(RunSummary::Ended {
                 stop_reason,
-                errors: self.book.state.errors(),
+                errors: self.recorder.state.errors(),
             });
         }
     }
@@ -180,31 +184,31 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RoundSummary, RunError> {
         let done = self.round(show).await;
-        self.book.synced(done).await
+        self.recorder.synced(done).await
     }
 
     async fn round(
         &mut self,
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RoundSummary, RunError> {
-        if self.book.state.next() == Step::Begin {
-            if let Some(stop) = self.book.stop_cause() {
-                return Ok(RoundSummary::Interrupted(self.book.interrupt(stop)?));
+        if self.recorder.state.next() == Step::Begin {
+            if let Some(stop) = self.recorder.stop_cause() {
+                return Ok(RoundSummary::Interrupted(self.recorder.interrupt(stop)?));
             }
-            let start = self.book.state.round_start();
-            self.book.commit(&Event::RoundStart(start))?;
+            let start = self.recorder.state.round_start();
+            self.recorder.commit(&Event::RoundStart(start))?;
         }
         if let Some(stop) = self.call_minds(show).await? {
-            return Ok(RoundSummary::Interrupted(self.book.interrupt(stop)?));
+            return Ok(RoundSummary::Interrupted(self.recorder.interrupt(stop)?));
         }
-        let end = self.book.state.round_end();
-        self.book.commit(&Event::RoundEnd(end.clone()))?;
-        if self.book.spooled {
-            self.book.journal.sync().await?;
-            self.book.journal.settle()?;
-            self.book.spooled = false;
+        let end = self.recorder.state.round_end();
+        self.recorder.commit(&Event::RoundEnd(end.clone()))?;
+        if self.recorder.spooled {
+            self.recorder.journal.sync().await?;
+            self.recorder.journal.settle()?;
+            self.recorder.spooled = false;
         }
-        show(Progress::Round(&end, &self.book.state));
+        show(Progress::Round(&end, &self.recorder.state));
         Ok(RoundSummary::Ended(end))
     }
 }

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::control::{Clock, Control, RunError};
+use super::control::{EventClock, RunControl, RunError};
 use crate::journal::{Event, InterruptCause, JournalSink, RunInterrupted};
-use crate::state::State;
+use crate::state::RunState;
 
 /// What is written, and where that leads. Apart from who is asked, so that events can be written while calls are under
 /// way.
-pub(super) struct Book<J, C> {
+pub(super) struct Recorder<J, C> {
     pub(super) journal: J,
     pub(super) clock: Arc<C>,
-    pub(super) state: State,
-    pub(super) control: Control,
+    pub(super) state: RunState,
+    pub(super) control: RunControl,
     /// Those of the first request: they are the same in every one.
     pub(super) headers: Option<Vec<(String, String)>>,
     /// When this process began, by the clock.
@@ -22,7 +22,7 @@ pub(super) struct Book<J, C> {
     pub(super) spooled: bool,
 }
 
-impl<J: JournalSink, C: Clock> Book<J, C> {
+impl<J: JournalSink, C: EventClock> Recorder<J, C> {
     /// Whether the run was cancelled, or has taken as long as it may.
     pub(super) fn stop_cause(&self) -> Option<Stop> {
         if self.control.cancel.is_cancelled() {

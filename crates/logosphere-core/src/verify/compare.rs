@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::journal::{Line, ReadError, Reader};
 
 /// Fields that say when, where and how hard, and not what.
-const BESIDES: [&str; 7] = [
+const IGNORED_FIELDS: [&str; 7] = [
     "timestamp",
     "seq",
     "chain",
@@ -17,7 +17,7 @@ const BESIDES: [&str; 7] = [
     "software",
 ];
 /// Settings that change nothing of what happens. The hash is of the file that holds them.
-const SETTINGS_BESIDES: [&str; 6] = [
+const IGNORED_SETTINGS: [&str; 6] = [
     "concurrency",
     "durability",
     "caps",
@@ -26,7 +26,7 @@ const SETTINGS_BESIDES: [&str; 6] = [
     "config_sha256",
 ];
 /// Events of processes, not of the run.
-const EVENTS_BESIDES: [&str; 3] = ["run_interrupted", "run_resumed", "error"];
+const IGNORED_EVENTS: [&str; 3] = ["run_interrupted", "run_resumed", "error"];
 
 /// What a comparison of two journals found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,14 +94,14 @@ pub fn compare(a: impl BufRead, b: impl BufRead) -> Result<Comparison, (usize, R
 fn canonical(reader: &mut Reader<impl BufRead>) -> Result<Option<(u64, Value)>, ReadError> {
     while let Some(entry) = reader.next_entry()? {
         if let Some(Line { event, .. }) = &entry.line
-            && EVENTS_BESIDES.contains(&event.kind())
+            && IGNORED_EVENTS.contains(&event.kind())
         {
             continue;
         }
         // The reader has read it as JSON.
         let mut event: Value = serde_json::from_slice(&entry.bytes).unwrap_or(Value::Null);
-        strip(&mut event, &BESIDES);
-        strip(&mut event["effective"], &SETTINGS_BESIDES);
+        strip(&mut event, &IGNORED_FIELDS);
+        strip(&mut event["effective"], &IGNORED_SETTINGS);
         // A replay of recorded answers needs no key, and so no header for one.
         strip(&mut event["request_template"], &["header_names"]);
         return Ok(Some((entry.number, event)));

@@ -4,29 +4,29 @@ use std::io::BufRead;
 
 use super::resume::ResumeError;
 use crate::journal::{
-    CallError, Damage, Entry, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
+    CallError, CorruptionKind, Entry, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
     ReadError, Reader, RoundEnd, RunInterrupted, RunResumed,
 };
-use crate::pool::Keep;
-use crate::state::{State, StateError};
+use crate::pool::Retention;
+use crate::state::{RunState, StateError};
 
 /// A consumer of the events of a journal. `state` is the run before the event; what can be read from the state after the
 /// last event is not collected again.
 pub(crate) trait Observer {
     /// A call, in line `number` of the journal.
-    fn on_call(&mut self, _call: &MindInvocation, _number: u64, _state: &State) {}
+    fn on_call(&mut self, _call: &MindInvocation, _number: u64, _state: &RunState) {}
 
     /// A round ended.
-    fn on_round(&mut self, _end: &RoundEnd, _state: &State) {}
+    fn on_round(&mut self, _end: &RoundEnd, _state: &RunState) {}
 
     /// A call failed for good.
     fn on_error(&mut self, _error: &CallError) {}
 
     /// The run was interrupted.
-    fn on_interrupt(&mut self, _stop: &RunInterrupted, _state: &State) {}
+    fn on_interrupt(&mut self, _stop: &RunInterrupted, _state: &RunState) {}
 
     /// The run was continued by another process.
-    fn on_resume(&mut self, _resumed: &RunResumed, _state: &State) {}
+    fn on_resume(&mut self, _resumed: &RunResumed, _state: &RunState) {}
 
     /// The run ended.
     fn on_end(&mut self, _end: &ExperimentEnd) {}
@@ -39,7 +39,7 @@ impl Observer for () {}
 pub(crate) struct Folded {
     pub(crate) start: Box<ExperimentStart>,
     /// The run after the last event.
-    pub(crate) state: State,
+    pub(crate) state: RunState,
     /// Whole lines of the journal.
     pub(crate) lines: u64,
     /// The chain of the last line.
@@ -56,7 +56,7 @@ pub(crate) struct Folded {
 pub(crate) struct Fold<R> {
     reader: Reader<R>,
     start: Box<ExperimentStart>,
-    state: State,
+    state: RunState,
     began: String,
     time: Time,
     allows_torn: bool,
@@ -65,17 +65,17 @@ pub(crate) struct Fold<R> {
 impl<R: BufRead> Fold<R> {
     /// Reads the first event. The state keeps the messages that the run kept.
     pub(crate) fn begin(journal: R) -> Result<Self, ResumeError> {
-        Self::of(journal, State::new)
+        Self::of(journal, RunState::new)
     }
 
     /// Reads the first event. The state keeps these messages, whatever the run kept.
-    pub(crate) fn keeping(journal: R, keep: Keep) -> Result<Self, ResumeError> {
-        Self::of(journal, |start| State::keeping(start, keep))
+    pub(crate) fn keeping(journal: R, keep: Retention) -> Result<Self, ResumeError> {
+        Self::of(journal, |start| RunState::keeping(start, keep))
     }
 
     fn of(
         journal: R,
-        state: impl FnOnce(&ExperimentStart) -> Result<State, StateError>,
+        state: impl FnOnce(&ExperimentStart) -> Result<RunState, StateError>,
     ) -> Result<Self, ResumeError> {
         let mut reader = Reader::new(journal);
         let (entry, start) = reader.start()?;
@@ -135,7 +135,7 @@ impl<R: BufRead> Fold<R> {
     fn next(&mut self) -> Result<Option<Entry>, ReadError> {
         match self.reader.next_entry() {
             Err(ReadError::Damaged {
-                damage: Damage::Torn,
+                damage: CorruptionKind::Torn,
                 ..
             }) if self.allows_torn => Ok(None),
             entry => entry,
@@ -147,7 +147,7 @@ fn at(number: u64) -> impl Fn(StateError) -> ResumeError {
     move |source| ResumeError::State { number, source }
 }
 
-fn show(observer: &mut impl Observer, event: &Event, number: u64, state: &State) {
+fn show(observer: &mut impl Observer, event: &Event, number: u64, state: &RunState) {
     match event {
         Event::MindInvocation(call) => observer.on_call(call, number, state),
         Event::RoundEnd(end) => observer.on_round(end, state),

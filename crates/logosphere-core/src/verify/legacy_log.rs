@@ -5,9 +5,9 @@ use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
-use super::transcript::{Call, EndedRound, Message, Transcript};
+use super::transcript::{EndedRound, Message, MindCall, Transcript};
 use crate::format::{ParseMode, parse};
-use crate::pool::{MindId, MsgId, Round};
+use crate::pool::{MessageId, MindId, Round};
 
 /// What an old journal went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,7 +71,7 @@ pub enum LegacyError {
 /// The requirement's fields.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Old {
+enum LegacyEvent {
     ExperimentStart {
         config: Config,
         init_signature: String,
@@ -200,17 +200,17 @@ struct Check {
 }
 
 impl Check {
-    fn event(&mut self, event: Old, init: &str) -> Result<(), LegacyError> {
+    fn event(&mut self, event: LegacyEvent, init: &str) -> Result<(), LegacyError> {
         match event {
-            Old::ExperimentStart {
+            LegacyEvent::ExperimentStart {
                 config,
                 init_signature,
                 num_seed_messages,
             } => self.begin(config, init_signature, num_seed_messages, init),
-            Old::Unknown => Ok(()),
+            LegacyEvent::Unknown => Ok(()),
             _ if self.config.is_none() => Err(self.order("experiment_start")),
             _ if self.report.ended => Err(self.order("nothing behind experiment_end")),
-            Old::RoundStart {
+            LegacyEvent::RoundStart {
                 round,
                 pool_size,
                 active_pool_size,
@@ -227,12 +227,12 @@ impl Check {
                 let active = self.active().len() as u64;
                 self.same("active_pool_size", &active, &active_pool_size)
             }
-            Old::MindInvocation { round, .. } | Old::RoundEnd { round, .. }
+            LegacyEvent::MindInvocation { round, .. } | LegacyEvent::RoundEnd { round, .. }
                 if self.open.is_none() || self.round != Some(round) =>
             {
                 Err(self.order("round_start of this round"))
             }
-            Old::MindInvocation {
+            LegacyEvent::MindInvocation {
                 round,
                 mind_id,
                 input_messages,
@@ -250,11 +250,14 @@ impl Check {
                 self.same("completed", &parsed.completed, &completed)?;
                 self.same("signature", &parsed.signature, &signature)?;
                 let first = self.pool.len();
-                self.run.calls.push(Call {
+                self.run.calls.push(MindCall {
                     round,
                     mind: mind_id,
                     sampled: self.read(&input_messages),
-                    added: (first..).map(MsgId::at).take(transmitted.len()).collect(),
+                    added: (first..)
+                        .map(MessageId::at)
+                        .take(transmitted.len())
+                        .collect(),
                     reason: parsed.reason,
                     notes: parsed.notes,
                     raw: raw_output,
@@ -268,7 +271,7 @@ impl Check {
                 self.report.calls += 1;
                 Ok(())
             }
-            Old::RoundEnd {
+            LegacyEvent::RoundEnd {
                 round,
                 messages_added,
                 pool_delta,
@@ -282,7 +285,7 @@ impl Check {
                 self.report.rounds += 1;
                 Ok(())
             }
-            Old::ExperimentEnd {
+            LegacyEvent::ExperimentEnd {
                 total_rounds,
                 final_pool_size,
                 total_tokens,
@@ -344,12 +347,12 @@ impl Check {
     }
 
     /// The ids of texts that could be seen.
-    fn read(&self, input: &[String]) -> Vec<MsgId> {
+    fn read(&self, input: &[String]) -> Vec<MessageId> {
         let first = self.pool.len() - self.active().len();
-        let mut ids: Vec<MsgId> = Vec::with_capacity(input.len());
+        let mut ids: Vec<MessageId> = Vec::with_capacity(input.len());
         for text in input {
-            let equal = |id: &MsgId| self.pool[id.index()] == *text && !ids.contains(id);
-            ids.extend((first..self.pool.len()).map(MsgId::at).find(equal));
+            let equal = |id: &MessageId| self.pool[id.index()] == *text && !ids.contains(id);
+            ids.extend((first..self.pool.len()).map(MessageId::at).find(equal));
         }
         ids
     }

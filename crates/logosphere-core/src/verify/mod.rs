@@ -13,5 +13,5 @@ pub use compare::{Comparison, Difference, compare};
 #[cfg(feature = "report")]
 pub(crate) use fold::{Fold, Observer};
 pub use rebuild::{ReplayError, ReplayReport, replay, replay_to};
-pub use resume::{ResumeError, Resumption};
-pub use transcript::{Call, EndedRound, Message, Transcript};
+pub use resume::{ResumeError, ResumedRun};
+pub use transcript::{EndedRound, Message, MindCall, Transcript};

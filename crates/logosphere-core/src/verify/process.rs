@@ -1,7 +1,7 @@
 use crate::config::OnError;
 use crate::format::Reason;
 use crate::journal::{CallError, Event, InterruptCause, MindInvocation};
-use crate::state::{State, StateError, Step};
+use crate::state::{RunState, StateError, Step};
 
 /// What the events of one process owe each other, beyond what follows from the state of the run.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) enum Process {
 
 impl Process {
     /// Whether an event may stand here. A journal may end anywhere, and another process may go on from anywhere.
-    pub fn allows(&self, event: &Event, state: &State) -> Result<(), StateError> {
+    pub fn allows(&self, event: &Event, state: &RunState) -> Result<(), StateError> {
         let expected = |expected: &str| {
             Err(StateError::Order {
                 expected: expected.to_owned(),
@@ -64,7 +64,7 @@ impl Process {
     }
 
     /// Takes in an event that was allowed.
-    pub fn take(&mut self, event: &Event, state: &State) {
+    pub fn take(&mut self, event: &Event, state: &RunState) {
         *self = match event {
             Event::RunInterrupted(_) => Self::Interrupted,
             Event::Error(error) => Self::Failed {

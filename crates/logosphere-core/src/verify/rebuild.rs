@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::compare::first_difference;
 use super::process::Process;
 use crate::config::ConfigError;
-use crate::format::{Reason, stamped};
+use crate::format::{Reason, with_signature};
 use crate::journal::{
     CallError, Entry, Event, ExperimentStart, Line, MindInvocation, MindReply, ReadError, Reader,
     RunInterrupted, RunResumed, encode,
 };
-use crate::state::{Outcome, State, StateError, Step, usd};
+use crate::state::{Outcome, RunState, StateError, Step, usd};
 
 /// What a replay went through.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -103,7 +103,7 @@ pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayRep
     let (entry, found) = reader.start()?;
     let start = made_anew(&found);
     let settings = &start.effective.settings;
-    let stamp = stamped("", &settings.init_signature);
+    let stamp = with_signature("", &settings.init_signature);
     let bare =
         (start.seeds.iter()).find(|seed| settings.stamp_seeds && !seed.text.ends_with(&stamp));
     if let Some(seed) = bare {
@@ -115,7 +115,7 @@ pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayRep
             found: format!("{:?}", seed.text.chars().take(200).collect::<String>()),
         });
     }
-    let state = State::new(&start).map_err(|source| ReplayError::State {
+    let state = RunState::new(&start).map_err(|source| ReplayError::State {
         number: entry.number,
         kind: "experiment_start",
         source,
@@ -161,7 +161,7 @@ fn made_anew(found: &ExperimentStart) -> ExperimentStart {
 }
 
 struct Replay {
-    state: State,
+    state: RunState,
     process: Process,
     chain: String,
     /// The line that was made last.

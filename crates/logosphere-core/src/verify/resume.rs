@@ -5,17 +5,17 @@ use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::fold::Fold;
-use crate::journal::{ExperimentStart, ReadError, Spooled, read_spool};
-use crate::state::{State, StateError, Step};
+use crate::journal::{ExperimentStart, PendingReply, ReadError, read_spool};
+use crate::state::{RunState, StateError, Step};
 
 /// A run that was read from its journal and can go on.
 #[non_exhaustive]
 #[derive(Debug, Clone)]
-pub struct Resumption {
+pub struct ResumedRun {
     /// How it began.
     pub start: Box<ExperimentStart>,
     /// Where it is.
-    pub state: State,
+    pub state: RunState,
     /// Lines of the journal.
     pub lines: u64,
     /// The chain of the last one.
@@ -27,7 +27,7 @@ pub struct Resumption {
     /// Bytes behind the last whole line: an event that was not written to its end.
     pub torn_bytes: u64,
     /// Answers that are paid for and not in the journal.
-    pub spooled: Vec<Spooled>,
+    pub spooled: Vec<PendingReply>,
 }
 
 /// Why a journal cannot be gone on with.
@@ -63,7 +63,7 @@ pub enum ResumeError {
     },
 }
 
-impl Resumption {
+impl ResumedRun {
     /// Reads a journal whose last line is whole, line by line.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Resumption {
     ///
     /// # Errors
     /// A file that cannot be written; the journal is then as it was.
-    pub fn set_torn_aside(&self, journal: &Path) -> io::Result<Option<PathBuf>> {
+    pub fn quarantine_torn_tail(&self, journal: &Path) -> io::Result<Option<PathBuf>> {
         if self.torn_bytes == 0 {
             return Ok(None);
         }

@@ -7,8 +7,8 @@ use super::resume::ResumeError;
 use crate::config::Scheduling;
 use crate::format::{Note, Reason};
 use crate::journal::{ExperimentStart, MindInvocation, RoundEnd, SeedText};
-use crate::pool::{Keep, MindId, MsgId, Round};
-use crate::state::State;
+use crate::pool::{MessageId, MindId, Retention, Round};
+use crate::state::RunState;
 
 /// What happened in a run, without how it was written down. A journal makes one, and so does a simulation.
 #[non_exhaustive]
@@ -31,7 +31,7 @@ pub struct Transcript {
     /// Every message; the position is the id.
     pub messages: Vec<Message>,
     /// Every call in the order of the journal.
-    pub calls: Vec<Call>,
+    pub calls: Vec<MindCall>,
     /// Every round that ended.
     pub rounds: Vec<EndedRound>,
 }
@@ -51,15 +51,15 @@ pub struct Message {
 /// A call of a mind.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct MindCall {
     /// In which round, from 1.
     pub round: Round,
     /// Of which mind, from 0.
     pub mind: MindId,
     /// What it read, in the order of the prompt.
-    pub sampled: Vec<MsgId>,
+    pub sampled: Vec<MessageId>,
     /// What it added.
-    pub added: Vec<MsgId>,
+    pub added: Vec<MessageId>,
     /// Its key in the protocol meter: its reason, or more exactly why its answer was lost.
     pub reason: Reason,
     /// What is remarkable about it.
@@ -94,7 +94,7 @@ impl Message {
     }
 }
 
-impl Call {
+impl MindCall {
     /// Returns a call in round `round`, from 1, of mind `mind`, from 0: one that read and added nothing.
     pub fn new(round: Round, mind: MindId) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Transcript {
     /// # Errors
     /// See [`ResumeError`]; a torn last line is none.
     pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
-        let fold = Fold::keeping(journal, Keep::Active)?.until_torn();
+        let fold = Fold::keeping(journal, Retention::Active)?.until_torn();
         let mut transcript = Self::begin(fold.start());
         fold.run(&mut transcript)?;
         Ok(transcript)
@@ -155,12 +155,12 @@ impl Transcript {
 }
 
 impl Observer for Transcript {
-    fn on_call(&mut self, call: &MindInvocation, _: u64, state: &State) {
+    fn on_call(&mut self, call: &MindInvocation, _: u64, state: &RunState) {
         let at = self.calls.len();
         let texts = call.transmitted.iter();
         self.messages
             .extend(texts.map(|text| Message::new(text, call.round, Some(at))));
-        self.calls.push(Call {
+        self.calls.push(MindCall {
             round: call.round,
             mind: call.mind_id,
             sampled: call.sampled_ids.clone(),
@@ -175,7 +175,7 @@ impl Observer for Transcript {
         });
     }
 
-    fn on_round(&mut self, end: &RoundEnd, _: &State) {
+    fn on_round(&mut self, end: &RoundEnd, _: &RunState) {
         self.rounds
             .push(EndedRound::new(end.round, self.messages.len()));
     }

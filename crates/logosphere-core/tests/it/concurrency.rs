@@ -51,7 +51,7 @@ fn as_many_calls_are_under_way_as_allowed_and_no_more() {
             mind,
             logosphere_core::journal::MemJournal::default(),
             desk::Ticking::default(),
-            logosphere_core::Control::default(),
+            logosphere_core::RunControl::default(),
         )
         .unwrap();
         run.run(&mut |_| {}).await.unwrap();

@@ -2,7 +2,7 @@
 
 use logosphere_core::Settings;
 use logosphere_core::config::{
-    Durability, Impersonation, KeepSetting, Layer, OnError, Scheduling, read_config,
+    Durability, ForgedSignaturePolicy, Layer, OnError, RetentionSetting, Scheduling, read_config,
 };
 use logosphere_core::format::ParseMode;
 use serde_json::json;
@@ -35,10 +35,10 @@ fn other() -> Settings {
         settings.seed = u64::MAX;
         settings.scheduling = Scheduling::Snapshot;
         settings.parse_mode = ParseMode::Strict;
-        settings.impersonation = Impersonation::Discard;
+        settings.impersonation = ForgedSignaturePolicy::Discard;
         settings.stamp_seeds = false;
         settings.allow_zero_seeds = true;
-        settings.keep = KeepSetting::Active;
+        settings.keep = RetentionSetting::Active;
         settings.concurrency = 1000;
         settings.on_error = OnError::Stop;
         settings.stop.silence_rounds = Some(1);

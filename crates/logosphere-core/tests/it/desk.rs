@@ -7,20 +7,20 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use logosphere_core::config::Scheduling;
-use logosphere_core::journal::{MemJournal, RunResumed, Spooled};
+use logosphere_core::journal::{MemJournal, PendingReply, RunResumed};
 use logosphere_core::pool::SampleRng;
-use logosphere_core::verify::Resumption;
+use logosphere_core::verify::ResumedRun;
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, LocalMind, Mind, MindError, MindId, MindInput,
-    MindReply, Orchestrator, RequestTemplate, Round, RunError, RunSummary, Settings, Side,
-    WireRequest, local_mind,
+    CallContext, Effective, EventClock, ExperimentStart, LocalMind, Mind, MindError, MindId,
+    MindInput, MindReply, Orchestrator, RequestTemplate, Round, RunControl, RunError, RunSummary,
+    Settings, WireRequest, local_mind,
 };
 
 /// A clock that goes on by a millisecond whenever it is looked at.
 #[derive(Default)]
 pub struct Ticking(pub AtomicU64);
 
-impl Clock for Ticking {
+impl EventClock for Ticking {
     fn now(&self) -> Timestamp {
         let ms = self.0.fetch_add(1, Ordering::SeqCst);
         Timestamp::from_millisecond(1_767_312_000_000 + ms as i64).unwrap()
@@ -62,8 +62,8 @@ pub fn seeds() -> impl Iterator<Item = String> {
 }
 
 /// The side of a call.
-pub fn side(seed: u64, round: u32, mind: u32) -> Side {
-    Side::new(seed, Round(round), MindId(mind))
+pub fn side(seed: u64, round: u32, mind: u32) -> CallContext {
+    CallContext::new(seed, Round(round), MindId(mind))
 }
 
 /// The random numbers of a call.
@@ -80,14 +80,14 @@ pub fn start(settings: &Settings, mind: &dyn Mind) -> ExperimentStart {
 
 /// Runs to the end, in a runtime whose timers do not wait.
 pub fn run(settings: &Settings, mind: impl Mind) -> (RunSummary, Vec<u8>) {
-    let (summary, journal) = try_run(settings, mind, Control::default());
+    let (summary, journal) = try_run(settings, mind, RunControl::default());
     (summary.unwrap(), journal)
 }
 
 pub fn try_run(
     settings: &Settings,
     mind: impl Mind,
-    control: Control,
+    control: RunControl,
 ) -> (Result<RunSummary, RunError>, Vec<u8>) {
     let start = start(settings, &mind);
     let journal = MemJournal::default();
@@ -97,12 +97,16 @@ pub fn try_run(
 }
 
 /// Goes on with a journal that ends with a whole line; the answers of `spooled` need not be asked again.
-pub fn resume(journal: &[u8], spooled: Vec<Spooled>, mind: impl Mind) -> (RunSummary, Vec<u8>) {
-    let mut resumption = Resumption::read(journal).unwrap();
+pub fn resume(
+    journal: &[u8],
+    spooled: Vec<PendingReply>,
+    mind: impl Mind,
+) -> (RunSummary, Vec<u8>) {
+    let mut resumption = ResumedRun::read(journal).unwrap();
     resumption.spooled = spooled;
     let continued = MemJournal::resumed(journal, resumption.lines, &resumption.chain);
     let resumed = RunResumed::new("test", std::collections::BTreeMap::new());
-    let (clock, control) = (Ticking::default(), Control::default());
+    let (clock, control) = (Ticking::default(), RunControl::default());
     let mut run =
         Orchestrator::resume(resumption, resumed, mind, continued, clock, control).unwrap();
     let summary = wait(async { run.run(&mut |_| {}).await }).unwrap();
@@ -145,7 +149,7 @@ impl<M: Mind> Mind for &Slow<M> {
         self.mind.request(input)
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         self.calls.lock().unwrap().push(side.call_key().to_owned());
         let nonce = u64::from_le_bytes(side.nonce()[..8].try_into().unwrap());
         let ms = nonce.wrapping_mul(self.salt.wrapping_mul(2) + 1) >> 56;
@@ -173,7 +177,7 @@ impl Mind for Saying {
         "saying"
     }
 
-    async fn respond(&self, _: &MindInput, _: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, _: &MindInput, _: &CallContext) -> Result<MindReply, MindError> {
         Ok(MindReply::new(self.0, ""))
     }
 }

@@ -76,20 +76,20 @@ fn other_names_are_refused_and_nothing_is_made() {
 fn an_experiment_without_seeds_is_given_the_template_once() {
     let (root, experiment) = first();
     assert_eq!(
-        experiment.provide_init(root.path()).unwrap(),
+        experiment.ensure_init_file(root.path()).unwrap(),
         Some(Template::BuiltIn)
     );
     assert_eq!(experiment.read_init().unwrap(), INIT_TEMPLATE.as_bytes());
-    assert_eq!(experiment.provide_init(root.path()).unwrap(), None);
+    assert_eq!(experiment.ensure_init_file(root.path()).unwrap(), None);
 
     let own = root.path().join("init-template.txt");
     fs::write(&own, "own").unwrap();
     // What is there stays.
-    assert_eq!(experiment.provide_init(root.path()).unwrap(), None);
+    assert_eq!(experiment.ensure_init_file(root.path()).unwrap(), None);
     assert_eq!(experiment.read_init().unwrap(), INIT_TEMPLATE.as_bytes());
     let second = create(root.path(), "second").unwrap();
     assert_eq!(
-        second.provide_init(root.path()).unwrap(),
+        second.ensure_init_file(root.path()).unwrap(),
         Some(Template::File(own))
     );
     assert_eq!(second.read_init().unwrap(), b"own");
@@ -248,7 +248,7 @@ fn a_path_is_a_directory_or_a_journal() {
 fn what_cannot_be_written_is_named() {
     let (root, experiment) = first();
     fs::remove_dir_all(experiment.path()).unwrap();
-    let error = experiment.provide_init(root.path()).unwrap_err();
+    let error = experiment.ensure_init_file(root.path()).unwrap_err();
     assert!(matches!(&error, ExperimentError::Write { path, .. } if *path == experiment.init()));
     assert!(!error.is_usage());
     fs::write(root.path().join("file"), "").unwrap();

@@ -8,7 +8,7 @@ use logosphere_core::Transcript;
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 use logosphere_core::measures::lineage::Lineage;
 use logosphere_core::measures::metrics::{Metric, Window, measure};
-use logosphere_core::pool::MsgId;
+use logosphere_core::pool::MessageId;
 
 use crate::scripted_run::{ScriptedRun, random_run};
 
@@ -68,7 +68,7 @@ fn written(run: &Transcript, kind: ExportKind, format: ExportFormat, raw: bool) 
 }
 
 /// Child, parent, whether it is the best one.
-fn descent(run: &Transcript) -> Vec<(MsgId, MsgId, bool)> {
+fn descent(run: &Transcript) -> Vec<(MessageId, MessageId, bool)> {
     let lineage = Lineage::of(run);
     let edges = lineage.nodes().iter().flat_map(|node| {
         let parents = node.parents.iter().enumerate();
@@ -77,7 +77,7 @@ fn descent(run: &Transcript) -> Vec<(MsgId, MsgId, bool)> {
     edges.collect()
 }
 
-fn exposures(run: &Transcript) -> Vec<(MsgId, MsgId)> {
+fn exposures(run: &Transcript) -> Vec<(MessageId, MessageId)> {
     let mut edges = Vec::new();
     for call in &run.calls {
         for &added in &call.added {
@@ -140,7 +140,7 @@ fn dot_is_read_token_by_token() {
         ));
         assert_eq!(graph.nodes.len(), run.messages.len());
         for (id, (node, label)) in graph.nodes.iter().enumerate() {
-            assert_eq!(*node, MsgId::at(id));
+            assert_eq!(*node, MessageId::at(id));
             let text = label.strip_prefix(&format!("{id}: ")).unwrap();
             assert!(!text.contains(char::is_control), "{text:?}");
             let stored = run.messages[id].text.chars();
@@ -202,9 +202,9 @@ fn csv_guards_against_formulas_unless_raw() {
             let parent = node.parent().map(|parent| parent.id.to_string());
             assert_eq!(row["parent"], parent.unwrap_or_default());
             assert_eq!(row["descendants"], node.descendants.to_string());
-            let others: Vec<MsgId> = row["other_parents"]
+            let others: Vec<MessageId> = row["other_parents"]
                 .split_whitespace()
-                .map(|id| MsgId(id.parse().unwrap()))
+                .map(|id| MessageId(id.parse().unwrap()))
                 .collect();
             let expected = node.parents.iter().skip(1).map(|parent| parent.id);
             assert_eq!(others, expected.collect::<Vec<_>>());
@@ -215,11 +215,11 @@ fn csv_guards_against_formulas_unless_raw() {
             ExportFormat::Csv,
             false,
         ));
-        let edges: Vec<(MsgId, MsgId)> = (rows.iter())
+        let edges: Vec<(MessageId, MessageId)> = (rows.iter())
             .map(|row| {
                 (
-                    MsgId(row["source"].parse().unwrap()),
-                    MsgId(row["target"].parse().unwrap()),
+                    MessageId(row["source"].parse().unwrap()),
+                    MessageId(row["target"].parse().unwrap()),
                 )
             })
             .collect();

@@ -10,8 +10,8 @@ use logosphere_core::format::Reason;
 use logosphere_core::journal::{AttemptFacts, InterruptCause};
 use logosphere_core::verify::{Comparison, compare, replay};
 use logosphere_core::{
-    Control, Mind, MindError, MindId, MindInput, MindReply, Round, RunError, RunSummary, Settings,
-    Side, WireRequest,
+    CallContext, Mind, MindError, MindId, MindInput, MindReply, Round, RunControl, RunError,
+    RunSummary, Settings, WireRequest,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +64,7 @@ impl<M: Mind> Mind for &Failing<M> {
         self.mind.request(input)
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         self.calls.lock().unwrap().push(side.call_key().to_owned());
         if let Some((times, error)) = self.failures.lock().unwrap().get_mut(side.call_key())
             && *times > 0
@@ -241,8 +241,13 @@ fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
     let (summary, took) = desk::wait(async {
         let begun = tokio::time::Instant::now();
         let clock = Paused(begun);
-        let run =
-            logosphere_core::Orchestrator::start(start, &mind, journal, clock, Control::default());
+        let run = logosphere_core::Orchestrator::start(
+            start,
+            &mind,
+            journal,
+            clock,
+            RunControl::default(),
+        );
         let summary = run.unwrap().run(&mut |_| {}).await.unwrap();
         (summary, begun.elapsed())
     });
@@ -257,7 +262,7 @@ fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
 /// The time of the runtime, which goes on when everybody waits.
 struct Paused(tokio::time::Instant);
 
-impl logosphere_core::Clock for Paused {
+impl logosphere_core::EventClock for Paused {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::UNIX_EPOCH
     }
@@ -277,7 +282,7 @@ fn a_cancelled_run_begins_nothing_new_and_keeps_what_was_under_way() {
             at: "2/1",
             cancel: cancel.clone(),
         };
-        let mut control = Control::default();
+        let mut control = RunControl::default();
         control.cancel = cancel;
         let (summary, journal) = desk::try_run(&settings, &mind, control);
         let RunSummary::Interrupted(why) = summary.unwrap() else {
@@ -313,7 +318,7 @@ impl<M: Mind> Mind for &Cancelling<M> {
         self.mind.label()
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         if side.call_key() == self.at {
             self.cancel.cancel();
             tokio::time::sleep(std::time::Duration::from_secs(9)).await;
@@ -330,7 +335,7 @@ fn a_call_that_never_comes_back_is_given_up_after_a_signal() {
         mind: desk::mind(&settings),
         cancel: cancel.clone(),
     };
-    let mut control = Control::default();
+    let mut control = RunControl::default();
     control.cancel = cancel;
     let (summary, journal) = desk::try_run(&settings, &mind, control);
     let RunSummary::Interrupted(why) = summary.unwrap() else {
@@ -351,7 +356,7 @@ impl<M: Mind> Mind for &Stuck<M> {
         self.mind.label()
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         if side.call_key() == "1/1" {
             self.cancel.cancel();
             std::future::pending::<()>().await;
@@ -384,7 +389,7 @@ impl<M: Mind> Mind for &Telling<M> {
         Ok(request)
     }
 
-    async fn respond(&self, _: &MindInput, _: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, _: &MindInput, _: &CallContext) -> Result<MindReply, MindError> {
         panic!("it was asked");
     }
 }
@@ -395,7 +400,7 @@ fn a_request_that_tells_too_much_is_not_sent() {
     let (summary, journal) = desk::try_run(
         &settings,
         &Telling(desk::mind(&settings)),
-        Control::default(),
+        RunControl::default(),
     );
     let error = summary.unwrap_err();
     assert!(
@@ -483,7 +488,7 @@ fn a_journal_that_is_full_behind_any_event_holds_and_goes_on() {
                 journal: logosphere_core::journal::MemJournal::default(),
                 left,
             };
-            let (clock, control) = (desk::Ticking::default(), Control::default());
+            let (clock, control) = (desk::Ticking::default(), RunControl::default());
             let mut run =
                 logosphere_core::Orchestrator::start(start, mind, journal, clock, control).unwrap();
             let error = desk::wait(async { run.run(&mut |_| {}).await }).unwrap_err();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use llm_client::{Auth, Client, Compat, Dialect, Endpoint, RetryPolicy, SystemClock};
 use logosphere_core::config::Scheduling;
-use logosphere_core::experiment::{Answers, Forecast, TokenPrices, forecast};
+use logosphere_core::experiment::{AnswerProfile, Estimate, TokenPrices};
 use logosphere_core::journal::MemJournal;
-use logosphere_core::{Control, LlmMind, Orchestrator, Settings, Transcript};
+use logosphere_core::{LlmMind, Orchestrator, RunControl, Settings, Transcript};
 use test_support::{MindMode, MindScript, MindStub};
 
 use crate::desk::{self, Ticking};
@@ -16,8 +16,8 @@ const PRICES: TokenPrices = TokenPrices {
     answer: 15.0,
 };
 
-fn exact(answers: f64, bytes: f64) -> Answers {
-    Answers {
+fn exact(answers: f64, bytes: f64) -> AnswerProfile {
+    AnswerProfile {
         tokens: 10.0,
         messages: answers,
         message_bytes: bytes,
@@ -44,7 +44,7 @@ fn small(scheduling: Scheduling) -> Settings {
 fn a_small_run_by_hand() {
     // Each call adds one message of 7 bytes; each separator has 5.
     let tell = |scheduling, seeds: &[usize]| {
-        let told = forecast(
+        let told = Estimate::of(
             &small(scheduling),
             seeds,
             None,
@@ -66,7 +66,7 @@ fn a_small_run_by_hand() {
         crowded as u64
     );
     // Nothing to read, ever.
-    let silent = forecast(
+    let silent = Estimate::of(
         &small(Scheduling::Sequential),
         &[],
         None,
@@ -76,7 +76,7 @@ fn a_small_run_by_hand() {
     assert_eq!(silent.whole.prompt_tokens, 40);
 }
 
-fn milliseconds(told: &Forecast) -> [u64; 2] {
+fn milliseconds(told: &Estimate) -> [u64; 2] {
     told.wall_seconds
         .map(|seconds| (seconds * 1e3).round() as u64)
 }
@@ -84,21 +84,21 @@ fn milliseconds(told: &Forecast) -> [u64; 2] {
 #[test]
 fn money_and_time_follow() {
     let settings = small(Scheduling::Sequential);
-    let told = forecast(&settings, &[1], None, exact(1.0, 7.0), Some(PRICES));
+    let told = Estimate::of(&settings, &[1], None, exact(1.0, 7.0), Some(PRICES));
     assert_eq!((told.whole.calls, told.whole.completion_tokens), (4, 40));
     let usd = (108.0 * 3.0 + 40.0 * 15.0) / 1e6;
     assert!((told.whole.usd.unwrap() - usd).abs() < 1e-12);
     assert!((told.longest.completion_tokens) == 4 * 2000);
     assert!(told.longest.usd > told.whole.usd);
     assert_eq!(milliseconds(&told), [400, 4000]);
-    let unpriced = forecast(&settings, &[1], None, exact(1.0, 7.0), None);
+    let unpriced = Estimate::of(&settings, &[1], None, exact(1.0, 7.0), None);
     assert_eq!((unpriced.whole.usd, unpriced.longest.usd), (None, None));
     // Five minds, two calls at a time: three waves in each of two rounds.
     let waves = small(Scheduling::Snapshot).with(|settings| {
         settings.n_minds = 5;
         settings.concurrency = 2;
     });
-    let told = forecast(&waves, &[1], None, exact(1.0, 7.0), None);
+    let told = Estimate::of(&waves, &[1], None, exact(1.0, 7.0), None);
     assert_eq!(milliseconds(&told), [600, 6000]);
 }
 
@@ -110,10 +110,10 @@ fn the_largest_run_is_told_at_once_and_a_run_of_none_too() {
         settings.m_active_pool = usize::MAX;
         settings.k_samples = usize::MAX;
     });
-    let told = forecast(&largest, &[1], None, exact(1.0, 7.0), Some(PRICES));
+    let told = Estimate::of(&largest, &[1], None, exact(1.0, 7.0), Some(PRICES));
     assert_eq!(told.whole.calls, 65_535 * u64::from(u32::MAX));
     let none = small(Scheduling::Snapshot).with(|settings| settings.max_rounds = 0);
-    let told = forecast(&none, &[1], None, exact(1.0, 7.0), Some(PRICES));
+    let told = Estimate::of(&none, &[1], None, exact(1.0, 7.0), Some(PRICES));
     assert_eq!((told.whole.calls, told.whole.usd), (0, Some(0.0)));
 }
 
@@ -125,7 +125,7 @@ fn steps_change_little() {
         settings.max_rounds = 1_000_000;
         settings.m_active_pool = 2_000_000;
     });
-    let told = forecast(&long, &[1; 100], None, exact(1.0, 7.0), None);
+    let told = Estimate::of(&long, &[1; 100], None, exact(1.0, 7.0), None);
     // The mean of the window after n calls is (100 + 7 n) / (100 + n), and all old ones are gone at the end.
     let mean = |n: f64| (100.0 + 7.0 * n) / (100.0 + n);
     let window = |n: u64| if n < 1_999_900 { mean(n as f64) } else { 7.0 };
@@ -166,7 +166,8 @@ fn played(stub: &MindStub, settings: &Settings) -> Transcript {
         .unwrap();
     let journal = runtime.block_on(async {
         let (journal, clock) = (MemJournal::default(), Ticking::default());
-        let mut run = Orchestrator::start(start, mind, journal, clock, Control::default()).unwrap();
+        let mut run =
+            Orchestrator::start(start, mind, journal, clock, RunControl::default()).unwrap();
         run.run(&mut |_| {}).await.unwrap();
         run.into_journal().bytes
     });
@@ -181,7 +182,7 @@ fn near(forecast: f64, actual: f64) {
 
 /// Within a tenth of what the server billed.
 #[track_caller]
-fn held_against(told: &Forecast, stub: &MindStub) {
+fn held_against(told: &Estimate, stub: &MindStub) {
     let stats = stub.stats();
     assert_eq!(told.whole.calls, stats.requests as u64);
     near(told.whole.prompt_tokens as f64, stats.billed.prompt as f64);
@@ -206,12 +207,12 @@ fn a_forecast_before_the_first_call_comes_near_the_run() {
         let settings = stub_settings(scheduling, 10);
         let seeds: Vec<_> = desk::seeds().map(|seed| seed.len()).collect();
         // The answer has 200 bytes twice and four delimiters, and the server counts a token for four bytes.
-        let answers = Answers {
+        let answers = AnswerProfile {
             messages: 2.0,
             message_bytes: 200.0,
-            ..Answers::of_model(settings.token_limit, Some(107))
+            ..AnswerProfile::of_model(settings.token_limit, Some(107))
         };
-        let told = forecast(&settings, &seeds, None, answers, Some(PRICES));
+        let told = Estimate::of(&settings, &seeds, None, answers, Some(PRICES));
         assert_eq!(stub.stats().requests, 0);
         played(&stub, &settings);
         held_against(&told, &stub);
@@ -227,13 +228,13 @@ fn what_a_short_run_measured_comes_near_a_long_one() {
     let short = stub_settings(Scheduling::Sequential, 6);
     let long = stub_settings(Scheduling::Sequential, 30);
     let run = played(&stub, &short);
-    let answers = Answers::measured(&short, &run).unwrap();
+    let answers = AnswerProfile::measured(&short, &run).unwrap();
     assert!(answers.measured);
     near(answers.bytes_per_token, 4.0);
     let seeds = [];
     // With a price list, and with what was charged.
     for prices in [Some(PRICES), None] {
-        let told = forecast(&long, &seeds, Some(&run), answers, prices);
+        let told = Estimate::of(&long, &seeds, Some(&run), answers, prices);
         assert_eq!((told.done.calls, told.left.calls), (24, 96));
         stub.forget();
         played(&stub, &long);
@@ -244,18 +245,21 @@ fn what_a_short_run_measured_comes_near_a_long_one() {
 #[test]
 fn a_run_without_an_answer_measures_nothing() {
     let settings = stub_settings(Scheduling::Sequential, 2);
-    assert_eq!(Answers::measured(&settings, &Transcript::default()), None);
+    assert_eq!(
+        AnswerProfile::measured(&settings, &Transcript::default()),
+        None
+    );
 }
 
 #[test]
 fn programs_are_told_as_well() {
     let settings = desk::settings(Scheduling::Sequential);
     let seeds: Vec<_> = desk::seeds().map(|seed| seed.len()).collect();
-    let told = forecast(
+    let told = Estimate::of(
         &settings,
         &seeds,
         None,
-        Answers::of_program(&settings, &seeds),
+        AnswerProfile::of_program(&settings, &seeds),
         None,
     );
     let (_, journal) = desk::run(&settings, desk::mind(&settings));

@@ -2,7 +2,7 @@
 
 use logosphere_core::config::{Init, InitError, InitWarning, parse_init};
 use logosphere_core::format::ParseMode;
-use logosphere_core::pool::{Keep, Origin, Pool};
+use logosphere_core::pool::{Origin, Pool, Retention};
 use proptest::prelude::*;
 
 const MODES: [ParseMode; 2] = [ParseMode::Lenient, ParseMode::Strict];
@@ -272,7 +272,7 @@ proptest! {
         let mode = MODES[usize::from(strict)];
         let file = parts.join("\n") + "\n---\nx\n---\n---\n~init\n";
         if let Ok(init) = parse_init(file.as_bytes(), mode, "~init") {
-            let mut pool = Pool::new(5, Keep::All).mode(mode);
+            let mut pool = Pool::new(5, Retention::All).mode(mode);
             for seed in init.stored(stamp) {
                 prop_assert!(pool.add(&seed, Origin::Seed).is_ok(), "{seed:?}");
             }

@@ -12,8 +12,8 @@ use logosphere_core::verify::leak::{
     Captured, LeakCheck, LeakKind, LeakReport, Severity, check_start,
 };
 use logosphere_core::{
-    Control, ExperimentStart, LocalMind, Mind, MindError, MindInput, MindReply, Orchestrator,
-    Settings, Side, WireRequest,
+    CallContext, ExperimentStart, LocalMind, Mind, MindError, MindInput, MindReply, Orchestrator,
+    RunControl, Settings, WireRequest,
 };
 
 use crate::desk;
@@ -36,7 +36,7 @@ impl<P: Fn(&mut WireRequest, &str) + Send + Sync> Mind for &Sending<P> {
         self.mind.label()
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         let mut request = WireRequest::local(input);
         request.headers = vec![
             ("content-type".to_owned(), "application/json".to_owned()),
@@ -101,7 +101,7 @@ fn leaks(report: &LeakReport) -> Vec<(LeakKind, &str)> {
 /// A journal of one event.
 fn begun(start: ExperimentStart, settings: &Settings) -> Vec<u8> {
     let (mind, journal) = (desk::mind(settings), MemJournal::default());
-    let (clock, control) = (desk::Ticking::default(), Control::default());
+    let (clock, control) = (desk::Ticking::default(), RunControl::default());
     let run = Orchestrator::start(start, mind, journal, clock, control).unwrap();
     run.into_journal().bytes
 }
@@ -189,7 +189,7 @@ fn what_minds_write_about_the_run_is_no_leak() {
     let report = search(&journal, Vec::new());
     assert_eq!(leaks(&report), []);
     let minded: Vec<_> = (report.findings.iter())
-        .filter(|finding| finding.severity == Severity::Minded)
+        .filter(|finding| finding.severity == Severity::WrittenByMind)
         .map(|finding| (finding.kind, finding.place.as_str(), finding.times))
         .collect();
     // It is by its requests, not by its numbers, that a leak is known.

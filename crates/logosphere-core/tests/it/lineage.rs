@@ -3,8 +3,8 @@
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, SeedText};
 use logosphere_core::measures::lineage::{Lineage, Method, Survival};
-use logosphere_core::pool::MsgId;
-use logosphere_core::{Control, Orchestrator, Transcript};
+use logosphere_core::pool::MessageId;
+use logosphere_core::{Orchestrator, RunControl, Transcript};
 
 use crate::desk::{self, Slow, Ticking};
 use crate::scripted_run::{ScriptedRun, random, random_run};
@@ -128,7 +128,7 @@ fn the_forest_by_hand() {
     assert_eq!(summary.survival, [step(1, 4, 1, 0.75), step(2, 3, 1, 0.5)]);
     assert_eq!(summary.half_life, Some(2));
     let third = Some(1.0 / 3.0);
-    let curves = lineage.seed_curves(&[MsgId(0), MsgId(1)]);
+    let curves = lineage.seed_curves(&[MessageId(0), MessageId(1)]);
     assert_eq!(curves[0], [Some(0.5), third, third, Some(2.0 / 3.0)]);
     assert_eq!(curves[1], [Some(0.5), Some(0.0), Some(0.0), Some(0.0)]);
 }
@@ -136,7 +136,7 @@ fn the_forest_by_hand() {
 #[test]
 fn a_run_without_messages_has_a_lineage() {
     let lineage = Lineage::of(&Transcript::default());
-    assert_eq!(lineage.innovation_share(), None);
+    assert_eq!(lineage.novelty_rate(), None);
     let silent = ScriptedRun::new(3, &["a"]).texts(&[]).texts(&[]).0;
     let summary = Lineage::of(&silent).summary(&silent, 9);
     assert_eq!(summary.seeds[0].message_share, None);
@@ -153,7 +153,7 @@ fn parents_are_older_and_counts_agree() {
         let all = run.messages.len() as u64;
         for call in &mut run.calls {
             // Also ids that cannot have been read: later ones, and ones that nobody has.
-            call.sampled = (0..6).map(|_| MsgId(rng.below(all + 3))).collect();
+            call.sampled = (0..6).map(|_| MessageId(rng.below(all + 3))).collect();
         }
         let lineage = Lineage::of(&run);
         let mut descendants = vec![0; run.messages.len()];
@@ -180,7 +180,7 @@ fn parents_are_older_and_counts_agree() {
 }
 
 /// Messages of a run of `mind` with the parent that the mind chose, and the run.
-fn known_parents(mind: &str, scheduling: Scheduling) -> (Transcript, Vec<Option<MsgId>>) {
+fn known_parents(mind: &str, scheduling: Scheduling) -> (Transcript, Vec<Option<MessageId>>) {
     let settings = desk::settings(scheduling).with(|settings| {
         settings.mind = Some(mind.to_owned());
         settings.n_minds = 12;
@@ -193,7 +193,7 @@ fn known_parents(mind: &str, scheduling: Scheduling) -> (Transcript, Vec<Option<
     start.seeds = (0..150).map(sentence).collect();
     start.num_seed_messages = 150;
     let (journal, clock) = (MemJournal::default(), Ticking::default());
-    let mut run = Orchestrator::start(start, &mind, journal, clock, Control::default()).unwrap();
+    let mut run = Orchestrator::start(start, &mind, journal, clock, RunControl::default()).unwrap();
     desk::wait(async { run.run(&mut |_| {}).await }).unwrap();
     let run = Transcript::read(&run.into_journal().bytes[..]).unwrap();
     let chosen = mind.mind.parents();
@@ -211,7 +211,7 @@ fn sentence(id: u64) -> SeedText {
     let mut rng = random(id as u8);
     let words = (0..14).map(|_| format!("w{}", rng.below(300)));
     let text = words.collect::<Vec<_>>().join(" ") + ".\n\n~init";
-    SeedText::new(MsgId(id), text)
+    SeedText::new(MessageId(id), text)
 }
 
 #[track_caller]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use logosphere_core::format::{PromptRole, SystemPrompt, format_prompt};
 use logosphere_core::{
-    LocalMind, Mind, MindError, MindInput, MindReply, Settings, Side, WireRequest, local_mind,
+    CallContext, LocalMind, Mind, MindError, MindInput, MindReply, Settings, WireRequest,
+    local_mind,
 };
 use proptest::prelude::*;
 
@@ -30,7 +31,7 @@ fn input(texts: &[&str]) -> MindInput {
     MindInput::new(prompt, Arc::new(Settings::default().model_settings()))
 }
 
-fn ask(mind: &LocalMind, texts: &[&str], side: &Side) -> Result<MindReply, MindError> {
+fn ask(mind: &LocalMind, texts: &[&str], side: &CallContext) -> Result<MindReply, MindError> {
     let input = input(texts);
     let answer = mind.respond(&input, side);
     tokio::runtime::Builder::new_current_thread()

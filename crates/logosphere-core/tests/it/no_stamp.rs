@@ -7,8 +7,8 @@ use logosphere_core::config::{Scheduling, parse_init};
 use logosphere_core::format::ParseMode;
 use logosphere_core::journal::MemJournal;
 use logosphere_core::{
-    Control, ExperimentStart, LocalMind, Mind, MindError, MindInput, MindReply, Orchestrator, Side,
-    WireRequest,
+    CallContext, ExperimentStart, LocalMind, Mind, MindError, MindInput, MindReply, Orchestrator,
+    RunControl, WireRequest,
 };
 
 use crate::desk;
@@ -40,7 +40,7 @@ impl Mind for &Kept {
         self.mind.request(input)
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         let request = self.request(input)?;
         let body = String::from_utf8(request.body).unwrap();
         self.bodies.lock().unwrap().push(body);
@@ -72,7 +72,7 @@ fn requests(stamp_seeds: bool, scheduling: Scheduling) -> Vec<String> {
     } = desk::start(&settings, &kept.mind);
     let seeds = init.stored(settings.stamp_seeds);
     let start = ExperimentStart::new(effective, "run".to_owned(), seeds, request_template);
-    let (clock, control) = (desk::Ticking::default(), Control::default());
+    let (clock, control) = (desk::Ticking::default(), RunControl::default());
     let mut run = Orchestrator::start(start, &kept, MemJournal::default(), clock, control).unwrap();
     desk::wait(async { run.run(&mut |_| {}).await }).unwrap();
     drop(run);

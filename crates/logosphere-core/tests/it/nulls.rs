@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use logosphere_core::measures::nulls::{
-    MIN_RUNS, Null, NullBand, NullModel, Simulation, innovation_share, null_band, null_bands,
-    simulate,
+    MIN_RUNS, Null, NullBand, NullModel, Simulation, novelty_rate, null_band, null_bands, simulate,
 };
-use logosphere_core::pool::MsgId;
+use logosphere_core::pool::MessageId;
 use logosphere_core::{MindId, Round, Transcript};
 
 fn settings() -> Simulation {
@@ -32,7 +31,7 @@ fn uneven() -> Transcript {
         let text = run.messages[call.added[0].index()].text.clone();
         call.added.clear();
         for _ in 0..at % 3 {
-            call.added.push(MsgId::at(messages.len()));
+            call.added.push(MessageId::at(messages.len()));
             let again = logosphere_core::verify::Message::new(text.as_str(), call.round, Some(at));
             messages.push(again);
         }
@@ -48,7 +47,7 @@ fn uneven() -> Transcript {
 
 /// What a null model must keep: who wrote how much, and when.
 fn shape(run: &Transcript) -> Vec<String> {
-    let place = |id: &MsgId| {
+    let place = |id: &MessageId| {
         let message = &run.messages[id.index()];
         (message.round, message.call)
     };
@@ -110,12 +109,12 @@ fn the_innovation_of_a_simulation_is_found_again() {
     let mut settings = settings();
     settings.rounds = 500;
     // Four standard errors of 2000 messages.
-    let found = innovation_share(&simulate(&settings)).unwrap();
+    let found = novelty_rate(&simulate(&settings)).unwrap();
     assert!((found - 0.1).abs() < 0.027, "{found}");
     settings.mu = 0.0;
-    assert_eq!(innovation_share(&simulate(&settings)), Some(0.0));
+    assert_eq!(novelty_rate(&simulate(&settings)), Some(0.0));
     settings.rounds = 0;
-    assert_eq!(innovation_share(&simulate(&settings)), None);
+    assert_eq!(novelty_rate(&simulate(&settings)), None);
 }
 
 #[test]
@@ -140,10 +139,10 @@ fn random_copies_have_the_innovation_of_the_run() {
         rounds: 200,
         ..settings()
     });
-    let share = innovation_share(&run).unwrap();
+    let share = novelty_rate(&run).unwrap();
     let model = NullModel::new(&run, Null::RandomCopy { mu: None }, 1);
     assert_eq!(model.null(), Null::RandomCopy { mu: Some(share) });
-    let found = innovation_share(&model.run(3)).unwrap();
+    let found = novelty_rate(&model.run(3)).unwrap();
     assert!((found - share).abs() < 0.045, "{found} {share}");
     let model = NullModel::new(&run, Null::RandomCopy { mu: Some(1.0) }, 1);
     let all = model.run(0);

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::measures::nulls::closed_form::{
-    mean_takeover_rounds, sequential_pair_identity, snapshot_pair_identity, takeover_probability,
+    mean_takeover_rounds, sequential_duplicate_rate, snapshot_duplicate_rate, takeover_probability,
 };
-use logosphere_core::measures::nulls::{Drift, Rules, Source, pair_identity};
+use logosphere_core::measures::nulls::{Drift, DriftRules, Source, duplicate_rate};
 use logosphere_core::pool::SampleRng;
 use logosphere_core::{Settings, Transcript};
 
 use crate::desk;
 
-fn rules(active: usize, mu: f64) -> Rules {
-    Rules {
+fn rules(active: usize, mu: f64) -> DriftRules {
+    DriftRules {
         samples: 3,
         active,
         mu,
@@ -42,7 +42,7 @@ fn assert_within(values: &[f64], expected: f64, largest_error: f64) {
 }
 
 /// The pair identity of the window in the long run, as means of 60 stretches that are long beside its memory.
-fn stationary(minds: u32, snapshot: bool, rules: Rules, stretch: u32, seed: u8) -> Vec<f64> {
+fn stationary(minds: u32, snapshot: bool, rules: DriftRules, stretch: u32, seed: u8) -> Vec<f64> {
     let seeds: Vec<_> = (0..rules.active as u32).collect();
     let mut drift = Drift::new(rules, &seeds, SampleRng::keyed([seed; 32]));
     let mut mean = || {
@@ -53,7 +53,7 @@ fn stationary(minds: u32, snapshot: bool, rules: Rules, stretch: u32, seed: u8) 
                 for _ in 0..stretch / looks {
                     drift.round(minds, snapshot);
                 }
-                pair_identity(drift.window()).unwrap()
+                duplicate_rate(drift.window()).unwrap()
             })
             .sum();
         sum / f64::from(looks)
@@ -79,10 +79,10 @@ fn takeover(seeds: &[u32], seed: u64) -> (f64, u32) {
 #[test]
 fn the_closed_forms_give_the_numbers_of_the_specification() {
     let numbers = [
-        (snapshot_pair_identity(15, 0.05), 0.3816, 4),
-        (snapshot_pair_identity(50, 0.02), 0.3266, 4),
-        (sequential_pair_identity(15, 0.05), 0.5588, 4),
-        (sequential_pair_identity(50, 0.02), 0.4949, 4),
+        (snapshot_duplicate_rate(15, 0.05), 0.3816, 4),
+        (snapshot_duplicate_rate(50, 0.02), 0.3266, 4),
+        (sequential_duplicate_rate(15, 0.05), 0.5588, 4),
+        (sequential_duplicate_rate(50, 0.02), 0.4949, 4),
         (mean_takeover_rounds(5), 7.712, 3),
         (mean_takeover_rounds(15), 27.365, 3),
         // Two lines of descent meet with probability 1/2 in each round.
@@ -128,13 +128,13 @@ fn the_mean_takeover_follows_from_stirling_numbers() {
 
 #[test]
 fn pairs_of_a_snapshot_round() {
-    let expected = snapshot_pair_identity(15, 0.05);
+    let expected = snapshot_duplicate_rate(15, 0.05);
     assert_within(
         &stationary(15, true, rules(15, 0.05), 250, 1),
         expected,
         0.01,
     );
-    let expected = snapshot_pair_identity(50, 0.02);
+    let expected = snapshot_duplicate_rate(50, 0.02);
     assert_within(
         &stationary(50, true, rules(50, 0.02), 120, 2),
         expected,
@@ -144,12 +144,12 @@ fn pairs_of_a_snapshot_round() {
 
 #[test]
 fn pairs_of_a_sequential_round() {
-    let expected = sequential_pair_identity(15, 0.05);
+    let expected = sequential_duplicate_rate(15, 0.05);
     for minds in [1, 15] {
         let found = stationary(minds, false, rules(15, 0.05), 2400 / minds, 3);
         assert_within(&found, expected, 0.015);
     }
-    let expected = sequential_pair_identity(50, 0.02);
+    let expected = sequential_duplicate_rate(50, 0.02);
     let found = stationary(10, false, rules(50, 0.02), 450, 4);
     assert_within(&found, expected, 0.025);
 }
@@ -185,7 +185,7 @@ fn run_of_copiers(settings: &Settings) -> Vec<f64> {
             *known.entry(message.text.as_str()).or_insert(next)
         })
         .collect();
-    let window = |end: usize| pair_identity(&kinds[end.saturating_sub(15)..end]).unwrap();
+    let window = |end: usize| duplicate_rate(&kinds[end.saturating_sub(15)..end]).unwrap();
     (run.rounds.iter())
         .map(|round| window(round.pool_size))
         .collect()
@@ -197,9 +197,9 @@ fn copiers_in_a_real_run_do_the_same() {
         (
             Scheduling::Sequential,
             3,
-            sequential_pair_identity(15, 0.05),
+            sequential_duplicate_rate(15, 0.05),
         ),
-        (Scheduling::Snapshot, 15, snapshot_pair_identity(15, 0.05)),
+        (Scheduling::Snapshot, 15, snapshot_duplicate_rate(15, 0.05)),
     ];
     for (scheduling, n_minds, expected) in cases {
         let settings = desk::settings(scheduling).with(|settings| {

@@ -1,13 +1,13 @@
 //! What a pool costs does not depend on its history.
 
-use logosphere_core::pool::{Keep, Origin, Pool};
+use logosphere_core::pool::{Origin, Pool, Retention};
 
 use crate::desk::sample_rng;
 
 const MESSAGES: u32 = 1_000_000;
 
 /// As many texts of 200 bytes.
-fn filled(messages: u32, max_active: usize, keep: Keep) -> Pool {
+fn filled(messages: u32, max_active: usize, keep: Retention) -> Pool {
     let mut pool = Pool::new(max_active, keep);
     for number in 0..messages {
         pool.add(&format!("{number:0200}"), Origin::Mind).unwrap();
@@ -17,7 +17,7 @@ fn filled(messages: u32, max_active: usize, keep: Keep) -> Pool {
 
 #[test]
 fn a_sample_takes_as_many_random_numbers_from_a_million_messages_as_from_a_hundred() {
-    for keep in [Keep::All, Keep::Active] {
+    for keep in [Retention::All, Retention::Active] {
         let pools = [100, MESSAGES].map(|messages| filled(messages, 15, keep));
         for mind in 0..50 {
             let [few, many] = pools.each_ref().map(|pool| {
@@ -37,7 +37,7 @@ fn a_sample_takes_as_many_random_numbers_from_a_million_messages_as_from_a_hundr
 
 #[test]
 fn a_sample_from_a_million_that_can_be_seen_takes_k_numbers() {
-    let pool = filled(MESSAGES, MESSAGES as usize, Keep::All);
+    let pool = filled(MESSAGES, MESSAGES as usize, Retention::All);
     for mind in 0..50 {
         let mut rng = sample_rng(7, 1, mind);
         assert_eq!(pool.sample(10, &mut rng).len(), 10);
@@ -55,7 +55,7 @@ mod memory {
     use std::io::Write as _;
     use std::process::Command;
 
-    use super::{Keep, MESSAGES, filled};
+    use super::{MESSAGES, Retention, filled};
 
     const MIB: u64 = 1 << 20;
 
@@ -90,7 +90,7 @@ mod memory {
     #[test]
     #[ignore = "run by the test of its memory"]
     fn active() {
-        let pool = filled(MESSAGES, 15, Keep::Active);
+        let pool = filled(MESSAGES, 15, Retention::Active);
         assert_eq!(pool.len(), u64::from(MESSAGES));
         report();
     }
@@ -98,7 +98,7 @@ mod memory {
     #[test]
     #[ignore = "run by the test of its memory"]
     fn all() {
-        let pool = filled(MESSAGES, 15, Keep::All);
+        let pool = filled(MESSAGES, 15, Retention::All);
         assert_eq!(pool.len(), u64::from(MESSAGES));
         report();
     }

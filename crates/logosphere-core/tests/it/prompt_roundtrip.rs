@@ -1,7 +1,7 @@
 //! What a prompt holds can be told from its text alone.
 
 use logosphere_core::format::{ParseMode, PromptRole, SystemPrompt, format_prompt};
-use logosphere_core::pool::{Keep, Origin, Pool, PoolError};
+use logosphere_core::pool::{Origin, Pool, PoolError, Retention};
 use proptest::prelude::*;
 
 /// The texts behind the system prompt: cut at lines that are exactly `---` and a line feed, one line feed less on each
@@ -104,7 +104,7 @@ proptest! {
         strict: bool,
     ) {
         let mode = if strict { ParseMode::Strict } else { ParseMode::Lenient };
-        let mut pool = Pool::new(8, Keep::All).mode(mode);
+        let mut pool = Pool::new(8, Retention::All).mode(mode);
         for text in &candidates {
             match pool.add(text, Origin::Mind) {
                 Ok(_) | Err(PoolError::Blank | PoolError::Delimiter { .. }) => {}

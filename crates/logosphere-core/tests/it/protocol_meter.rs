@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use logosphere_core::Settings;
-use logosphere_core::config::{Impersonation, Scheduling};
+use logosphere_core::config::{ForgedSignaturePolicy, Scheduling};
 use logosphere_core::format::{ParseMode, Reason};
 use logosphere_core::journal::Protocol;
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn manners(settings: &Settings) -> [(Reason, char); 10] {
         (Ok, 't')
     };
     let as_init = match settings.impersonation {
-        Impersonation::Discard if !strict => (Impersonated, 'l'),
+        ForgedSignaturePolicy::Discard if !strict => (Impersonated, 'l'),
         _ => (Ok, 'c'),
     };
     [
@@ -144,7 +144,7 @@ fn reasons_and_meter_are_those_of_the_nonces() {
 
 #[test]
 fn discarded_impersonation_is_a_loss_with_its_own_reason() {
-    check(&settings().with(|settings| settings.impersonation = Impersonation::Discard));
+    check(&settings().with(|settings| settings.impersonation = ForgedSignaturePolicy::Discard));
 }
 
 #[test]

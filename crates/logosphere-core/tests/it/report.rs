@@ -8,7 +8,7 @@ use logosphere_core::config::Scheduling;
 use logosphere_core::journal::Protocol;
 use logosphere_core::measures::metrics::Metric;
 use logosphere_core::report::{ReportData, RunEnd, page};
-use logosphere_core::{Mind, MindError, MindInput, MindReply, Side};
+use logosphere_core::{CallContext, Mind, MindError, MindInput, MindReply};
 use scraper::{Html, Selector};
 use serde_json::Value;
 
@@ -302,7 +302,7 @@ impl Mind for Dear {
         "dear"
     }
 
-    async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, _: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         if side.call_key() == "2/1" {
             return Err(MindError::new(ErrorClass::Overloaded, "too many"));
         }

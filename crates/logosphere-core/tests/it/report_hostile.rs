@@ -9,7 +9,7 @@ use logosphere_core::journal::MemJournal;
 use logosphere_core::measures::nulls::{NullBand, Simulation, simulate};
 use logosphere_core::report::{ReportData, page};
 use logosphere_core::{
-    Control, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, Side,
+    CallContext, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, RunControl,
 };
 use scraper::Html;
 
@@ -34,7 +34,7 @@ impl Mind for Hostile<'_> {
         self.0
     }
 
-    async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, _: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         let text = self.0;
         let error = MindError::new(ErrorClass::Server, text);
         let said = match side.call_key() {
@@ -70,7 +70,7 @@ fn journal(text: &str) -> Vec<u8> {
     } = desk::start(&settings, &Hostile(text));
     let seeds = (0..3).map(|n| format!("{text} {n}\n\n~</script><b>"));
     let start = ExperimentStart::new(effective, text.to_owned(), seeds, request_template);
-    let (clock, control) = (desk::Ticking::default(), Control::default());
+    let (clock, control) = (desk::Ticking::default(), RunControl::default());
     let journal = MemJournal::default();
     let mut run = Orchestrator::start(start, Hostile(text), journal, clock, control).unwrap();
     desk::wait(async { run.run(&mut |_| {}).await }).unwrap();

@@ -4,9 +4,9 @@ use std::fs;
 
 use logosphere_core::config::{Durability, Scheduling};
 use logosphere_core::journal::{
-    Event, FileJournal, JournalSink as _, RunResumed, Spooled, read_spool,
+    Event, FileJournal, JournalSink as _, PendingReply, RunResumed, read_spool,
 };
-use logosphere_core::verify::{Comparison, ResumeError, Resumption, compare};
+use logosphere_core::verify::{Comparison, ResumeError, ResumedRun, compare};
 use logosphere_core::{MindId, MindReply, Round, Settings};
 
 use crate::desk::{self, Slow};
@@ -42,10 +42,10 @@ fn after_every_byte_behind_the_first_line() {
     let mut last: Option<(u64, Vec<u8>)> = None;
     for cut in first_line..journal.len() {
         fs::write(&journal_path, &journal[..cut]).unwrap();
-        let resumption = Resumption::open(&journal_path, &place.path().join("spool")).unwrap();
+        let resumption = ResumedRun::open(&journal_path, &place.path().join("spool")).unwrap();
         let torn = cut - whole_lines(&journal, cut).len();
         assert_eq!(resumption.torn_bytes, torn as u64);
-        let part = resumption.set_torn_aside(&journal_path).unwrap();
+        let part = resumption.quarantine_torn_tail(&journal_path).unwrap();
         let kept = fs::read(&journal_path).unwrap();
         assert_eq!(kept, whole_lines(&journal, cut), "{cut}");
         assert_eq!(part.is_some(), torn > 0);
@@ -90,8 +90,8 @@ fn what_was_set_aside_before_stays() {
     let mut names = Vec::new();
     for cut in [end, end - 1] {
         fs::write(&journal, &whole[..cut]).unwrap();
-        let resumption = Resumption::open(&journal, &place.path().join("spool")).unwrap();
-        names.push(resumption.set_torn_aside(&journal).unwrap().unwrap());
+        let resumption = ResumedRun::open(&journal, &place.path().join("spool")).unwrap();
+        names.push(resumption.quarantine_torn_tail(&journal).unwrap().unwrap());
     }
     let lengths = names.iter().map(|name| fs::metadata(name).unwrap().len());
     let lengths: Vec<_> = lengths.collect();
@@ -122,7 +122,7 @@ fn a_journal_without_a_whole_line_has_nothing_to_go_on_with() {
     let journal = place.path().join("experiment.jsonl");
     fs::write(&journal, "{\"type\":\"experiment_start\"").unwrap();
     assert!(matches!(
-        Resumption::open(&journal, &journal),
+        ResumedRun::open(&journal, &journal),
         Err(ResumeError::NothingWhole { .. })
     ));
 }
@@ -149,7 +149,7 @@ fn an_answer_in_the_spool_is_not_asked_for_again() {
             let mut reply = MindReply::new(text, model);
             reply.finish_reason = Some("end_turn".to_owned());
             reply.tokens = serde_json::from_value(call["tokens"].clone()).unwrap();
-            Spooled {
+            PendingReply {
                 round: Round(1),
                 mind_id: MindId(mind as u32),
                 request_sha256: hash.to_owned(),
@@ -178,7 +178,7 @@ fn an_answer_in_the_spool_is_not_asked_for_again() {
 fn an_answer_behind_a_torn_one_is_not_lost() {
     let place = tempfile::tempdir().unwrap();
     let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
-    let answer = |mind_id| Spooled {
+    let answer = |mind_id| PendingReply {
         round: Round(1),
         mind_id,
         request_sha256: "hash".to_owned(),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, RunResumed};
-use logosphere_core::verify::{Resumption, replay};
-use logosphere_core::{Control, Orchestrator, Settings};
+use logosphere_core::verify::{ResumedRun, replay};
+use logosphere_core::{Orchestrator, RunControl, Settings};
 use serde_json::{Value, json};
 
 use crate::desk;
@@ -21,7 +21,7 @@ fn resume_with(setting: &str, new: &Value) -> Result<Vec<u8>, String> {
         .flatten()
         .copied()
         .collect();
-    let resumption = Resumption::read(&cut[..]).unwrap();
+    let resumption = ResumedRun::read(&cut[..]).unwrap();
     let old = serde_json::to_value(&settings).unwrap();
     let old = old
         .pointer(&format!("/{}", setting.replace('.', "/")))
@@ -36,7 +36,7 @@ fn resume_with(setting: &str, new: &Value) -> Result<Vec<u8>, String> {
         mind,
         journal,
         clock,
-        Control::default(),
+        RunControl::default(),
     )
     .map(|run| run.into_journal().bytes)
     .map_err(|error| error.to_string())

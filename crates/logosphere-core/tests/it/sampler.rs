@@ -1,6 +1,6 @@
 //! Samples are those of the vectors, and all equally likely.
 
-use logosphere_core::pool::{Keep, Origin, Pool, SampleRng};
+use logosphere_core::pool::{Origin, Pool, Retention, SampleRng};
 
 use crate::desk::sample_rng;
 
@@ -126,7 +126,7 @@ fn calls_do_not_share_their_numbers() {
 }
 
 fn pool(messages: usize) -> Pool {
-    let mut pool = Pool::new(messages, Keep::All);
+    let mut pool = Pool::new(messages, Retention::All);
     for _ in 0..messages {
         pool.add("m", Origin::Seed).unwrap();
     }

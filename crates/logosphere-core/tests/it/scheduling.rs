@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::MemJournal;
 use logosphere_core::{
-    Clock, Control, LocalMind, Mind, MindError, MindId, MindInput, MindReply, Orchestrator,
-    Progress, Round, Settings, Side,
+    CallContext, EventClock, LocalMind, Mind, MindError, MindId, MindInput, MindReply,
+    Orchestrator, Progress, Round, RunControl, Settings,
 };
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ fn a_pool_that_forgets_gives_the_same_run() {
         let all = desk::settings(scheduling);
         let active = all
             .clone()
-            .with(|settings| settings.keep = logosphere_core::config::KeepSetting::Active);
+            .with(|settings| settings.keep = logosphere_core::config::RetentionSetting::Active);
         let inputs = |settings: &Settings| {
             let (_, journal) = desk::run(settings, desk::mind(settings));
             let events = desk::lines(&journal).into_iter();
@@ -82,7 +82,7 @@ impl Mind for Late {
         self.0.label()
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         if !self.1.swap(true, Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_mins(1)).await;
             side.attempt().store(2, Ordering::SeqCst);
@@ -95,7 +95,7 @@ impl Mind for Late {
 /// The time of the runtime, which does not wait.
 struct Paused(tokio::time::Instant);
 
-impl Clock for Paused {
+impl EventClock for Paused {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::UNIX_EPOCH
     }
@@ -114,7 +114,8 @@ fn l16_a_call_that_does_not_come_back_is_shown_each_second() {
         let start = desk::start(&settings, &mind);
         let clock = Paused(tokio::time::Instant::now());
         let journal = MemJournal::default();
-        let mut run = Orchestrator::start(start, mind, journal, clock, Control::default()).unwrap();
+        let mut run =
+            Orchestrator::start(start, mind, journal, clock, RunControl::default()).unwrap();
         run.run(&mut |progress| {
             if let Progress::Waiting {
                 round,

@@ -1,8 +1,8 @@
 //! Runs made by hand and runs at random, for what is measured on runs.
 
 use logosphere_core::format::Reason;
-use logosphere_core::pool::{MsgId, SampleRng};
-use logosphere_core::verify::{Call, EndedRound, Message};
+use logosphere_core::pool::{MessageId, SampleRng};
+use logosphere_core::verify::{EndedRound, Message, MindCall};
 use logosphere_core::{MindId, Round, Transcript};
 
 /// A run that is written down message by message.
@@ -29,7 +29,7 @@ impl ScriptedRun {
         for (mind, (sampled, texts)) in calls.iter().enumerate() {
             let mut added = Vec::new();
             for text in *texts {
-                added.push(MsgId::at(run.messages.len()));
+                added.push(MessageId::at(run.messages.len()));
                 let call = Some(run.calls.len());
                 run.messages.push(Message::new(text.as_ref(), round, call));
             }
@@ -54,19 +54,19 @@ impl ScriptedRun {
 }
 
 /// Messages with these numbers.
-pub fn ids(numbers: &[u64]) -> Vec<MsgId> {
-    numbers.iter().copied().map(MsgId).collect()
+pub fn ids(numbers: &[u64]) -> Vec<MessageId> {
+    numbers.iter().copied().map(MessageId).collect()
 }
 
 /// A call in which nothing is remarkable.
 pub fn call(
     round: Round,
     mind: usize,
-    sampled: Vec<MsgId>,
-    added: Vec<MsgId>,
+    sampled: Vec<MessageId>,
+    added: Vec<MessageId>,
     reason: Reason,
-) -> Call {
-    let mut call = Call::new(round, MindId(mind as u32));
+) -> MindCall {
+    let mut call = MindCall::new(round, MindId(mind as u32));
     (call.sampled, call.added, call.reason) = (sampled, added, reason);
     "offline".clone_into(&mut call.model);
     call
@@ -77,7 +77,7 @@ pub fn random(seed: u8) -> SampleRng {
     SampleRng::keyed([seed; 32])
 }
 
-/// A run of short texts of few words, some of them stamped, some without a word, some invisible, some equal.
+/// A run of short texts of few words, some of them signed, some without a word, some invisible, some equal.
 pub fn random_run(seed: u8, rounds: usize) -> Transcript {
     let mut rng = random(seed);
     let words = [

@@ -9,17 +9,17 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use logosphere_core::config::Scheduling;
-use logosphere_core::journal::{Event, JournalError, JournalSink, MemJournal, Spooled};
+use logosphere_core::journal::{Event, JournalError, JournalSink, MemJournal, PendingReply};
 use logosphere_core::{
-    Control, LocalMind, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress,
-    Round, Settings, Side, Transcript,
+    CallContext, LocalMind, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress,
+    Round, RunControl, Settings, Transcript,
 };
 
 use crate::desk::{self, Slow, Ticking};
 
 /// A journal that notes what is written to it, kept in its spool, and waited for.
 #[derive(Default)]
-struct Watched {
+struct CanaryMind {
     journal: MemJournal,
     /// What is not safe yet.
     unsafe_now: usize,
@@ -40,7 +40,7 @@ fn full() -> JournalError {
     }
 }
 
-impl JournalSink for Watched {
+impl JournalSink for CanaryMind {
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError> {
         if self
             .room
@@ -70,7 +70,7 @@ impl JournalSink for Watched {
         .boxed()
     }
 
-    fn spool(&mut self, answer: &Spooled) -> Result<(), JournalError> {
+    fn spool(&mut self, answer: &PendingReply) -> Result<(), JournalError> {
         self.kept.push((answer.round, answer.mind_id));
         self.log.push('k');
         self.unsafe_now += 1;
@@ -86,10 +86,10 @@ impl JournalSink for Watched {
 
 fn log(settings: &Settings, mind: impl Mind) -> (String, Vec<u8>) {
     let start = desk::start(settings, &mind);
-    let (journal, control) = (Watched::default(), Control::default());
+    let (journal, control) = (CanaryMind::default(), RunControl::default());
     let mut run = Orchestrator::start(start, mind, journal, Ticking::default(), control).unwrap();
     desk::wait(async { run.run(&mut |_| {}).await }).unwrap();
-    let Watched { journal, log, .. } = run.into_journal();
+    let CanaryMind { journal, log, .. } = run.into_journal();
     (log, journal.bytes)
 }
 
@@ -146,7 +146,7 @@ impl Mind for Paced {
         self.mind.label()
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+    async fn respond(&self, input: &MindInput, side: &CallContext) -> Result<MindReply, MindError> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_millis((self.pause)(call))).await;
         let answer = self.mind.respond(input, side).await;
@@ -156,15 +156,15 @@ impl Mind for Paced {
 }
 
 /// Runs until the disk fails, and compares the answers with those in the journal or in the spool.
-fn nothing_is_lost(settings: &Settings, journal: Watched) {
+fn nothing_is_lost(settings: &Settings, journal: CanaryMind) {
     let told = format!("{:?} {:?}", journal.room, journal.broken_wait);
     let mind = Paced::new(settings, |call| (call % 3) as u64 * 4);
     let answers = mind.answers.clone();
     let start = desk::start(settings, &mind);
-    let control = Control::default();
+    let control = RunControl::default();
     let mut run = Orchestrator::start(start, mind, journal, Ticking::default(), control).unwrap();
     let failed = desk::wait(async { run.run(&mut |_| {}).await });
-    let Watched {
+    let CanaryMind {
         journal, mut kept, ..
     } = run.into_journal();
     if failed.is_ok() {
@@ -187,10 +187,10 @@ fn an_answer_survives_a_disk_that_fails_at_any_event_or_wait() {
         let settings = desk::settings(scheduling).with(|settings| settings.concurrency = 4);
         for number in 1..40 {
             for (room, broken_wait) in [(Some(number), None), (None, Some(number - 1))] {
-                let journal = Watched {
+                let journal = CanaryMind {
                     room,
                     broken_wait,
-                    ..Watched::default()
+                    ..CanaryMind::default()
                 };
                 nothing_is_lost(&settings, journal);
             }
@@ -207,7 +207,7 @@ fn l16_a_call_that_came_back_during_a_wait_is_not_shown_as_waited_for() {
     // The second comes back while the disk is waited for, the fourth long after.
     let mind = Paced::new(&settings, |call| [0, 3, 0, 5000][call]);
     let start = desk::start(&settings, &mind);
-    let (journal, control) = (Watched::default(), Control::default());
+    let (journal, control) = (CanaryMind::default(), RunControl::default());
     let mut run = Orchestrator::start(start, mind, journal, Ticking::default(), control).unwrap();
     let mut waited_for = Vec::new();
     let mut show = |progress: Progress<'_>| {

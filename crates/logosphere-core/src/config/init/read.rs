@@ -9,7 +9,7 @@ use super::fix::{InitFix, line_at};
 
 use crate::format::{
     Cut, End, ParseMode, find_signature, holds_delimiter, is_blank, is_signature, parse_signed,
-    stamped, trimmed,
+    trimmed, with_signature,
 };
 
 /// How much of a text a warning shows, in characters.
@@ -58,7 +58,7 @@ pub fn parse_init(bytes: &[u8], mode: ParseMode, signature: &str) -> Result<Init
         .collect();
     if mode == ParseMode::Strict {
         // Only here a seed can end in `---` and a CR, which are a delimiter as soon as a line follows.
-        let broken = |seed: &String| holds_delimiter(&stamped(seed, signature), mode);
+        let broken = |seed: &String| holds_delimiter(&with_signature(seed, signature), mode);
         if let Some(seed) = seeds.iter().position(broken) {
             return Err(InitError::Delimiter { seed: seed + 1 });
         }
@@ -104,7 +104,9 @@ impl Init {
     /// The seeds as they enter the pool: with the signature below each if `stamp`.
     pub fn stored(&self, stamp: bool) -> impl Iterator<Item = String> {
         let signature = if stamp { &self.signature[..] } else { "" };
-        self.seeds.iter().map(move |seed| stamped(seed, signature))
+        self.seeds
+            .iter()
+            .map(move |seed| with_signature(seed, signature))
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::measures::metrics::corpus::Corpus;
 use crate::measures::metrics::grams::Grams;
-use crate::pool::MsgId;
-use crate::verify::Call;
+use crate::pool::MessageId;
+use crate::verify::MindCall;
 
 /// The smallest share of a text's runs of three words that makes a text that was read a parent.
 pub const LEAST_SHARE: f64 = 0.3;
@@ -16,7 +16,7 @@ pub const LEAST_SHARE: f64 = 0.3;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Parent {
     /// Which message.
-    pub id: MsgId,
+    pub id: MessageId,
     /// How it is known.
     pub method: Method,
     /// 1 for equal texts, else the share of the child's runs of three words that the parent has.
@@ -48,7 +48,7 @@ pub(super) struct Inputs<'a> {
     corpus: &'a Corpus<'a>,
     triples: &'a Grams,
     /// The messages in the order drawn, each with the place of its text in `kinds`.
-    messages: Vec<(MsgId, usize)>,
+    messages: Vec<(MessageId, usize)>,
     /// The different texts among them.
     kinds: HashMap<usize, usize>,
     /// Each run of each different text, with the text's place; sorted.
@@ -57,7 +57,7 @@ pub(super) struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     /// Those of a call.
-    pub(super) fn of(corpus: &'a Corpus<'a>, triples: &'a Grams, call: &Call) -> Self {
+    pub(super) fn of(corpus: &'a Corpus<'a>, triples: &'a Grams, call: &MindCall) -> Self {
         let mut messages = Vec::with_capacity(call.sampled.len());
         let mut kinds = HashMap::new();
         let mut runs = Vec::new();
@@ -83,14 +83,14 @@ impl<'a> Inputs<'a> {
 
     /// The parents of a message, the best one first: those with an equal text, else those that share enough of its runs.
     /// Equally good ones stand in the order drawn.
-    pub(super) fn parents(&self, child: MsgId) -> Vec<Parent> {
+    pub(super) fn parents(&self, child: MessageId) -> Vec<Parent> {
         let kind = self.corpus.kind_of(child.index());
         let (method, shares) = match self.kinds.get(&kind) {
             Some(&equal) => (Method::Exact, self.only(equal)),
             None => (Method::Ngram, self.shares(kind)),
         };
         let older = self.messages.iter().filter(|(id, _)| *id < child);
-        let parent = |&(id, place): &(MsgId, usize)| Parent {
+        let parent = |&(id, place): &(MessageId, usize)| Parent {
             id,
             method,
             confidence: shares[place],

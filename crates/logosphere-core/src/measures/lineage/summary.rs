@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::parent::Method;
 use super::survival::{Survival, survival};
 use super::tree::Lineage;
-use crate::pool::{MsgId, Round};
+use crate::pool::{MessageId, Round};
 use crate::verify::Transcript;
 
 /// Characters of a text that results show.
@@ -40,7 +40,7 @@ pub struct LineageSummary {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spreader {
     /// Which message.
-    pub id: MsgId,
+    pub id: MessageId,
     /// The round that it came in; 0 for seeds.
     pub round: Round,
     /// Messages that come from it by best parents.
@@ -57,7 +57,7 @@ pub struct Spreader {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeedShare {
     /// Which message.
-    pub id: MsgId,
+    pub id: MessageId,
     /// Messages that come from it by best parents.
     pub descendants: u32,
     /// Their share of all messages of minds; none without such messages.
@@ -86,7 +86,7 @@ impl Lineage {
                 .iter()
                 .filter(|node| node.parents.is_empty())
                 .count(),
-            innovation_share: self.innovation_share(),
+            innovation_share: self.novelty_rate(),
             deepest: self
                 .nodes()
                 .iter()
@@ -105,7 +105,7 @@ impl Lineage {
             .filter(|node| node.children > 0)
             .collect();
         nodes.sort_by_key(|node| (std::cmp::Reverse(node.descendants), node.id));
-        let mut chosen: Vec<MsgId> = Vec::new();
+        let mut chosen: Vec<MessageId> = Vec::new();
         for node in nodes {
             if chosen.len() == top {
                 break;
@@ -129,7 +129,7 @@ impl Lineage {
     }
 
     /// Whether one of two messages descends from the other by best parents.
-    fn is_one_line(&self, a: MsgId, b: MsgId) -> bool {
+    fn is_one_line(&self, a: MessageId, b: MessageId) -> bool {
         // A child has a higher id than its parent.
         let (older, mut at) = (a.min(b), a.max(b));
         while at > older {
@@ -159,7 +159,7 @@ impl Lineage {
 
     /// For each of these seeds, the share of what can be read that is the seed or comes from it: before round 1 and at
     /// the end of each round. None where nothing can be read.
-    pub fn seed_curves(&self, seeds: &[MsgId]) -> Vec<Vec<Option<f64>>> {
+    pub fn seed_curves(&self, seeds: &[MessageId]) -> Vec<Vec<Option<f64>>> {
         let mut counts = self.roots_in(0..0);
         let mut curves = vec![Vec::with_capacity(self.windows().len()); seeds.len()];
         let mut now = 0..0;
@@ -194,6 +194,6 @@ fn share(part: u32, whole: usize) -> Option<f64> {
     (whole > 0).then(|| f64::from(part) / whole as f64)
 }
 
-fn start(run: &Transcript, id: MsgId) -> String {
+fn start(run: &Transcript, id: MessageId) -> String {
     run.messages[id.index()].text.chars().take(SHOWN).collect()
 }

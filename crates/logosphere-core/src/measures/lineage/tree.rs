@@ -8,7 +8,7 @@ use super::parent::{Inputs, Parent};
 use crate::measures::metrics::Window;
 use crate::measures::metrics::corpus::Corpus;
 use crate::measures::metrics::grams::Grams;
-use crate::pool::{MsgId, Round};
+use crate::pool::{MessageId, Round};
 use crate::verify::Transcript;
 
 /// The lineage of every message of a run. Parents are always older than their children, so there is no circle.
@@ -28,13 +28,13 @@ pub struct Lineage {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Node {
     /// Which message.
-    pub id: MsgId,
+    pub id: MessageId,
     /// The round that it came in; 0 for seeds.
     pub round: Round,
     /// The messages that it comes from, the best one first. None for seeds and innovations.
     pub parents: Vec<Parent>,
     /// The seed or innovation that the line of best parents begins with.
-    pub root: MsgId,
+    pub root: MessageId,
     /// Steps from the root.
     pub depth: u32,
     /// Messages that it is the best parent of.
@@ -80,11 +80,12 @@ impl Lineage {
 
     fn push(&mut self, id: usize, round: Round, parents: Vec<Parent>) {
         let parent = parents.first().map(|parent| &self.nodes[parent.id.index()]);
-        let (root, depth) =
-            parent.map_or((MsgId::at(id), 0), |parent| (parent.root, parent.depth + 1));
+        let (root, depth) = parent.map_or((MessageId::at(id), 0), |parent| {
+            (parent.root, parent.depth + 1)
+        });
         let ends = self.readable(id);
         self.nodes.push(Node {
-            id: MsgId::at(id),
+            id: MessageId::at(id),
             round,
             parents,
             root,
@@ -119,7 +120,7 @@ impl Lineage {
     }
 
     /// The share of the messages of minds that come from nothing that was read; none without such messages.
-    pub fn innovation_share(&self) -> Option<f64> {
+    pub fn novelty_rate(&self) -> Option<f64> {
         let of_minds = &self.nodes[self.seeds.min(self.nodes.len())..];
         let new = of_minds
             .iter()

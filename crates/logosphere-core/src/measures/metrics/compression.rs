@@ -3,7 +3,7 @@
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 use super::corpus::Corpus;
-use super::scope::Places;
+use super::scope::TextRange;
 use super::series::Point;
 
 /// Bytes of a window that are compressed.
@@ -16,10 +16,10 @@ const LEAST_BYTES: usize = 2000;
 const LEVEL: u32 = 6;
 
 /// Size before and after of the first bytes of each window, texts joined by line feeds.
-pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
+pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     let mut joined = Vec::with_capacity(2 * MOST_BYTES);
     let mut deflate = Deflate::new();
-    let mut before: Option<(&Places, Point)> = None;
+    let mut before: Option<(&TextRange, Point)> = None;
     let points = windows.iter().map(|window| {
         if let Some((same, point)) = &before
             && *same == window

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::token::{lower, spans};
-use crate::format::{is_invisible, without_stamp};
-use crate::pool::MsgId;
+use crate::format::{is_invisible, without_signature};
+use crate::pool::MessageId;
 use crate::verify::Transcript;
 
 /// The texts of a run, stamps removed.
 #[derive(Debug)]
 pub(crate) struct Corpus<'a> {
     /// Different texts in the order of their first message.
-    kinds: Vec<Kind<'a>>,
+    kinds: Vec<EqualTexts<'a>>,
     /// The kind of each message.
     of_message: Vec<u32>,
     /// The messages that are measured, in order.
@@ -25,7 +25,7 @@ pub(crate) struct Corpus<'a> {
 
 /// Texts that are equal.
 #[derive(Debug)]
-struct Kind<'a> {
+struct EqualTexts<'a> {
     text: &'a str,
     tokens: Range<usize>,
 }
@@ -63,7 +63,7 @@ impl<'a> Corpus<'a> {
         let mut known = HashMap::new();
         let mut words: HashMap<String, u32> = HashMap::new();
         for (message, stored) in run.messages.iter().enumerate() {
-            let text = without_stamp(&stored.text);
+            let text = without_signature(&stored.text);
             let text = cut.map_or(text, |tokens| start(text, tokens));
             let kind = *known.entry(text).or_insert_with(|| {
                 let start = corpus.tokens.len();
@@ -78,7 +78,7 @@ impl<'a> Corpus<'a> {
                     };
                     corpus.tokens.push(token);
                 }
-                corpus.kinds.push(Kind {
+                corpus.kinds.push(EqualTexts {
                     text,
                     tokens: start..corpus.tokens.len(),
                 });
@@ -104,7 +104,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// Whether there is a message of this id.
-    pub(crate) fn has(&self, id: MsgId) -> bool {
+    pub(crate) fn has(&self, id: MessageId) -> bool {
         id.index() < self.of_message.len()
     }
 
@@ -139,8 +139,8 @@ impl<'a> Corpus<'a> {
     }
 
     /// A message, if it is measured.
-    pub(crate) fn measured(&self, id: MsgId) -> Option<Text> {
-        let place = (self.texts).binary_search_by_key(&id, |text| MsgId::at(text.message));
+    pub(crate) fn measured(&self, id: MessageId) -> Option<Text> {
+        let place = (self.texts).binary_search_by_key(&id, |text| MessageId::at(text.message));
         Some(self.texts[place.ok()?])
     }
 

@@ -2,7 +2,7 @@
 
 use super::corpus::Corpus;
 use super::grams::Grams;
-use super::scope::Places;
+use super::scope::TextRange;
 use super::series::Point;
 
 /// Tokens of a window that are looked at.
@@ -39,7 +39,7 @@ impl Runs {
         &self,
         corpus: &Corpus<'_>,
         length: usize,
-        windows: &[Places],
+        windows: &[TextRange],
     ) -> Vec<Point> {
         let (ids, different) = match length {
             1 => (corpus.tokens(), corpus.vocabulary()),
@@ -72,16 +72,16 @@ impl Runs {
 
     fn worded_of<'a>(
         &'a self,
-        places: &'a Places,
+        places: &'a TextRange,
         corpus: &'a Corpus<'_>,
     ) -> Box<dyn Iterator<Item = usize> + 'a> {
         match places {
-            Places::Range(range) => {
+            TextRange::Range(range) => {
                 let place = |end| self.worded.partition_point(|&place| place < end);
                 let inside = place(range.start)..place(range.end);
                 Box::new(self.worded[inside].iter().copied())
             }
-            Places::Picked(picked) => {
+            TextRange::Picked(picked) => {
                 let worded = |place: &usize| corpus.texts()[*place].worded;
                 Box::new(picked.iter().copied().filter(worded))
             }
@@ -90,7 +90,7 @@ impl Runs {
 
     /// The mean over the texts of each round of the share of runs of five tokens that an earlier text has. Texts without
     /// such a run do not count, nor do those that no text is earlier than.
-    pub(crate) fn reuse(&self, corpus: &Corpus<'_>, rounds: &[Places]) -> Vec<Point> {
+    pub(crate) fn reuse(&self, corpus: &Corpus<'_>, rounds: &[TextRange]) -> Vec<Point> {
         let fives = Grams::fives(corpus, &self.triples);
         let mut known = vec![false; fives.different()];
         let mut shares = vec![None; corpus.texts().len()];

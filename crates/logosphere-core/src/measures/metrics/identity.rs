@@ -1,7 +1,7 @@
 //! Equal texts, and texts that are new to a window.
 
 use super::corpus::Corpus;
-use super::scope::{Places, Sliding, Tally};
+use super::scope::{Sliding, SlidingMeasure, TextRange};
 use super::series::Point;
 
 /// How often each text is in a window.
@@ -24,7 +24,7 @@ impl Copies {
     }
 }
 
-impl Tally for Copies {
+impl SlidingMeasure for Copies {
     fn add(&mut self, kind: usize) {
         let copies = &mut self.of_kind[kind];
         self.different += usize::from(*copies == 0);
@@ -43,7 +43,7 @@ impl Tally for Copies {
 }
 
 /// The share of pairs in each window whose texts are equal.
-pub(crate) fn pair_identity(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
+pub(crate) fn duplicate_rate(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     let mut sliding = Sliding::new(corpus, Copies::new(corpus));
     let points = windows.iter().map(|window| {
         let copies = sliding.at(window);
@@ -55,16 +55,16 @@ pub(crate) fn pair_identity(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Poin
 }
 
 /// The share of the different texts of each window that were not in the window before it. The first has none before it.
-pub(crate) fn turnover(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
+pub(crate) fn turnover(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     let mut sliding = Sliding::new(corpus, Copies::new(corpus));
     let mut counted = vec![0; corpus.kinds()];
-    let mut before = &Places::Range(0..0);
+    let mut before = &TextRange::Range(0..0);
     let points = windows.iter().enumerate().map(|(at, window)| {
         let old = &sliding.at(before).of_kind;
         let mut new = 0;
         let entered = match (before, window) {
-            (Places::Range(before), Places::Range(now)) => {
-                Places::Range(before.end.max(now.start)..now.end)
+            (TextRange::Range(before), TextRange::Range(now)) => {
+                TextRange::Range(before.end.max(now.start)..now.end)
             }
             _ => window.clone(),
         };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::corpus::Corpus;
-use super::scope::{Places, Scopes};
+use super::scope::{Scopes, TextRange};
 use super::window::Window;
 use crate::verify::Transcript;
 
@@ -39,9 +39,9 @@ impl Match {
             .map(|run| Scopes::of(run, &Corpus::cut(run, tokens), window))
             .collect();
         // The first of both is before round 1.
-        let sizes = |all: fn(&Scopes) -> &[Places]| {
+        let sizes = |all: fn(&Scopes) -> &[TextRange]| {
             let all = scopes.iter().flat_map(move |scopes| &all(scopes)[1..]);
-            low(all.map(Places::len).filter(|&texts| texts >= 2))
+            low(all.map(TextRange::len).filter(|&texts| texts >= 2))
         };
         Some(Self {
             tokens,

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::compression::ratios;
 use super::corpus::Corpus;
 use super::diversity::Runs;
-use super::identity::{pair_identity, turnover};
+use super::identity::{duplicate_rate, turnover};
 use super::matching::Match;
 use super::metric::{Metric, Unit};
 use super::scope::Scopes;
@@ -25,12 +25,12 @@ pub fn measure(
     matched: Option<Match>,
 ) -> Vec<Series> {
     let whole = Corpus::of(run);
-    let on_whole = Texts::new(run, &whole, Scopes::of(run, &whole, window));
+    let on_whole = MetricInputs::new(run, &whole, Scopes::of(run, &whole, window));
     let cut = matched.map(|sizes| (sizes, Corpus::cut(run, sizes.tokens)));
     let on_cut = cut.as_ref().map(|(sizes, cut)| {
         let mut scopes = Scopes::of(run, cut, window);
         scopes.thin(run.seed, sizes.window_texts, sizes.round_texts);
-        Texts::new(run, cut, scopes)
+        MetricInputs::new(run, cut, scopes)
     });
     let series = metrics.iter().map(|&metric| {
         let on_cut = on_cut.as_ref().filter(|_| metric.can_match());
@@ -49,8 +49,8 @@ pub fn measure(
     series.collect()
 }
 
-/// Texts, where they are measured, and what several metrics need, made when it is first asked for.
-struct Texts<'a, 'b> {
+/// MetricInputs, where they are measured, and what several metrics need, made when it is first asked for.
+struct MetricInputs<'a, 'b> {
     run: &'a Transcript,
     corpus: &'a Corpus<'b>,
     scopes: Scopes,
@@ -60,7 +60,7 @@ struct Texts<'a, 'b> {
     lengths: OnceCell<[Vec<Point>; 2]>,
 }
 
-impl<'a, 'b> Texts<'a, 'b> {
+impl<'a, 'b> MetricInputs<'a, 'b> {
     fn new(run: &'a Transcript, corpus: &'a Corpus<'b>, scopes: Scopes) -> Self {
         Self {
             run,
@@ -97,7 +97,7 @@ impl<'a, 'b> Texts<'a, 'b> {
             Metric::Distinct2 => self.runs().distinct(corpus, 2, windows),
             Metric::Distinct3 => self.runs().distinct(corpus, 3, windows),
             Metric::Reuse5gram => self.runs().reuse(corpus, rounds),
-            Metric::PairIdentity => pair_identity(corpus, windows),
+            Metric::PairIdentity => duplicate_rate(corpus, windows),
             Metric::Turnover => turnover(corpus, windows),
             Metric::SeedEcho => seed_echo(corpus, self.tfidf(), self.run.seeds, windows),
             Metric::Messages => volume::messages(self.run),

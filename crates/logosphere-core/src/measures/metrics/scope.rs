@@ -11,14 +11,14 @@ use crate::verify::Transcript;
 
 /// Places in the texts of a [`Corpus`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Places {
+pub(crate) enum TextRange {
     /// All of a range.
     Range(Range<usize>),
     /// Some, in order.
     Picked(Vec<usize>),
 }
 
-impl Places {
+impl TextRange {
     /// How many.
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -46,8 +46,8 @@ impl Places {
 /// round 1, so that the seeds are its round.
 #[derive(Debug)]
 pub(crate) struct Scopes {
-    pub(crate) windows: Vec<Places>,
-    pub(crate) rounds: Vec<Places>,
+    pub(crate) windows: Vec<TextRange>,
+    pub(crate) rounds: Vec<TextRange>,
 }
 
 impl Scopes {
@@ -56,7 +56,7 @@ impl Scopes {
         let all = |ranges: Vec<Range<usize>>| {
             let places = ranges
                 .iter()
-                .map(|range| Places::Range(corpus.places(range)));
+                .map(|range| TextRange::Range(corpus.places(range)));
             places.collect()
         };
         Self {
@@ -78,14 +78,14 @@ impl Scopes {
                     draw(size, all.len(), &mut rng)
                 };
                 picked.sort_unstable();
-                *places = Places::Picked(picked.into_iter().map(|at| all[at]).collect());
+                *places = TextRange::Picked(picked.into_iter().map(|at| all[at]).collect());
             }
         }
     }
 }
 
 /// What texts can enter and leave.
-pub(crate) trait Tally {
+pub(crate) trait SlidingMeasure {
     /// A text of this kind enters.
     fn add(&mut self, kind: usize);
     /// A text of this kind leaves.
@@ -97,28 +97,28 @@ pub(crate) trait Tally {
 pub(crate) struct Sliding<'a, 'b, T> {
     corpus: &'a Corpus<'b>,
     tally: T,
-    now: Places,
+    now: TextRange,
     /// How many texts left since it was made afresh.
     left: usize,
 }
 
-impl<'a, 'b, T: Tally> Sliding<'a, 'b, T> {
+impl<'a, 'b, T: SlidingMeasure> Sliding<'a, 'b, T> {
     /// A window without texts.
     pub(crate) fn new(corpus: &'a Corpus<'b>, tally: T) -> Self {
         Self {
             corpus,
             tally,
-            now: Places::Range(0..0),
+            now: TextRange::Range(0..0),
             left: 0,
         }
     }
 
     /// The tally of a window.
-    pub(crate) fn at(&mut self, places: &Places) -> &T {
+    pub(crate) fn at(&mut self, places: &TextRange) -> &T {
         let kind = |place: usize| self.corpus.texts()[place].kind;
         match (&self.now, places) {
             // Rounding errors grow with every step, so it is made afresh before more texts left than are in it.
-            (Places::Range(old), Places::Range(new))
+            (TextRange::Range(old), TextRange::Range(new))
                 if old.start <= new.start
                     && new.start <= old.end
                     && old.end <= new.end

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::corpus::Corpus;
-use super::scope::{Places, Sliding, Tally};
+use super::scope::{Sliding, SlidingMeasure, TextRange};
 use super::series::Point;
 use super::tfidf::{Sum, Tfidf};
-use crate::pool::MsgId;
+use crate::pool::MessageId;
 use crate::verify::Transcript;
 
 /// Rounds that count as near.
@@ -18,7 +18,7 @@ const FAR: usize = 50;
 /// Seeds that texts are compared with; more would make the time grow with their number.
 const MOST_SEEDS: usize = 1000;
 
-impl Tally for Sum<'_> {
+impl SlidingMeasure for Sum<'_> {
     fn add(&mut self, kind: usize) {
         Sum::add(self, kind);
     }
@@ -29,7 +29,7 @@ impl Tally for Sum<'_> {
 }
 
 /// The mean cosine of all pairs in each window.
-pub(crate) fn in_windows(corpus: &Corpus<'_>, tfidf: &Tfidf, windows: &[Places]) -> Vec<Point> {
+pub(crate) fn in_windows(corpus: &Corpus<'_>, tfidf: &Tfidf, windows: &[TextRange]) -> Vec<Point> {
     let mut sliding = Sliding::new(corpus, Sum::new(tfidf));
     let points = windows.iter().map(|window| {
         let sum = sliding.at(window);
@@ -50,7 +50,7 @@ pub(crate) struct ByDistance {
 
 impl ByDistance {
     /// The texts of each round with those of the rounds before it. The first of `rounds`, the seeds, is none.
-    pub(crate) fn of(corpus: &Corpus<'_>, tfidf: &Tfidf, rounds: &[Places]) -> Self {
+    pub(crate) fn of(corpus: &Corpus<'_>, tfidf: &Tfidf, rounds: &[TextRange]) -> Self {
         let kinds = |round: usize| rounds[round].texts(corpus).map(|text| text.kind);
         let mut own = Sum::new(tfidf);
         let mut near = Sum::new(tfidf);
@@ -94,12 +94,12 @@ pub(crate) fn to_inputs(
     run: &Transcript,
     corpus: &Corpus<'_>,
     tfidf: &Tfidf,
-    rounds: &[Places],
+    rounds: &[TextRange],
 ) -> Vec<Point> {
     let mut of_message: Vec<Option<f64>> = vec![None; run.messages.len()];
     let mut inputs = Sum::new(tfidf);
     for call in &run.calls {
-        let measured = |id: &MsgId| corpus.measured(*id).map(|text| text.kind);
+        let measured = |id: &MessageId| corpus.measured(*id).map(|text| text.kind);
         let read = || call.sampled.iter().filter_map(measured);
         read().for_each(|kind| inputs.add(kind));
         for text in call.added.iter().filter_map(|id| corpus.measured(*id)) {
@@ -124,7 +124,7 @@ pub(crate) fn seed_echo(
     corpus: &Corpus<'_>,
     tfidf: &Tfidf,
     seeds: usize,
-    windows: &[Places],
+    windows: &[TextRange],
 ) -> Vec<Point> {
     let (echoes, any) = highest(corpus, tfidf, seeds);
     // Echoes and texts up to each place, so that a range costs two look-ups.
@@ -139,11 +139,11 @@ pub(crate) fn seed_echo(
     }
     let points = windows.iter().map(|window| {
         let (echo, texts) = match window {
-            Places::Range(range) => {
+            TextRange::Range(range) => {
                 let (start, end) = (sums[range.start], sums[range.end]);
                 (end.0 - start.0, end.1 - start.1)
             }
-            Places::Picked(picked) => picked.iter().fold((0.0, 0), |(echo, texts), &place| {
+            TextRange::Picked(picked) => picked.iter().fold((0.0, 0), |(echo, texts), &place| {
                 let (start, end) = (sums[place], sums[place + 1]);
                 (echo + (end.0 - start.0), texts + (end.1 - start.1))
             }),

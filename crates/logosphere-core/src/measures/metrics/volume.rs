@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::corpus::Corpus;
-use super::scope::Places;
+use super::scope::TextRange;
 use super::series::Point;
 use crate::format::Reason;
 use crate::pool::Round;
@@ -80,7 +80,7 @@ pub(crate) fn lost(run: &Transcript, rounds: usize) -> Vec<Point> {
 }
 
 /// Mean and median of the characters of each round's texts.
-pub(crate) fn lengths(corpus: &Corpus<'_>, rounds: &[Places]) -> [Vec<Point>; 2] {
+pub(crate) fn lengths(corpus: &Corpus<'_>, rounds: &[TextRange]) -> [Vec<Point>; 2] {
     let mut means = Vec::with_capacity(rounds.len());
     let mut medians = Vec::with_capacity(rounds.len());
     for round in rounds {

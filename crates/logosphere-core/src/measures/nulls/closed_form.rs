@@ -3,14 +3,14 @@
 /// The mean share of equal pairs in the window of a population in which all `m` minds read the same last round, with
 /// `m` messages that can be read and innovation `mu` (above 0): two messages are equal if neither is new and they have
 /// one parent or equal ones.
-pub fn snapshot_pair_identity(m: u32, mu: f64) -> f64 {
+pub fn snapshot_duplicate_rate(m: u32, mu: f64) -> f64 {
     let (m, copied) = (f64::from(m), (1.0 - mu) * (1.0 - mu));
     copied / (m - (m - 1.0) * copied)
 }
 
-/// As [`snapshot_pair_identity`] if each mind reads what the ones before it wrote: the window loses its oldest message
+/// As [`snapshot_duplicate_rate`] if each mind reads what the ones before it wrote: the window loses its oldest message
 /// and gains a copy of any of the `m`, so the number of minds does not matter.
-pub fn sequential_pair_identity(m: u32, mu: f64) -> f64 {
+pub fn sequential_duplicate_rate(m: u32, mu: f64) -> f64 {
     (1.0 - mu) / (1.0 + f64::from(m.saturating_sub(1)) * mu)
 }
 

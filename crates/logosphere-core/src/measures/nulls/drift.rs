@@ -11,7 +11,7 @@ pub type Kind = u32;
 
 /// The rules of a population of copiers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
+pub struct DriftRules {
     /// Messages that each call reads, at most (K).
     pub samples: usize,
     /// Messages that can be read: the newest so many (M).
@@ -38,7 +38,7 @@ pub enum Source {
 /// `mu`, otherwise a copy of one of those drawn, all equally likely; who reads nothing writes something new.
 #[derive(Debug, Clone)]
 pub struct Drift {
-    rules: Rules,
+    rules: DriftRules,
     kinds: Vec<Kind>,
     seeds: usize,
     next: Kind,
@@ -47,7 +47,7 @@ pub struct Drift {
 
 impl Drift {
     /// A population that begins with `seeds`. A kind that is new is above all of them.
-    pub fn new(rules: Rules, seeds: &[Kind], rng: SampleRng) -> Self {
+    pub fn new(rules: DriftRules, seeds: &[Kind], rng: SampleRng) -> Self {
         Self {
             rules,
             kinds: seeds.to_vec(),
@@ -110,7 +110,7 @@ impl Drift {
 }
 
 /// The share of equal pairs among all pairs of different places; none with fewer than two.
-pub fn pair_identity(kinds: &[Kind]) -> Option<f64> {
+pub fn duplicate_rate(kinds: &[Kind]) -> Option<f64> {
     if kinds.len() < 2 {
         return None;
     }

@@ -34,6 +34,6 @@ mod model;
 mod simulation;
 
 pub use band::{MIN_RUNS, NullBand, null_band, null_bands};
-pub use drift::{Drift, Kind, Rules, Source, pair_identity};
-pub use model::{Null, NullModel, UnknownNull, innovation_share};
+pub use drift::{Drift, DriftRules, Kind, Source, duplicate_rate};
+pub use model::{Null, NullModel, UnknownNull, novelty_rate};
 pub use simulation::{Simulation, simulate};

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::format::without_stamp;
+use crate::format::without_signature;
 use crate::measures::metrics::Metric;
-use crate::pool::{MsgId, SampleRng};
-use crate::verify::{Call, Transcript};
+use crate::pool::{MessageId, SampleRng};
+use crate::verify::{MindCall, Transcript};
 
 use super::drift::Source;
 use super::simulation::{copied, without_content};
@@ -19,7 +19,7 @@ pub enum Null {
     /// Copiers: texts drift, and nothing is chosen because of what it says. What is new are the run's own new texts, each
     /// different one once and in another order; if more is needed, one of them with a new word behind it.
     RandomCopy {
-        /// The probability that a message is new, 0 to 1; none for the run's own [`innovation_share`].
+        /// The probability that a message is new, 0 to 1; none for the run's own [`novelty_rate`].
         mu: Option<f64>,
     },
     /// Copiers that read the seeds alone: nobody hears the others.
@@ -124,14 +124,14 @@ impl FromStr for Null {
 
 /// The share of messages whose text equals none of those that their call read, stamps aside; none without messages of
 /// minds.
-pub fn innovation_share(run: &Transcript) -> Option<f64> {
+pub fn novelty_rate(run: &Transcript) -> Option<f64> {
     let all: usize = run.calls.iter().map(|call| call.added.len()).sum();
     (all > 0).then(|| innovations(run).count() as f64 / all as f64)
 }
 
 /// The texts of these messages, without stamps.
 fn innovations(run: &Transcript) -> impl Iterator<Item = &str> {
-    let text = |id: MsgId| without_stamp(&run.messages[id.index()].text);
+    let text = |id: MessageId| without_signature(&run.messages[id.index()].text);
     run.calls.iter().flat_map(move |call| {
         let read: Vec<_> = call.sampled.iter().map(|id| text(*id)).collect();
         let added = call.added.iter().map(move |id| text(*id));
@@ -142,7 +142,7 @@ fn innovations(run: &Transcript) -> impl Iterator<Item = &str> {
 /// The different texts of these messages. A text that a seed has is not new.
 fn new_texts(run: &Transcript) -> Vec<String> {
     let seeds = run.messages[..run.seeds].iter();
-    let mut known: BTreeSet<_> = seeds.map(|seed| without_stamp(&seed.text)).collect();
+    let mut known: BTreeSet<_> = seeds.map(|seed| without_signature(&seed.text)).collect();
     let new = innovations(run).filter(|text| known.insert(text));
     new.map(str::to_owned).collect()
 }
@@ -156,7 +156,7 @@ pub struct NullModel<'a> {
     /// For copiers: the different new texts of the run.
     new: Vec<String>,
     /// For a shuffle: for each call and each text that it read, what may stand in its place.
-    similar: Vec<Vec<Vec<MsgId>>>,
+    similar: Vec<Vec<Vec<MessageId>>>,
 }
 
 /// How many texts of about the same length one is drawn from.
@@ -167,7 +167,7 @@ impl<'a> NullModel<'a> {
     pub fn new(run: &'a Transcript, null: Null, seed: u64) -> Self {
         let null = match null {
             Null::RandomCopy { mu: None } | Null::SeedsOnly { mu: None } => {
-                null.with_mu(Some(innovation_share(run).unwrap_or(0.0)))
+                null.with_mu(Some(novelty_rate(run).unwrap_or(0.0)))
             }
             other => other,
         };
@@ -217,7 +217,7 @@ impl<'a> NullModel<'a> {
         Transcript {
             messages: self.run.messages.clone(),
             calls: calls
-                .map(|(call, similar)| Call {
+                .map(|(call, similar)| MindCall {
                     sampled: (similar.iter())
                         .map(|ids| ids[rng.below(ids.len() as u64) as usize])
                         .collect(),
@@ -256,9 +256,9 @@ fn shuffle(texts: &mut [String], rng: &mut SampleRng) {
 
 /// For each call and each text that it read: up to [`MATCHES`] messages nearest in length that were there at the time
 /// and came in another round. Only the text itself if there is none, as in a first round that reads seeds.
-fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
+fn similar(run: &Transcript) -> Vec<Vec<Vec<MessageId>>> {
     let length: Vec<_> = (run.messages.iter())
-        .map(|message| without_stamp(&message.text).chars().count())
+        .map(|message| without_signature(&message.text).chars().count())
         .collect();
     let mut by_length: Vec<_> = (0..run.messages.len()).collect();
     by_length.sort_by_key(|&id| (length[id], id));
@@ -273,7 +273,7 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
             // In a snapshot the round's own messages are not there yet, and in no case are they from another round.
             let there = begun;
             begun += call.added.len();
-            let candidates = |read: &MsgId| {
+            let candidates = |read: &MessageId| {
                 let read = read.index();
                 let fits = |&id: &usize| {
                     let round = run.messages[id].round;
@@ -293,10 +293,10 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
                         _ => shorter.next(),
                     };
                     let Some(next) = next else { break };
-                    found.push(MsgId::at(next));
+                    found.push(MessageId::at(next));
                 }
                 if found.is_empty() {
-                    found.push(MsgId::at(read));
+                    found.push(MessageId::at(read));
                 }
                 found
             };
@@ -306,11 +306,11 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
 }
 
 /// A call without the texts that a null model cannot say anything about.
-fn without_answer(call: &Call) -> Call {
-    Call {
+fn without_answer(call: &MindCall) -> MindCall {
+    MindCall {
         sampled: call.sampled.clone(),
         added: call.added.clone(),
         reason: call.reason,
-        ..Call::new(call.round, call.mind)
+        ..MindCall::new(call.round, call.mind)
     }
 }

@@ -1,11 +1,11 @@
 //! Runs of copiers, without prompts and journals.
 
-use crate::format::{Reason, without_stamp};
+use crate::format::{Reason, without_signature};
 use crate::mind::invented;
-use crate::pool::{MindId, MsgId, Round, SampleRng};
-use crate::verify::{Call, EndedRound, Message, Transcript};
+use crate::pool::{MessageId, MindId, Round, SampleRng};
+use crate::verify::{EndedRound, Message, MindCall, Transcript};
 
-use super::drift::{Drift, Rules, Source};
+use super::drift::{Drift, DriftRules, Source};
 
 /// A run of copiers that write one message a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,9 +48,9 @@ pub fn simulate(settings: &Simulation) -> Transcript {
     for round in (1..=settings.rounds).map(Round) {
         for mind in MindId::default().of(settings.minds) {
             let call = plan.calls.len();
-            plan.calls.push(Call {
-                added: vec![MsgId::at(plan.messages.len())],
-                ..Call::new(round, mind)
+            plan.calls.push(MindCall {
+                added: vec![MessageId::at(plan.messages.len())],
+                ..MindCall::new(round, mind)
             });
             plan.messages.push(Message {
                 text: String::new(),
@@ -77,7 +77,7 @@ pub(super) fn copied(
     new: &[String],
     rng: &mut SampleRng,
 ) -> Transcript {
-    let rules = Rules {
+    let rules = DriftRules {
         samples: plan.samples,
         active: plan.active,
         mu,
@@ -87,7 +87,7 @@ pub(super) fn copied(
     let seeds: Vec<_> = (0..plan.seeds as u32).collect();
     let mut drift = Drift::new(rules, &seeds, SampleRng::keyed(key(rng)));
     let mut texts: Vec<String> = (plan.messages.iter().take(plan.seeds))
-        .map(|seed| without_stamp(&seed.text).to_owned())
+        .map(|seed| without_signature(&seed.text).to_owned())
         .collect();
     let mut run = Transcript {
         messages: plan.messages[..plan.seeds].to_vec(),
@@ -120,15 +120,15 @@ pub(super) fn copied(
                 call: Some(at),
             });
         }
-        run.calls.push(Call {
-            sampled: read.into_iter().map(MsgId::at).collect(),
+        run.calls.push(MindCall {
+            sampled: read.into_iter().map(MessageId::at).collect(),
             added: call.added.clone(),
             reason: if call.added.is_empty() {
                 Reason::Silence
             } else {
                 Reason::Ok
             },
-            ..Call::new(call.round, call.mind)
+            ..MindCall::new(call.round, call.mind)
         });
     }
     run

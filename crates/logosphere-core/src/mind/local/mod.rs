@@ -2,7 +2,7 @@
 //! bytes.
 //!
 //! A local mind sees what a model would see, the prompt, and one thing more: the random numbers of its call
-//! ([`Side::nonce`]). It cuts the prompt into the sampled texts, passes one on in its own way and takes the stamp off it
+//! ([`CallContext::nonce`]). It cuts the prompt into the sampled texts, passes one on in its own way and takes the stamp off it
 //! first.
 
 mod answer;
@@ -17,12 +17,12 @@ use async_trait::async_trait;
 use llm_types::ErrorClass;
 
 use super::Mind;
-use super::call::{MindError, MindInput, Side};
-use crate::format::{SEPARATOR, SystemPrompt, is_blank, without_stamp};
+use super::call::{CallContext, MindError, MindInput};
+use crate::format::{SEPARATOR, SystemPrompt, is_blank, without_signature};
 use crate::journal::{AttemptFacts, MindReply, TokenUse};
 use crate::pool::SampleRng;
 
-use spec::Kind;
+use spec::MindRule;
 pub use spec::{LocalMindKind, LocalMindParameter, MindSpecError};
 pub(crate) use words::invented;
 
@@ -56,7 +56,7 @@ pub(crate) use words::invented;
 /// # Errors
 /// See [`MindSpecError`].
 pub fn local_mind(spec: &str, system: &SystemPrompt) -> Result<LocalMind, MindSpecError> {
-    let kind = Kind::parse(spec)?;
+    let kind = MindRule::parse(spec)?;
     Ok(LocalMind {
         label: kind.to_string(),
         kind,
@@ -69,7 +69,7 @@ pub fn local_mind(spec: &str, system: &SystemPrompt) -> Result<LocalMind, MindSp
 #[derive(Debug)]
 pub struct LocalMind {
     label: String,
-    kind: Kind,
+    kind: MindRule,
     system: SystemPrompt,
     parents: Option<Mutex<BTreeMap<String, Option<usize>>>>,
 }
@@ -85,7 +85,7 @@ impl LocalMind {
         self
     }
 
-    /// For each call that was answered with a message, by its [`Side::call_key`]: the place in the prompt, from 0, of
+    /// For each call that was answered with a message, by its [`CallContext::call_key`]: the place in the prompt, from 0, of
     /// the text that it passed on; none if it made a text of its own. Empty without
     /// [`LocalMind::remember_parents`].
     pub fn parents(&self) -> BTreeMap<String, Option<usize>> {
@@ -102,13 +102,13 @@ impl LocalMind {
         }
         let any = |rng: &mut SampleRng| rng.below(texts.len() as u64) as usize;
         match &self.kind {
-            Kind::Copier { mu } if rng.unit() < *mu => (words::invented(rng), None),
-            Kind::Mutator { p } => {
+            MindRule::Copier { mu } if rng.unit() < *mu => (words::invented(rng), None),
+            MindRule::Mutator { p } => {
                 let parent = any(rng);
                 (words::mutated(texts, parent, *p, rng), Some(parent))
             }
-            Kind::Markov { n } => (words::chained(texts, *n, rng), None),
-            Kind::Biased { s, kind } => {
+            MindRule::Markov { n } => (words::chained(texts, *n, rng), None),
+            MindRule::Biased { s, kind } => {
                 let weight = |text: &&str| if kind.is_match(text) { 1.0 + s } else { 1.0 };
                 let parent = weighted(texts.iter().map(weight), rng);
                 (texts[parent].to_owned(), Some(parent))
@@ -120,11 +120,11 @@ impl LocalMind {
         }
     }
 
-    fn answer(&self, prompt: &str, side: &Side) -> Result<String, MindError> {
-        let mut rng = SampleRng::keyed(*side.nonce());
+    fn answer(&self, prompt: &str, context: &CallContext) -> Result<String, MindError> {
+        let mut rng = SampleRng::keyed(*context.nonce());
         match self.kind {
-            Kind::Silent => return Ok(answer::silence()),
-            Kind::Flaky { rate } if rng.unit() < rate => return Err(overloaded()),
+            MindRule::Silent => return Ok(answer::silence()),
+            MindRule::Flaky { rate } if rng.unit() < rate => return Err(overloaded()),
             _ => {}
         }
         let texts: Vec<_> = (sampled(prompt, &self.system)?.into_iter())
@@ -133,10 +133,12 @@ impl LocalMind {
         let (text, parent) = self.choose(&texts, &mut rng);
         if let Some(parents) = &self.parents {
             let mut parents = parents.lock().unwrap_or_else(PoisonError::into_inner);
-            parents.insert(side.call_key().to_owned(), parent);
+            parents.insert(context.call_key().to_owned(), parent);
         }
         Ok(match self.kind {
-            Kind::Disobedient => answer::disobedient(&text, first_u64(side) % answer::MANNERS),
+            MindRule::Disobedient => {
+                answer::disobedient(&text, first_u64(context) % answer::MANNERS)
+            }
             _ => answer::message(&text),
         })
     }
@@ -148,12 +150,16 @@ impl Mind for LocalMind {
         &self.label
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
-        if let Kind::Slow { ms } = self.kind {
+    async fn respond(
+        &self,
+        input: &MindInput,
+        context: &CallContext,
+    ) -> Result<MindReply, MindError> {
+        if let MindRule::Slow { ms } = self.kind {
             tokio::time::sleep(Duration::from_millis(ms)).await;
         }
         let prompt = input.prompt().text();
-        let text = self.answer(prompt, side)?;
+        let text = self.answer(prompt, context)?;
         let mut used = TokenUse::new(tokens(prompt), tokens(&text));
         used.estimated = true;
         Ok(MindReply {
@@ -170,8 +176,8 @@ fn tokens(text: &str) -> u64 {
 }
 
 /// The first eight bytes of a nonce, the low one first.
-fn first_u64(side: &Side) -> u64 {
-    let bytes = side.nonce().iter().take(8).rev();
+fn first_u64(context: &CallContext) -> u64 {
+    let bytes = context.nonce().iter().take(8).rev();
     bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
@@ -213,7 +219,7 @@ fn sampled<'a>(prompt: &'a str, system: &SystemPrompt) -> Result<Vec<&'a str>, M
 
 /// A text as somebody else would pass it on: without its stamp. A stamp that is all there is stays.
 fn unsigned(text: &str) -> &str {
-    match without_stamp(text) {
+    match without_signature(text) {
         rest if is_blank(rest) => text,
         rest => rest,
     }

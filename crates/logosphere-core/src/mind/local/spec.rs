@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// What a local mind does.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum MindRule {
     Copier { mu: f64 },
     Mutator { p: f64 },
     Markov { n: usize },
@@ -201,7 +201,7 @@ pub enum MindSpecError {
     Regex(#[source] regex::Error),
 }
 
-impl Kind {
+impl MindRule {
     /// Reads what was asked for. Parameters that are not given have the values of the specification.
     pub(super) fn parse(spec: &str) -> Result<Self, MindSpecError> {
         let (kind, rest) = spec.split_once(':').unwrap_or((spec, ""));
@@ -249,7 +249,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for MindRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Copier { mu } => write!(f, "copier:mu={mu}"),

@@ -3,17 +3,17 @@
 use async_trait::async_trait;
 
 use crate::journal::{FailureClass, MindReply};
-use crate::mind::{Mind, MindError, MindInput, Side, WireRequest};
+use crate::mind::{CallContext, Mind, MindError, MindInput, WireRequest};
 
 /// A mind whose every request is searched for certain words before it is sent, if the run checks requests
-/// ([`crate::Control::check_leaks`]).
-pub struct Watched<M> {
+/// ([`crate::RunControl::check_leaks`]).
+pub struct CanaryMind<M> {
     mind: M,
     /// What each word stands for, and the word.
     canaries: Vec<(String, String)>,
 }
 
-impl<M> Watched<M> {
+impl<M> CanaryMind<M> {
     /// Watches `mind`. Each canary is what it stands for, such as `run id`, and a word that no request has by chance.
     pub fn new(mind: M, canaries: impl IntoIterator<Item = (String, String)>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl<M> Watched<M> {
 }
 
 #[async_trait]
-impl<M: Mind> Mind for Watched<M> {
+impl<M: Mind> Mind for CanaryMind<M> {
     fn label(&self) -> &str {
         self.mind.label()
     }
@@ -57,7 +57,11 @@ impl<M: Mind> Mind for Watched<M> {
         Ok(request)
     }
 
-    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
-        self.mind.respond(input, side).await
+    async fn respond(
+        &self,
+        input: &MindInput,
+        context: &CallContext,
+    ) -> Result<MindReply, MindError> {
+        self.mind.respond(input, context).await
     }
 }

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
-use super::difference::{Difference, differences, likeness, longest_text, of_prompts};
+use super::difference::{BodyDifference, differences, likeness, longest_text, of_prompts};
 use super::finding::{Finding, Findings, LeakKind, LeakReport, Severity};
 use super::headers::HeaderLists;
-use super::metadata::{Facts, around};
+use super::metadata::{MetadataTerms, around};
 use super::request::check_template;
 
 use super::super::fold::{Fold, Observer};
@@ -15,8 +15,8 @@ use super::super::resume::ResumeError;
 use crate::config::Scheduling;
 use crate::format::{Prompt, format_prompt, sha256_hex};
 use crate::journal::{ExperimentStart, MindInvocation, RunInterrupted, RunResumed, SeedText};
-use crate::pool::{Keep, MindId, MsgId, Round};
-use crate::state::{State, Step};
+use crate::pool::{MessageId, MindId, Retention, Round};
+use crate::state::{RunState, Step};
 
 /// A request as a server received it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,9 +50,9 @@ pub struct Captured {
 #[derive(Debug)]
 pub struct LeakCheck {
     start: Box<ExperimentStart>,
-    state: State,
-    facts: Facts,
-    seen: Seen,
+    state: RunState,
+    terms: MetadataTerms,
+    seen: SeenRequests,
     /// Hashes of captured bodies that were made again.
     equal: HashSet<String>,
     /// Captured requests that nothing makes, the first of them.
@@ -63,10 +63,10 @@ pub struct LeakCheck {
 
 /// A call whose request was made again.
 #[derive(Debug)]
-struct Made {
+struct RebuiltRequest {
     round: Round,
     mind: MindId,
-    sampled: Vec<MsgId>,
+    sampled: Vec<MessageId>,
     request_sha256: String,
 }
 
@@ -79,17 +79,17 @@ const NEAR: usize = 1000;
 /// The findings in the first event alone, before any request is made: in the constant part of requests, the system
 /// prompt and the seeds. `names` are what the experiment is called and where it lies.
 pub fn check_start(start: &ExperimentStart, names: &[String]) -> Vec<Finding> {
-    let facts = Facts::new(start, names);
+    let terms = MetadataTerms::new(start, names);
     let mut found = Findings::default();
-    search_start(start, &facts, &mut found);
+    search_start(start, &terms, &mut found);
     found.sorted()
 }
 
-fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
+fn search_start(start: &ExperimentStart, terms: &MetadataTerms, found: &mut Findings) {
     let (template, settings) = (&start.request_template, &start.effective.settings);
     check_template(template, settings, found);
     let place = "system_prompt";
-    for (kind, range) in facts.in_system_prompt(&start.system_prompt) {
+    for (kind, range) in terms.in_system_prompt(&start.system_prompt) {
         // How much to write is for minds to know, and the numbers may be the same by chance.
         let severity = match kind {
             LeakKind::Amount | LeakKind::Cost => Severity::ByDesign,
@@ -108,7 +108,7 @@ fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
             );
             found.add(Severity::ByDesign, LeakKind::Stamp, "seed", &place, detail);
         }
-        for (kind, range) in facts.in_text(text) {
+        for (kind, range) in terms.in_text(text) {
             found.add(Severity::Leak, kind, "seed", &place, around(text, range));
         }
     }
@@ -121,12 +121,12 @@ impl LeakCheck {
     /// See [`ResumeError`]; a torn last line is none.
     pub fn read(journal: impl BufRead, names: &[String]) -> Result<Self, ResumeError> {
         // A captured request can be of any call.
-        let fold = Fold::keeping(journal, Keep::All)?.until_torn();
-        let mut seen = Seen::default();
+        let fold = Fold::keeping(journal, Retention::All)?.until_torn();
+        let mut seen = SeenRequests::default();
         let run = fold.run(&mut seen)?;
         seen.note_due(&run.state);
         let mut check = Self {
-            facts: Facts::new(&run.start, names),
+            terms: MetadataTerms::new(&run.start, names),
             start: run.start,
             state: run.state,
             seen,
@@ -141,16 +141,16 @@ impl LeakCheck {
 
     /// Searches what is constant, the seeds, and what minds wrote.
     fn search(&mut self) {
-        search_start(&self.start, &self.facts, &mut self.seen.found);
+        search_start(&self.start, &self.terms, &mut self.seen.found);
         let pool = self.state.pool();
-        for id in (pool.seeds()..pool.len()).map(MsgId) {
+        for id in (pool.seeds()..pool.len()).map(MessageId) {
             let text = pool.text(id).unwrap_or_default();
-            for (kind, range) in self.facts.in_text(text) {
+            for (kind, range) in self.terms.in_text(text) {
                 let place = format!("message {id}");
                 let detail = around(text, range);
                 self.seen
                     .found
-                    .add(Severity::Minded, kind, "message", place, detail);
+                    .add(Severity::WrittenByMind, kind, "message", place, detail);
             }
         }
     }
@@ -164,7 +164,7 @@ impl LeakCheck {
         } = request;
         if let Some(headers) = headers {
             self.headers
-                .hold(&name, headers, &self.facts, &mut self.seen.found);
+                .hold(&name, headers, &self.terms, &mut self.seen.found);
         }
         let Some(body) = body else { return };
         self.report.captured += 1;
@@ -190,7 +190,8 @@ impl LeakCheck {
             self.explain(&name, &body);
         }
         let captured = self.report.captured > 0;
-        let missing = |call: &&Made| captured && !self.equal.contains(&call.request_sha256);
+        let missing =
+            |call: &&RebuiltRequest| captured && !self.equal.contains(&call.request_sha256);
         let findings = self.seen.found.sorted();
         LeakReport {
             holds: findings
@@ -230,7 +231,7 @@ impl LeakCheck {
             call.round, call.mind
         );
         for difference in differences(&self.body(call), body) {
-            let Difference {
+            let BodyDifference {
                 kind,
                 about,
                 detail,
@@ -241,20 +242,20 @@ impl LeakCheck {
         }
     }
 
-    fn prompt(&self, call: &Made) -> Prompt {
+    fn prompt(&self, call: &RebuiltRequest) -> Prompt {
         let texts = (call.sampled.iter()).filter_map(|id| self.state.pool().text(*id));
         format_prompt(&self.start.effective.settings.prompt(), texts)
     }
 
-    fn body(&self, call: &Made) -> Vec<u8> {
+    fn body(&self, call: &RebuiltRequest) -> Vec<u8> {
         (self.start.request_template).fill(self.prompt(call).user())
     }
 }
 
 /// The requests of a journal, made again, and where they are not the ones that it records.
 #[derive(Debug, Default)]
-struct Seen {
-    calls: Vec<Made>,
+struct SeenRequests {
+    calls: Vec<RebuiltRequest>,
     /// A call for each hash of a body that was made again.
     made: HashMap<String, usize>,
     /// Hashes of requests that were due when the journal was cut or the run interrupted: they may have been made.
@@ -264,10 +265,10 @@ struct Seen {
     found: Findings,
 }
 
-impl Seen {
+impl SeenRequests {
     /// Notes the requests of calls that may be under way here: the next one, or, where minds read a snapshot, those that
     /// the round lacks.
-    fn note_due(&mut self, state: &State) {
+    fn note_due(&mut self, state: &RunState) {
         let Step::Call { mind } = state.next() else {
             return;
         };
@@ -281,7 +282,7 @@ impl Seen {
     }
 
     /// Holds a call against the prompt and the request that its messages make.
-    fn hold(&mut self, call: &MindInvocation, line: u64, state: &State) {
+    fn hold(&mut self, call: &MindInvocation, line: u64, state: &RunState) {
         let made = state.plan(call.mind_id);
         let place = format!("round {}, mind {} (line {line})", call.round, call.mind_id);
         let mut leak = |kind, detail: String| {
@@ -317,7 +318,7 @@ impl Seen {
         self.recorded
             .entry(call.request_sha256.clone())
             .or_insert(at);
-        self.calls.push(Made {
+        self.calls.push(RebuiltRequest {
             round: call.round,
             mind: call.mind_id,
             sampled: made.sampled,
@@ -326,16 +327,16 @@ impl Seen {
     }
 }
 
-impl Observer for Seen {
-    fn on_call(&mut self, call: &MindInvocation, number: u64, state: &State) {
+impl Observer for SeenRequests {
+    fn on_call(&mut self, call: &MindInvocation, number: u64, state: &RunState) {
         self.hold(call, number, state);
     }
 
-    fn on_interrupt(&mut self, _: &RunInterrupted, state: &State) {
+    fn on_interrupt(&mut self, _: &RunInterrupted, state: &RunState) {
         self.note_due(state);
     }
 
-    fn on_resume(&mut self, _: &RunResumed, state: &State) {
+    fn on_resume(&mut self, _: &RunResumed, state: &RunState) {
         self.note_due(state);
     }
 }

@@ -8,7 +8,7 @@ use crate::format::SEPARATOR;
 
 /// One difference.
 #[derive(Debug, PartialEq)]
-pub(super) struct Difference {
+pub(super) struct BodyDifference {
     pub kind: LeakKind,
     /// The field, without positions in lists.
     pub about: String,
@@ -16,8 +16,8 @@ pub(super) struct Difference {
 }
 
 /// How a body that was captured differs from the expected one; the two are not equal.
-pub(super) fn differences(expected: &[u8], captured: &[u8]) -> Vec<Difference> {
-    let body = |about: &str, detail: String| Difference {
+pub(super) fn differences(expected: &[u8], captured: &[u8]) -> Vec<BodyDifference> {
+    let body = |about: &str, detail: String| BodyDifference {
         kind: LeakKind::Body,
         about: about.to_owned(),
         detail,
@@ -36,7 +36,7 @@ pub(super) fn differences(expected: &[u8], captured: &[u8]) -> Vec<Difference> {
     differences
 }
 
-fn differ(place: &str, expected: &Value, found: &Value, differences: &mut Vec<Difference>) {
+fn differ(place: &str, expected: &Value, found: &Value, differences: &mut Vec<BodyDifference>) {
     if expected == found {
         return;
     }
@@ -76,7 +76,7 @@ fn differ(place: &str, expected: &Value, found: &Value, differences: &mut Vec<Di
         (Value::String(expected), Value::String(found))
             if place.ends_with("content") || place.ends_with("text") =>
         {
-            differences.push(Difference {
+            differences.push(BodyDifference {
                 kind: LeakKind::Prompt,
                 about: place.to_owned(),
                 detail: of_prompts(expected, found),
@@ -90,9 +90,9 @@ fn differ(place: &str, expected: &Value, found: &Value, differences: &mut Vec<Di
     }
 }
 
-fn difference(place: &str, detail: String) -> Difference {
+fn difference(place: &str, detail: String) -> BodyDifference {
     let about = place.split('[').next().unwrap_or_default();
-    Difference {
+    BodyDifference {
         kind: if ["messages", "system"].contains(&about) {
             LeakKind::Turn
         } else {

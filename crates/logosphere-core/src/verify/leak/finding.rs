@@ -11,7 +11,8 @@ pub enum Severity {
     /// Minds are told something of the experiment.
     Leak,
     /// A mind wrote it: a guess or a chance, no leak.
-    Minded,
+    #[serde(rename = "minded")]
+    WrittenByMind,
     /// Whoever made the experiment put it there, and it is said here so that readers know.
     ByDesign,
 }

@@ -2,7 +2,7 @@
 
 use super::finding::Findings;
 use super::finding::{LeakKind, Severity};
-use super::metadata::{Facts, around};
+use super::metadata::{MetadataTerms, around};
 use super::request::shown;
 
 /// Headers that a request needs, or that say who serves whom; none of them can differ from call to call.
@@ -48,7 +48,7 @@ impl HeaderLists {
         &mut self,
         name: &str,
         headers: Vec<(String, String)>,
-        facts: &Facts,
+        terms: &MetadataTerms,
         found: &mut Findings,
     ) {
         let headers: Vec<_> = (headers.into_iter())
@@ -58,7 +58,7 @@ impl HeaderLists {
             .collect();
         for (header, value) in &headers {
             check_name(header, name, found);
-            for (kind, range) in facts.in_header(value) {
+            for (kind, range) in terms.in_header(value) {
                 let detail = format!("header `{header}` with {}", around(value, range));
                 found.add(Severity::Leak, kind, header, name, detail);
             }

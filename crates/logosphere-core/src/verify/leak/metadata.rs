@@ -8,7 +8,7 @@ use crate::journal::ExperimentStart;
 
 /// What a text must not tell, besides what every text must not.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct MetadataTerms {
     /// The run's id, the experiment's name and place, what holds it.
     names: Vec<String>,
     /// The same with names that may be ordinary words, and the program that plays the minds: a header holds no prose.
@@ -53,7 +53,7 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-impl Facts {
+impl MetadataTerms {
     /// Those of a run; `names` are what the experiment is called and where it lies.
     pub fn new(start: &ExperimentStart, names: &[String]) -> Self {
         let settings = &start.effective.settings;

@@ -12,6 +12,6 @@ mod headers;
 mod metadata;
 mod request;
 
-pub use canary::Watched;
+pub use canary::CanaryMind;
 pub use check::{Captured, LeakCheck, check_start};
 pub use finding::{Finding, LeakKind, LeakReport, Severity};

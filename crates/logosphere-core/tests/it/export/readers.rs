@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logosphere_core::pool::MsgId;
+use logosphere_core::pool::MessageId;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -108,8 +108,8 @@ fn attributes(start: &BytesStart<'_>) -> Fields {
 /// A graph as DOT has it.
 #[derive(Default)]
 pub struct DotGraph {
-    pub nodes: Vec<(MsgId, String)>,
-    pub edges: Vec<(MsgId, MsgId)>,
+    pub nodes: Vec<(MessageId, String)>,
+    pub edges: Vec<(MessageId, MessageId)>,
 }
 
 pub fn dot(text: &str) -> DotGraph {
@@ -124,12 +124,12 @@ pub fn dot(text: &str) -> DotGraph {
         if first == "}" {
             break;
         }
-        let first = MsgId(first.parse().unwrap());
+        let first = MessageId(first.parse().unwrap());
         let mut target = None;
         let mut fields = Fields::new();
         let mut token = next();
         if token == "->" {
-            target = Some(MsgId(next().parse().unwrap()));
+            target = Some(MessageId(next().parse().unwrap()));
             token = next();
         }
         if token == "[" {

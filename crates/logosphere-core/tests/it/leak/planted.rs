@@ -3,7 +3,7 @@
 use logosphere_core::config::Scheduling;
 use logosphere_core::format::{format_prompt, sha256_hex};
 use logosphere_core::journal::{Event, JournalSink as _, MemJournal, Reader};
-use logosphere_core::pool::MsgId;
+use logosphere_core::pool::MessageId;
 use logosphere_core::verify::leak::{Captured, Finding, LeakKind, Severity, check_start};
 use logosphere_core::{
     ExperimentStart, Mind, MindId, RequestTemplate, Round, RunError, Settings, WireRequest,
@@ -230,7 +230,7 @@ fn forged(journal: &[u8], mut change: impl FnMut(&mut Event)) -> Vec<u8> {
 }
 
 /// A run whose orchestrator changes what minds read, and writes it down faithfully.
-fn orchestrated(change: impl Fn(&mut Vec<MsgId>, &mut Vec<String>)) -> Vec<u8> {
+fn orchestrated(change: impl Fn(&mut Vec<MessageId>, &mut Vec<String>)) -> Vec<u8> {
     let settings = desk::settings(Scheduling::Sequential);
     let (journal, _) = run(&settings, super::nothing);
     let mut template = None;
@@ -262,7 +262,7 @@ fn what_an_orchestrator_puts_into_prompts_is_found() {
 
     let newest = orchestrated(|ids, texts| {
         // One message more than the seed draws.
-        ids.push(MsgId(0));
+        ids.push(MessageId(0));
         texts.push(String::from(
             "the river keeps what the bridge forgets\n\n~init",
         ));
@@ -493,7 +493,7 @@ impl Mind for Counting {
     async fn respond(
         &self,
         input: &logosphere_core::MindInput,
-        side: &logosphere_core::Side,
+        side: &logosphere_core::CallContext,
     ) -> Result<logosphere_core::MindReply, logosphere_core::MindError> {
         self.mind.respond(input, side).await
     }
@@ -519,7 +519,7 @@ fn a_run_stops_before_it_sends_something_else() {
             plant,
         };
         let (summary, journal) =
-            desk::try_run(&settings, mind, logosphere_core::Control::default());
+            desk::try_run(&settings, mind, logosphere_core::RunControl::default());
         assert!(
             matches!(
                 summary,

@@ -11,8 +11,8 @@ use logosphere_core::format::format_prompt;
 use logosphere_core::journal::MemJournal;
 use logosphere_core::verify::leak::check_start;
 use logosphere_core::{
-    Control, Effective, ExperimentStart, LlmMind, Mind as _, MindInput, Orchestrator,
-    RequestTemplate, Settings,
+    Effective, ExperimentStart, LlmMind, Mind as _, MindInput, Orchestrator, RequestTemplate,
+    RunControl, Settings,
 };
 use test_support::{MindScript, MindStub};
 
@@ -50,7 +50,7 @@ fn elsewhere(settings: &Settings, hours: u64, run_id: &str, software: &str) -> V
     let clock = desk::Ticking::default();
     clock.0.store(hours * 3_600_000, Ordering::SeqCst);
     let journal = MemJournal::default();
-    let mut run = Orchestrator::start(start, mind, journal, clock, Control::default()).unwrap();
+    let mut run = Orchestrator::start(start, mind, journal, clock, RunControl::default()).unwrap();
     desk::wait(async { run.run(&mut |_| {}).await }).unwrap();
     run.into_journal().bytes
 }

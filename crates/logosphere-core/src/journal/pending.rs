@@ -10,7 +10,7 @@ use crate::pool::{MindId, Round};
 
 /// An answer that is paid for and may not be in the journal yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Spooled {
+pub struct PendingReply {
     /// In which round.
     pub round: Round,
     /// Of which mind.
@@ -25,7 +25,7 @@ pub struct Spooled {
     pub attempts: Vec<AttemptFacts>,
 }
 
-impl Spooled {
+impl PendingReply {
     /// The answer with its tries.
     pub fn into_reply(self) -> MindReply {
         MindReply {
@@ -39,7 +39,7 @@ impl Spooled {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read_spool(path: &Path) -> io::Result<Vec<Spooled>> {
+pub fn read_spool(path: &Path) -> io::Result<Vec<PendingReply>> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

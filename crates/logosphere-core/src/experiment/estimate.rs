@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::config::{Scheduling, Settings};
 use crate::format::{Reason, SEPARATOR};
-use crate::verify::{Call, Transcript};
+use crate::verify::{MindCall, Transcript};
 
 /// What answers are like, on the average.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Answers {
+pub struct AnswerProfile {
     /// Tokens of an answer.
     pub tokens: f64,
     /// Messages that it sends.
@@ -36,7 +36,7 @@ pub struct TokenPrices {
 
 /// What calls take.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Amounts {
+pub struct Consumption {
     /// Calls.
     pub calls: u64,
     /// Tokens of their prompts.
@@ -49,22 +49,22 @@ pub struct Amounts {
 
 /// What a run will take.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Forecast {
+pub struct Estimate {
     /// The whole run: what is done and what is left.
     #[serde(flatten)]
-    pub whole: Amounts,
+    pub whole: Consumption,
     /// What its journal holds.
-    pub done: Amounts,
+    pub done: Consumption,
     /// What is still to be done.
-    pub left: Amounts,
+    pub left: Consumption,
     /// The whole run, if every answer from now on were one message as long as an answer may be.
-    pub longest: Amounts,
+    pub longest: Consumption,
     /// Seconds that the rest takes: when calls are fast, and when they are slow.
     pub wall_seconds: [f64; 2],
     /// Tokens of the longest prompt that is expected.
     pub longest_prompt_tokens: u64,
     /// What this rests on.
-    pub answers: Answers,
+    pub answers: AnswerProfile,
 }
 
 /// A model's answers, where none have been seen: this share of them is messages ...
@@ -84,7 +84,7 @@ const PROGRAM_BYTES_PER_TOKEN: f64 = 3.0;
 /// No sum has more terms; longer runs are looked at in steps.
 const STEPS: u64 = 1 << 20;
 
-impl Answers {
+impl AnswerProfile {
     /// Rounds after which the mean of a run's calls is taken for what answers are like.
     pub const ENOUGH_ROUNDS: usize = 5;
 
@@ -124,12 +124,12 @@ impl Answers {
         }
     }
 
-    /// What the calls of a run were like. `None` if none was answered, or fewer than [`Answers::ENOUGH_ROUNDS`] have ended.
+    /// What the calls of a run were like. `None` if none was answered, or fewer than [`AnswerProfile::ENOUGH_ROUNDS`] have ended.
     pub fn measured(settings: &Settings, run: &Transcript) -> Option<Self> {
         if run.rounds.len() < Self::ENOUGH_ROUNDS {
             return None;
         }
-        let answered = |call: &&Call| call.reason != Reason::CallFailed;
+        let answered = |call: &&MindCall| call.reason != Reason::CallFailed;
         let done = done(run);
         if done.prompt_tokens == 0 || !run.calls.iter().any(|call| answered(&call)) {
             return None;
@@ -159,51 +159,53 @@ impl Answers {
     }
 }
 
-/// Forecasts a run whose seeds have so many bytes each, as they lie in the pool. With `run`, what was done of it, the
-/// forecast goes on from there. Rules that stop a run early are left out.
-pub fn forecast(
-    settings: &Settings,
-    seeds: &[usize],
-    run: Option<&Transcript>,
-    answers: Answers,
-    prices: Option<TokenPrices>,
-) -> Forecast {
-    let done = run.map(done).unwrap_or_default();
-    let pool: Vec<usize> = match run {
-        Some(run) => run
-            .messages
-            .iter()
-            .map(|message| message.text.len())
-            .collect(),
-        None => seeds.to_vec(),
-    };
-    let calls = u64::from(settings.n_minds) * u64::from(settings.max_rounds);
-    let rest = Rest {
-        settings,
-        tail: Tail::new(&pool, settings.m_active_pool),
-        calls: done.calls..calls.max(done.calls),
-    };
-    let (left, longest_prompt) = rest.amounts(&answers, prices);
-    let most = Answers {
-        tokens: f64::from(settings.token_limit),
-        messages: 1.0,
-        message_bytes: f64::from(settings.token_limit) * answers.bytes_per_token,
-        ..answers
-    };
-    Forecast {
-        whole: done.and(left, prices),
-        longest: done.and(rest.amounts(&most, prices).0, prices),
-        done,
-        left,
-        wall_seconds: answers
-            .call_ms
-            .map(|ms| rest.calls_in_a_row() * ms / 1000.0),
-        longest_prompt_tokens: longest_prompt,
-        answers,
+impl Estimate {
+    /// Forecasts a run whose seeds have so many bytes each, as they lie in the pool. With `run`, what was done of it, the
+    /// forecast goes on from there. Rules that stop a run early are left out.
+    pub fn of(
+        settings: &Settings,
+        seeds: &[usize],
+        run: Option<&Transcript>,
+        answers: AnswerProfile,
+        prices: Option<TokenPrices>,
+    ) -> Self {
+        let done = run.map(done).unwrap_or_default();
+        let pool: Vec<usize> = match run {
+            Some(run) => run
+                .messages
+                .iter()
+                .map(|message| message.text.len())
+                .collect(),
+            None => seeds.to_vec(),
+        };
+        let calls = u64::from(settings.n_minds) * u64::from(settings.max_rounds);
+        let rest = RemainingCalls {
+            settings,
+            tail: PoolTail::new(&pool, settings.m_active_pool),
+            calls: done.calls..calls.max(done.calls),
+        };
+        let (left, longest_prompt) = rest.amounts(&answers, prices);
+        let most = AnswerProfile {
+            tokens: f64::from(settings.token_limit),
+            messages: 1.0,
+            message_bytes: f64::from(settings.token_limit) * answers.bytes_per_token,
+            ..answers
+        };
+        Self {
+            whole: done.and(left, prices),
+            longest: done.and(rest.amounts(&most, prices).0, prices),
+            done,
+            left,
+            wall_seconds: answers
+                .call_ms
+                .map(|ms| rest.calls_in_a_row() * ms / 1000.0),
+            longest_prompt_tokens: longest_prompt,
+            answers,
+        }
     }
 }
 
-impl Amounts {
+impl Consumption {
     /// Both. What was not charged by anybody is reckoned.
     fn and(self, more: Self, prices: Option<TokenPrices>) -> Self {
         let own = match self.calls {
@@ -227,14 +229,14 @@ impl Amounts {
 }
 
 /// What a run took so far.
-fn done(run: &Transcript) -> Amounts {
+fn done(run: &Transcript) -> Consumption {
     // What a server says of its tokens can be any number.
     let tokens = |part: usize| {
         let tokens = run.calls.iter().map(|call| call.tokens[part]);
         tokens.fold(0, u64::saturating_add)
     };
     let costs = run.calls.iter().filter_map(|call| call.cost_usd);
-    Amounts {
+    Consumption {
         calls: run.calls.len() as u64,
         prompt_tokens: tokens(0),
         completion_tokens: tokens(1),
@@ -242,7 +244,7 @@ fn done(run: &Transcript) -> Amounts {
     }
 }
 
-fn prompt_bytes(settings: &Settings, run: &Transcript, call: &Call) -> usize {
+fn prompt_bytes(settings: &Settings, run: &Transcript, call: &MindCall) -> usize {
     let texts = (call.sampled.iter()).filter_map(|id| run.messages.get(id.index()));
     settings.system_prompt.len()
         + texts
@@ -251,14 +253,14 @@ fn prompt_bytes(settings: &Settings, run: &Transcript, call: &Call) -> usize {
 }
 
 /// The newest messages of a pool.
-struct Tail {
+struct PoolTail {
     /// How many can be seen.
     active: usize,
     /// Bytes of the newest so many messages, from none on.
     newest: Vec<f64>,
 }
 
-impl Tail {
+impl PoolTail {
     fn new(pool: &[usize], active: usize) -> Self {
         let mut newest = vec![0.0];
         let mut sum = 0.0;
@@ -289,16 +291,16 @@ impl Tail {
 }
 
 /// The calls of a run that are not made yet.
-struct Rest<'a> {
+struct RemainingCalls<'a> {
     settings: &'a Settings,
-    tail: Tail,
+    tail: PoolTail,
     /// Counted from 0 over the whole run.
     calls: std::ops::Range<u64>,
 }
 
-impl Rest<'_> {
+impl RemainingCalls<'_> {
     /// What they take, and the tokens of the longest prompt.
-    fn amounts(&self, answers: &Answers, prices: Option<TokenPrices>) -> (Amounts, u64) {
+    fn amounts(&self, answers: &AnswerProfile, prices: Option<TokenPrices>) -> (Consumption, u64) {
         let calls = self.calls.end - self.calls.start;
         let step = calls.div_ceil(STEPS).max(1);
         let (mut tokens, mut longest) = (0.0, 0.0_f64);
@@ -310,7 +312,7 @@ impl Rest<'_> {
             longest = longest.max(prompt);
             first += here;
         }
-        let mut amounts = Amounts {
+        let mut amounts = Consumption {
             calls,
             prompt_tokens: tokens.round() as u64,
             completion_tokens: (answers.tokens * calls as f64).round() as u64,
@@ -324,7 +326,7 @@ impl Rest<'_> {
         (amounts, longest.ceil() as u64)
     }
 
-    fn prompt_tokens(&self, call: u64, answers: &Answers) -> f64 {
+    fn prompt_tokens(&self, call: u64, answers: &AnswerProfile) -> f64 {
         let minds = u64::from(self.settings.n_minds.max(1));
         let read = match self.settings.scheduling {
             Scheduling::Sequential => call,
