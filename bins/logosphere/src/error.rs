@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{ProviderName, escape};
 use logosphere_core::config::InitError;
+use logosphere_core::export::ExportKind;
 use logosphere_core::journal::ReadError;
 use logosphere_core::verify::legacy_log::LegacyError;
 use logosphere_core::verify::{ReplayError, ResumeError};
@@ -119,7 +120,7 @@ pub enum Error {
     NoExperiment,
     #[error(
         "the file's name says neither what nor how, and --what and --format are not both given; there are {}",
-        crate::export::pairs()
+        pairs()
     )]
     NoForm,
     #[error("a file of prices")]
@@ -131,4 +132,13 @@ pub enum Error {
 /// A path as a message shows it.
 fn name(path: &Path) -> String {
     escape(&path.display().to_string())
+}
+
+/// Everything that can be exported, for messages: `lineage: graphml, dot, csv, jsonl; ...`.
+fn pairs() -> String {
+    let kinds = ExportKind::ALL.iter().map(|kind| {
+        let formats: Vec<_> = kind.formats().iter().map(ToString::to_string).collect();
+        format!("{kind}: {}", formats.join(", "))
+    });
+    kinds.collect::<Vec<_>>().join("; ")
 }

@@ -12,8 +12,8 @@ use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::{LlmMind, LocalMind, Mind, Settings, local_mind};
 
-use crate::args::SettingFlags;
 use crate::error::Error;
+use crate::flags::SettingFlags;
 
 pub const DEFAULTS: ModelDefaults = ModelDefaults {
     program: "logosphere",

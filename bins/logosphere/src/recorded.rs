@@ -11,7 +11,7 @@ use logosphere_core::{ExperimentStart, Transcript};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::journal;
+use crate::journal_file;
 
 /// The first line of an old journal is shorter.
 const MOST_OF_A_START: u64 = 1 << 16;
@@ -57,12 +57,12 @@ impl From<ExperimentStart> for RunOrigin {
 /// Whether a journal is one of the program of 2026-01-02.
 pub fn is_old(given: &Path) -> Result<bool, Failure> {
     let mut first = Vec::new();
-    (journal::open(given)?
+    (journal_file::open(given)?
         .take(MOST_OF_A_START)
         .read_until(b'\n', &mut first))
     .map_err(|source| {
         Failure::usage(Error::Read {
-            path: journal::path(given),
+            path: journal_file::path(given),
             source,
         })
     })?;
@@ -76,12 +76,12 @@ impl RecordedRun {
             return Self::read_legacy(given);
         }
         let unreadable = |source| {
-            let path = journal::path(given);
+            let path = journal_file::path(given);
             Failure::usage(Error::Transcript { path, source })
         };
-        let start = Reader::new(journal::open(given)?).start();
+        let start = Reader::new(journal_file::open(given)?).start();
         let (_, start) = start.map_err(|source| unreadable(source.into()))?;
-        let run = Transcript::read(journal::open(given)?).map_err(unreadable)?;
+        let run = Transcript::read(journal_file::open(given)?).map_err(unreadable)?;
         Ok(Self {
             run,
             origin: (*start).into(),
@@ -90,7 +90,7 @@ impl RecordedRun {
 
     /// An old run says nothing of its seeds: they are in the `init.md` of its experiment.
     fn read_legacy(given: &Path) -> Result<Self, Failure> {
-        let path = journal::path(given);
+        let path = journal_file::path(given);
         let experiment = path
             .parent()
             .and_then(Path::parent)
@@ -100,7 +100,7 @@ impl RecordedRun {
             let path = init_path;
             Failure::usage(Error::Read { path, source })
         })?;
-        let run = Transcript::read_legacy(journal::open(given)?, &init)
+        let run = Transcript::read_legacy(journal_file::open(given)?, &init)
             .map_err(|source| Failure::usage(Error::OldJournal { path, source }))?;
         let init_sha256 = sha256_hex(&init);
         Ok(Self {

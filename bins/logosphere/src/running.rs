@@ -15,6 +15,7 @@ use logosphere_core::{Mind, MindId, Orchestrator, Progress, RunControl, RunError
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::SystemClock;
+use crate::numbers;
 
 /// The run that this program makes.
 pub type FileRun = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
@@ -221,7 +222,7 @@ impl ProgressView {
             end.messages_added,
             state.pool().len(),
             end.protocol,
-            time(seconds)
+            numbers::time(seconds)
         ));
         self.warn(state, session);
     }
@@ -274,16 +275,6 @@ fn summarize(state: &RunState, journal: &Path, session: &mut Session) -> Result<
     }
     writeln!(out, "journal   {}", escape(&journal.display().to_string()))?;
     Ok(())
-}
-
-/// `45s`, `1m40s`, `2h05m`.
-pub fn time(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s}s"),
-        (0, m, s) => format!("{m}m{s:02}s"),
-        (h, m, _) => format!("{h}h{m:02}m"),
-    }
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
 //! Shared parts of the commands that start or resume a run: seeds, settings, minds, and error messages.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, escape};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use logosphere_core::config::{Init, parse_init};
+use logosphere_core::config::{Init, Layer, SettingDifference, parse_init};
 use logosphere_core::experiment::{Experiment, ExperimentError, Template};
 use logosphere_core::{RequestTemplate, Settings};
 
-use crate::args;
 use crate::error::Error;
+use crate::flags::SettingFlags;
 use crate::population::Population;
 
 /// The program and its version, as journals name it.
 pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
 
 /// Refuses to record calls into one of the experiment's own files: a cassette only grows, and so do they.
-pub fn spare(experiment: &Experiment, flags: &args::SettingFlags) -> Result<(), Failure> {
+pub fn spare(experiment: &Experiment, flags: &SettingFlags) -> Result<(), Failure> {
     match &flags.model.record {
         Some(record) => bin_support::ensure_not_input(record, experiment.files()),
         None => Ok(()),
@@ -69,7 +70,7 @@ pub struct PreparedRun {
 pub fn prepare(
     experiment: &Experiment,
     may_lack_seeds: bool,
-    flags: &args::SettingFlags,
+    flags: &SettingFlags,
     session: &Session,
 ) -> Result<PreparedRun, Failure> {
     let config = experiment.read_config().map_err(failure)?;
@@ -160,4 +161,34 @@ fn random() -> Result<u64, Failure> {
 
 pub fn shown(path: &Path) -> String {
     escape(&path.display().to_string())
+}
+
+/// What flags change, as `[old, new]`. What no resumed run may change is refused.
+pub fn changes(
+    flags: &Layer,
+    run: &Settings,
+) -> Result<BTreeMap<String, [serde_json::Value; 2]>, Failure> {
+    let differences = flags.differences(run);
+    let root = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
+    let fixed: Vec<_> = differences
+        .iter()
+        .filter(|difference| !Settings::CHANGEABLE.contains(&root(difference.path).as_str()))
+        .map(|difference| {
+            let text = format!(
+                "{}: {} to {}",
+                difference.path, difference.run, difference.given
+            );
+            escape(&text)
+        })
+        .collect();
+    if !fixed.is_empty() {
+        return Err(Failure::usage(Error::Fixed { settings: fixed }));
+    }
+    let pair = |difference: SettingDifference| {
+        (
+            difference.path.to_owned(),
+            [difference.run, difference.given],
+        )
+    };
+    Ok(differences.into_iter().map(pair).collect())
 }

@@ -14,6 +14,7 @@ const CLEAN: &[&str] = &[
     "bin-support",
     "llm-client",
     "llm-types",
+    "logosphere",
     "logosphere-core",
     "report-kit",
     "test-support",

@@ -8,11 +8,33 @@ use bin_support::{Exit, Failure, OutputTarget, Session};
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
 use crate::error::Error;
+use crate::journal_file;
 use crate::recorded::RecordedRun;
 use crate::subject::Subject;
-use crate::{args, journal};
 
-pub fn execute(args: &args::Export, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    /// The experiment (its directory, its name, or a journal), then the file, whose name says what and in which form:
+    /// WHAT.FORMAT, or - with --what and --format.
+    ///
+    /// Without an experiment: the one whose journal changed last.
+    #[arg(value_name = "EXP> <FILE", num_args = 0..=2)]
+    pub names: Vec<PathBuf>,
+    /// What of it [default: as the file's name says].
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub what: Option<ExportKind>,
+    /// In which form [default: as the file's name says].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<ExportFormat>,
+    /// Write CSV cells as they are, also those that a spreadsheet takes for formulas.
+    #[arg(long)]
+    pub raw_csv: bool,
+    /// File to write; - for stdout [default: -].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<OutputTarget>,
+}
+
+pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure> {
     let (experiment, file) = names(args);
     let (kind, format) = form(args, file.as_deref())?;
     if !kind.formats().contains(&format) {
@@ -31,13 +53,13 @@ pub fn execute(args: &args::Export, session: &mut Session) -> Result<Exit, Failu
         (None, Some(file)) => target(file),
         (None, None) => OutputTarget::Stdout,
     };
-    let output = target.begin(journal::kept(&given))?;
+    let output = target.begin(journal_file::kept(&given))?;
     output.finish(session, write)?;
     Ok(Exit::Done)
 }
 
 /// The experiment and the file of the command line. With both flags a single name is the experiment's.
-fn names(args: &args::Export) -> (Option<PathBuf>, Option<PathBuf>) {
+fn names(args: &ExportArgs) -> (Option<PathBuf>, Option<PathBuf>) {
     let flagged = args.what.is_some() && args.format.is_some();
     match &args.names[..] {
         [] => (None, None),
@@ -56,7 +78,7 @@ fn target(file: PathBuf) -> OutputTarget {
 }
 
 /// What to write in which form: as the flags say, else as the file's name does (`lineage.graphml`).
-fn form(args: &args::Export, file: Option<&Path>) -> Result<(ExportKind, ExportFormat), Failure> {
+fn form(args: &ExportArgs, file: Option<&Path>) -> Result<(ExportKind, ExportFormat), Failure> {
     let named = args.out.as_ref().and_then(|out| out.file()).or(file);
     let part = |part: fn(&Path) -> Option<&OsStr>| {
         let part = named.and_then(part).and_then(OsStr::to_str);
@@ -68,13 +90,4 @@ fn form(args: &args::Export, file: Option<&Path>) -> Result<(ExportKind, ExportF
         (Some(what), Some(form)) => Ok((what, form)),
         _ => Err(Failure::usage(Error::NoForm)),
     }
-}
-
-/// Everything that can be exported, for messages: `lineage: graphml, dot, csv, jsonl; ...`.
-pub fn pairs() -> String {
-    let kinds = ExportKind::ALL.iter().map(|kind| {
-        let formats: Vec<_> = kind.formats().iter().map(ToString::to_string).collect();
-        format!("{kind}: {}", formats.join(", "))
-    });
-    kinds.collect::<Vec<_>>().join("; ")
 }

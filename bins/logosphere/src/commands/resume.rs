@@ -1,6 +1,5 @@
 //! `resume`: goes on with a run that stopped, and adds rounds to one that ended.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process;
 
@@ -13,12 +12,25 @@ use logosphere_core::{Orchestrator, Settings};
 
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::journal::exit_of;
+use crate::flags::{SettingFlags, Switch};
+use crate::journal_file::exit_of;
 use crate::population::Population;
-use crate::setup::{SOFTWARE, failure, spare};
-use crate::{args, running};
+use crate::running;
+use crate::setup::{SOFTWARE, changes, failure, spare};
+use crate::subject::Subject;
 
-pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct ResumeArgs {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Before each call, check that the request is what the messages make of it, and nothing else: on or off.
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
+    pub check_leaks: Switch,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
+pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
     if !experiment.journal().exists() {
         let path = experiment.path().to_owned();
@@ -62,7 +74,7 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
         lines,
         chain,
     )?;
-    control.check_leaks = args.check_leaks == args::Switch::On;
+    control.check_leaks = args.check_leaks == Switch::On;
     control.spent_ms = resumption.spent_ms;
     let clock = SystemClock::new();
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
@@ -103,41 +115,11 @@ fn unreadable(error: ResumeError, journal: &Path) -> Failure {
     }
 }
 
-/// What flags change, as `[old, new]`. What no resumed run may change is refused.
-pub fn changes(
-    flags: &Layer,
-    run: &Settings,
-) -> Result<BTreeMap<String, [serde_json::Value; 2]>, Failure> {
-    let differences = flags.differences(run);
-    let root = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
-    let fixed: Vec<_> = differences
-        .iter()
-        .filter(|difference| !Settings::CHANGEABLE.contains(&root(difference.path).as_str()))
-        .map(|difference| {
-            let text = format!(
-                "{}: {} to {}",
-                difference.path, difference.run, difference.given
-            );
-            escape(&text)
-        })
-        .collect();
-    if !fixed.is_empty() {
-        return Err(Failure::usage(Error::Fixed { settings: fixed }));
-    }
-    let pair = |difference: logosphere_core::config::SettingDifference| {
-        (
-            difference.path.to_owned(),
-            [difference.run, difference.given],
-        )
-    };
-    Ok(differences.into_iter().map(pair).collect())
-}
-
 /// Who plays the minds: as it was when the run began.
 fn population(
     settings: &Settings,
     journal: &Path,
-    args: &args::Resume,
+    args: &ResumeArgs,
     session: &Session,
 ) -> Result<Population, Failure> {
     let offline = settings.provider == ProviderName::Offline.as_str();

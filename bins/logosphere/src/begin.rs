@@ -1,4 +1,4 @@
-//! `run`: begins a run in an experiment's directory.
+//! The start of a run in an experiment's directory.
 
 use std::path::Path;
 use std::process;
@@ -10,33 +10,12 @@ use logosphere_core::journal::FileJournal;
 use logosphere_core::{Effective, ExperimentStart, Orchestrator, RunControl, Settings};
 
 use crate::clock::SystemClock;
+use crate::flags::{RunFlags, Switch};
 use crate::setup::{
     PreparedRun, SOFTWARE, ensure_init_file, failure, prepare, run_id, shown, spare, today,
 };
-use crate::subject::{EXPERIMENTS, look_up};
-use crate::{args, forecast, leak, running};
-
-pub fn execute(
-    directory: Option<&Path>,
-    flags: &args::RunFlags,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
-    let directory = match directory {
-        Some(path) if flags.output_dir.is_none() => Some(look_up(path)?),
-        other => other.map(Path::to_owned),
-    };
-    let directory = directory.as_deref();
-    if flags.dry_run {
-        return forecast::dry_run(directory, &flags.settings, session);
-    }
-    let place = match directory {
-        // Named as an experiment it has its seeds; named as a place for one it is given what it lacks.
-        Some(path) if flags.output_dir.is_none() => RunTarget::Experiment(path),
-        Some(path) => RunTarget::Directory(path),
-        None => RunTarget::New("run"),
-    };
-    run_in(place, flags, session).map(|(exit, _)| exit)
-}
+use crate::subject::EXPERIMENTS;
+use crate::{estimate, leaks, running};
 
 /// The directory of a run.
 #[derive(Clone, Copy)]
@@ -52,7 +31,7 @@ pub enum RunTarget<'a> {
 /// Runs in a directory. What can be refused is refused before anything is made or written.
 pub fn run_in(
     place: RunTarget<'_>,
-    flags: &args::RunFlags,
+    flags: &RunFlags,
     session: &mut Session,
 ) -> Result<(Exit, Experiment), Failure> {
     let control = running::control()?;
@@ -87,7 +66,7 @@ pub fn run_in(
 fn begin(
     experiment: &Experiment,
     ready: PreparedRun,
-    flags: &args::RunFlags,
+    flags: &RunFlags,
     mut control: RunControl,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
@@ -115,7 +94,7 @@ fn begin(
     header(experiment, &effective.settings, &init, session);
     let stored = init.stored(effective.settings.stamp_seeds);
     let stored: Vec<_> = stored.map(|seed| seed.len()).collect();
-    session.status(&forecast::brief(
+    session.status(&estimate::brief(
         &effective.settings,
         &stored,
         &flags.settings,
@@ -128,13 +107,13 @@ fn begin(
     }
     let start = ExperimentStart::new(effective, run_id, init.stored(stamp), template);
     let mind = if flags.canary {
-        leak::watched(mind, &start.run_id, experiment, &clock)
+        leaks::watched(mind, &start.run_id, experiment, &clock)
     } else {
         mind
     };
-    control.check_leaks = flags.canary || flags.check_leaks == args::Switch::On;
+    control.check_leaks = flags.canary || flags.check_leaks == Switch::On;
     if control.check_leaks {
-        leak::warn(&start, experiment, session);
+        leaks::warn(&start, experiment, session);
     }
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
     let run = Orchestrator::start(start, mind, journal, clock, control)?;

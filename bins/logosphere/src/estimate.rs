@@ -12,31 +12,15 @@ use logosphere_core::experiment::{
 use logosphere_core::{Settings, Transcript};
 use serde::Serialize;
 
+use crate::flags::SettingFlags;
+use crate::journal_file;
 use crate::population::{DEFAULTS, asks_nobody, prices};
-use crate::setup::{failure, seeds, template};
-use crate::{args, journal, resume};
-
-pub fn execute(args: &args::Forecast, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
-    let asked = EstimateArgs {
-        flags: &args.settings,
-        answer_tokens: args.answer_tokens,
-        template: false,
-    };
-    let told = asked.forecast(Some(&experiment), session)?;
-    if args.json {
-        serde_json::to_writer_pretty(&mut session.results, &told)?;
-        writeln!(session.results)?;
-    } else {
-        told.show(session)?;
-    }
-    Ok(Exit::Done)
-}
+use crate::setup::{changes, failure, seeds, template};
 
 /// Tells what `run` would take, in a directory that need not be there.
 pub fn dry_run(
     directory: Option<&Path>,
-    flags: &args::SettingFlags,
+    flags: &SettingFlags,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     let experiment = match directory.map(Experiment::open) {
@@ -58,7 +42,7 @@ pub fn dry_run(
 pub fn brief(
     settings: &Settings,
     stored: &[usize],
-    flags: &args::SettingFlags,
+    flags: &SettingFlags,
 ) -> Result<String, Failure> {
     let asked = EstimateArgs {
         flags,
@@ -96,16 +80,16 @@ fn assumed(told: &EstimateView) -> String {
 }
 
 /// What is to be forecast.
-struct EstimateArgs<'a> {
-    flags: &'a args::SettingFlags,
-    answer_tokens: Option<u32>,
+pub struct EstimateArgs<'a> {
+    pub flags: &'a SettingFlags,
+    pub answer_tokens: Option<u32>,
     /// What has no seeds is given those of the template.
-    template: bool,
+    pub template: bool,
 }
 
 /// A forecast with what it is about.
 #[derive(Serialize)]
-struct EstimateView {
+pub struct EstimateView {
     schema_version: u32,
     provider: String,
     model: String,
@@ -121,7 +105,7 @@ struct EstimateView {
 }
 
 impl EstimateArgs<'_> {
-    fn forecast(
+    pub fn forecast(
         &self,
         experiment: Option<&Experiment>,
         session: &Session,
@@ -145,7 +129,7 @@ impl EstimateArgs<'_> {
                 (layer.provider, layer.model) = (None, None);
                 (layer.mind, layer.api_base_url) = (None, None);
             });
-            resume::changes(&kept, run.state.settings())?;
+            changes(&kept, run.state.settings())?;
         }
         let was_offline = given.provider.as_deref() == Some(ProviderName::Offline.as_str());
         if layer.model.is_some() && layer.provider.is_none() && was_offline {
@@ -160,7 +144,7 @@ impl EstimateArgs<'_> {
         let settings = layer.settings(0).map_err(Failure::usage)?;
         let run = match (run, experiment) {
             (Some(_), Some(experiment)) => {
-                let journal = journal::open(&experiment.journal())?;
+                let journal = journal_file::open(&experiment.journal())?;
                 Some(Transcript::read(journal).map_err(Failure::usage)?)
             }
             _ => None,
@@ -248,7 +232,7 @@ fn stored(
 }
 
 impl EstimateView {
-    fn show(&self, session: &mut Session) -> Result<(), Failure> {
+    pub fn show(&self, session: &mut Session) -> Result<(), Failure> {
         let (told, out) = (&self.forecast, &mut session.results);
         let (whole, longest) = (&told.whole, &told.longest);
         let done = match told.done.calls {
@@ -342,6 +326,6 @@ fn duration(seconds: f64) -> String {
     if seconds < 1.0 {
         "under 1s".to_owned()
     } else {
-        crate::running::time(seconds)
+        crate::numbers::time(seconds)
     }
 }

@@ -1,23 +1,28 @@
-//! `report`: a run as one page for a browser.
+//! The page of a run, written to a file.
 
 use std::io::Write as _;
+use std::path::Path;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, OutputTarget, Session};
 use logosphere_core::measures::nulls::MIN_RUNS;
 use logosphere_core::report::{ReportData, page};
 
 use crate::error::Error;
+use crate::journal_file;
 use crate::recorded::is_old;
-use crate::{args, journal};
 
-pub fn execute(args: &args::Report, session: &mut Session) -> Result<Exit, Failure> {
-    let given = args.subject.find(session)?;
-    let path = journal::path(&given);
-    let input = journal::open(&given)?;
-    if is_old(&given)? {
+/// Writes the page of a journal to `out`, by default to the experiment's `report.html`.
+pub fn write(
+    given: &Path,
+    out: Option<&OutputTarget>,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let path = journal_file::path(given);
+    let input = journal_file::open(given)?;
+    if is_old(given)? {
         return Err(Failure::usage(Error::OldPage { path }));
     }
-    let out = args.out.clone().unwrap_or_else(|| {
+    let out = out.cloned().unwrap_or_else(|| {
         let page = if given.is_dir() {
             given.join("report.html")
         } else {
@@ -25,7 +30,7 @@ pub fn execute(args: &args::Report, session: &mut Session) -> Result<Exit, Failu
         };
         page.into()
     });
-    let output = out.begin(journal::kept(&given))?;
+    let output = out.begin(journal_file::kept(given))?;
     session.status(&format!(
         "measuring, and making {MIN_RUNS} runs of each null model"
     ));

@@ -4,12 +4,13 @@ use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::measures::metrics::Window;
+use logosphere_core::measures::nulls::Null;
 use logosphere_core::measures::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
-use crate::analyze::{band, columns, heading, number};
-use crate::args::{self, Innovation};
+use crate::numbers::{band, columns, heading, number};
 use crate::recorded::RecordedRun;
+use crate::subject::Subject;
 
 /// What a null model says about a run.
 #[derive(Serialize)]
@@ -21,7 +22,46 @@ struct Compared<'a> {
     metrics: Vec<&'a Measured>,
 }
 
-pub fn execute(args: &args::Null, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct NullArgs {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// The null model.
+    #[arg(long, value_enum, value_name = "KIND", default_value = "random-copy")]
+    pub kind: Null,
+    /// How many runs are made of it, at least 200.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(200..))]
+    pub runs: u32,
+    /// With random-copy: how often something new is written, 0 to 1 or `auto`, the run's own share.
+    #[arg(long, value_name = "MU", default_value = "auto", value_parser = innovation)]
+    pub mu: Innovation,
+    #[command(flatten)]
+    pub seed: bin_support::SeedFlag,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How often something new is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Innovation {
+    /// As often as in the run.
+    Auto,
+    /// With this probability.
+    Share(f64),
+}
+
+fn innovation(text: &str) -> Result<Innovation, String> {
+    if text == "auto" {
+        return Ok(Innovation::Auto);
+    }
+    let share = text.parse().ok().filter(|mu| (0.0..=1.0).contains(mu));
+    share
+        .map(Innovation::Share)
+        .ok_or_else(|| "it is `auto`, or a number from 0 to 1".to_owned())
+}
+
+pub fn execute(args: &NullArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = RecordedRun::read(&args.subject.find(session)?)?;
     let mu = match args.mu {
         Innovation::Auto => None,

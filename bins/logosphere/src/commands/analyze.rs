@@ -3,18 +3,50 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Session, escape};
+use bin_support::{Exit, Failure, Session};
 use logosphere_core::Round;
-use logosphere_core::config::Scheduling;
 use logosphere_core::measures::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
-use logosphere_core::measures::nulls::NullBand;
+use logosphere_core::measures::nulls::Null;
 use logosphere_core::measures::{Analysis, AnalysisPlan};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
+use crate::numbers::{self, band, columns, heading, number};
 use crate::recorded::RecordedRun;
-use crate::{args, lineage};
+use crate::subject::Subject;
 
-pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct AnalyzeArgs {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Show every measure, by the names of --json and of exports.
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Beside each measure, its band in this null model.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub null: Option<Null>,
+    /// Compare equal numbers of texts of equal lengths only.
+    #[arg(long = "match")]
+    pub matched: bool,
+    /// What is measured at once: the messages that can be read, or those of `rounds:R` rounds [default: active].
+    #[arg(long, value_name = "WINDOW", value_parser = rounds)]
+    pub window: Option<u32>,
+}
+
+/// `active`, or `rounds:R`. `active` is 0 rounds.
+fn rounds(text: &str) -> Result<u32, String> {
+    let rounds = match text {
+        "active" => Some(0),
+        _ => (text.strip_prefix("rounds:"))
+            .and_then(|rounds| rounds.parse().ok())
+            .filter(|rounds| *rounds > 0),
+    };
+    rounds.ok_or_else(|| "it is `active`, or `rounds:R` with R of at least 1".to_owned())
+}
+
+pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = RecordedRun::read(&args.subject.find(session)?)?;
     let mut plan = AnalysisPlan::default();
     plan.window = window(args.window);
@@ -43,7 +75,7 @@ pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Fail
     text.push('\n');
     text.push_str(&wrapped(&volume(&analysis.volume)));
     text.push_str(&wrapped(&seed_exit(analysis.seed_exit)));
-    text.push_str(&wrapped(&lineage::numbers(&analysis.lineage)));
+    text.push_str(&wrapped(&numbers::lineage(&analysis.lineage)));
     session.results.write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }
@@ -113,48 +145,6 @@ fn window(rounds: Option<u32>) -> Window {
     rounds.map_or(Window::Active, Window::Rounds)
 }
 
-/// What was measured, on what and against what.
-pub fn heading(analysis: &Analysis) -> String {
-    let Analysis {
-        minds,
-        samples,
-        active,
-        rounds,
-        window,
-        ..
-    } = analysis;
-    let scheduling = match analysis.scheduling {
-        Scheduling::Sequential => "one after another",
-        Scheduling::Snapshot => "all at once",
-    };
-    let models: Vec<String> = analysis.models.iter().map(|model| escape(model)).collect();
-    let models = if models.is_empty() {
-        "no model".to_owned()
-    } else {
-        models.join(", ")
-    };
-    let mut text = format!(
-        "{rounds} rounds, {minds} minds ({models}), {scheduling}, reading {samples} of {active}\n\
-         window {window}"
-    );
-    if let Some(sizes) = analysis.matched {
-        let _ = write!(
-            text,
-            "; texts matched: the first {} tokens of {} texts a window, {} a round",
-            sizes.tokens, sizes.window_texts, sizes.round_texts
-        );
-    }
-    if let Some(null) = &analysis.null {
-        let mu = null
-            .mu
-            .map(|mu| format!(", mu {mu:.4}"))
-            .unwrap_or_default();
-        let _ = write!(text, "; null model {}{mu}, {} runs", null.model, null.runs);
-    }
-    text.push('\n');
-    text
-}
-
 /// A line a metric: mean, interval, trend and, with a null model, its band.
 fn table(analysis: &Analysis) -> String {
     let mut rows = vec![vec![
@@ -187,11 +177,6 @@ fn table(analysis: &Analysis) -> String {
     columns(&rows)
 }
 
-/// A number with four decimals, or a dash.
-pub fn number(value: Option<f64>) -> String {
-    value.map_or("-".to_owned(), |value| format!("{value:.4}"))
-}
-
 fn interval(interval: Option<Interval>) -> String {
     interval.map_or("-".to_owned(), |interval| {
         format!("{:.4} .. {:.4}", interval.low, interval.high)
@@ -203,39 +188,6 @@ fn trend(trend: Option<Trend>) -> [String; 2] {
         Some(trend) => [format!("{:+.3}", trend.rho), format!("{:.4}", trend.p)],
         None => ["-".to_owned(), "-".to_owned()],
     }
-}
-
-/// Median, band and p value.
-pub fn band(band: Option<NullBand>) -> [String; 3] {
-    match band {
-        Some(band) => [
-            number(Some(band.median)),
-            format!("{:.4} .. {:.4}", band.low, band.high),
-            number(Some(band.p)),
-        ],
-        None => ["-", "-", "-"].map(str::to_owned),
-    }
-}
-
-/// Lines whose columns stand below each other: the first to the left, the others to the right.
-pub fn columns(rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let mut text = String::new();
-    for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            let width = width(column);
-            let _ = match column {
-                0 => write!(text, "{cell:width$}"),
-                _ => write!(text, "  {cell:>width$}"),
-            };
-        }
-        text.truncate(text.trim_end_matches(' ').len());
-        text.push('\n');
-    }
-    text
 }
 
 fn volume(volume: &Volume) -> String {

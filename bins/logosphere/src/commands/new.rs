@@ -1,16 +1,28 @@
 //! `new`: the directory of an experiment.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 
-use crate::args;
 use crate::setup::{ensure_init_file, failure, today};
 use crate::subject::{EXPERIMENTS, look_up};
 
-pub fn execute(args: &args::New, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct NewArgs {
+    /// Its name: 1 to 64 of a-z, 0-9, dot, underscore and dash. The day goes before it.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Take init.md and config.json of this experiment.
+    #[arg(long, value_name = "EXP")]
+    pub from: Option<PathBuf>,
+    /// Take the seed too: the new run draws the same samples.
+    #[arg(long, requires = "from")]
+    pub keep_seed: bool,
+}
+
+pub fn execute(args: &NewArgs, session: &mut Session) -> Result<Exit, Failure> {
     let make = || Experiment::create(Path::new(EXPERIMENTS), &args.name, today());
     let made = if let Some(from) = &args.from {
         let from = Experiment::open(&look_up(from)?).map_err(failure)?;

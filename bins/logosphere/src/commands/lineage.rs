@@ -6,9 +6,9 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Session, shortened};
 use logosphere_core::measures::lineage::{Lineage, LineageSummary};
 
-use crate::analyze::{columns, number};
-use crate::args;
+use crate::numbers::{self, columns, number};
 use crate::recorded::RecordedRun;
+use crate::subject::Subject;
 
 /// Characters of a text that a line shows.
 const SHOWN: usize = 60;
@@ -16,35 +16,27 @@ const SHOWN: usize = 60;
 /// Seeds that are shown one by one.
 const MOST_SEEDS: usize = 20;
 
-pub fn execute(args: &args::Lineage, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct LineageArgs {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Show so many of the messages with most descendants.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn execute(args: &LineageArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = RecordedRun::read(&args.subject.find(session)?)?;
     let summary = Lineage::of(&recorded.run).summary(&recorded.run, args.top);
     if args.json {
         return recorded.print_json(&summary, session);
     }
-    let text = numbers(&summary) + &top(&summary) + &seeds(&summary) + &survival(&summary);
+    let text = numbers::lineage(&summary) + &top(&summary) + &seeds(&summary) + &survival(&summary);
     session.results.write_all(text.as_bytes())?;
     Ok(Exit::Done)
-}
-
-/// The lineage in one line.
-pub fn numbers(summary: &LineageSummary) -> String {
-    let LineageSummary {
-        messages,
-        exact,
-        ngram,
-        innovations,
-        deepest,
-        ..
-    } = summary;
-    let half = match summary.half_life {
-        Some(rounds) => format!("half of all lines end within {rounds} rounds"),
-        None => "more than half of all lines last".to_owned(),
-    };
-    format!(
-        "lineage: of {messages} messages {exact} are copies, {ngram} variants, {innovations} new; \
-         the longest line has {deepest} steps; {half}\n"
-    )
 }
 
 fn top(summary: &LineageSummary) -> String {
@@ -69,7 +61,7 @@ fn top(summary: &LineageSummary) -> String {
         ]);
     }
     let texts = summary.top.iter().map(|spreader| spreader.text.as_str());
-    format!("\nmost descendants\n{}", beside(&columns(&rows), texts))
+    format!("\nmost descendants\n{}", with_texts(&columns(&rows), texts))
 }
 
 fn seeds(summary: &LineageSummary) -> String {
@@ -88,7 +80,7 @@ fn seeds(summary: &LineageSummary) -> String {
         ]);
     }
     let texts = shown.iter().map(|seed| seed.text.as_str());
-    let mut text = format!("\nseeds\n{}", beside(&columns(&rows), texts));
+    let mut text = format!("\nseeds\n{}", with_texts(&columns(&rows), texts));
     let more = summary.seeds.len() - shown.len();
     if more > 0 {
         let _ = writeln!(text, "and {more} more; --json has all");
@@ -117,7 +109,7 @@ fn survival(summary: &LineageSummary) -> String {
 }
 
 /// Lines of a table, each but the heading with a text behind it.
-fn beside<'a>(table: &str, texts: impl Iterator<Item = &'a str>) -> String {
+fn with_texts<'a>(table: &str, texts: impl Iterator<Item = &'a str>) -> String {
     let texts = std::iter::once(None).chain(texts.map(Some));
     let mut all = String::new();
     for (line, text) in table.lines().zip(texts) {

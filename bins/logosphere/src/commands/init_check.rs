@@ -2,24 +2,25 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::Settings;
 use logosphere_core::config::{Init, Layer, parse_init};
 use logosphere_core::experiment::Experiment;
+use logosphere_core::format::ParseMode;
 use serde::Serialize;
 
-use crate::args;
 use crate::error::Error;
-use crate::parse::word;
+use crate::flags::run_modes;
+use crate::numbers::word;
 use crate::setup::failure;
 
 /// What is found.
 #[derive(Serialize)]
 struct Checked<'a> {
     schema_version: u32,
-    mode: logosphere_core::format::ParseMode,
+    mode: ParseMode,
     signature: &'a str,
     with_signature: bool,
     notes: &'a str,
@@ -33,7 +34,23 @@ struct Seed {
     text: String,
 }
 
-pub fn execute(args: &args::InitCheck, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct InitCheckArgs {
+    /// An init.md, or the directory of an experiment. A config.json beside it is heeded.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The rules that it is read by [default: those of config.json, else lenient].
+    #[arg(long, value_parser = run_modes(), value_name = "MODE")]
+    pub parse_mode: Option<ParseMode>,
+    /// Append no signature to the seeds.
+    #[arg(long)]
+    pub no_stamp: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn execute(args: &InitCheckArgs, session: &mut Session) -> Result<Exit, Failure> {
     let path = if args.file.is_dir() {
         args.file.join("init.md")
     } else {
@@ -62,7 +79,7 @@ pub fn execute(args: &args::InitCheck, session: &mut Session) -> Result<Exit, Fa
 }
 
 /// Those that a run in the file's directory would have.
-fn settings(args: &args::InitCheck, path: &Path) -> Result<Settings, Failure> {
+fn settings(args: &InitCheckArgs, path: &Path) -> Result<Settings, Failure> {
     let flags = Layer::default().with(|layer| {
         layer.parse_mode = args.parse_mode;
         layer.stamp_seeds = args.no_stamp.then_some(false);
@@ -71,7 +88,7 @@ fn settings(args: &args::InitCheck, path: &Path) -> Result<Settings, Failure> {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    let config = Experiment::open(folder).and_then(|beside| beside.read_config());
+    let config = Experiment::open(folder).and_then(|found| found.read_config());
     let config = config.map_err(failure)?.map(|file| file.layer);
     let layer = flags.over(config.unwrap_or_default());
     layer.settings(0).map_err(Failure::usage)

@@ -9,6 +9,36 @@ use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser
 use logosphere_core::config::{Durability, ForgedSignaturePolicy, Layer, OnError, Scheduling};
 use logosphere_core::format::ParseMode;
 
+/// Flags of a run, with or without the word `run`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct RunFlags {
+    /// The experiment's directory; without an init.md it is given one [default: experiments/DATE-run].
+    #[arg(long, value_name = "PATH")]
+    pub output_dir: Option<PathBuf>,
+    /// Forecast the run instead. Nothing is sent or written.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Before each call, check that the request is what the messages make of it, and nothing else: on or off.
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
+    pub check_leaks: Switch,
+    /// Give run, minds and clock unlikely values and search every request for them.
+    #[arg(long)]
+    pub canary: bool,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
+impl RunFlags {
+    /// Whether any flag is given.
+    pub fn any(&self) -> bool {
+        self.output_dir.is_some()
+            || self.dry_run
+            || self.check_leaks == Switch::Off
+            || self.canary
+            || self.settings.any()
+    }
+}
+
 /// The settings of a run that flags can give. They go over `config.json`.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Settings of a run")]

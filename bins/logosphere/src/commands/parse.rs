@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, shortened};
-use logosphere_core::format::{Note, Parsed, Reason, parse_signed};
+use logosphere_core::format::{Note, ParseMode, Parsed, Reason, is_signature, parse_signed};
 use serde::Serialize;
 
-use crate::args;
 use crate::error::Error;
+use crate::numbers::word;
 
 /// How much of a part is shown, in characters.
 const SHOWN: usize = 100;
@@ -19,7 +19,7 @@ const SHOWN: usize = 100;
 #[derive(Serialize)]
 struct Reading<'a> {
     schema_version: u32,
-    mode: logosphere_core::format::ParseMode,
+    mode: ParseMode,
     completed: bool,
     end: logosphere_core::format::End,
     reason: Reason,
@@ -41,7 +41,29 @@ struct Spans<'a> {
     rest: &'a Option<Range<usize>>,
 }
 
-pub fn execute(args: &args::Parse, session: &mut Session) -> Result<Exit, Failure> {
+#[derive(Debug, clap::Args)]
+pub struct ParseArgs {
+    /// The answer [default: stdin].
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The rules that it is read by.
+    #[arg(long, value_enum, value_name = "MODE", default_value = "lenient")]
+    pub mode: ParseMode,
+    /// What the run's seeds are signed with.
+    #[arg(long, value_name = "SIGNATURE", default_value = "~init", value_parser = signature)]
+    pub init_signature: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn signature(text: &str) -> Result<String, String> {
+    is_signature(text)
+        .then(|| text.to_owned())
+        .ok_or_else(|| "it is `~` and 1 to 31 characters on one line".to_owned())
+}
+
+pub fn execute(args: &ParseArgs, session: &mut Session) -> Result<Exit, Failure> {
     let bytes = read(args.file.as_deref())?;
     let text = String::from_utf8_lossy(&bytes);
     if text.as_bytes() != bytes {
@@ -90,14 +112,6 @@ fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
         let path = file.map_or_else(|| PathBuf::from("stdin"), PathBuf::from);
         Failure::usage(Error::Read { path, source })
     })
-}
-
-/// As JSON has it, without quotes.
-pub fn word(value: impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
-    }
 }
 
 /// For people.

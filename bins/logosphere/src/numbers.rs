@@ -1,0 +1,128 @@
+//! Numbers and tables as the commands print them.
+
+use std::fmt::Write as _;
+
+use bin_support::escape;
+use logosphere_core::config::Scheduling;
+use logosphere_core::measures::Analysis;
+use logosphere_core::measures::lineage::LineageSummary;
+use logosphere_core::measures::nulls::NullBand;
+use serde::Serialize;
+
+/// What was measured, on what and against what.
+pub fn heading(analysis: &Analysis) -> String {
+    let Analysis {
+        minds,
+        samples,
+        active,
+        rounds,
+        window,
+        ..
+    } = analysis;
+    let scheduling = match analysis.scheduling {
+        Scheduling::Sequential => "one after another",
+        Scheduling::Snapshot => "all at once",
+    };
+    let models: Vec<String> = analysis.models.iter().map(|model| escape(model)).collect();
+    let models = if models.is_empty() {
+        "no model".to_owned()
+    } else {
+        models.join(", ")
+    };
+    let mut text = format!(
+        "{rounds} rounds, {minds} minds ({models}), {scheduling}, reading {samples} of {active}\n\
+         window {window}"
+    );
+    if let Some(sizes) = analysis.matched {
+        let _ = write!(
+            text,
+            "; texts matched: the first {} tokens of {} texts a window, {} a round",
+            sizes.tokens, sizes.window_texts, sizes.round_texts
+        );
+    }
+    if let Some(null) = &analysis.null {
+        let mu = null
+            .mu
+            .map(|mu| format!(", mu {mu:.4}"))
+            .unwrap_or_default();
+        let _ = write!(text, "; null model {}{mu}, {} runs", null.model, null.runs);
+    }
+    text.push('\n');
+    text
+}
+
+/// A number with four decimals, or a dash.
+pub fn number(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// Median, band and p value.
+pub fn band(band: Option<NullBand>) -> [String; 3] {
+    match band {
+        Some(band) => [
+            number(Some(band.median)),
+            format!("{:.4} .. {:.4}", band.low, band.high),
+            number(Some(band.p)),
+        ],
+        None => ["-", "-", "-"].map(str::to_owned),
+    }
+}
+
+/// Lines whose columns stand below each other: the first to the left, the others to the right.
+pub fn columns(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let mut text = String::new();
+    for row in rows {
+        for (column, cell) in row.iter().enumerate() {
+            let width = width(column);
+            let _ = match column {
+                0 => write!(text, "{cell:width$}"),
+                _ => write!(text, "  {cell:>width$}"),
+            };
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+    }
+    text
+}
+
+/// The lineage in one line.
+pub fn lineage(summary: &LineageSummary) -> String {
+    let LineageSummary {
+        messages,
+        exact,
+        ngram,
+        innovations,
+        deepest,
+        ..
+    } = summary;
+    let half = match summary.half_life {
+        Some(rounds) => format!("half of all lines end within {rounds} rounds"),
+        None => "more than half of all lines last".to_owned(),
+    };
+    format!(
+        "lineage: of {messages} messages {exact} are copies, {ngram} variants, {innovations} new; \
+         the longest line has {deepest} steps; {half}\n"
+    )
+}
+
+/// As JSON has it, without quotes.
+pub fn word(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// `45s`, `1m40s`, `2h05m`.
+pub fn time(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s}s"),
+        (0, m, s) => format!("{m}m{s:02}s"),
+        (h, m, _) => format!("{h}h{m:02}m"),
+    }
+}
