@@ -6,7 +6,7 @@ use logosphere_core::config::InitError;
 use logosphere_core::export::ExportKind;
 use logosphere_core::journal::ReadError;
 use logosphere_core::verify::legacy_log::LegacyError;
-use logosphere_core::verify::{ReplayError, ResumeError};
+use logosphere_core::verify::{ResumeError, VerifyError};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum Error {
     Replay {
         path: PathBuf,
         #[source]
-        source: ReplayError,
+        source: VerifyError,
     },
     #[error("{}: a journal of the old program", name(path))]
     OldJournal {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::ReadError;
-use logosphere_core::verify::ReplayError;
+use logosphere_core::verify::VerifyError;
 
 use crate::error::Error;
 
@@ -61,10 +61,10 @@ pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
 }
 
 /// A file that cannot be read is a failure, a journal that says something else a check that did not hold.
-pub fn does_not_hold(given: &Path, source: ReplayError) -> Failure {
+pub fn does_not_hold(given: &Path, source: VerifyError) -> Failure {
     let exit = match &source {
-        ReplayError::Write(_) => Exit::Failed,
-        ReplayError::Read(error) => exit_of(error),
+        VerifyError::Write(_) => Exit::Failed,
+        VerifyError::Read(error) => exit_of(error),
         _ => Exit::CheckFailed,
     };
     let path = path(given);

@@ -7,7 +7,7 @@ use std::path::Path;
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::verify::leak::Finding;
 use logosphere_core::verify::legacy_log::{LegacyReport, verify_legacy};
-use logosphere_core::verify::{ReplayReport, replay};
+use logosphere_core::verify::{VerifyReport, verify};
 
 use crate::error::Error;
 use crate::journal_file::{does_not_hold, open};
@@ -20,7 +20,7 @@ pub fn check(
     json: bool,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let report = replay(open(given)?).map_err(|error| does_not_hold(given, error))?;
+    let report = verify(open(given)?).map_err(|error| does_not_hold(given, error))?;
     for line in &report.back_in_time {
         session.warn(&format!(
             "line {line}: earlier than the line before it; a clock was set back"
@@ -31,7 +31,7 @@ pub fn check(
             "line {line}: of a type that this version does not know; only its chain was checked"
         ));
     }
-    let ReplayReport {
+    let VerifyReport {
         lines,
         rounds,
         calls,

@@ -17,7 +17,7 @@ use logosphere_core::config::parse_init;
 use logosphere_core::format::{ParseMode, parse};
 use logosphere_core::journal::MemJournal;
 use logosphere_core::pool::{Origin, Pool, Retention, sample_rng};
-use logosphere_core::verify::{ResumedRun, replay};
+use logosphere_core::verify::{ResumedRun, verify};
 use logosphere_core::{
     Effective, EventClock, ExperimentStart, MindId, Orchestrator, RequestTemplate, Round,
     RunControl, Settings, local_mind,
@@ -224,7 +224,7 @@ fn journal(calls: u32) -> Vec<u8> {
 fn journals() -> Vec<Value> {
     let mut rows = Vec::new();
     let journal = journal(100_000);
-    let verified = seconds(|| replay(journal.as_slice()).unwrap());
+    let verified = seconds(|| verify(journal.as_slice()).unwrap());
     rows.push(row(
         "verify 100 000 messages",
         "s",

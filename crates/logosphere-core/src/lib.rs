@@ -6,7 +6,7 @@
 //! ```
 //! use logosphere_core::config::parse_init;
 //! use logosphere_core::journal::MemJournal;
-//! use logosphere_core::verify::replay;
+//! use logosphere_core::verify::verify;
 //! use logosphere_core::{
 //!     EventClock, RunControl, Effective, ExperimentStart, Orchestrator, RequestTemplate, RunSummary, Settings, Transcript, local_mind,
 //! };
@@ -42,7 +42,7 @@
 //!
 //! // The journal alone makes the run again, byte for byte, and is what analyses read.
 //! let journal = run.into_journal().bytes;
-//! assert_eq!(replay(&journal[..])?.calls, 30);
+//! assert_eq!(verify(&journal[..])?.calls, 30);
 //! let transcript = Transcript::read(&journal[..])?;
 //! assert_eq!(transcript.messages.len(), 2 + 30);
 //! # Ok(())

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
-use logosphere_core::verify::{ReplayReport, replay, replay_to};
+use logosphere_core::verify::{VerifyReport, verify, verify_to};
 
 use crate::journal_file::{does_not_hold, kept, open};
 use crate::subject::Subject;
@@ -21,13 +21,13 @@ pub fn execute(args: &ReplayArgs, session: &mut Session) -> Result<Exit, Failure
     let given = args.subject.find(session)?;
     let journal = open(&given)?;
     let replayed = match &args.out {
-        None => replay(journal),
+        None => verify(journal),
         Some(out) => {
             let output = out.begin(kept(&given))?;
-            let mut replayed = Ok(ReplayReport::default());
+            let mut replayed = Ok(VerifyReport::default());
             // What was made anew is kept all the same: it shows where the two part.
             output.finish(session, |out| {
-                replayed = replay_to(journal, out);
+                replayed = verify_to(journal, out);
                 Ok(())
             })?;
             replayed

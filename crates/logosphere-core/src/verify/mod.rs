@@ -12,6 +12,6 @@ mod transcript;
 pub use compare::{Comparison, Difference, compare};
 #[cfg(feature = "report")]
 pub(crate) use fold::{Fold, Observer};
-pub use rebuild::{ReplayError, ReplayReport, replay, replay_to};
+pub use rebuild::{VerifyError, VerifyReport, verify, verify_to};
 pub use resume::{ResumeError, ResumedRun};
 pub use transcript::{EndedRound, Message, MindCall, Transcript};

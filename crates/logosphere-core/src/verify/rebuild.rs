@@ -16,7 +16,7 @@ use crate::state::{Outcome, RunState, StateError, Step, usd};
 
 /// What a replay went through.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReplayReport {
+pub struct VerifyReport {
     /// Lines.
     pub lines: u64,
     /// Rounds that ended.
@@ -40,7 +40,7 @@ pub struct ReplayReport {
 /// A journal that is not what its run must have written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ReplayError {
+pub enum VerifyError {
     /// It cannot be read, or a line was altered.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -81,7 +81,7 @@ pub enum ReplayError {
         found: String,
     },
     /// The new journal cannot be written.
-    #[error("cannot write the replayed journal")]
+    #[error("cannot write the rebuilt journal")]
     Write(#[source] io::Error),
 }
 
@@ -89,16 +89,16 @@ pub enum ReplayError {
 /// there byte for byte.
 ///
 /// # Errors
-/// See [`ReplayError`].
-pub fn replay(journal: impl BufRead) -> Result<ReplayReport, ReplayError> {
-    replay_to(journal, io::sink())
+/// See [`VerifyError`].
+pub fn verify(journal: impl BufRead) -> Result<VerifyReport, VerifyError> {
+    verify_to(journal, io::sink())
 }
 
 /// As [`replay`]; the new journal is written to `out`.
 ///
 /// # Errors
-/// See [`ReplayError`].
-pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayReport, ReplayError> {
+/// See [`VerifyError`].
+pub fn verify_to(journal: impl BufRead, mut out: impl Write) -> Result<VerifyReport, VerifyError> {
     let mut reader = Reader::new(journal);
     let (entry, found) = reader.start()?;
     let start = made_anew(&found);
@@ -107,7 +107,7 @@ pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayRep
     let bare =
         (start.seeds.iter()).find(|seed| settings.stamp_seeds && !seed.text.ends_with(&stamp));
     if let Some(seed) = bare {
-        return Err(ReplayError::Differs {
+        return Err(VerifyError::Differs {
             number: entry.number,
             kind: "experiment_start",
             field: format!("seeds[{}].text", seed.id),
@@ -115,35 +115,35 @@ pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayRep
             found: format!("{:?}", seed.text.chars().take(200).collect::<String>()),
         });
     }
-    let state = RunState::new(&start).map_err(|source| ReplayError::State {
+    let state = RunState::new(&start).map_err(|source| VerifyError::State {
         number: entry.number,
         kind: "experiment_start",
         source,
     })?;
-    let mut replay = Replay {
+    let mut rebuild = Rebuild {
         process: Process::default(),
         chain: start.run_id.clone(),
         state,
         bytes: Vec::new(),
         last: None,
-        report: ReplayReport::default(),
+        report: VerifyReport::default(),
     };
     let start = Event::ExperimentStart(Box::new(start));
-    replay.hold(&entry, &start)?;
-    replay.check_settings(entry.number, start.kind())?;
-    out.write_all(&replay.bytes).map_err(ReplayError::Write)?;
+    rebuild.hold(&entry, &start)?;
+    rebuild.check_settings(entry.number, start.kind())?;
+    out.write_all(&rebuild.bytes).map_err(VerifyError::Write)?;
     while let Some(entry) = reader.next_entry()? {
-        replay.next(&entry)?;
-        out.write_all(&replay.bytes).map_err(ReplayError::Write)?;
+        rebuild.next(&entry)?;
+        out.write_all(&rebuild.bytes).map_err(VerifyError::Write)?;
     }
-    out.flush().map_err(ReplayError::Write)?;
-    Ok(ReplayReport {
+    out.flush().map_err(VerifyError::Write)?;
+    Ok(VerifyReport {
         lines: reader.lines(),
         head: reader.chain().to_owned(),
         last_seq: reader.lines().saturating_sub(1),
-        messages: replay.state.pool().len(),
-        ended: replay.state.next() == Step::Done,
-        ..replay.report
+        messages: rebuild.state.pool().len(),
+        ended: rebuild.state.next() == Step::Done,
+        ..rebuild.report
     })
 }
 
@@ -160,18 +160,18 @@ fn made_anew(found: &ExperimentStart) -> ExperimentStart {
     }
 }
 
-struct Replay {
+struct Rebuild {
     state: RunState,
     process: Process,
     chain: String,
     /// The line that was made last.
     bytes: Vec<u8>,
     last: Option<jiff::Timestamp>,
-    report: ReplayReport,
+    report: VerifyReport,
 }
 
-impl Replay {
-    fn next(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+impl Rebuild {
+    fn next(&mut self, entry: &Entry) -> Result<(), VerifyError> {
         let Some(line) = &entry.line else {
             self.report.unknown.push(entry.number);
             self.bytes.clone_from(&entry.bytes);
@@ -182,7 +182,7 @@ impl Replay {
         };
         let expected = self.expected(&line.event, entry.number)?;
         self.hold(entry, &expected)?;
-        let out_of_order = |source| ReplayError::State {
+        let out_of_order = |source| VerifyError::State {
             number: entry.number,
             kind: expected.kind(),
             source,
@@ -207,23 +207,23 @@ impl Replay {
     }
 
     /// Settings that the program refuses are in no journal.
-    fn check_settings(&self, number: u64, kind: &'static str) -> Result<(), ReplayError> {
+    fn check_settings(&self, number: u64, kind: &'static str) -> Result<(), VerifyError> {
         let checked = self.state.settings().validate();
-        checked.map_err(|source| ReplayError::Settings {
+        checked.map_err(|source| VerifyError::Settings {
             number,
             kind,
             source,
         })
     }
 
-    fn apply(&mut self, event: &Event, number: u64) -> Result<(), ReplayError> {
+    fn apply(&mut self, event: &Event, number: u64) -> Result<(), VerifyError> {
         match event {
             Event::RoundEnd(_) => self.report.rounds += 1,
             Event::MindInvocation(_) => self.report.calls += 1,
             _ => {}
         }
         let kind = event.kind();
-        let failed = |source| ReplayError::State {
+        let failed = |source| VerifyError::State {
             number,
             kind,
             source,
@@ -232,7 +232,7 @@ impl Replay {
     }
 
     /// What must be here, given what came from outside.
-    fn expected(&self, found: &Event, number: u64) -> Result<Event, ReplayError> {
+    fn expected(&self, found: &Event, number: u64) -> Result<Event, VerifyError> {
         let state = &self.state;
         let (round, next_mind) = state.next_call();
         Ok(match (found, state.next()) {
@@ -273,7 +273,7 @@ impl Replay {
                 ..found.clone()
             }),
             (found, _) => {
-                return Err(ReplayError::State {
+                return Err(VerifyError::State {
                     number,
                     kind: found.kind(),
                     source: state.unexpected(found.kind()),
@@ -283,12 +283,12 @@ impl Replay {
     }
 
     /// Makes the line of an event, and holds the one that is there against it.
-    fn hold(&mut self, entry: &Entry, expected: &Event) -> Result<(), ReplayError> {
+    fn hold(&mut self, entry: &Entry, expected: &Event) -> Result<(), VerifyError> {
         let Some(Line { timestamp, .. }) = &entry.line else {
             return Ok(());
         };
         let kind = expected.kind();
-        let differs = |field: &str, expected: String, found: String| ReplayError::Differs {
+        let differs = |field: &str, expected: String, found: String| VerifyError::Differs {
             number: entry.number,
             kind,
             field: field.to_owned(),

@@ -8,7 +8,7 @@ use llm_types::ErrorClass;
 use logosphere_core::config::{OnError, Scheduling};
 use logosphere_core::format::Reason;
 use logosphere_core::journal::{AttemptFacts, InterruptCause};
-use logosphere_core::verify::{Comparison, compare, replay};
+use logosphere_core::verify::{Comparison, compare, verify};
 use logosphere_core::{
     CallContext, Mind, MindError, MindId, MindInput, MindReply, Round, RunControl, RunError,
     RunSummary, Settings, WireRequest,
@@ -114,7 +114,7 @@ fn a_failed_call_is_written_with_every_try_and_the_round_goes_on() {
             (&3.into(), &4.into())
         );
         assert_eq!(of_type(&journal, "experiment_end")[0]["errors"], 1);
-        replay(&journal[..]).unwrap();
+        verify(&journal[..]).unwrap();
     }
 }
 
@@ -137,7 +137,7 @@ fn a_failure_that_every_call_would_meet_stops_the_run_before_it() {
         );
         assert_eq!(of_type(&journal, "mind_invocation").len(), 5);
         assert_eq!(of_type(&journal, "error")[0]["fatal"], true);
-        replay(&journal[..]).unwrap();
+        verify(&journal[..]).unwrap();
         // The key is mended: the same call is made again.
         let (summary, resumed) = desk::resume(&journal, Vec::new(), &mind);
         assert!(
@@ -159,7 +159,7 @@ fn a_failure_that_every_call_would_meet_stops_the_run_before_it() {
                 Comparison::Equal(_)
             ));
         }
-        replay(&resumed[..]).unwrap();
+        verify(&resumed[..]).unwrap();
     }
 }
 
@@ -193,7 +193,7 @@ fn three_times_all_minds_in_a_row_are_too_many() {
         );
         assert_eq!(of_type(&journal, "error").len(), 12);
         assert_eq!(of_type(&journal, "mind_invocation").len(), 11);
-        replay(&journal[..]).unwrap();
+        verify(&journal[..]).unwrap();
     }
 }
 
@@ -224,7 +224,7 @@ fn time_that_is_up_stops_the_run_between_calls() {
         "{summary:?}"
     );
     assert!(of_type(&journal, "mind_invocation").len() > 50);
-    replay(&journal[..]).unwrap();
+    verify(&journal[..]).unwrap();
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn a_cancelled_run_begins_nothing_new_and_keeps_what_was_under_way() {
             Scheduling::Snapshot => (Round(3), MindId(0)),
         };
         assert_eq!((why.round, why.next_mind), next);
-        replay(&journal[..]).unwrap();
+        verify(&journal[..]).unwrap();
         let (_, resumed) = desk::resume(&journal, Vec::new(), desk::mind(&settings));
         let (_, whole) = desk::run(&settings, desk::mind(&settings));
         assert!(matches!(
@@ -342,7 +342,7 @@ fn a_call_that_never_comes_back_is_given_up_after_a_signal() {
         panic!("it ended");
     };
     assert_eq!((why.round, why.next_mind), (Round(1), MindId(1)));
-    replay(&journal[..]).unwrap();
+    verify(&journal[..]).unwrap();
 }
 
 struct Stuck<M> {
@@ -429,7 +429,7 @@ fn rules_that_stop_a_run_write_its_end() {
             settings.max_rounds = 400;
         });
         let (_, journal) = desk::run(&settings, desk::mind(&settings));
-        replay(&journal[..]).unwrap();
+        verify(&journal[..]).unwrap();
         let end = of_type(&journal, "experiment_end").remove(0);
         (
             end["stop_reason"].as_str().unwrap().to_owned(),
@@ -494,9 +494,9 @@ fn a_journal_that_is_full_behind_any_event_holds_and_goes_on() {
             let error = desk::wait(async { run.run(&mut |_| {}).await }).unwrap_err();
             assert!(matches!(error, RunError::Journal(_)), "{error}");
             let journal = run.into_journal().journal.bytes;
-            replay(&journal[..]).unwrap_or_else(|error| panic!("{left}: {error}"));
+            verify(&journal[..]).unwrap_or_else(|error| panic!("{left}: {error}"));
             let (_, resumed) = desk::resume(&journal, Vec::new(), desk::mind(&settings));
-            replay(&resumed[..]).unwrap_or_else(|error| panic!("{left}: {error}"));
+            verify(&resumed[..]).unwrap_or_else(|error| panic!("{left}: {error}"));
             assert!(
                 matches!(
                     compare(&whole[..], &resumed[..]).unwrap(),

@@ -3,7 +3,7 @@
 use logosphere_core::config::Scheduling;
 use logosphere_core::format::sha256_hex;
 use logosphere_core::journal::ReadError;
-use logosphere_core::verify::{ReplayError, replay, replay_to};
+use logosphere_core::verify::{VerifyError, verify, verify_to};
 
 use crate::desk;
 
@@ -27,7 +27,7 @@ fn every_kind_of_mind_replays_byte_for_byte() {
         for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
             let journal = journal(mind, scheduling);
             let mut again = Vec::new();
-            let report = replay_to(&journal[..], &mut again).unwrap();
+            let report = verify_to(&journal[..], &mut again).unwrap();
             assert!(again == journal, "{mind}");
             assert!(report.ended);
             assert_eq!((report.rounds, report.calls), (5, 20), "{mind}");
@@ -46,8 +46,8 @@ fn what_was_altered_with_a_chain_that_fits_is_named() {
         let to = name.replace("true", "false").replace(":0", ":1");
         let forged = forge(&journal, name, &to);
         assert_ne!(forged, journal);
-        match replay(&forged[..]).unwrap_err() {
-            ReplayError::Differs {
+        match verify(&forged[..]).unwrap_err() {
+            VerifyError::Differs {
                 kind, field: found, ..
             } => {
                 assert_eq!((kind, found.as_str()), ("mind_invocation", field));
@@ -104,7 +104,7 @@ fn place_of(lines: &[String], kind: &str) -> usize {
 #[test]
 fn events_that_no_process_writes_in_this_order_are_found() {
     let lines = troubled();
-    replay(&chained(lines.iter().cloned())[..]).unwrap();
+    verify(&chained(lines.iter().cloned())[..]).unwrap();
     let error = place_of(&lines, "error");
     let stop = place_of(&lines, "run_interrupted");
     let resumed = place_of(&lines, "run_resumed");
@@ -163,7 +163,7 @@ fn events_that_no_process_writes_in_this_order_are_found() {
         ("after the end, without more rounds", after_the_end),
     ];
     for (what, forged) in cases {
-        let found = replay(&chained(forged.into_iter())[..]);
+        let found = verify(&chained(forged.into_iter())[..]);
         assert!(found.is_err(), "{what}");
     }
 }
@@ -198,10 +198,10 @@ fn damage_by_other_programs_is_called_by_its_name() {
         ("{}\n".to_owned(), "no event"),
         (String::new(), "empty"),
     ] {
-        let error = replay(damaged.as_bytes()).unwrap_err();
+        let error = verify(damaged.as_bytes()).unwrap_err();
         assert!(matches!(
             error,
-            ReplayError::Read(ReadError::Damaged { .. } | ReadError::Empty)
+            VerifyError::Read(ReadError::Damaged { .. } | ReadError::Empty)
         ));
         assert!(error.to_string().contains(said), "{error}");
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, RunResumed};
-use logosphere_core::verify::{ResumedRun, replay};
+use logosphere_core::verify::{ResumedRun, verify};
 use logosphere_core::{Orchestrator, RunControl, Settings};
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ fn l02_resume_accepts_a_setting_if_and_only_if_verify_holds_afterwards() {
     for (setting, good, bad) in values {
         for new in good {
             let journal = resume_with(setting, &new).unwrap();
-            replay(&journal[..]).unwrap_or_else(|error| panic!("{setting} {new}: {error:?}"));
+            verify(&journal[..]).unwrap_or_else(|error| panic!("{setting} {new}: {error:?}"));
         }
         for new in bad {
             assert!(resume_with(setting, &new).is_err(), "{setting} {new}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::format::{is_signature, parse};
-use logosphere_core::verify::replay;
+use logosphere_core::verify::verify;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -89,15 +89,15 @@ fn l13_a_signature_has_no_invisible_character() {
 fn l23_new_journals_have_version_2_and_each_version_verifies_by_its_rules() {
     let new = run(HIDDEN);
     assert_eq!(desk::lines(&new)[0]["schema_version"], 2);
-    replay(&new[..]).unwrap();
+    verify(&new[..]).unwrap();
     // The same events are not those of a run of version 1: there the signature is one, and `finish_raw` is absent.
-    let error = replay(&with_version(&new, 1)[..]).unwrap_err();
+    let error = verify(&with_version(&new, 1)[..]).unwrap_err();
     assert!(error.to_string().contains("line 3"), "{error}");
-    let error = replay(&with_version(&new, 3)[..]).unwrap_err();
+    let error = verify(&with_version(&new, 3)[..]).unwrap_err();
     let words = "schema_version 3 is newer than this program";
     assert!(error.to_string().contains(words), "{error}");
     // None was ever before the first.
-    let error = replay(&with_version(&new, 0)[..]).unwrap_err();
+    let error = verify(&with_version(&new, 0)[..]).unwrap_err();
     let words = "schema_version 0 is unknown to this program, which reads 1 to 2";
     assert!(error.to_string().contains(words), "{error}");
 }
@@ -115,7 +115,7 @@ fn l23_a_run_of_version_1_resumes_as_version_1() {
         .copied()
         .collect();
     let (_, resumed) = desk::resume(&cut, Vec::new(), Saying(HIDDEN));
-    replay(&resumed[..]).unwrap();
+    verify(&resumed[..]).unwrap();
     let calls = calls(&resumed);
     assert_eq!(calls.len(), whole);
     let last = calls.last().unwrap();
