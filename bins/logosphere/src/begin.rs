@@ -1,4 +1,4 @@
-//! The start of a run in an experiment's directory.
+//! The start of a run in an experiment's directory, for the commands `run` and `demo`.
 
 use std::path::Path;
 use std::process;
@@ -17,18 +17,18 @@ use crate::setup::{
 use crate::subject::EXPERIMENTS;
 use crate::{estimate, leaks, running};
 
-/// The directory of a run.
+/// The directory of a run, as the command line names it.
 #[derive(Clone, Copy)]
 pub enum RunTarget<'a> {
-    /// That of an experiment.
+    /// The directory of an existing experiment.
     Experiment(&'a Path),
-    /// One that is made if it is not there, and is given seeds if it has none.
+    /// A directory that is made if it does not exist, and that gets seed messages if it has none.
     Directory(&'a Path),
-    /// A new one of this name.
+    /// A new directory with this name.
     New(&'a str),
 }
 
-/// Runs in a directory. What can be refused is refused before anything is made or written.
+/// Runs in a directory. All checks are done before anything is written.
 pub fn run_in(
     place: RunTarget<'_>,
     flags: &RunFlags,
@@ -120,7 +120,7 @@ fn begin(
     running::run_to_end(run, experiment.path(), &experiment.journal(), session)
 }
 
-/// What is about to run.
+/// Prints the settings of the run that begins.
 fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &Session) {
     let Settings {
         n_minds,
@@ -141,7 +141,7 @@ fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &S
         if settings.stamp_seeds {
             format!("signed {}", escape(&init.signature))
         } else {
-            "without a stamp".to_owned()
+            "without a signature".to_owned()
         },
         format!("{scheduling:?}").to_lowercase(),
         format!("{parse_mode:?}").to_lowercase(),
@@ -150,9 +150,9 @@ fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &S
     ));
     let snapshot = *scheduling == logosphere_core::config::Scheduling::Snapshot;
     if !snapshot && settings.concurrency != Settings::default().concurrency {
-        session.warn("minds that read one after another are asked one at a time; concurrency is for --scheduling snapshot");
+        session.warn("minds that read one after another are called one at a time; concurrency is for --scheduling snapshot");
     }
     if settings.prompt().holds_delimiter() {
-        session.warn("the system prompt holds a line `---`: whoever reads a prompt cannot tell it from the messages");
+        session.warn("the system prompt contains a line `---`, so a prompt cannot be split into its messages");
     }
 }

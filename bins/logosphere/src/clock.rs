@@ -1,14 +1,14 @@
-//! The time of this machine.
+//! The clock of this machine.
 
 use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 use logosphere_core::EventClock;
 
-/// The clock that events are stamped by.
+/// The clock that gives events their times.
 pub struct SystemClock {
     begun: Instant,
-    /// What it is ahead of the time.
+    /// The offset from the time of the machine.
     ahead: SignedDuration,
 }
 
@@ -20,7 +20,7 @@ impl SystemClock {
         }
     }
 
-    /// A clock of a year that nobody writes about.
+    /// Returns a clock in a year that no text mentions.
     pub fn canary() -> Self {
         Self {
             ahead: SignedDuration::from_hours(500 * 365 * 24),

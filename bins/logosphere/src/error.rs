@@ -8,11 +8,11 @@ use logosphere_core::journal::ReadError;
 use logosphere_core::verify::legacy_log::LegacyError;
 use logosphere_core::verify::{ResumeError, VerifyError};
 
-/// What is wrong with an input, an output or flags. Every message names what it is about.
+/// The errors of inputs, outputs and flags. Every message names the thing that is wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("flags of a run stand before the command; put them behind it")]
+    #[error("flags of a run are before the command; put them after it")]
     BeforeCommand,
     #[error("cannot read {}", name(path))]
     Read {
@@ -67,23 +67,23 @@ pub enum Error {
         #[source]
         source: ResumeError,
     },
-    #[error("{} holds no captured request", name(path))]
+    #[error("{} contains no captured request", name(path))]
     NoRequests { path: PathBuf },
-    #[error("{}: holds no run; `logosphere run` begins one", name(path))]
+    #[error("{}: contains no run; `logosphere run` begins one", name(path))]
     NoRun { path: PathBuf },
     #[error(
-        "the run was ended by {rule}, which still holds; --silence-rounds, --loss-above and --fixed-pool change such rules"
+        "the run was ended by {rule}, which still applies; --silence-rounds, --loss-above and --fixed-pool change such rules"
     )]
     StillStopped { rule: &'static str },
     #[error(
-        "{}: a journal of the old program says too little for a page; `analyze`, `lineage` and `export` read it",
+        "{}: a journal of the old program has too few facts for a page; `analyze`, `lineage` and `export` read it",
         name(path)
     )]
     OldPage { path: PathBuf },
-    #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
+    #[error("a resumed run cannot change these: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },
     #[error(
-        "the program {} plays minds offline, and {provider} serves models: give one of them",
+        "{} is a scripted mind of offline runs, and {provider} serves models: give one of them",
         escape(mind)
     )]
     MindAndModel {
@@ -119,22 +119,22 @@ pub enum Error {
     )]
     NoExperiment,
     #[error(
-        "the file's name says neither what nor how, and --what and --format are not both given; there are {}",
+        "the file's name gives no contents and format, and --what and --format are not both given; there are {}",
         pairs()
     )]
     NoForm,
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),
-    #[error("the system gives no random number: {message}")]
+    #[error("the system provides no random number: {message}")]
     Random { message: String },
 }
 
-/// A path as a message shows it.
+/// Returns a path for a message.
 fn name(path: &Path) -> String {
     escape(&path.display().to_string())
 }
 
-/// Everything that can be exported, for messages: `lineage: graphml, dot, csv, jsonl; ...`.
+/// Returns all contents with their formats for messages: `lineage: graphml, dot, csv, jsonl; ...`.
 fn pairs() -> String {
     let kinds = ExportKind::ALL.iter().map(|kind| {
         let formats: Vec<_> = kind.formats().iter().map(ToString::to_string).collect();

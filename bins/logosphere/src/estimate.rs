@@ -1,4 +1,4 @@
-//! `forecast` and `run --dry-run`: what a run would take. Nothing is sent or written.
+//! The estimate of a run, for `forecast`, `run --dry-run` and the start of a run. Nothing is sent or written.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::journal_file;
 use crate::population::{DEFAULTS, asks_nobody, prices};
 use crate::setup::{changes, failure, seeds, template};
 
-/// Tells what `run` would take, in a directory that need not be there.
+/// Prints the estimate of a run in a directory that may not exist.
 pub fn dry_run(
     directory: Option<&Path>,
     flags: &SettingFlags,
@@ -38,7 +38,8 @@ pub fn dry_run(
     Ok(Exit::Done)
 }
 
-/// A run that is about to begin, in one line. `stored` are the bytes of its seeds.
+/// Returns the estimate of a run that is about to begin, in one line. `stored` are the lengths of its seed messages in
+/// bytes.
 pub fn brief(
     settings: &Settings,
     stored: &[usize],
@@ -66,7 +67,7 @@ pub fn brief(
     ))
 }
 
-/// What a forecast of a model rests on before a run has measured it.
+/// Returns the assumption of an estimate before a run has measured the answers.
 fn assumed(told: &EstimateView) -> String {
     let answers = &told.forecast.answers;
     if told.offline || answers.measured {
@@ -79,15 +80,15 @@ fn assumed(told: &EstimateView) -> String {
     format!(", if an answer has {:.0} tokens ({known})", answers.tokens)
 }
 
-/// What is to be forecast.
+/// The input of an estimate.
 pub struct EstimateArgs<'a> {
     pub flags: &'a SettingFlags,
     pub answer_tokens: Option<u32>,
-    /// What has no seeds is given those of the template.
+    /// Whether an experiment without seed messages gets those of the template.
     pub template: bool,
 }
 
-/// A forecast with what it is about.
+/// An estimate with the settings that it is for.
 #[derive(Serialize)]
 pub struct EstimateView {
     schema_version: u32,
@@ -100,7 +101,7 @@ pub struct EstimateView {
     settings: Settings,
     #[serde(flatten)]
     forecast: Estimate,
-    /// The day of the prices.
+    /// The date of the prices.
     prices_of: Option<String>,
 }
 
@@ -124,7 +125,7 @@ impl EstimateArgs<'_> {
         };
         let mut layer = self.flags.layer();
         if let Some(run) = &run {
-            // Another model is another run, and can be priced; every other flag is one of `resume`.
+            // A model can be changed to price another run; every other flag is one of `resume`.
             let kept = layer.clone().with(|layer| {
                 (layer.provider, layer.model) = (None, None);
                 (layer.mind, layer.api_base_url) = (None, None);
@@ -133,12 +134,12 @@ impl EstimateArgs<'_> {
         }
         let was_offline = given.provider.as_deref() == Some(ProviderName::Offline.as_str());
         if layer.model.is_some() && layer.provider.is_none() && was_offline {
-            // The model that is named is priced, whatever played the minds before.
+            // The named model is priced, whichever minds the run had.
             layer.provider = Some(DEFAULTS.provider.to_string());
         }
         layer = layer.over(given);
         if asks_nobody(&layer, self.flags, session)? {
-            session.warn("without a key no model is asked, and nothing costs; give --provider to forecast a model");
+            session.warn("without a key no model is called, and there is no cost; give --provider to estimate a model");
             layer.provider = Some(ProviderName::Offline.to_string());
         }
         let settings = layer.settings(0).map_err(Failure::usage)?;
@@ -200,7 +201,7 @@ impl EstimateArgs<'_> {
             model: settings.model.clone(),
             offline,
             minds: settings.n_minds,
-            // A run that has more behind it than these settings ask for takes what it took.
+            // A run with more rounds than these settings ask for counts all its rounds.
             rounds: rounds_of(&forecast, &settings),
             settings,
             forecast,
@@ -209,14 +210,14 @@ impl EstimateArgs<'_> {
     }
 }
 
-/// The rounds that the calls are made in.
+/// Returns the number of rounds of the calls.
 fn rounds_of(forecast: &Estimate, settings: &Settings) -> u32 {
     let calls = forecast.whole.calls;
     let rounds = calls.div_ceil(u64::from(settings.n_minds).max(1));
     u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
-/// Bytes of the seeds as they would lie in the pool: of the experiment, or of the template that it would be given.
+/// Returns the lengths of the seed messages as the pool stores them, of the experiment or of the template.
 fn stored(
     experiment: Option<&Experiment>,
     settings: &Settings,
@@ -259,7 +260,7 @@ impl EstimateView {
         writeln!(out, "answers   {} tokens{answers}", whole.completion_tokens)?;
         let asked = format!("{} {}", escape(&self.provider), escape(&self.model));
         match (self.offline, whole.usd, longest.usd) {
-            (true, ..) => writeln!(out, "cost      none: no model is asked")?,
+            (true, ..) => writeln!(out, "cost      none: no model is called")?,
             (_, Some(usd), Some(most)) => {
                 let day = (self.prices_of.as_ref()).map_or_else(
                     || ", as charged so far".to_owned(),
@@ -300,7 +301,7 @@ impl EstimateView {
         Ok(())
     }
 
-    /// The caps that are likely reached.
+    /// Returns the caps that are probably reached.
     fn caps(&self) -> Vec<String> {
         let (caps, whole) = (&self.settings.caps, &self.forecast.whole);
         let tokens = whole.prompt_tokens.saturating_add(whole.completion_tokens);
@@ -321,7 +322,7 @@ impl EstimateView {
     }
 }
 
-/// `under 1s`, `45s`, `1m40s`, `2h05m`.
+/// Returns a duration: `under 1s`, `45s`, `1m40s`, `2h05m`.
 fn duration(seconds: f64) -> String {
     if seconds < 1.0 {
         "under 1s".to_owned()

@@ -1,4 +1,4 @@
-//! The examples at the end of each help. Tests run them: none needs a key or a network.
+//! The examples at the end of each help text. Tests run them, so none needs a key or a network.
 
 pub const PROGRAM: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! Groups of flags that several commands take.
+//! The flags that several commands share.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser
 use logosphere_core::config::{Durability, ForgedSignaturePolicy, Layer, OnError, Scheduling};
 use logosphere_core::format::ParseMode;
 
-/// Flags of a run, with or without the word `run`.
+/// The flags of a run, with or without the word `run`.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct RunFlags {
-    /// The experiment's directory; without an init.md it is given one [default: experiments/DATE-run].
+    /// Directory of the experiment; it gets an init.md if it has none [default: experiments/DATE-run].
     #[arg(long, value_name = "PATH")]
     pub output_dir: Option<PathBuf>,
-    /// Forecast the run instead. Nothing is sent or written.
+    /// Print an estimate of the run instead. Nothing is sent or written.
     #[arg(long)]
     pub dry_run: bool,
-    /// Before each call, check that the request is what the messages make of it, and nothing else: on or off.
+    /// Check before each call that the request equals the one built from its messages: on or off.
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
     pub check_leaks: Switch,
-    /// Give run, minds and clock unlikely values and search every request for them.
+    /// Give the run id and the clock unique values, and search every request for them.
     #[arg(long)]
     pub canary: bool,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub struct RunFlags {
 }
 
 impl RunFlags {
-    /// Whether any flag is given.
+    /// Returns whether any flag is given.
     pub fn any(&self) -> bool {
         self.output_dir.is_some()
             || self.dry_run
@@ -39,65 +39,65 @@ impl RunFlags {
     }
 }
 
-/// The settings of a run that flags can give. They go over `config.json`.
+/// The settings of a run as flags. They override `config.json`.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Settings of a run")]
 pub struct SettingFlags {
-    /// Rounds [default: 10].
+    /// Number of rounds [default: 10].
     #[arg(long, value_name = "N")]
     pub rounds: Option<u32>,
-    /// Minds [default: 3].
+    /// Number of minds [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub minds: Option<u32>,
-    /// Messages that each mind reads, at most [default: 3].
+    /// Largest number of messages that a mind reads in a call [default: 3].
     #[arg(long, value_name = "K")]
     pub samples: Option<usize>,
-    /// Messages that can be read: the newest so many [default: 15].
+    /// Number of newest messages that can be read [default: 15].
     #[arg(long, value_name = "M", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub active: Option<usize>,
-    /// The longest answer in tokens [default: 2000].
+    /// Limit of an answer in tokens [default: 2000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub token_limit: Option<u32>,
-    /// Whether minds of a round read what others wrote in it [default: sequential].
+    /// Order in which the minds of a round read and write [default: sequential].
     #[arg(long, value_enum, value_name = "ORDER")]
     pub scheduling: Option<Scheduling>,
-    /// How answers are read [default: lenient].
+    /// Rules that answers are parsed by [default: lenient].
     #[arg(long, value_parser = run_modes(), value_name = "MODE")]
     pub parse_mode: Option<ParseMode>,
-    /// What becomes of answers that are signed as the seeds are [default: keep].
+    /// Treatment of answers with the signature of the seed messages [default: keep].
     #[arg(long, value_enum, value_name = "WHAT")]
     pub impersonation: Option<ForgedSignaturePolicy>,
-    /// Append no signature to the seeds.
+    /// Append no signature to the seed messages.
     #[arg(long)]
     pub no_stamp: bool,
-    /// Where every random choice comes from: the same seed draws the same samples [default: drawn and recorded].
+    /// Random seed; the same seed draws the same samples [default: drawn and recorded].
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
-    /// The program that plays the minds offline, such as `copier:mu=0.05` [default: mutator].
+    /// Scripted mind that answers offline, such as `copier:mu=0.05` [default: mutator].
     #[arg(long, value_name = "KIND[:PARAMS]")]
     pub mind: Option<String>,
-    /// Use at most so many tokens, prompts and answers together.
+    /// Cap on tokens of prompts and answers together.
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<u64>,
-    /// Take at most so many seconds.
+    /// Cap on wall-clock time in seconds.
     #[arg(long, value_name = "SECONDS")]
     pub max_wall: Option<u64>,
-    /// Stop when no message came for so many rounds; 0 for never.
+    /// End the run after N rounds without a message; 0 for never.
     #[arg(long, value_name = "N")]
     pub silence_rounds: Option<u32>,
-    /// Stop when more than this share of the last 50 answers was lost; 1 for never.
+    /// End the run when more than this share of the last 50 answers was lost; 1 for never.
     #[arg(long, value_name = "SHARE", value_parser = finite)]
     pub loss_above: Option<f64>,
-    /// Stop when all messages that can be read are equal.
+    /// End the run when all messages that can be read are equal.
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub fixed_pool: Option<Switch>,
-    /// What a call that fails for good does to the run [default: skip].
+    /// Effect of a call that failed after all its attempts [default: skip].
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_error: Option<OnError>,
-    /// How hard events are written [default: fsync].
+    /// Safety of written events [default: fsync].
     #[arg(long, value_enum, value_name = "HOW")]
     pub durability: Option<Durability>,
-    /// A table of prices that goes before the built-in one.
+    /// Table of prices that overrides the built-in one.
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     #[command(flatten)]
@@ -105,7 +105,7 @@ pub struct SettingFlags {
 }
 
 impl SettingFlags {
-    /// As a layer of settings.
+    /// Returns the flags as a layer of settings.
     pub fn layer(&self) -> Layer {
         let model = &self.model;
         Layer::default().with(|layer| {
@@ -142,13 +142,13 @@ impl SettingFlags {
     }
 }
 
-/// A number that JSON can hold; the settings know its range.
+/// Parses a number that JSON can represent; the settings check its range.
 fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "expected a number".to_owned())
 }
 
-/// The rules that a run can be held by: all but those of old journals.
+/// Returns a parser of the rules that a run can have: all but those of old journals.
 pub fn run_modes() -> impl TypedValueParser<Value = ParseMode> {
     let modes = ParseMode::value_variants().iter();
     let modes = modes.filter(|mode| **mode != ParseMode::Legacy);
@@ -156,12 +156,12 @@ pub fn run_modes() -> impl TypedValueParser<Value = ParseMode> {
         .try_map(|word| ParseMode::from_str(&word, false))
 }
 
-/// On or off.
+/// A switch: on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Switch {
-    /// On.
+    /// The switch is on.
     #[default]
     On,
-    /// Off.
+    /// The switch is off.
     Off,
 }

@@ -11,12 +11,12 @@ use logosphere_core::verify::VerifyError;
 
 use crate::error::Error;
 
-/// The journal that is meant: a file, or that of an experiment's directory.
+/// Returns the journal of a path: a file, or that of an experiment's directory.
 pub fn path(given: &Path) -> PathBuf {
     Experiment::journal_at(given)
 }
 
-/// Whether it is a device such as `/dev/zero`: a journal ends.
+/// Returns whether a path is a device such as `/dev/zero`, which has no end.
 fn is_endless(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -30,8 +30,8 @@ fn is_endless(path: &Path) -> bool {
     }
 }
 
-/// What an output of a command on this journal must not replace: the journal, and everything else that its experiment
-/// cannot make again.
+/// Returns the files that an output must not replace: the journal, and all files of its experiment that cannot be
+/// computed again.
 pub fn kept(given: &Path) -> Vec<PathBuf> {
     let journal = path(given);
     let experiment = (journal.ends_with("logs/experiment.jsonl"))
@@ -60,7 +60,7 @@ pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
     Ok(BufReader::new(file))
 }
 
-/// A file that cannot be read is a failure, a journal that says something else a check that did not hold.
+/// Returns the failure of a journal that does not verify. An unreadable file has another exit code than a failed check.
 pub fn does_not_hold(given: &Path, source: VerifyError) -> Failure {
     let exit = match &source {
         VerifyError::Write(_) => Exit::Failed,
@@ -71,7 +71,7 @@ pub fn does_not_hold(given: &Path, source: VerifyError) -> Failure {
     Failure::new(exit, Error::Replay { path, source })
 }
 
-/// A file that cannot be read is a failure, one of another program a wrong input, a damaged one a check that did not hold.
+/// Returns the exit code of a journal that cannot be read: a failure of the system, a wrong input or a failed check.
 pub fn exit_of(error: &ReadError) -> Exit {
     match error {
         ReadError::Io { .. } => Exit::Failed,

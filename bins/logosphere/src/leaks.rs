@@ -13,8 +13,7 @@ use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::journal_file;
 
-/// The leaks in the beginning of a journal that holds otherwise, or of that of an experiment's directory, wherever it
-/// lies now: the rest of such a journal has none.
+/// Returns the leaks in the first event of a journal that verifies otherwise. The rest of such a journal has none.
 pub fn of_start(given: &Path) -> Result<Vec<Finding>, Failure> {
     let path = journal_file::path(given);
     let (_, start) = (Reader::new(journal_file::open(given)?).start())
@@ -27,7 +26,7 @@ fn leaks(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// A folder's name, without its day too, and its path.
+/// Returns a folder's name, also without its date, and its path.
 pub fn of_folder(folder: &Path) -> Vec<String> {
     let name = folder.file_name();
     let name = name.map(|name| name.to_string_lossy().into_owned());
@@ -36,7 +35,7 @@ pub fn of_folder(folder: &Path) -> Vec<String> {
     name.into_iter().chain(bare).chain([path]).collect()
 }
 
-/// The `NAME` of `2026-01-02-NAME`.
+/// Returns the `NAME` of `2026-01-02-NAME`.
 fn without_day(name: &str) -> Option<&str> {
     let (day, name) = name.split_at_checked(11)?;
     let form = day.bytes().zip("0000-00-00-".bytes());
@@ -47,7 +46,7 @@ fn without_day(name: &str) -> Option<&str> {
     Some(name).filter(|name| is_day && !name.is_empty())
 }
 
-/// Says what every request of a run that begins now will tell.
+/// Prints the leaks in every request of a run that is about to begin.
 pub fn warn(start: &ExperimentStart, experiment: &Experiment, session: &Session) {
     let path = experiment.path();
     let folder = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -56,7 +55,7 @@ pub fn warn(start: &ExperimentStart, experiment: &Experiment, session: &Session)
     }
 }
 
-/// A mind whose requests are searched for the run's id, the experiment's place and the year of the clock.
+/// Returns a mind whose requests are searched for the run's id, the experiment's path and the year of the clock.
 pub fn watched(
     mind: Box<dyn Mind>,
     run_id: &str,
@@ -72,7 +71,7 @@ pub fn watched(
     ];
     if let Ok(folder) = fs::canonicalize(experiment.path()) {
         canaries.push((
-            "place of the experiment".to_owned(),
+            "path of the experiment".to_owned(),
             folder.display().to_string(),
         ));
     }

@@ -1,7 +1,7 @@
-//! `logosphere`: a population of minds and what they say to each other, on the command line.
+//! `logosphere`: runs a population of minds that exchange anonymous messages.
 //!
 //! ```sh
-//! logosphere demo                     # twelve minds that are programs: a run, its proof, null models, a page
+//! logosphere demo                     # twelve scripted minds: a run, its verification, null models, a page
 //! logosphere new my-experiment        # an experiment to change
 //! ```
 //!
@@ -41,9 +41,9 @@ use subject::EXPERIMENTS;
 
 /// Run minds that share a pool of anonymous messages
 ///
-/// A journal can prove what happened.
+/// A journal proves the course of a run.
 ///
-/// Without a command: `run`. Without a key and --provider no model is asked: a program plays the minds.
+/// Without a command: `run`. Without a key and --provider no model is called: scripted minds answer.
 #[derive(Debug, clap::Parser)]
 #[command(name = "logosphere", version, after_help = examples::PROGRAM)]
 struct Cli {
@@ -64,7 +64,7 @@ enum Command {
     /// Make the directory of a new experiment
     #[command(after_help = examples::NEW)]
     New(new::NewArgs),
-    /// Check an init.md and show its seeds as they will be stored
+    /// Check an init.md and show its seed messages
     #[command(after_help = examples::INIT_CHECK)]
     InitCheck(init_check::InitCheckArgs),
     /// Run an experiment
@@ -76,17 +76,17 @@ enum Command {
     /// Rebuild a journal from itself and compare every byte
     #[command(after_help = examples::REPLAY)]
     Replay(replay::ReplayArgs),
-    /// Check everything that a journal says
+    /// Check everything that a journal records
     ///
-    /// The exit code is 4 if something does not hold.
+    /// The exit code is 4 if a check fails.
     #[command(after_help = examples::VERIFY)]
     Verify(verify::VerifyArgs),
-    /// Check that minds were told nothing but messages
+    /// Check that minds received nothing but messages
     ///
-    /// The exit code is 4 if they were told more.
+    /// The exit code is 4 if they received more.
     #[command(after_help = examples::LEAK)]
     Leak(leak::LeakArgs),
-    /// Compare what happened in two runs
+    /// Compare the events of two runs
     ///
     /// The exit code is 4 if it differs.
     #[command(after_help = examples::DIFF)]
@@ -108,10 +108,10 @@ enum Command {
     /// Nothing is sent.
     #[command(after_help = examples::FORECAST)]
     Forecast(Box<forecast::ForecastArgs>),
-    /// Compare a run with many in which nothing is selected
+    /// Compare a run with a null model
     #[command(after_help = examples::NULL)]
     Null(null::NullArgs),
-    /// List the programs that can play the minds offline
+    /// List the scripted minds of offline runs
     #[command(after_help = examples::MINDS)]
     Minds,
     /// Show how one answer is read
@@ -290,7 +290,7 @@ mod tests {
         );
     }
 
-    /// The words of a setting are those of a `config.json`.
+    /// Checks that the words of a flag are those of `config.json`.
     fn are_read<T: ValueEnum + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>() {
         for (word, value) in words::<T>().iter().zip(T::value_variants()) {
             assert_eq!(&serde_json::from_value::<T>(json!(word)).unwrap(), value);

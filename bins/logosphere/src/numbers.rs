@@ -9,7 +9,7 @@ use logosphere_core::measures::lineage::LineageSummary;
 use logosphere_core::measures::nulls::NullBand;
 use serde::Serialize;
 
-/// What was measured, on what and against what.
+/// Returns the heading of an analysis: the run, the window and the null model.
 pub fn heading(analysis: &Analysis) -> String {
     let Analysis {
         minds,
@@ -51,12 +51,12 @@ pub fn heading(analysis: &Analysis) -> String {
     text
 }
 
-/// A number with four decimals, or a dash.
+/// Returns a number with four decimals, or a dash.
 pub fn number(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.4}"))
 }
 
-/// Median, band and p value.
+/// Returns median, band and p value.
 pub fn band(band: Option<NullBand>) -> [String; 3] {
     match band {
         Some(band) => [
@@ -68,7 +68,7 @@ pub fn band(band: Option<NullBand>) -> [String; 3] {
     }
 }
 
-/// Lines whose columns stand below each other: the first to the left, the others to the right.
+/// Returns the rows as aligned columns: the first to the left, the others to the right.
 pub fn columns(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -89,7 +89,7 @@ pub fn columns(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The lineage in one line.
+/// Returns the summary of a lineage in one line.
 pub fn lineage(summary: &LineageSummary) -> String {
     let LineageSummary {
         messages,
@@ -109,7 +109,7 @@ pub fn lineage(summary: &LineageSummary) -> String {
     )
 }
 
-/// As JSON has it, without quotes.
+/// Returns the word of a value in JSON, without quotes.
 pub fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -117,7 +117,7 @@ pub fn word(value: impl Serialize) -> String {
     }
 }
 
-/// `45s`, `1m40s`, `2h05m`.
+/// Returns a duration: `45s`, `1m40s`, `2h05m`.
 pub fn time(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -32,7 +32,7 @@ pub fn write(
     });
     let output = out.begin(journal_file::kept(given))?;
     session.status(&format!(
-        "measuring, and making {MIN_RUNS} runs of each null model"
+        "measuring, with {MIN_RUNS} runs of each null model"
     ));
     let data = ReportData::read(input, MIN_RUNS)
         .map_err(|source| Failure::usage(Error::Transcript { path, source }))?;

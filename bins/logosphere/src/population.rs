@@ -1,4 +1,4 @@
-//! Who plays the minds: a model behind the client, or a program that needs none.
+//! The minds of a run: those of a model, or scripted minds.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
     model: "anthropic/claude-3.5-sonnet",
 };
 
-/// Who plays the minds of a run, before all its settings are known.
+/// The minds of a run, before all its settings are known.
 pub enum Population {
     Offline,
     Model {
@@ -31,8 +31,9 @@ pub enum Population {
 }
 
 impl Population {
-    /// Chooses by the settings and the environment, and puts the choice into the settings. Nothing is sent. `file` is the
-    /// one with the settings that are not flags.
+    /// Chooses the minds by the settings and the environment, and records the choice in the settings. Nothing is sent.
+    ///
+    /// `file` is the file with the settings that are not flags.
     pub fn choose(
         layer: &mut Layer,
         file: &Path,
@@ -56,13 +57,13 @@ impl Population {
         let opened = model.open(options, &session.environment, |line| session.warn(line))?;
         match opened {
             ModelSource::Offline => {
-                // A cap in dollars is kept; tokens are guessed, and nobody counts them.
+                // A cap in dollars holds trivially; tokens are only estimates.
                 if layer.max_tokens.is_some() {
                     let flag = "--max-tokens";
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
                 }
                 if layer.max_usd.is_some() {
-                    session.warn("--max-usd: no model is asked offline, and nothing costs");
+                    session.warn("--max-usd: no model is called offline, and there is no cost");
                 }
                 layer.provider = Some(ProviderName::Offline.to_string());
                 let mind = layer
@@ -87,7 +88,7 @@ impl Population {
         }
     }
 
-    /// Keeps what is spent with the run, so that its caps hold over all its processes.
+    /// Records the spending in the experiment's directory, so that caps hold over all processes of the run.
     pub fn keep_ledger(&self, experiment: &Experiment) -> Result<(), Failure> {
         match self {
             Self::Offline => Ok(()),
@@ -98,7 +99,7 @@ impl Population {
         }
     }
 
-    /// The mind that is asked, and how requests to it are spelled.
+    /// Returns the mind, and the protocol of its requests.
     pub fn mind(&self, settings: &Settings) -> Result<(Box<dyn Mind>, String), Failure> {
         match self {
             Self::Offline => {
@@ -114,7 +115,8 @@ impl Population {
     }
 }
 
-/// Whether a run with these settings would find neither a key nor a word on whom to ask.
+/// Returns whether a run with these settings would be offline because there is neither a key nor a choice of a
+/// provider.
 pub fn asks_nobody(
     layer: &Layer,
     flags: &SettingFlags,
@@ -123,7 +125,7 @@ pub fn asks_nobody(
     Ok(model_flags(layer, flags)?.defaults_to_offline(&DEFAULTS, &session.environment))
 }
 
-/// The flags of the client as all layers have them.
+/// Returns the flags of the client after all layers of settings.
 fn model_flags(layer: &Layer, flags: &SettingFlags) -> Result<ModelFlags, Failure> {
     let provider = match &layer.provider {
         // The settings' own check has seen that it is one of them.
@@ -158,7 +160,7 @@ fn model_flags(layer: &Layer, flags: &SettingFlags) -> Result<ModelFlags, Failur
     })
 }
 
-/// A cap can only be kept where prices are known; better said before the first call than by it.
+/// Refuses a cap on money if the price of the model is unknown. The error comes before the first call.
 fn check_price(prices: &ModelTable, provider: ProviderName, model: &str) -> Result<(), Failure> {
     let known = prices.find(provider.as_str(), model);
     if !provider.is_billable() || known.is_some_and(|model| model.price(0).is_some()) {
@@ -169,7 +171,7 @@ fn check_price(prices: &ModelTable, provider: ProviderName, model: &str) -> Resu
     }))
 }
 
-/// The built-in prices, and before them those of a file.
+/// Returns the built-in prices, overridden by those of a file.
 pub fn prices(path: Option<&Path>) -> Result<ModelTable, Failure> {
     let embedded = ModelTable::embedded();
     let Some(path) = path else {

@@ -65,7 +65,7 @@ pub fn check(
     report.print(json, session)
 }
 
-/// A journal of the program of 2026-01-02.
+/// Verifies a journal of the Python program of 2026-01-02 and prints the result.
 pub fn check_old(
     given: &Path,
     init: &Path,
@@ -99,7 +99,7 @@ pub fn check_old(
     report.print(json, session)
 }
 
-/// What a check says of a journal that is what its run must have written.
+/// The result of a journal that verifies.
 #[derive(serde::Serialize)]
 struct Verified {
     holds: bool,
@@ -113,7 +113,7 @@ struct Verified {
     head: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_seq: Option<u64>,
-    /// What minds were told besides messages.
+    /// The leaks in the first event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     leaks: Vec<Finding>,
 }
@@ -144,7 +144,7 @@ impl Verified {
             let verdict = if self.holds {
                 "holds"
             } else {
-                "equal, but minds were told more than messages"
+                "equal, but minds received more than messages"
             };
             writeln!(
                 session.results,

@@ -1,4 +1,4 @@
-//! A run that was recorded, and what its journal says about how it was made.
+//! A recorded run with the facts of its journal.
 
 use std::fs;
 use std::io::{BufRead as _, Read as _, Write as _};
@@ -13,16 +13,16 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::journal_file;
 
-/// The first line of an old journal is shorter.
+/// The largest size of the first line of an old journal in bytes.
 const MOST_OF_A_START: u64 = 1 << 16;
 
-/// A run and what its journal says about how it was made.
+/// A run with the origin that its journal records.
 pub struct RecordedRun {
     pub run: Transcript,
     origin: RunOrigin,
 }
 
-/// What a result about a run says about how the run was made.
+/// The origin of a run, as results show it.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum RunOrigin {
@@ -36,7 +36,7 @@ enum RunOrigin {
         system_prompt_sha256: String,
         init_sha256: String,
     },
-    /// A run of the program of 2026-01-02.
+    /// A run of the Python program of 2026-01-02.
     Old { legacy: bool, init_sha256: String },
 }
 
@@ -54,7 +54,7 @@ impl From<ExperimentStart> for RunOrigin {
     }
 }
 
-/// Whether a journal is one of the program of 2026-01-02.
+/// Returns whether a journal is one of the Python program of 2026-01-02.
 pub fn is_old(given: &Path) -> Result<bool, Failure> {
     let mut first = Vec::new();
     (journal_file::open(given)?
@@ -88,7 +88,7 @@ impl RecordedRun {
         })
     }
 
-    /// An old run says nothing of its seeds: they are in the `init.md` of its experiment.
+    /// Reads an old journal, whose seed messages are in the `init.md` of its experiment.
     fn read_legacy(given: &Path) -> Result<Self, Failure> {
         let path = journal_file::path(given);
         let experiment = path
@@ -112,7 +112,7 @@ impl RecordedRun {
         })
     }
 
-    /// Prints a result about the run, and where the run comes from.
+    /// Prints a result about the run with its origin.
     pub fn print_json(
         &self,
         result: &impl Serialize,

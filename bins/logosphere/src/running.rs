@@ -1,4 +1,4 @@
-//! A run under way: Ctrl-C, what is shown, and the exit code it comes to.
+//! A run in progress: signals, progress lines and the exit code.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -17,18 +17,19 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::SystemClock;
 use crate::numbers;
 
-/// The run that this program makes.
+/// The type of runs of this program.
 pub type FileRun = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
 
-/// Answers after which it is worth saying that many were lost, and the share that is many.
+/// The number of answers after which losses are reported, and the share that is reported.
 const ENOUGH: u64 = 20;
 const MANY: f64 = 0.1;
 
-/// Seconds between two lines about a call that does not come back, where there is no bar.
+/// The seconds between two lines about a call without a reply, without a progress bar.
 const EVERY: u64 = 30;
 const LABEL: &str = "calls";
 
-/// A run that a signal stops, from now on: called before anything is written, so that no signal finds half a run.
+/// Returns the controls of a run that signals stop. It is called before anything is written, so that no signal leaves
+/// half a run.
 pub fn control() -> Result<RunControl, Failure> {
     let cancel = CancellationToken::new();
     let signal = Arc::new(OnceLock::new());
@@ -40,10 +41,10 @@ pub fn control() -> Result<RunControl, Failure> {
             let _ = noted.set(name);
         }
         watched.cancel();
-        // A stderr that nobody reads is no failure.
+        // A closed stderr is not a failure.
         let _ = writeln!(
             io::stderr(),
-            "logosphere: stopping when the calls under way are answered, in 10 s at most; once more ends at once"
+            "logosphere: stopping when the calls in flight have ended, in 10 s at most; a second signal ends at once"
         );
     });
     let mut control = RunControl::default();
@@ -51,7 +52,7 @@ pub fn control() -> Result<RunControl, Failure> {
     Ok(control)
 }
 
-/// Runs to the end, or until the run stops. `directory` is the experiment's, `journal` its journal.
+/// Runs to the end or to an interruption. `directory` is the experiment's, `journal` its journal.
 pub fn run_to_end(
     mut run: FileRun,
     directory: &Path,
@@ -124,7 +125,7 @@ pub fn run_to_end(
                 InterruptCause::Signal | InterruptCause::Error => "",
             };
             session.warn(&format!(
-                "interrupted before mind {} of round {} ({detail}); `logosphere resume {directory}`{how} goes on",
+                "interrupted before mind {} of round {} ({detail}); `logosphere resume {directory}`{how} continues it",
                 why.next_mind, why.round
             ));
             Ok(if why.cause == InterruptCause::Error {
@@ -140,7 +141,7 @@ pub fn run_to_end(
         Err(error) => {
             if journal.exists() {
                 session.warn(&format!(
-                    "what was answered is kept; `logosphere resume {directory}` goes on"
+                    "the answers so far are kept; `logosphere resume {directory}` continues"
                 ));
             }
             Err(error.into())
@@ -148,17 +149,17 @@ pub fn run_to_end(
     }
 }
 
-/// What was said of a run, so that nothing is said twice.
+/// The progress lines of a run, each printed once.
 struct ProgressView {
     begun: Instant,
-    /// Rounds that had ended when this process began.
+    /// The number of rounds that had ended when this process began.
     before: u32,
     /// The first answer that was lost, with its reason.
     lost: Option<String>,
     /// The first call that failed.
     failed: Option<String>,
     warned: bool,
-    /// Lines that were written about the call that is waited for.
+    /// The number of lines that were printed about the current call.
     waited: u64,
 }
 
@@ -174,7 +175,7 @@ impl ProgressView {
         }
     }
 
-    /// Whether a call has been waited for long enough for the next line.
+    /// Returns whether the next line about a waiting call is due.
     fn is_worth_a_line(&mut self, since: Duration) -> bool {
         let lines = since.as_secs() / EVERY;
         let is_due = lines > self.waited;
@@ -196,7 +197,7 @@ impl ProgressView {
         });
     }
 
-    /// `reason` is why its answer was lost, if it was.
+    /// Records a lost answer. `reason` is the reason of the loss.
     fn call(&mut self, call: &MindInvocation, reason: Reason) {
         if reason.is_loss() && self.lost.is_none() {
             let text = shortened(&call.raw_output, 120);
@@ -227,7 +228,7 @@ impl ProgressView {
         self.warn(state, session);
     }
 
-    /// Says once that many answers are lost, with the commonest reason and an example.
+    /// Prints once that many answers are lost, with the most frequent reason and an example.
     fn warn(&mut self, state: &RunState, session: &Session) {
         let protocol = state.protocol();
         let answers = protocol.compliant + protocol.tolerated + protocol.lost;
@@ -248,7 +249,7 @@ impl ProgressView {
     }
 }
 
-/// The last lines, for people and for pipes.
+/// Prints the last lines, which are results.
 fn summarize(state: &RunState, journal: &Path, session: &mut Session) -> Result<(), Failure> {
     let tokens = state.tokens();
     let (round, mind) = state.next_call();
@@ -271,7 +272,7 @@ fn summarize(state: &RunState, journal: &Path, session: &mut Session) -> Result<
     }
     writeln!(out, "protocol  {}", state.protocol())?;
     if state.settings().provider == "offline" {
-        writeln!(out, "offline   no model was asked")?;
+        writeln!(out, "offline   no model was called")?;
     }
     writeln!(out, "journal   {}", escape(&journal.display().to_string()))?;
     Ok(())

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::flags::SettingFlags;
 use crate::population::Population;
 
-/// The program and its version, as journals name it.
+/// The program and its version, for journals.
 pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
 
-/// Refuses to record calls into one of the experiment's own files: a cassette only grows, and so do they.
+/// Refuses to record calls into one of the experiment's own files, because both a cassette and they only grow.
 pub fn spare(experiment: &Experiment, flags: &SettingFlags) -> Result<(), Failure> {
     match &flags.model.record {
         Some(record) => bin_support::ensure_not_input(record, experiment.files()),
@@ -25,7 +25,7 @@ pub fn spare(experiment: &Experiment, flags: &SettingFlags) -> Result<(), Failur
     }
 }
 
-/// Gives an experiment without seeds those of the template, and says so.
+/// Writes the template to an experiment without `init.md`, and prints a notice.
 pub fn ensure_init_file(experiment: &Experiment, session: &Session) -> Result<(), Failure> {
     if let Some(template) = experiment
         .ensure_init_file(Path::new("."))
@@ -43,7 +43,7 @@ pub fn ensure_init_file(experiment: &Experiment, session: &Session) -> Result<()
     Ok(())
 }
 
-/// The seeds of an experiment without any: the file's name as a message shows it, and its bytes.
+/// Returns the template: the name of its file for messages, and its bytes.
 pub fn template() -> Result<(PathBuf, Vec<u8>), Failure> {
     let (bytes, template) = Experiment::template(Path::new(".")).map_err(failure)?;
     let path = match template {
@@ -53,7 +53,7 @@ pub fn template() -> Result<(PathBuf, Vec<u8>), Failure> {
     Ok((path, bytes))
 }
 
-/// A run whose every setting is known.
+/// A run that is ready to begin, with all its settings.
 pub struct PreparedRun {
     pub settings: Settings,
     pub population: Population,
@@ -62,11 +62,11 @@ pub struct PreparedRun {
     pub init_sha256: String,
     /// SHA-256 of a given `config.json`.
     pub config_sha256: Option<String>,
-    /// Settings that nobody gave, of those that a run chooses for itself.
+    /// The settings that the run chose because they were not given.
     pub recorded: Vec<&'static str>,
 }
 
-/// Reads the seeds and all layers of settings, and makes a request. Nothing is written or sent.
+/// Reads the seed messages and all layers of settings, and builds a request. Nothing is written or sent.
 pub fn prepare(
     experiment: &Experiment,
     may_lack_seeds: bool,
@@ -104,7 +104,7 @@ pub fn prepare(
     })
 }
 
-/// The seeds of `init.md`; what is odd about them is said.
+/// Reads the seed messages of an `init.md` and prints its warnings.
 pub fn seeds(
     path: &Path,
     bytes: &[u8],
@@ -124,7 +124,7 @@ pub fn seeds(
     Ok(init)
 }
 
-/// The exit code tells a usage error from a failure.
+/// Returns the failure of an experiment's directory, with the exit code of a usage error if the input is wrong.
 pub fn failure(error: ExperimentError) -> Failure {
     if error.is_usage() {
         Failure::usage(error)
@@ -133,12 +133,12 @@ pub fn failure(error: ExperimentError) -> Failure {
     }
 }
 
-/// The day, by universal time.
+/// Returns today's date in UTC.
 pub fn today() -> jiff::civil::Date {
     Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
-/// A seed for a run that is given none.
+/// Draws a random seed.
 fn drawn() -> Result<u64, Failure> {
     // JSON readers in other languages keep 53 bits.
     Ok(random()? >> 11)
@@ -163,7 +163,7 @@ pub fn shown(path: &Path) -> String {
     escape(&path.display().to_string())
 }
 
-/// What flags change, as `[old, new]`. What no resumed run may change is refused.
+/// Returns the settings that flags change, as `[old, new]`. Settings that a resumed run cannot change are refused.
 pub fn changes(
     flags: &Layer,
     run: &Settings,

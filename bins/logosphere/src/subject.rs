@@ -1,4 +1,4 @@
-//! The experiment that a command is about.
+//! The experiment that a command reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::error::Error;
 /// The directory of experiments, relative to the working directory.
 pub const EXPERIMENTS: &str = "experiments";
 
-/// What a command reads. Flattened into the commands that may do without.
+/// The experiment of a command, flattened into the arguments of the commands that have one.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Subject {
     /// The experiment's directory, its name in experiments/, or a journal [default: the journal that changed last].
@@ -22,7 +22,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The path that is meant.
+    /// Returns the path of the experiment.
     pub fn find(&self, session: &Session) -> Result<PathBuf, Failure> {
         match &self.experiment {
             Some(given) => look_up(given),
@@ -31,7 +31,8 @@ impl Subject {
     }
 }
 
-/// A path as it is, or the experiment of this name: `NAME` or `DATE-NAME` in `experiments/`, the newest day first.
+/// Returns a path unchanged, or the experiment with this name: `NAME` or `DATE-NAME` in `experiments/`, the newest date
+/// first.
 pub fn look_up(given: &Path) -> Result<PathBuf, Failure> {
     let name = given.to_string_lossy();
     if given.components().count() != 1 || given.exists() || name.starts_with('.') {
@@ -67,7 +68,7 @@ pub fn look_up(given: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The names of the folders in `experiments/`, sorted.
+/// Returns the names of the folders in `experiments/`, sorted.
 fn names(root: &Path) -> Vec<String> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries
@@ -78,7 +79,7 @@ fn names(root: &Path) -> Vec<String> {
     names
 }
 
-/// The name that takes the fewest letters to become this one, with its day or without.
+/// Returns the name with the smallest edit distance, with its date or without.
 fn nearest(names: &[String], name: &str) -> Option<String> {
     let letters = |known: &&String| {
         let bare = known.get(11..).unwrap_or(known);
@@ -87,7 +88,7 @@ fn nearest(names: &[String], name: &str) -> Option<String> {
     names.iter().min_by_key(letters).cloned()
 }
 
-/// The experiment whose journal changed last; its path goes to stderr first.
+/// Returns the experiment whose journal changed last, and prints its path to stderr.
 fn latest(session: &Session) -> Result<PathBuf, Failure> {
     let root = Path::new(EXPERIMENTS);
     let changed = |path: &PathBuf| -> Option<SystemTime> {

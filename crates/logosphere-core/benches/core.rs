@@ -1,4 +1,4 @@
-//! What the parts take by themselves: drawing, reading answers and seeds, checking and opening a journal, remembering.
+//! The time of single parts: drawing, parsing answers and `init.md`, verifying and opening a journal, and memory.
 //!
 //! `cargo bench -p logosphere-core --bench core` prints one JSON object: for each row the median of its repeats, all of
 //! them, and the goal of the specification where there is one. Words as arguments choose rows by a part of their names.
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 /// Repeats of each figure.
 const REPEATS: usize = 5;
 
-/// Some rows.
+/// The rows of a table.
 type Part = fn() -> Vec<Value>;
 
 fn main() {
@@ -176,7 +176,7 @@ fn seeds() -> Vec<Value> {
         .into()
 }
 
-/// A clock that stands.
+/// A clock that does not advance.
 struct Still;
 
 impl EventClock for Still {
@@ -189,7 +189,7 @@ impl EventClock for Still {
     }
 }
 
-/// The journal of a run of copiers with so many calls of one message each.
+/// Returns the journal of a run of copiers with `calls` calls of one message each.
 fn journal(calls: u32) -> Vec<u8> {
     let settings = Settings::default().with(|settings| {
         settings.provider = "offline".into();
@@ -248,7 +248,7 @@ fn journals() -> Vec<Value> {
     rows
 }
 
-/// What a million messages of 200 bytes take of the memory.
+/// The memory of a million messages of 200 bytes.
 fn memory() -> Vec<Value> {
     let taken = |keep| {
         let before = resident();

@@ -1,14 +1,15 @@
-//! Run minds against a shared pool of messages and keep a journal that can be replayed.
+//! Run minds against a shared pool of messages and keep a journal that can be verified.
 //!
-//! A few minds read messages from a pool, a few at a time, and may write new ones. They know neither each other nor the
-//! time, and nothing tells them who wrote what. What survives is what somebody passes on.
+//! A mind is one agent: a model call that reads a few messages of the pool and may write new ones. Minds are anonymous
+//! and have no memory. A message survives only if minds pass it on.
 //!
 //! ```
 //! use logosphere_core::config::parse_init;
 //! use logosphere_core::journal::MemJournal;
 //! use logosphere_core::verify::verify;
 //! use logosphere_core::{
-//!     EventClock, RunControl, Effective, ExperimentStart, Orchestrator, RequestTemplate, RunSummary, Settings, Transcript, local_mind,
+//!     Effective, EventClock, ExperimentStart, Orchestrator, RequestTemplate, RunControl, RunSummary, Settings, Transcript,
+//!     local_mind,
 //! };
 //!
 //! struct Noon;
@@ -29,7 +30,7 @@
 //! let init = "notes for people\n---\nWho reads this?\n---\nSay it again.\n---\n\n---\n~init\n";
 //! let init = parse_init(init.as_bytes(), settings.parse_mode, &settings.init_signature)?;
 //!
-//! // A program plays the minds. With a model it is `LlmMind::new(client, "openrouter")`.
+//! // A scripted mind. With a model it is `LlmMind::new(client, "openrouter")`.
 //! let mind = local_mind("copier:mu=0.05", &settings.prompt())?;
 //! let template = RequestTemplate::of(&mind, &settings, "local")?;
 //! let seeds = init.stored(settings.stamp_seeds);
@@ -40,7 +41,7 @@
 //! let summary = run.run(&mut |_| {}).await?;
 //! assert!(matches!(summary, RunSummary::Ended { errors: 0, .. }));
 //!
-//! // The journal alone makes the run again, byte for byte, and is what analyses read.
+//! // The journal alone is enough to rebuild the run byte for byte, and analyses read it.
 //! let journal = run.into_journal().bytes;
 //! assert_eq!(verify(&journal[..])?.calls, 30);
 //! let transcript = Transcript::read(&journal[..])?;
@@ -50,20 +51,20 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A run is its events. [`state::RunState`] takes events in and says what must come next; whoever runs
-//! writes an event and then takes it in, whoever resumes takes in what was written, and whoever replays holds each event
-//! against the one that must be there. So there is one place where a sample is drawn, an answer read and a total
-//! summed, and nothing that a run knows is anywhere but in its journal.
+//! **The one decision.** A run is its events. [`state::RunState`] applies events and returns the next step. A run writes
+//! an event and then applies it, a resumed run applies the events of its journal, and a verification compares each event
+//! with the expected one. Samples are drawn, answers parsed and totals summed in one place, and a run has no state
+//! outside its journal.
 //!
-//! The experimental boundary is a matter of types: a [`MindInput`] holds prompt text, model, token limit and options, and
-//! has no place for a round, a name or a time. What goes out is compared with a template before it is sent.
+//! The experimental boundary is enforced by types. A [`MindInput`] contains prompt text, model, token limit and options,
+//! and has no field for a round, a name or a time. Each request is compared with a template before it is sent.
 //!
 //! The crate reads no environment, clock or terminal: seed, [`EventClock`], paths and minds are passed in.
 //!
-//! Next: [`Settings`] and [`config`] for what can be set, [`Orchestrator`] for running, [`Mind`] for minds of one's own and
-//! [`minds`] for those that need no model, [`experiment`] for directories, [`journal`] for events, [`parser`] for how
-//! answers are read, [`replay`] and [`compare`] for proof, [`Transcript`] and [`Analysis`] for what
-//! came of it, [`metrics`], [`lineage`] and [`nulls`] for its parts, [`export`] for other programs.
+//! Next: [`Settings`] and [`config`] for the settings and `init.md`, [`Orchestrator`] for running, [`Mind`] for custom
+//! minds, [`local_mind`] for scripted minds, [`experiment`] for directories, [`journal`] for events, [`format`](mod@format)
+//! for prompts and the parser, [`verify`] for the checks of a journal, [`Transcript`] and [`measures`] for the results,
+//! [`export`] for other programs.
 
 pub mod config;
 pub mod experiment;

@@ -1,7 +1,7 @@
-//! The state of a run, made of its events alone, and the events that follow from it.
+//! The state of a run, computed from its events alone, and the events that follow from it.
 //!
-//! Running, resuming and replaying share it: whoever runs applies what it writes, whoever resumes applies what was
-//! written, and whoever replays holds what was written against what should have been.
+//! Running, resuming and verifying share it. A run applies the events that it writes. A resumed run first applies the
+//! events of the journal. A verification compares each event of the journal with the expected one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::pool::{
     ActiveView, MessageId, MindId, Origin, Pool, PoolError, Retention, Round, sample_rng,
 };
 
-/// Answers that `loss_above` looks back on.
+/// The number of last answers that `loss_above` considers.
 const LOSS_WINDOW: usize = 50;
 
-/// Where a run is.
+/// The state of a run after some of its events.
 #[derive(Debug, Clone)]
 pub struct RunState {
     rules: Rules,
@@ -33,7 +33,7 @@ pub struct RunState {
     model: Arc<ModelSettings>,
     template: RequestTemplate,
     pool: Pool,
-    /// Rounds that were begun.
+    /// The last round that began.
     round: Round,
     open: Option<OpenRound>,
     ended: bool,
@@ -41,22 +41,22 @@ pub struct RunState {
     cost: Option<Usd>,
     protocol: Protocol,
     errors: u64,
-    /// Tries without an answer that may have been charged for.
+    /// Attempts without an answer that the provider may bill.
     broken: u64,
-    /// Tokens of the longest prompt.
+    /// The tokens of the longest prompt.
     longest_prompt: u64,
-    /// Rounds without a message, up to now.
+    /// The number of rounds without a message up to now, in a row.
     silent_rounds: u32,
-    /// Calls that failed one after another, up to now.
+    /// The number of calls that failed up to now, in a row.
     failures: u64,
     /// Whether each of the last answers was lost.
     losses: VecDeque<bool>,
 }
 
-/// A round that was begun and has not ended.
+/// A round that has begun and not ended.
 #[derive(Debug, Clone)]
 struct OpenRound {
-    /// What could be read when it began.
+    /// The active pool when it began.
     view: ActiveView,
     next_mind: MindId,
     ids: Vec<MessageId>,
@@ -64,81 +64,81 @@ struct OpenRound {
     protocol: Protocol,
 }
 
-/// What happens next in a run.
+/// The next step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A round begins.
+    /// The next round begins.
     Begin,
-    /// This mind is asked.
+    /// A mind is called.
     Call {
-        /// Which, from 0.
+        /// The mind, from 0.
         mind: MindId,
     },
     /// The round ends.
     EndRound,
-    /// The run ends, for this reason.
+    /// The run ends for this reason.
     End(&'static str),
-    /// Nothing: the run has ended.
+    /// The run has ended.
     Done,
 }
 
-/// A call that is to be made.
+/// A call before it is made.
 #[derive(Debug, Clone)]
 pub struct CallPlan {
-    /// In which round.
+    /// The round, from 1.
     pub round: Round,
-    /// Of which mind.
+    /// The mind, from 0.
     pub mind: MindId,
-    /// What it reads, in the order of the prompt.
+    /// The ids of the messages to read, in the order of the prompt.
     pub sampled: Vec<MessageId>,
-    /// The texts of these.
+    /// The texts of these messages.
     pub texts: Vec<String>,
-    /// What it is asked.
+    /// The input of the mind.
     pub input: MindInput,
     /// SHA-256 of the whole prompt.
     pub prompt_sha256: String,
     /// The request's body.
     pub body: Vec<u8>,
-    /// Its SHA-256.
+    /// The SHA-256 of the request's body.
     pub request_sha256: String,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// An answer.
     Reply(MindReply),
-    /// None, after these tries.
+    /// A failure, with its attempts.
     Failed(Vec<AttemptFacts>),
 }
 
-/// Events that do not follow from each other.
+/// The error of an event that does not follow from those before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// A message that the pool refuses.
+    /// The pool refuses a message.
     #[error("a message cannot be in the pool")]
     Pool(#[from] PoolError),
-    /// An event where another one should be.
+    /// The event is not the expected one.
     #[error("{found} where {expected} should be")]
     Order {
-        /// What should be there.
+        /// The expected event.
         expected: String,
-        /// The event's type.
+        /// The type of the event.
         found: &'static str,
     },
-    /// Ids that the messages do not have.
+    /// The ids of an event are not those of its messages.
     #[error("added_ids {found:?} of messages that have the ids {expected:?}")]
     Ids {
-        /// Their ids.
+        /// The ids of the messages.
         expected: Vec<MessageId>,
-        /// What is said.
+        /// The ids in the event.
         found: Vec<MessageId>,
     },
-    /// A message that was read before it was sent.
-    #[error("sampled_ids holds {id}, which nobody had sent yet")]
+    /// A message was read before it was sent.
+    #[error("sampled_ids contains {id}, which had not been sent yet")]
     Sampled {
-        /// Its id.
+        /// The id of the message.
         id: MessageId,
     },
     /// A resumed run changes a setting that cannot change.
@@ -147,10 +147,10 @@ pub enum StateError {
 }
 
 impl RunState {
-    /// A run that has just begun.
+    /// Returns the state of a run that has just begun.
     ///
     /// # Errors
-    /// A seed that the pool refuses.
+    /// The pool refuses a seed message.
     pub fn new(start: &ExperimentStart) -> Result<Self, StateError> {
         let keep = match start.effective.settings.keep {
             RetentionSetting::All => Retention::All,
@@ -159,7 +159,7 @@ impl RunState {
         Self::keeping(start, keep)
     }
 
-    /// A run that has just begun, whose state keeps these messages.
+    /// Returns the state of a run that has just begun, with a pool that keeps these messages.
     pub(crate) fn keeping(start: &ExperimentStart, keep: Retention) -> Result<Self, StateError> {
         let settings = start.effective.settings.clone();
         let mut pool = Pool::new(settings.m_active_pool, keep).mode(settings.parse_mode);
@@ -188,47 +188,47 @@ impl RunState {
         })
     }
 
-    /// The key of a call in the protocol meter, also why its answer was lost if it was.
+    /// Returns the key of a call in the protocol meter: its outcome, or a more exact reason of its loss.
     pub fn meter_key(&self, call: &MindInvocation) -> Reason {
         call.meter_key(self.rules)
     }
 
-    /// The settings, as they are now.
+    /// Returns the settings after all changes.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What every request looks like.
+    /// Returns the constant part of every request.
     pub fn template(&self) -> &RequestTemplate {
         &self.template
     }
 
-    /// The messages.
+    /// Returns the pool.
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// How well all answers kept to the format.
+    /// Returns the protocol meter of all answers.
     pub fn protocol(&self) -> &Protocol {
         &self.protocol
     }
 
-    /// Tokens so far.
+    /// Returns the tokens of all calls so far.
     pub fn tokens(&self) -> TokenTotals {
         self.tokens
     }
 
-    /// The cost so far, if any price is known.
+    /// Returns the cost so far; `None` if no price is known.
     pub fn cost(&self) -> Option<Usd> {
         self.cost
     }
 
-    /// Calls that failed for good.
+    /// Returns the number of calls that failed after all their attempts.
     pub fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// The most tokens that tries without an answer may have taken, in prompts and answers: nobody says what they cost.
+    /// Returns an upper bound of the tokens of attempts without an answer. Their cost is unknown.
     pub fn lost_tokens(&self) -> TokenTotals {
         let tokens = |each: u64| self.broken.saturating_mul(each);
         TokenTotals {
@@ -237,12 +237,12 @@ impl RunState {
         }
     }
 
-    /// Whether one more failed call is too many: three times as many as there are minds, one after another.
+    /// Returns whether one more failed call stops the run: three times as many in a row as there are minds.
     pub(crate) fn is_failing_too_often(&self) -> bool {
         self.failures + 1 >= 3 * u64::from(self.settings.n_minds)
     }
 
-    /// What happens next.
+    /// Returns the next step.
     pub fn next(&self) -> Step {
         match &self.open {
             Some(open) if open.next_mind.0 < self.settings.n_minds => Step::Call {
@@ -257,7 +257,7 @@ impl RunState {
         }
     }
 
-    /// The round and the mind of the next call.
+    /// Returns the round and the mind of the next call.
     pub fn next_call(&self) -> (Round, MindId) {
         match self.next() {
             Step::Call { mind } => (self.round, mind),
@@ -267,7 +267,7 @@ impl RunState {
         }
     }
 
-    /// Why no round would begin under these settings.
+    /// Returns the rule that keeps another round from beginning under these settings.
     pub fn stop_reason(&self, settings: &Settings) -> Option<&'static str> {
         let stop = &settings.stop;
         let lost = self.losses.iter().filter(|lost| **lost).count();
@@ -289,14 +289,14 @@ impl RunState {
         }
     }
 
-    /// Whether all messages that can be read are equal. A single one is no population.
+    /// Returns whether all messages that can be read are equal. A single message does not count.
     fn is_fixed(&self) -> bool {
         let mut texts = self.pool.active().map(|id| self.pool.text(id));
         let first = texts.next();
         self.pool.active_len() > 1 && texts.all(|text| Some(text) == first)
     }
 
-    /// The call of a mind in the round that is open: what it reads, and the request for it.
+    /// Returns the next call of a mind in the open round: its sample and its request.
     pub fn plan(&self, mind: MindId) -> CallPlan {
         let settings = &self.settings;
         let mut rng = sample_rng(settings.seed, self.round, mind);
@@ -321,7 +321,7 @@ impl RunState {
         }
     }
 
-    /// The event of a round that begins now.
+    /// Returns the event of a round that begins now.
     pub fn round_start(&self) -> RoundStart {
         RoundStart {
             round: self.round.next(),
@@ -330,7 +330,7 @@ impl RunState {
         }
     }
 
-    /// The event of a call.
+    /// Returns the event of a call.
     pub fn invocation(
         &self,
         planned: CallPlan,
@@ -412,7 +412,7 @@ impl RunState {
         }
     }
 
-    /// The event of the open round's end.
+    /// Returns the event of the end of the open round.
     pub fn round_end(&self) -> RoundEnd {
         let (ids, texts, protocol) = match &self.open {
             Some(open) => (open.ids.clone(), open.texts.clone(), open.protocol.clone()),
@@ -429,7 +429,7 @@ impl RunState {
         }
     }
 
-    /// The event of the run's end.
+    /// Returns the event of the end of the run.
     pub fn end(&self, stop_reason: &str) -> ExperimentEnd {
         ExperimentEnd {
             total_rounds: self.round.0,
@@ -443,10 +443,10 @@ impl RunState {
         }
     }
 
-    /// Takes in an event.
+    /// Applies an event.
     ///
     /// # Errors
-    /// One that does not follow from those before it; the state is then of no use.
+    /// The event does not follow from those before it. The state is then unusable.
     pub fn apply(&mut self, event: &Event) -> Result<(), StateError> {
         match event {
             Event::RoundStart(start) => self.begin_round(start),
@@ -572,7 +572,7 @@ impl RunState {
         Ok(())
     }
 
-    /// Goes on after an interruption, or after the end if there are more rounds now.
+    /// Resumes the run after an interruption, or after its end if it has more rounds now.
     fn resume(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
         self.settings = self.settings.with_changes(&resumed.changed)?;
         self.ended = false;
@@ -581,12 +581,12 @@ impl RunState {
     }
 }
 
-/// The dollars that a journal holds.
+/// Converts an amount to the dollars of a journal.
 pub(crate) fn dollars(usd: Usd) -> f64 {
     usd.0 as f64 / 1e9
 }
 
-/// The money that a journal holds as dollars.
+/// Converts the dollars of a journal to an amount.
 pub(crate) fn usd(dollars: f64) -> Usd {
     Usd((dollars * 1e9).round() as i64)
 }

@@ -6,8 +6,8 @@
 //! another machine, and the row says "not compared". Words as arguments choose rows by a part of their names, a
 //! number the repeats (5).
 //!
-//! Figures are medians. Times are taken by the `time` of bash around the program alone, memory by `/usr/bin/time` in runs
-//! of their own, spans from the first to the last request by the server, less what the server itself took.
+//! Figures are medians. Times are taken by the `time` of bash around the program alone, memory by `/usr/bin/time` in
+//! separate runs, spans from the first to the last request by the server, less what the server itself took.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::{MindScript, MindStats, MindStub};
 
-/// What is run.
+/// A scenario that a program runs.
 #[derive(Clone)]
 pub struct Scenario {
     pub minds: usize,
@@ -47,26 +47,26 @@ impl Scenario {
     }
 }
 
-/// What one run took.
+/// The time and memory of one run.
 pub struct Took {
     /// Seconds of processor time, of the user and of the system.
     pub cpu: f64,
     /// Bytes of the journal.
     pub journal: u64,
-    /// What came to the server.
+    /// The requests that the server received.
     pub stats: MindStats,
     /// Megabytes at the most, if they were weighed.
     pub memory: Option<f64>,
 }
 
-/// Who is run.
+/// The program that is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     Ours,
     Reference,
 }
 
-/// Where the programs are.
+/// The paths of the programs.
 pub struct Programs {
     reference: Option<PathBuf>,
 }

@@ -7,13 +7,13 @@ use test_support::{MindMode, MindScript};
 
 use crate::program::{Programs, Scenario, Side, Took, seen};
 
-/// What is compared with the reference, or with another scenario of ours.
+/// A measure that is compared with the reference, or with another scenario.
 pub struct Row {
     pub name: &'static str,
     unit: &'static str,
     scenario: Scenario,
     figure: Figure,
-    /// What it is divided by.
+    /// The value that it is divided by.
     against: Against,
     /// The ratio, at most; an absolute figure, where nothing is divided.
     goal: Option<f64>,
@@ -21,7 +21,7 @@ pub struct Row {
     repeats: usize,
 }
 
-/// How a run is read.
+/// The quantity that is measured on a run.
 #[derive(Clone, Copy)]
 enum Figure {
     /// Milliseconds of processor time for each call.
@@ -30,7 +30,7 @@ enum Figure {
     OverheadPerRound,
     /// Milliseconds for each round.
     WallPerRound,
-    /// Megabytes.
+    /// The peak memory in megabytes.
     Memory,
     /// Kilobytes of the journal for each call.
     JournalPerCall,
@@ -41,7 +41,7 @@ enum Against {
     Reference(f64),
     /// The same of another scenario of ours.
     Ours(Box<Scenario>),
-    /// Nothing: the goal is absolute.
+    /// An absolute goal without a divisor.
     Nothing,
 }
 
@@ -59,7 +59,7 @@ fn base() -> Scenario {
     }
 }
 
-/// So many texts of 200 bytes in every answer.
+/// The number of texts of 200 bytes in every answer.
 fn literal(texts: usize) -> MindScript {
     MindScript {
         mode: MindMode::Literal { texts, bytes: 200 },
@@ -79,7 +79,7 @@ fn late() -> Scenario {
     }
 }
 
-/// Ends with so many messages; nearly all were sent in the run.
+/// Ends with this number of messages; nearly all were sent in the run.
 fn history(minds: usize, rounds: usize, texts: usize) -> Scenario {
     Scenario {
         minds,

@@ -1,6 +1,5 @@
-//! `analyze`: what is measured on a run, as a table or as JSON.
+//! `analyze`: prints the measures of a run as a table or as JSON.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session};
@@ -21,21 +20,21 @@ pub struct AnalyzeArgs {
     /// Show every measure, by the names of --json and of exports.
     #[arg(long)]
     pub all: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Beside each measure, its band in this null model.
+    /// Null model to compare each measure with.
     #[arg(long, value_enum, value_name = "KIND")]
     pub null: Option<Null>,
     /// Compare equal numbers of texts of equal lengths only.
     #[arg(long = "match")]
     pub matched: bool,
-    /// What is measured at once: the messages that can be read, or those of `rounds:R` rounds [default: active].
+    /// Window of messages that a value is computed from, `active` or `rounds:R` [default: active].
     #[arg(long, value_name = "WINDOW", value_parser = rounds)]
     pub window: Option<u32>,
 }
 
-/// `active`, or `rounds:R`. `active` is 0 rounds.
+/// Parses `active` or `rounds:R`; `active` is 0 rounds.
 fn rounds(text: &str) -> Result<u32, String> {
     let rounds = match text {
         "active" => Some(0),
@@ -54,7 +53,7 @@ pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failur
     plan.null = args.null;
     let analysis = Analysis::of(&recorded.run, &plan);
     if args.matched && analysis.matched.is_none() {
-        session.warn("there are not enough texts to match; they are measured as they are");
+        session.warn("there are not enough texts to match; all texts are used");
     }
     if args.json {
         return recorded.print_json(&analysis, session);
@@ -80,7 +79,7 @@ pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Columns of a terminal.
+/// The number of columns of a terminal.
 const WIDTH: usize = 80;
 
 /// The measures that are shown without `--all`.
@@ -101,7 +100,7 @@ by a bootstrap over blocks of rounds; trend: rank correlation with the round, an
 its p. Definitions are in --json.
 ";
 
-/// A line a measure, in words and in 80 columns: with its trend, or with its null model.
+/// Returns a line for each measure in 80 columns: with its trend, or with its null model.
 fn short_table(analysis: &Analysis) -> String {
     let with_null = analysis.null.is_some();
     let mut rows = vec![if with_null {
@@ -129,7 +128,7 @@ fn short_table(analysis: &Analysis) -> String {
     columns(&rows)
 }
 
-/// A text in lines of 80 columns, the last one ended.
+/// Wraps a text at 80 columns; the last line is ended.
 fn wrapped(text: &str) -> String {
     let words = Options::new(WIDTH)
         .word_separator(WordSeparator::AsciiSpace)
@@ -139,13 +138,13 @@ fn wrapped(text: &str) -> String {
     textwrap::fill(text.trim_end(), words) + "\n"
 }
 
-/// No rounds are the messages that can be read.
+/// Returns the window of this number of rounds; without one, the active pool.
 fn window(rounds: Option<u32>) -> Window {
     let rounds = rounds.and_then(std::num::NonZeroU32::new);
     rounds.map_or(Window::Active, Window::Rounds)
 }
 
-/// A line a metric: mean, interval, trend and, with a null model, its band.
+/// Returns a line for each metric: mean, interval, trend and its band under the null model.
 fn table(analysis: &Analysis) -> String {
     let mut rows = vec![vec![
         "metric",

@@ -1,4 +1,4 @@
-//! `demo`: everything that needs no model, on a run of its own.
+//! `demo`: a run without a model, its verification and its report.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use crate::begin::{RunTarget, run_in};
 use crate::flags::{RunFlags, SettingFlags};
 use crate::{page, proof};
 
-/// Twelve minds that get a word in ten wrong, thirty rounds, and a pool that no round can fill.
+/// Twelve minds that change a word in ten, thirty rounds, and an active pool larger than a round.
 const MINDS: u32 = 12;
 const ROUNDS: u32 = 30;
 const ACTIVE: usize = 30;
 
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
-    /// Where the experiment goes [default: experiments/DATE-demo].
+    /// Directory of the experiment [default: experiments/DATE-demo].
     #[arg(long, value_name = "PATH")]
     pub output_dir: Option<PathBuf>,
 }
@@ -39,19 +39,16 @@ pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> 
         },
         ..RunFlags::default()
     };
-    writeln!(session.results, "run, by a program: no model is asked")?;
+    writeln!(session.results, "run, offline: no model is called")?;
     let (ran, experiment) = run_in(place, &flags, session)?;
     if ran != Exit::Done {
         return Ok(ran);
     }
-    writeln!(
-        session.results,
-        "\nverify: the journal made anew out of itself"
-    )?;
+    writeln!(session.results, "\nverify: the journal rebuilt from itself")?;
     proof::check(experiment.path(), None, false, session)?;
     writeln!(
         session.results,
-        "\nreport: every measure beside what copying at random gives, 200 times"
+        "\nreport: every measure, compared with 200 runs of random copying"
     )?;
     page::write(experiment.path(), None, session)?;
     let path = escape(&experiment.report().display().to_string());

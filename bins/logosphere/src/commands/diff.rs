@@ -12,10 +12,10 @@ use crate::subject::look_up;
 
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
-    /// A journal, or an experiment's directory.
+    /// A journal, or an experiment's directory or name.
     #[arg(value_name = "A")]
     pub left: PathBuf,
-    /// Another.
+    /// The journal to compare it with.
     #[arg(value_name = "B")]
     pub right: PathBuf,
 }

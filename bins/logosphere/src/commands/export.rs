@@ -1,4 +1,4 @@
-//! `export`: a run for other programs.
+//! `export`: writes a run in a format of other programs.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,19 +14,19 @@ use crate::subject::Subject;
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// The experiment (its directory, its name, or a journal), then the file, whose name says what and in which form:
-    /// WHAT.FORMAT, or - with --what and --format.
+    /// The experiment (its directory, its name or a journal), then the file, whose name is CONTENTS.FORMAT, or - with
+    /// --what and --format.
     ///
     /// Without an experiment: the one whose journal changed last.
     #[arg(value_name = "EXP> <FILE", num_args = 0..=2)]
     pub names: Vec<PathBuf>,
-    /// What of it [default: as the file's name says].
+    /// Contents of the export [default: from the file's name].
     #[arg(long, value_enum, value_name = "WHAT")]
     pub what: Option<ExportKind>,
-    /// In which form [default: as the file's name says].
+    /// Format of the export [default: from the file's name].
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ExportFormat>,
-    /// Write CSV cells as they are, also those that a spreadsheet takes for formulas.
+    /// Write CSV cells unchanged, also those that a spreadsheet reads as formulas.
     #[arg(long)]
     pub raw_csv: bool,
     /// File to write; - for stdout [default: -].
@@ -58,7 +58,7 @@ pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// The experiment and the file of the command line. With both flags a single name is the experiment's.
+/// Returns the experiment and the file of the command line. With both flags a single name is the experiment's.
 fn names(args: &ExportArgs) -> (Option<PathBuf>, Option<PathBuf>) {
     let flagged = args.what.is_some() && args.format.is_some();
     match &args.names[..] {
@@ -77,7 +77,7 @@ fn target(file: PathBuf) -> OutputTarget {
     }
 }
 
-/// What to write in which form: as the flags say, else as the file's name does (`lineage.graphml`).
+/// Returns the contents and the format: from the flags, otherwise from the file's name (`lineage.graphml`).
 fn form(args: &ExportArgs, file: Option<&Path>) -> Result<(ExportKind, ExportFormat), Failure> {
     let named = args.out.as_ref().and_then(|out| out.file()).or(file);
     let part = |part: fn(&Path) -> Option<&OsStr>| {

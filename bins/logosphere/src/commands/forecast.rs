@@ -14,10 +14,10 @@ use crate::subject::Subject;
 pub struct ForecastArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// Tokens of an answer, if no run has measured them [default: a fifth of the token limit, at most 400].
+    /// Tokens per answer, if no run has measured them [default: a fifth of the token limit, at most 400].
     #[arg(long, value_name = "N")]
     pub answer_tokens: Option<u32>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `init-check`: what a run would make of an `init.md`.
+//! `init-check`: checks an `init.md` and prints its seed messages.
 
 use std::fs;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use crate::flags::run_modes;
 use crate::numbers::word;
 use crate::setup::failure;
 
-/// What is found.
+/// The result of the check.
 #[derive(Serialize)]
 struct Checked<'a> {
     schema_version: u32,
@@ -36,16 +36,16 @@ struct Seed {
 
 #[derive(Debug, clap::Args)]
 pub struct InitCheckArgs {
-    /// An init.md, or the directory of an experiment. A config.json beside it is heeded.
+    /// An init.md, or the directory of an experiment. A config.json in the same directory is used.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The rules that it is read by [default: those of config.json, else lenient].
+    /// Rules that it is parsed by [default: those of config.json, else lenient].
     #[arg(long, value_parser = run_modes(), value_name = "MODE")]
     pub parse_mode: Option<ParseMode>,
-    /// Append no signature to the seeds.
+    /// Append no signature to the seed messages.
     #[arg(long)]
     pub no_stamp: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -78,7 +78,7 @@ pub fn execute(args: &InitCheckArgs, session: &mut Session) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// Those that a run in the file's directory would have.
+/// Returns the settings of a run in the file's directory.
 fn settings(args: &InitCheckArgs, path: &Path) -> Result<Settings, Failure> {
     let flags = Layer::default().with(|layer| {
         layer.parse_mode = args.parse_mode;
@@ -124,7 +124,7 @@ fn show(checked: &Checked<'_>, session: &mut Session) -> Result<(), Failure> {
     for seed in &checked.seeds {
         writeln!(out, "seed {}", seed.id)?;
         for line in seed.text.split('\n') {
-            // Lines stay lines; whatever else moves a cursor is shown.
+            // Lines stay lines; other control characters are made visible.
             writeln!(out, "  | {}", escape(line))?;
         }
     }

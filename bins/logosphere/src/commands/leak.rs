@@ -1,4 +1,4 @@
-//! `leak`: whether minds were told anything but messages; and what a run watches for while it goes on.
+//! `leak`: checks that minds received nothing but messages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::subject::Subject;
 pub struct LeakArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// Requests as a server received them, one file each.
+    /// Directory of requests as a server received them, one file each.
     #[arg(long, value_name = "DIR")]
     pub bodies: Option<PathBuf>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -79,7 +79,7 @@ fn print(report: &LeakReport, session: &mut Session) -> io::Result<()> {
         1 => write!(out, "does not hold, 1 leak: ")?,
         leaks => write!(out, "does not hold, {leaks} leaks: ")?,
     }
-    write!(out, "{calls} calls made again")?;
+    write!(out, "{calls} calls rebuilt")?;
     if *captured > 0 {
         write!(out, ", {equal} of {captured} captured requests equal")?;
     }
@@ -92,12 +92,12 @@ fn print(report: &LeakReport, session: &mut Session) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What an experiment is called and where it lies, from the path of its journal.
+/// Returns the names and paths of an experiment, from the path of its journal.
 fn names(journal: &Path) -> Vec<String> {
     let Ok(journal) = fs::canonicalize(journal) else {
         return Vec::new();
     };
-    // `logs` in every experiment's directory tells nothing; a journal that lies elsewhere has its folders' names.
+    // `logs` is in every experiment's directory; a journal elsewhere has the names of its folders.
     let skipped = if journal.ends_with("logs/experiment.jsonl") {
         2
     } else {
@@ -107,10 +107,10 @@ fn names(journal: &Path) -> Vec<String> {
     folders.flat_map(of_folder).collect()
 }
 
-/// The files of captured requests by the requests' names.
+/// The files of captured requests, by the requests' names.
 struct Requests(BTreeMap<String, Files>);
 
-/// What was captured of a request.
+/// The captured files of a request.
 #[derive(Default)]
 struct Files {
     body: Option<PathBuf>,
@@ -118,8 +118,8 @@ struct Files {
 }
 
 impl Requests {
-    /// A directory's: each file is a body, but `NAME.headers` is the list of headers of the request `NAME` or
-    /// `NAME.json`.
+    /// Returns the requests of a directory. Each file is a body, but `NAME.headers` is the list of headers of the
+    /// request `NAME` or `NAME.json`.
     fn of(directory: &Path) -> Result<Self, Failure> {
         let failed = |source| {
             let path = directory.to_owned();
@@ -177,7 +177,7 @@ impl Files {
     }
 }
 
-/// `name: value`, one a line; a line without a colon, such as that of the request itself, is none.
+/// Parses headers, one `name: value` per line. Lines without a colon, such as the request line, are skipped.
 fn header_list(text: &str) -> Vec<(String, String)> {
     let headers = text.lines().filter_map(|line| line.split_once(':'));
     headers

@@ -1,4 +1,4 @@
-//! `lineage`: who comes from whom.
+//! `lineage`: prints which message descends from which.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,20 +10,20 @@ use crate::numbers::{self, columns, number};
 use crate::recorded::RecordedRun;
 use crate::subject::Subject;
 
-/// Characters of a text that a line shows.
+/// The number of characters of a text that a line shows.
 const SHOWN: usize = 60;
 
-/// Seeds that are shown one by one.
+/// The largest number of seed messages that are listed.
 const MOST_SEEDS: usize = 20;
 
 #[derive(Debug, clap::Args)]
 pub struct LineageArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// Show so many of the messages with most descendants.
+    /// Number of messages with most descendants to show.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -108,7 +108,7 @@ fn survival(summary: &LineageSummary) -> String {
     format!("\nsurvival of lines\n{}", columns(&rows))
 }
 
-/// Lines of a table, each but the heading with a text behind it.
+/// Returns the lines of a table, each but the heading followed by a text.
 fn with_texts<'a>(table: &str, texts: impl Iterator<Item = &'a str>) -> String {
     let texts = std::iter::once(None).chain(texts.map(Some));
     let mut all = String::new();

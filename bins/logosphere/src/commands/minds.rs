@@ -1,4 +1,4 @@
-//! `minds`: the programs that can play the minds offline.
+//! `minds`: lists the scripted minds.
 
 use std::io::Write as _;
 

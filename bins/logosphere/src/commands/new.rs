@@ -1,4 +1,4 @@
-//! `new`: the directory of an experiment.
+//! `new`: makes the directory of an experiment.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::subject::{EXPERIMENTS, look_up};
 
 #[derive(Debug, clap::Args)]
 pub struct NewArgs {
-    /// Its name: 1 to 64 of a-z, 0-9, dot, underscore and dash. The day goes before it.
+    /// Name of the experiment: 1 to 64 of a-z, 0-9, dot, underscore and dash. The date is put before it.
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// Take init.md and config.json of this experiment.
+    /// Experiment to copy init.md and config.json from.
     #[arg(long, value_name = "EXP")]
     pub from: Option<PathBuf>,
-    /// Take the seed too: the new run draws the same samples.
+    /// Copy the random seed too, so that the new run draws the same samples.
     #[arg(long, requires = "from")]
     pub keep_seed: bool,
 }
@@ -26,7 +26,7 @@ pub fn execute(args: &NewArgs, session: &mut Session) -> Result<Exit, Failure> {
     let make = || Experiment::create(Path::new(EXPERIMENTS), &args.name, today());
     let made = if let Some(from) = &args.from {
         let from = Experiment::open(&look_up(from)?).map_err(failure)?;
-        // What cannot be copied leaves no directory behind.
+        // An experiment that cannot be copied must leave no empty directory.
         from.read_init().map_err(failure)?;
         from.read_config().map_err(failure)?;
         let made = make().map_err(failure)?;

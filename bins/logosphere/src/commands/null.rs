@@ -1,4 +1,4 @@
-//! `null`: a run among many in which nothing is selected.
+//! `null`: compares a run with a null model.
 
 use std::io::Write as _;
 
@@ -12,7 +12,7 @@ use crate::numbers::{band, columns, heading, number};
 use crate::recorded::RecordedRun;
 use crate::subject::Subject;
 
-/// What a null model says about a run.
+/// The result of the comparison.
 #[derive(Serialize)]
 struct Compared<'a> {
     schema_version: u32,
@@ -29,25 +29,25 @@ pub struct NullArgs {
     /// The null model.
     #[arg(long, value_enum, value_name = "KIND", default_value = "random-copy")]
     pub kind: Null,
-    /// How many runs are made of it, at least 200.
+    /// Number of runs of the null model, at least 200.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(200..))]
     pub runs: u32,
-    /// With random-copy: how often something new is written, 0 to 1 or `auto`, the run's own share.
+    /// Novelty rate of random-copy, 0 to 1 or `auto`, that of the run.
     #[arg(long, value_name = "MU", default_value = "auto", value_parser = innovation)]
     pub mu: Innovation,
     #[command(flatten)]
     pub seed: bin_support::SeedFlag,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
 
-/// How often something new is written.
+/// The novelty rate of a null model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Innovation {
-    /// As often as in the run.
+    /// The novelty rate of the run.
     Auto,
-    /// With this probability.
+    /// A given probability.
     Share(f64),
 }
 

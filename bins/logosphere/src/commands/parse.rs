@@ -1,4 +1,4 @@
-//! `parse`: how one answer is read.
+//! `parse`: prints how one answer is parsed.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -12,10 +12,10 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::numbers::word;
 
-/// How much of a part is shown, in characters.
+/// The number of characters of a part that are shown.
 const SHOWN: usize = 100;
 
-/// An answer, read.
+/// A parsed answer, as JSON shows it.
 #[derive(Serialize)]
 struct Reading<'a> {
     schema_version: u32,
@@ -32,7 +32,7 @@ struct Reading<'a> {
     spans: Spans<'a>,
 }
 
-/// Bytes of the parts, from the first to before the last.
+/// The byte ranges of the parts, with an exclusive end.
 #[derive(Serialize)]
 struct Spans<'a> {
     thinking: &'a Range<usize>,
@@ -43,16 +43,16 @@ struct Spans<'a> {
 
 #[derive(Debug, clap::Args)]
 pub struct ParseArgs {
-    /// The answer [default: stdin].
+    /// File with the answer [default: stdin].
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// The rules that it is read by.
+    /// Rules that it is parsed by.
     #[arg(long, value_enum, value_name = "MODE", default_value = "lenient")]
     pub mode: ParseMode,
-    /// What the run's seeds are signed with.
+    /// Signature of the run's seed messages.
     #[arg(long, value_name = "SIGNATURE", default_value = "~init", value_parser = signature)]
     pub init_signature: String,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -67,7 +67,7 @@ pub fn execute(args: &ParseArgs, session: &mut Session) -> Result<Exit, Failure>
     let bytes = read(args.file.as_deref())?;
     let text = String::from_utf8_lossy(&bytes);
     if text.as_bytes() != bytes {
-        session.warn("the text is not UTF-8; what is none of it was replaced by U+FFFD");
+        session.warn("the text is not UTF-8; invalid bytes were replaced by U+FFFD");
     }
     let mode = args.mode;
     let parsed = parse_signed(&text, mode, &args.init_signature);
@@ -99,7 +99,7 @@ pub fn execute(args: &ParseArgs, session: &mut Session) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// A file's bytes, or those of stdin.
+/// Reads a file, or stdin.
 fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
     let read = match file {
         Some(path) if path != Path::new("-") => fs::read(path),
@@ -114,7 +114,7 @@ fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// For people.
+/// Returns the result as text.
 fn told(text: &str, parsed: &Parsed) -> String {
     let mut lines = vec![
         format!("reason     {}", word(parsed.reason)),

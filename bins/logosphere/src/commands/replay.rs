@@ -12,7 +12,7 @@ use crate::subject::Subject;
 pub struct ReplayArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// File for the journal that comes out; - for stdout.
+    /// File for the rebuilt journal; - for stdout.
     #[arg(long, value_name = "FILE")]
     pub out: Option<OutputTarget>,
 }
@@ -25,7 +25,7 @@ pub fn execute(args: &ReplayArgs, session: &mut Session) -> Result<Exit, Failure
         Some(out) => {
             let output = out.begin(kept(&given))?;
             let mut replayed = Ok(VerifyReport::default());
-            // What was made anew is kept all the same: it shows where the two part.
+            // The rebuilt part is kept even if it differs: it shows the first difference.
             output.finish(session, |out| {
                 replayed = verify_to(journal, out);
                 Ok(())

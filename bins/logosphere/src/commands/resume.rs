@@ -1,4 +1,4 @@
-//! `resume`: goes on with a run that stopped, and adds rounds to one that ended.
+//! `resume`: continues a run that stopped, and adds rounds to one that ended.
 
 use std::path::Path;
 use std::process;
@@ -23,7 +23,7 @@ use crate::subject::Subject;
 pub struct ResumeArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// Before each call, check that the request is what the messages make of it, and nothing else: on or off.
+    /// Check before each call that the request equals the one built from its messages: on or off.
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
     pub check_leaks: Switch,
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let given = Layer::of(&settings).settings(settings.seed);
     given.map_err(Failure::usage)?;
     if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
-        session.warn("the run has ended; --rounds N with more rounds than before goes on with it");
+        session.warn("the run has ended; --rounds N with more rounds than before continues it");
         return Ok(match resumption.state.errors() {
             0 => Exit::Done,
             _ => Exit::SomeFailed,
@@ -79,11 +79,11 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let clock = SystemClock::new();
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
-    session.status(&format!("goes on with mind {mind} of round {round}"));
+    session.status(&format!("continues with mind {mind} of round {round}"));
     running::run_to_end(run, experiment.path(), &journal, session)
 }
 
-/// Cuts off what was not written to its end, and says where it is.
+/// Moves an incomplete last line to another file, and prints its path.
 fn quarantine_torn_tail(
     resumption: &ResumedRun,
     journal: &Path,
@@ -95,7 +95,7 @@ fn quarantine_torn_tail(
     })?;
     if let Some(part) = part {
         session.warn(&format!(
-            "{}: the last event was not written to its end; what there was of it is in {}",
+            "{}: the last event was not written to its end; its bytes are in {}",
             escape(&journal.display().to_string()),
             escape(&part.display().to_string())
         ));
@@ -103,7 +103,7 @@ fn quarantine_torn_tail(
     Ok(())
 }
 
-/// A journal without a run is a wrong input, an altered one a check that does not hold.
+/// Returns the failure of a journal: a usage error without a run, otherwise a check that failed.
 fn unreadable(error: ResumeError, journal: &Path) -> Failure {
     match error {
         ResumeError::Read(source) => {
@@ -115,7 +115,7 @@ fn unreadable(error: ResumeError, journal: &Path) -> Failure {
     }
 }
 
-/// Who plays the minds: as it was when the run began.
+/// Returns the minds of the run, as they were when it began.
 fn population(
     settings: &Settings,
     journal: &Path,

@@ -19,7 +19,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The directory, by whichever way it is given.
+    /// Returns the directory, whether it is given as an argument or as a flag.
     pub fn directory(&self) -> Option<&PathBuf> {
         self.experiment.as_ref().or(self.flags.output_dir.as_ref())
     }

@@ -11,21 +11,21 @@ use crate::subject::Subject;
 pub struct VerifyArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// It is one of the program of 2026-01-02, which has no chain.
+    /// Read a journal of the Python program of 2026-01-02, which has no chain.
     #[arg(long, requires = "init")]
     pub legacy: bool,
-    /// The init.md that it began with.
+    /// File init.md that the old journal began with.
     #[arg(long, value_name = "FILE", requires = "legacy")]
     pub init: Option<PathBuf>,
-    /// The head that the journal must have, as an earlier `verify` printed it.
+    /// Head that the journal must have, as an earlier `verify` printed it.
     #[arg(long, value_name = "HEX", conflicts_with = "legacy", value_parser = head)]
     pub expect_head: Option<String>,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
 
-/// The head of a journal, in small letters.
+/// Parses the head of a journal, in lower case.
 fn head(text: &str) -> Result<String, String> {
     let is_head = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let head = is_head.then(|| text.to_ascii_lowercase());

@@ -1,4 +1,4 @@
-//! What a run came to: analyze, lineage, null and export.
+//! The results of a run: analyze, lineage, null and export.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What is wrong before a call is made, and how it is said.
+//! Faults that are found before a call is made, and their messages.
 
 use serde_json::json;
 use test_support::{MindScript, MindStub};

@@ -1,4 +1,4 @@
-//! Caps on money, tokens and time: never passed, and a run goes on with higher ones.
+//! Caps on money, tokens and time are never exceeded, and a run continues with higher ones.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn words(line: &str) -> Vec<&str> {
 fn a_cap_in_dollars_has_nothing_to_limit_offline_and_the_program_says_so() {
     let place = Place::new();
     place.experiment("E");
-    let line = "--max-usd: no model is asked offline, and nothing costs";
+    let line = "--max-usd: no model is called offline, and there is no cost";
     let run = "run E --mind copier --rounds 1 --max-usd 1";
     place.alone(&words(run)).exits(0).tells(&[line]);
     let resume = "resume E --rounds 2";
@@ -57,7 +57,7 @@ fn spent(stub: &MindStub) -> f64 {
     (billed.prompt as f64 * PRICE[0] + billed.completion as f64 * PRICE[1]) / 1e6
 }
 
-/// The run stopped for a cap and can go on.
+/// Checks that the run stopped for a cap and can be resumed.
 #[track_caller]
 fn is_capped(place: &Place) -> Vec<Value> {
     let events = events(place, "E");

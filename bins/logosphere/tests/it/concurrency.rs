@@ -1,4 +1,4 @@
-//! How many calls are under way changes nothing but the time that it takes.
+//! The number of calls in flight changes nothing but the time that a run takes.
 
 use std::time::Duration;
 

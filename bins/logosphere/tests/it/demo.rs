@@ -1,4 +1,4 @@
-//! What a student sees who has no key and five minutes.
+//! The first five minutes of a user without a key.
 
 use crate::program::Place;
 

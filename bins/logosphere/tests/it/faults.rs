@@ -15,7 +15,7 @@ fn failing(faults: MindFaults) -> MindScript {
     }
 }
 
-/// Every attempt is in the journal as often as it came to the server.
+/// Checks that every attempt that the server received is in the journal once.
 #[track_caller]
 fn attempts_are_logged(place: &Place, stub: &MindStub) {
     let mut logged: BTreeMap<String, usize> = BTreeMap::new();

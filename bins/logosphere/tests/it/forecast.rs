@@ -1,4 +1,4 @@
-//! What a run will take, said before the first call.
+//! The estimate of a run before its first call.
 
 use serde_json::Value;
 use test_support::{MindMode, MindScript, MindStub};
@@ -64,7 +64,7 @@ fn nothing_is_sent_or_written() {
     assert_eq!(place.names("E"), ["init.md"]);
 }
 
-/// What a short run has measured makes the forecast of a long one.
+/// The averages of a short run give the estimate of a long one.
 #[test]
 fn a_measured_forecast_comes_near_the_run() {
     for scheduling in ["sequential", "snapshot"] {
@@ -84,7 +84,7 @@ fn a_measured_forecast_comes_near_the_run() {
     }
 }
 
-/// Nothing is measured, but how long answers are is said. How much of an answer is sent nobody knows yet.
+/// Without measured answers only their length is given. The share of an answer that is sent is unknown.
 #[test]
 fn a_first_forecast_knows_calls_and_answers() {
     let stub = MindStub::start(MindScript {

@@ -8,12 +8,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::program::Place;
 
-/// Where an experiment's journal lies.
+/// Returns the path of an experiment's journal.
 pub fn path(experiment: &str) -> String {
     format!("{experiment}/logs/experiment.jsonl")
 }
 
-/// Every whole line of an experiment's journal; none if there is no file.
+/// Returns the complete lines of an experiment's journal; empty without a file.
 pub fn events(place: &Place, experiment: &str) -> Vec<Value> {
     whole_lines(place, &path(experiment))
 }
@@ -45,7 +45,7 @@ pub fn calls(events: &[Value]) -> Vec<&Value> {
     of_type(events, "mind_invocation")
 }
 
-/// How many events of each type, as `type count`, in the order of their first ones.
+/// Returns the number of events of each type as `type count`, in the order of their first ones.
 pub fn outline(events: &[Value]) -> Vec<(String, usize)> {
     let mut outline: Vec<(String, usize)> = Vec::new();
     for event in events {
@@ -73,7 +73,7 @@ pub fn texts(value: &Value) -> Vec<&str> {
     items.map(|item| item.as_str().unwrap()).collect()
 }
 
-/// The journal with `seq` and `chain` written anew, as somebody would who has changed it and hides that.
+/// Returns the journal with `seq` and `chain` computed again, as a forger would do it.
 pub fn rechained(events: &[Value], original: &str) -> String {
     let run_id = events[0]["run_id"].as_str().unwrap();
     let mut previous = run_id.to_owned();

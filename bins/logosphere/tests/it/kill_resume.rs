@@ -32,7 +32,7 @@ impl Draws {
     }
 }
 
-/// How the run is made.
+/// The settings of the run.
 struct Way {
     scheduling: &'static str,
     concurrency: usize,
@@ -48,7 +48,7 @@ fn script() -> MindScript {
     }
 }
 
-/// What is known of calls on the disk, by the hash of the request: in the journal or the spool.
+/// Returns the calls on the disk by the hash of the request: in the journal or the spool.
 fn known(place: &Place) -> BTreeMap<String, (u64, u64)> {
     let journal = events(place, "E");
     let committed = calls(&journal).into_iter().cloned();
@@ -74,7 +74,7 @@ fn arguments(way: &Way, seed: usize) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
-/// Goes on with what is there: by `resume`, or by the same command if nothing was begun.
+/// Continues the run: by `resume`, or by the same command if no event was written.
 fn go_on(place: &Place, stub: &MindStub, arguments: &[String]) -> Child {
     if events(place, "E").is_empty() {
         let words: Vec<_> = arguments.iter().map(String::as_str).collect();
@@ -84,7 +84,8 @@ fn go_on(place: &Place, stub: &MindStub, arguments: &[String]) -> Child {
     }
 }
 
-/// Kills the process some time after it has made so many requests, unless it has ended by then. Whether it was killed.
+/// Kills the process some time after it has sent `requests` requests, unless it has ended. Returns whether it was
+/// killed.
 fn kill(child: &mut Child, stub: &MindStub, requests: usize, later: Duration) -> bool {
     until(|| stub.stats().requests >= requests || child.try_wait().unwrap().is_some());
     let moment = Instant::now() + later;
@@ -106,7 +107,7 @@ fn until(mut met: impl FnMut() -> bool) {
     }
 }
 
-/// What happened to runs that were killed.
+/// The results of runs that were killed.
 #[derive(Debug, Default)]
 struct Toll {
     kills: usize,
@@ -198,7 +199,7 @@ fn killed_run(way: &Way, seed: usize, draws: &mut Draws) -> Toll {
     toll
 }
 
-/// Runs until there were so many kills; at most as many runs.
+/// Runs until there were `kills` kills, with at most as many runs.
 fn kills(way: &Way, first_seed: usize, kills: usize) -> Toll {
     let mut draws = Draws(first_seed as u64);
     let mut all = Toll::default();

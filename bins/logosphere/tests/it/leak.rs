@@ -67,7 +67,7 @@ fn captured_bodies_and_headers_are_held_against_the_journal() {
     );
     assert!(
         ran.stdout
-            .contains("does not hold, 2 leaks: 12 calls made again, 12 of 12"),
+            .contains("does not hold, 2 leaks: 12 calls rebuilt, 12 of 12"),
         "{}",
         ran.stdout
     );
@@ -99,7 +99,7 @@ fn nothing_captured_proves_nothing() {
         .alone(&["leak", place.file("elsewhere/j.jsonl", &bytes)])
         .exits(0);
     assert!(
-        holds.stdout.ends_with("holds: 3 calls made again\n"),
+        holds.stdout.ends_with("holds: 3 calls rebuilt\n"),
         "{}",
         holds.stdout
     );
@@ -169,7 +169,7 @@ fn canaries_are_in_no_request() {
     place.file("F/config.json", prompt.to_string());
     stub.forget();
     let ran = place.asking(&stub, &["run", "F", "--canary", "--check-leaks", "off"]);
-    ran.exits(4).tells(&["place of the experiment"]);
+    ran.exits(4).tells(&["path of the experiment"]);
     assert_eq!(stub.stats().requests, 0);
 }
 

@@ -1,5 +1,5 @@
-//! A real small model behind llama.cpp's server: what it says is its own, so the tests ask for form only. `cargo xtask peers local`
-//! runs them.
+//! A small model on llama.cpp's server. Its answers are its own, so the tests check the form only. `cargo xtask peers
+//! local`
 
 use std::env;
 

@@ -1,4 +1,4 @@
-//! Running the binary in a folder of its own, with nothing of the machine's environment but the path to programs.
+//! Runs the binary in a temporary folder, with no environment but the path to programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use test_support::MindStub;
 /// A process that takes longer hangs: it is killed and the test has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How a run of the binary ended and what it wrote.
+/// The exit and the output of the binary.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,

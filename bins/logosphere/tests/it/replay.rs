@@ -1,4 +1,4 @@
-//! A journal proves itself: made anew from its own lines, byte for byte, anywhere.
+//! A journal proves itself: it is rebuilt from its own lines, byte for byte, anywhere.
 
 use std::fs;
 
@@ -170,8 +170,7 @@ fn a_run_is_made_anew_with_nothing_but_its_journal() {
     .exits(0);
 }
 
-/// Writes the journals of this module anew: after a change of the journal's form, with
-/// `cargo test -p logosphere --test it replay::make_fixtures -- --ignored`.
+/// Writes the journals of this module again, after a change of the journal's format, with
 #[test]
 #[ignore = "writes into the checkout"]
 fn make_fixtures() {

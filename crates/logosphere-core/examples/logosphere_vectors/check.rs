@@ -1,4 +1,4 @@
-//! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
+//! The comparison of a file of vectors with the engine. Shared with the tests, which include this file.
 
 use logosphere_core::format::{ParseMode, Parsed, parse};
 use logosphere_core::pool::{ALGORITHM, ActiveView, Origin, Pool, Retention, sample_rng};
@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 pub struct Group {
     /// `legacy`, `strict`, `lenient`, `u64` or `draws`.
     pub name: String,
-    /// How many vectors it has.
+    /// The number of vectors.
     pub total: usize,
     /// One line for each vector that is not as the file says.
     pub failures: Vec<String>,
 }
 
 impl Group {
-    /// How many vectors are as the file says.
+    /// The number of vectors that agree with the file.
     pub fn passed(&self) -> usize {
         self.total - self.failures.len()
     }
@@ -220,7 +220,7 @@ fn draw(entry: &Entry) -> Result<(), String> {
     }
 }
 
-/// All messages of a pool with so many.
+/// Returns all messages of a pool with `count` messages.
 fn view(active: usize) -> Result<ActiveView, String> {
     let mut pool = Pool::new(active.max(1), Retention::All);
     for _ in 0..active {

@@ -11,7 +11,7 @@ mod check;
 use std::io::{Result, Write as _};
 use std::process::ExitCode;
 
-/// How many failures are shown one by one.
+/// The number of failures that are listed.
 const SHOWN: usize = 10;
 
 fn main() -> Result<ExitCode> {

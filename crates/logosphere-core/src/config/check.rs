@@ -5,8 +5,9 @@ use super::settings::Settings;
 use crate::format::{ParseMode, is_blank};
 
 impl Settings {
-    /// Checks the range of every setting, and settings against each other. The program refuses to begin or resume a run
-    /// that fails here, and no journal of such a run verifies.
+    /// Checks the range of every setting, and settings against each other.
+    ///
+    /// No run begins or resumes with settings that fail here, and no journal with such settings verifies.
     ///
     /// # Errors
     /// The first setting that is not allowed.
@@ -31,13 +32,14 @@ impl Settings {
             (
                 self.api_base_url.is_some() && self.provider == OFFLINE,
                 "api_base_url",
-                "offline nobody is asked; leave it out or set another provider",
+                "offline no server is called; leave it out or set another provider",
             ),
         ])?;
         self.check_seeds(1)
     }
 
-    /// Refuses a rule that could never stop the run. Journals of such runs are good, so [`Settings::validate`] does not.
+    /// Refuses a rule that could never end the run. Journals of such runs are valid, so [`Settings::validate`] accepts
+    /// them.
     pub(super) fn check_stops(&self) -> Result<(), ConfigError> {
         refuse(&[(
             self.stop.fixed_pool && self.m_active_pool == 1,
@@ -47,10 +49,10 @@ impl Settings {
         )])
     }
 
-    /// Whether a run can begin with so many seeds.
+    /// Checks whether a run can begin with `seeds` seed messages.
     ///
     /// # Errors
-    /// A mind could be sent nothing at all.
+    /// A mind could receive an empty prompt.
     pub fn check_seeds(&self, seeds: u64) -> Result<(), ConfigError> {
         let reads_nothing = seeds == 0 || self.k_samples == 0;
         refuse(&[

@@ -1,4 +1,4 @@
-/// Why settings cannot be used.
+/// The error of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{}{why}", if place.is_empty() { "" } else { ": " })]
 pub struct ConfigError {
@@ -7,14 +7,14 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// `place` is the key, or the line and the column; empty for the whole file. `why` tells what to do, too.
+    /// Returns an error. `place` is the key, or the line and the column, and empty for the whole file; `why` also says
+    /// what to do.
     pub(super) fn new(place: impl Into<String>, why: impl Into<String>) -> Self {
         let (place, why) = (place.into(), why.into());
         Self { place, why }
     }
 
-    /// Returns the key that the error is about, or the line and the column of what cannot be read; empty for the whole
-    /// file.
+    /// Returns the key of the setting, or the line and the column of unreadable text; empty for the whole file.
     pub fn place(&self) -> &str {
         &self.place
     }

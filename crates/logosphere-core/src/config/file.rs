@@ -1,4 +1,4 @@
-//! A `config.json` as it is written: keys in their order, also those that are there twice.
+//! The parser of `config.json`, which keeps the order of keys and repeated keys.
 
 use std::{fmt, iter};
 
@@ -10,18 +10,18 @@ use super::error::ConfigError;
 use super::keys;
 use super::read::join;
 
-/// A value.
+/// A JSON value.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 pub(super) enum Json {
     /// An object: keys and values.
     Object(Fields),
-    /// Anything else.
+    /// A value that is not an object.
     Other(Value),
 }
 
 impl Json {
-    /// As a value, without what is in an object.
+    /// Returns the value; an object becomes empty.
     pub(super) fn value(self) -> Value {
         match self {
             Self::Object(_) => Value::Object(serde_json::Map::new()),
@@ -53,7 +53,7 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// Reads a file. A byte order mark at its start is passed over.
+/// Parses a file. A byte order mark at its start is skipped.
 pub(super) fn parse(bytes: &[u8]) -> Result<Json, ConfigError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let byte = error.valid_up_to();
@@ -76,7 +76,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Json, ConfigError> {
     Ok(json)
 }
 
-/// The error of a text that is no JSON. `names` lead to the value that cannot be read.
+/// Returns the error of a text that is not JSON. `names` is the path of the unreadable value.
 fn no_json(names: &[&str], error: &serde_json::Error) -> ConfigError {
     let (line, column) = (error.line(), error.column());
     let mut place = format!("line {line}, column {column}");

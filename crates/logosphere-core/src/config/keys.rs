@@ -1,4 +1,4 @@
-//! Every key of a `config.json`.
+//! The keys of `config.json`.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use super::settings::{
 use crate::format::ParseMode;
 use Rule::{Flag, Number, OneOf, Whole};
 
-/// The provider that is none.
+/// The word for the provider of runs without a model.
 pub(super) const OFFLINE: &str = "offline";
 
-/// Groups of the requirement's own `config.json`. They hold its upper-case names.
+/// The groups of the requirement's `config.json`, which contain its upper-case names.
 const GROUPS: [&str; 2] = ["parameters", "api"];
 
 const U32: u64 = u32::MAX as u64;
@@ -32,22 +32,22 @@ const PROVIDERS: Rule = OneOf(&[
     OFFLINE,
 ]);
 
-/// A key.
+/// A key of `config.json`.
 pub(super) struct Key {
-    /// Its name, with that of its group and a point before it if it is in one.
+    /// The name, after that of its group and a point if it is in one.
     pub(super) path: &'static str,
-    /// The name that the requirement has for it.
+    /// The names that the requirement has for it.
     old: &'static [&'static str],
-    /// What it may be.
+    /// The rule for its values.
     pub(super) rule: Rule,
-    /// The value that a layer gives.
+    /// Returns the value of a layer.
     pub(super) get: fn(&Layer) -> Option<Value>,
-    /// Puts a value into a layer, if it has the right type.
+    /// Sets the value of a layer, if it has the right type.
     set: fn(&mut Layer, Value) -> bool,
 }
 
 impl Key {
-    /// Its group, if it is in one, and its name there.
+    /// Returns the group; `None` if it is in none; and the name there.
     fn split(&self) -> (Option<&'static str>, &'static str) {
         match self.path.split_once('.') {
             Some((group, name)) => (Some(group), name),
@@ -55,8 +55,8 @@ impl Key {
         }
     }
 
-    /// Takes over a value of a file that has it at `path`. Null says that it is not set, where a run may have it so or
-    /// chooses it.
+    /// Copies the value of a file, which has it at `path`, to a layer. `null` leaves the setting out if a run may lack
+    /// it or chooses it.
     pub(super) fn read(
         &self,
         layer: &mut Layer,
@@ -75,18 +75,21 @@ impl Key {
         Err(error)
     }
 
-    /// The error of a value that is not allowed.
+    /// Returns the error of a value that is not allowed.
     pub(super) fn error(&self, path: &str, value: &Value) -> ConfigError {
         let found = self.rule.found(value);
         ConfigError::new(path, format!("expected {}, found {found}", self.rule))
     }
 }
 
-/// Makes [`Layer`], how it is laid over settings, and [`KEYS`] of one list: field and type in the layer, with the ways to JSON
-/// and back if it has its own, place in [`Settings`], rule, and the requirement's name.
+/// Defines [`Layer`], its application to settings and [`KEYS`] from one list.
+///
+/// A row has the field and its type in the layer, conversions from and to JSON if it needs any, the field of
+/// [`Settings`], the rule and the requirement's name.
 macro_rules! settings {
     ($($field:ident: $type:ident $(($to:path, $from:path))? => $place:ident $(. $inner:ident)?, $rule:expr $(, $old:literal)?;)*) => {
-        /// Settings as one place gives them, such as a file or the flags. What it leaves out, the next one decides.
+        /// The settings of one source, such as a file or the flags. Settings that are left out are taken from the next
+        /// source.
         #[derive(Debug, Clone, PartialEq, Default)]
         #[non_exhaustive]
         pub struct Layer {
@@ -168,7 +171,7 @@ settings! {
     mind: String => mind, NAME;
 }
 
-/// The key that has this name in `group`, or outside of all.
+/// Returns the key with this name in `group`, or outside of all groups.
 pub(super) fn find(name: &str, group: Option<&str>) -> Option<&'static Key> {
     let is_old = |key: &&Key| key.old.contains(&name);
     let mut keys = KEYS.iter();
@@ -179,15 +182,16 @@ pub(super) fn find(name: &str, group: Option<&str>) -> Option<&'static Key> {
     }
 }
 
-/// Whether keys are in a group of this name.
+/// Returns whether a group has this name.
 pub(super) fn is_group(name: &str) -> bool {
     GROUPS.contains(&name) || KEYS.iter().any(|key| key.split().0 == Some(name))
 }
 
-/// The error of a name that no key in `group` has. The error of a name like that of a secret says where keys go.
+/// Returns the error of a name that no key in `group` has. If the name is like that of a secret, the error says where
+/// API keys belong.
 ///
-/// The nearest key is one of that very name, else one of the group, else that which takes the fewest letters to change; the
-/// first of equals.
+/// The nearest key is one with exactly this name, then one of the group, then the one that needs the fewest edits; of
+/// equals the first.
 pub(super) fn unknown(path: &str, name: &str, group: Option<&str>) -> ConfigError {
     let name = name.to_lowercase();
     let secrets = [

@@ -4,17 +4,17 @@ use super::error::ConfigError;
 use super::keys::{KEYS, Key, Layer, OFFLINE, find};
 use super::settings::Settings;
 
-/// Settings that a run chooses for itself where they are not given.
+/// The settings that a run chooses if they are not given.
 pub(super) const CHOSEN: [&str; 4] = ["seed", "provider", "model", "mind"];
 
-/// A setting that a layer gives otherwise than a run has it.
+/// A setting with different values in a layer and in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingDifference {
     /// The setting, such as `caps.max_usd`.
     pub path: &'static str,
-    /// As the run has it.
+    /// The value of the run.
     pub run: Value,
-    /// As the layer gives it.
+    /// The value of the layer.
     pub given: Value,
 }
 
@@ -26,11 +26,11 @@ impl Layer {
         self
     }
 
-    /// This layer, and where it says nothing, `lower`.
+    /// Returns this layer, with the values of `lower` for settings that it leaves out.
     ///
-    /// Several settings together choose the model or program that answers. A provider that is asked for here takes back another one's
-    /// address below, and what only an offline run has there: its program (`mind`) and that program's name as
-    /// the model. A program takes back a provider below.
+    /// Several settings together choose the model or the scripted mind. A provider in this layer overrides the address
+    /// of another provider in `lower`. It also overrides the settings of an offline run there: its scripted mind
+    /// (`mind`) and the mind's name as the model. A scripted mind in this layer overrides a provider in `lower`.
     #[must_use]
     pub fn over(self, mut lower: Self) -> Self {
         let below = lower.provider.as_deref();
@@ -54,10 +54,10 @@ impl Layer {
         self.or(lower)
     }
 
-    /// The defaults with this layer over them. `drawn` is the seed if the layer has none.
+    /// Returns the defaults with this layer over them. `drawn` is the random seed if the layer has none.
     ///
     /// # Errors
-    /// See [`Settings::validate`]. Besides, a rule that could never stop a run is refused.
+    /// See [`Settings::validate`]. A stop rule that could never end a run is refused, too.
     pub fn settings(self, drawn: u64) -> Result<Settings, ConfigError> {
         self.check_ranges()?;
         let mut settings = Settings {
@@ -82,13 +82,13 @@ impl Layer {
         KEYS.iter().find_map(wrong).map_or(Ok(()), Err)
     }
 
-    /// The settings that a run chooses for itself and that are not given here: of `seed`, `provider`, `model`, `mind`.
+    /// Returns the settings that a run chooses and that are not given here: of `seed`, `provider`, `model`, `mind`.
     pub fn not_given(&self) -> Vec<&'static str> {
         let given = |name: &str| find(name, None).is_some_and(|key| (key.get)(self).is_some());
         CHOSEN.into_iter().filter(|name| !given(name)).collect()
     }
 
-    /// What it gives otherwise than a run has it, in the order of the documentation.
+    /// Returns the settings that differ from those of a run, in the order of the documentation.
     pub fn differences(&self, run: &Settings) -> Vec<SettingDifference> {
         let run = Self::of(run);
         let difference = |key: &Key| {

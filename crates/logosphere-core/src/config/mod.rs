@@ -1,4 +1,4 @@
-//! Settings from several places: defaults, below `config.json`, below flags.
+//! Settings from several sources: defaults, overridden by `config.json`, overridden by flags.
 
 mod check;
 mod error;

@@ -9,15 +9,16 @@ use super::keys::Layer;
 use super::layer::CHOSEN;
 use super::{file, keys, rule};
 
-/// The key that lists the settings which a run recorded in its own `config.json`.
+/// The key that lists the settings that a run recorded in its own `config.json`.
 const RECORDED: &str = "recorded";
 
-/// Reads a `config.json`. Keys are those of [`crate::Settings`]; the requirement's upper-case names (`N_MINDS`) are other
-/// names of them, also inside `parameters` and `api`. `timestamp`, which older programs wrote, is passed over.
+/// Reads a `config.json`.
+///
+/// Keys are those of [`crate::Settings`]. The requirement's upper-case names (`N_MINDS`) are accepted too, also inside
+/// `parameters` and `api`. `timestamp`, which older programs wrote, is ignored.
 ///
 /// # Errors
-/// See [`ConfigError`]: anything that is not understood, for a setting that is passed over would be a run that is not
-/// what it seems.
+/// See [`ConfigError`]. Unknown keys are errors, because ignoring a setting would give another run than intended.
 ///
 /// ```
 /// let layer = logosphere_core::config::read_config(br#"{"n_minds": 5, "api": {"MODEL": "small"}}"#)?;
@@ -32,8 +33,8 @@ pub fn read_config(bytes: &[u8]) -> Result<Layer, ConfigError> {
     Ok(reading.layer)
 }
 
-/// What a person wrote of a `config.json`, and the keys that are left out of it: those that a run recorded, and the seed
-/// unless it is kept.
+/// Returns the user's part of a `config.json`, and the keys that are left out: those that a run recorded, and the
+/// random seed without `keep_seed`.
 pub(crate) fn written(
     bytes: &[u8],
     keep_seed: bool,
@@ -68,7 +69,7 @@ pub(crate) fn written(
 #[derive(Default)]
 struct Reading {
     layer: Layer,
-    /// Keys and groups, and the names that they were given by.
+    /// The keys and groups, with the names that they were given by.
     given: Vec<(String, String)>,
 }
 
@@ -109,7 +110,7 @@ impl Reading {
         key.read(&mut self.layer, path, json.value())
     }
 
-    /// Refuses what was given already.
+    /// Refuses a key that was given already.
     fn once(&mut self, key: &str, path: &str) -> Result<(), ConfigError> {
         if let Some((_, first)) = self.given.iter().find(|(given, _)| given == key) {
             let also = if first == path {
@@ -125,7 +126,7 @@ impl Reading {
     }
 }
 
-/// Refuses a list of recorded settings that names others than a run chooses for itself.
+/// Refuses a list of recorded settings that names others than those a run chooses.
 fn recorded(value: &Value) -> Result<(), ConfigError> {
     let known = |name: &Value| CHOSEN.iter().any(|known| name == known);
     if value
@@ -138,7 +139,7 @@ fn recorded(value: &Value) -> Result<(), ConfigError> {
     Err(ConfigError::new(RECORDED, why))
 }
 
-/// The path of a key in a group, as a message shows it: what is no plain name is quoted.
+/// Returns the path of a key in a group for a message; unusual names are quoted.
 pub(super) fn join(path: &str, name: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
     let name = if !name.is_empty() && name.len() <= 64 && name.chars().all(plain) {

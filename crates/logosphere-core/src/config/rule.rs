@@ -1,4 +1,4 @@
-//! The values that a setting may have.
+//! The rules for values of settings.
 
 use std::fmt;
 
@@ -51,7 +51,8 @@ impl Rule {
         }
     }
 
-    /// The value that was found instead, in words. A text shows only where it was to be one of a few words: it may be a secret.
+    /// Returns the value that was found, in words. A text is shown only if one of a few words was expected, because it
+    /// may be a secret.
     pub(super) fn found(self, value: &Value) -> String {
         match (value, self) {
             (Value::String(text), Self::OneOf(_)) => {
@@ -64,7 +65,7 @@ impl Rule {
     }
 }
 
-/// The type of a value, without its content.
+/// Returns the type of a value, without its content.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! Every setting of a run, and what is recorded of it.
+//! The settings of a run, and the form in which they are recorded.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::format::{ParseMode, PromptRole, SystemPrompt, sha256_hex};
 
-/// Every setting of a run. The defaults are the requirement's.
+/// The settings of a run. The defaults are those of the requirement.
 ///
 /// ```
 /// let settings = logosphere_core::Settings::default().with(|settings| {
@@ -21,57 +21,57 @@ use crate::format::{ParseMode, PromptRole, SystemPrompt, sha256_hex};
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The version of this form: 1.
+    /// The version of this format: 1.
     pub schema_version: u32,
-    /// Minds, 1 to 65535.
+    /// The number of minds, 1 to 65535.
     pub n_minds: u32,
-    /// Messages that each mind reads, at most.
+    /// The largest number of messages that a mind reads in a call.
     pub k_samples: usize,
-    /// Messages that can be read: the newest so many. At least 1.
+    /// The number of newest messages that can be read, at least 1.
     pub m_active_pool: usize,
-    /// Rounds.
+    /// The number of rounds.
     pub max_rounds: u32,
-    /// The longest answer in tokens, at least 1.
+    /// The limit of an answer in tokens, at least 1.
     pub token_limit: u32,
-    /// Who serves the model, or `offline`.
+    /// The provider of the model, or `offline`.
     pub provider: String,
-    /// The model's id there.
+    /// The model's id at the provider.
     pub model: String,
-    /// The server's address, if it is not the provider's own.
+    /// The server's address; `None` for the provider's default.
     pub api_base_url: Option<String>,
-    /// What every prompt begins with.
+    /// The text that every prompt begins with.
     pub system_prompt: String,
-    /// What seeds are signed with: `~`, then 1 to 31 characters.
+    /// The signature below seed messages: `~`, then 1 to 31 characters.
     pub init_signature: String,
-    /// Where every random choice comes from.
+    /// The random seed that every random choice is derived from.
     pub seed: u64,
-    /// In which order minds read and write.
+    /// The order in which minds read and write.
     pub scheduling: Scheduling,
-    /// How answers are read.
+    /// The rules by which answers are parsed.
     pub parse_mode: ParseMode,
-    /// What becomes of answers that are signed as the seeds are.
+    /// The treatment of answers that bear the signature of the seed messages.
     pub impersonation: ForgedSignaturePolicy,
-    /// Whether the signature is appended to the seeds.
+    /// Whether the signature is appended to the seed messages.
     pub stamp_seeds: bool,
     /// Whether a run may begin without messages.
     pub allow_zero_seeds: bool,
-    /// What the pool remembers.
+    /// The messages that the pool keeps in memory.
     pub keep: RetentionSetting,
-    /// Calls under way at the same time, with [`Scheduling::Snapshot`]; 1 to 1000.
+    /// The number of concurrent calls with [`Scheduling::Snapshot`], 1 to 1000.
     pub concurrency: usize,
-    /// What a call that fails for good does to the run.
+    /// The effect of a call that failed after all its attempts.
     pub on_error: OnError,
-    /// When to stop before the last round.
+    /// The rules that end the run before the last round.
     pub stop: StopRules,
-    /// What the run may take.
+    /// The caps of the run.
     pub caps: Caps,
-    /// What a request holds besides prompt, model and token limit.
+    /// The options of a request besides prompt, model and token limit.
     pub options: Options,
-    /// Whether the system prompt is sent as the system's turn.
+    /// Whether the system prompt is sent as a system message.
     pub system_role: bool,
-    /// How hard events are written.
+    /// The safety of written events.
     pub durability: Durability,
-    /// The program that plays the minds offline, such as `mutator:p=0.1`.
+    /// The scripted mind that answers offline, such as `mutator:p=0.1`.
     pub mind: Option<String>,
 }
 
@@ -116,7 +116,7 @@ impl Settings {
         self
     }
 
-    /// The system prompt and who says it.
+    /// Returns the system prompt with its role.
     pub fn prompt(&self) -> SystemPrompt {
         let role = if self.system_role {
             PromptRole::System
@@ -126,7 +126,7 @@ impl Settings {
         SystemPrompt::new(&self.system_prompt, role)
     }
 
-    /// What every request holds besides the prompt.
+    /// Returns the part of the settings that every request contains besides the prompt.
     pub fn model_settings(&self) -> ModelSettings {
         ModelSettings {
             model: self.model.clone(),
@@ -182,54 +182,54 @@ pub struct SettingsError {
     pub value: String,
 }
 
-/// What every request of a run holds besides the prompt.
+/// The part of the settings that every request of a run contains besides the prompt.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {
     /// The model's id at its provider.
     pub model: String,
-    /// The longest answer in tokens.
+    /// The limit of an answer in tokens.
     pub token_limit: u32,
-    /// What else is set.
+    /// The options.
     pub options: Options,
 }
 
-/// In which order minds read and write.
+/// The order in which minds read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {
-    /// One after another: each may read what those before it wrote in the same round.
+    /// One mind after another. Each may read what those before it wrote in the same round.
     #[default]
     Sequential,
-    /// All read the pool as it stood when the round began.
+    /// All minds read the pool as it was when the round began.
     Snapshot,
 }
 
-/// What becomes of answers that are signed as the seeds are.
+/// The treatment of answers that bear the signature of the seed messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum ForgedSignaturePolicy {
-    /// They are sent, and noted.
+    /// The messages are sent, and the answer gets a note.
     #[default]
     Keep,
-    /// They are not sent.
+    /// The messages are not sent.
     Discard,
 }
 
-/// What the pool remembers.
+/// The messages that the pool keeps in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetentionSetting {
-    /// Every message.
+    /// The pool keeps every message.
     #[default]
     All,
-    /// Those that can be read; the others are in the journal.
+    /// The pool keeps the active pool only; the other messages are in the journal.
     Active,
 }
 
-/// What a call that fails for good does to the run.
+/// The effect of a call that failed after all its attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
@@ -241,34 +241,34 @@ pub enum OnError {
     Stop,
 }
 
-/// When to stop before the last round. All rules are off unless set.
+/// The rules that end the run before the last round. All are off by default.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StopRules {
-    /// Rounds in a row without a message; 0 for never.
+    /// The number of consecutive rounds without a message after which the run ends; 0 for never.
     pub silence_rounds: Option<u32>,
-    /// The share (0 to 1) of the last 50 answers above which too many were lost; 1 for never.
+    /// The share (0 to 1) of lost answers among the last 50 above which the run ends; 1 for never.
     pub loss_above: Option<f64>,
-    /// All messages that can be read are equal.
+    /// Whether the run ends when all messages that can be read are equal.
     pub fixed_pool: bool,
 }
 
-/// What a run may take.
+/// The caps of a run.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Caps {
-    /// Dollars.
+    /// The cap in US dollars.
     pub max_usd: Option<f64>,
-    /// Tokens of prompts and answers.
+    /// The cap in tokens of prompts and answers together.
     pub max_tokens: Option<u64>,
-    /// How long it may take, in all its processes together; in JSON whole seconds.
+    /// The cap in wall-clock time of all processes together; in JSON whole seconds.
     #[serde(default, with = "seconds")]
     pub max_wall: Option<Duration>,
 }
 
-/// A time as whole seconds.
+/// A duration as whole seconds.
 mod seconds {
     use super::{Deserialize, Deserializer, Duration, Serialize, Serializer};
 
@@ -287,26 +287,26 @@ mod seconds {
     }
 }
 
-/// What a request holds besides prompt, model and token limit; what is unset is not sent.
+/// The options of a request besides prompt, model and token limit. An option that is not set is not sent.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// 0 to 2.
+    /// The temperature, 0 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// 0 to 1.
+    /// The probability mass to sample from, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// For the server's random choices; the same in every call.
+    /// The random seed of the server, the same in every call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How hard the model tries before it answers, in the provider's own words (`low`, `high`).
+    /// The reasoning effort in the provider's words (`low`, `high`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
 }
 
-/// How hard events are written.
+/// The safety of written events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
@@ -314,29 +314,29 @@ pub enum Durability {
     /// Each event is on the disk before anything depends on it.
     #[default]
     Fsync,
-    /// Each event is with the operating system: safe against the end of the process, not against that of the machine.
+    /// Each event is with the operating system: it survives the end of the process, but not that of the machine.
     Flush,
 }
 
-/// `config.effective.json`: every setting after all layers, and what it was made by.
+/// The content of `config.effective.json`: the settings after all layers, and their sources.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effective {
-    /// The settings.
+    /// The settings of the run.
     #[serde(flatten)]
     pub settings: Settings,
-    /// SHA-256 of `config.json` as it was read or written.
+    /// SHA-256 of `config.json` as it was read or written; empty without a file.
     pub config_sha256: String,
     /// SHA-256 of the system prompt.
     pub system_prompt_sha256: String,
-    /// SHA-256 of `init.md` as it was read.
+    /// SHA-256 of `init.md` as it was read; empty without a file.
     pub init_sha256: String,
     /// The program and its version.
     pub software: String,
 }
 
 impl Effective {
-    /// Settings that come from no files.
+    /// Returns the record of settings that come from no files.
     pub fn new(settings: Settings, software: impl Into<String>) -> Self {
         Self {
             system_prompt_sha256: sha256_hex(&settings.system_prompt),

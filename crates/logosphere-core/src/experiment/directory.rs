@@ -14,23 +14,23 @@ use crate::config::{self, Effective, Layer, Settings, read_config};
 use crate::format::sha256_hex;
 use crate::verify::ResumedRun;
 
-/// The seeds of an experiment that is given none: an `init.md` of this program.
+/// The default `init.md`.
 pub const INIT_TEMPLATE: &str = include_str!("init-template.txt");
 
-/// The file that is taken instead of [`INIT_TEMPLATE`], if it is there.
+/// The user's file that replaces [`INIT_TEMPLATE`].
 const TEMPLATE_FILE: &str = "init-template.txt";
 
 /// The directory of an experiment.
 ///
 /// | file | |
 /// |---|---|
-/// | `init.md` | the seeds; written once, never over another |
-/// | `config.json` | settings; a given one keeps its bytes, a run without one writes its own |
-/// | `config.effective.json` | every setting of the last run |
+/// | `init.md` | the seed messages; written once, never overwritten |
+/// | `config.json` | settings; an existing file stays unchanged, a run without one writes its own |
+/// | `config.effective.json` | all settings of the last run |
 /// | `logs/experiment.jsonl` | the journal |
-/// | `logs/calls.spool.jsonl` | answers that are not in the journal yet |
+/// | `logs/calls.spool.jsonl` | answers without an event in the journal |
 /// | `logs/lock` | keeps other processes out |
-/// | `analysis/`, `report.html` | what can be made again |
+/// | `analysis/`, `report.html` | results that can be computed again |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
     pub(super) path: PathBuf,
@@ -39,23 +39,23 @@ pub struct Experiment {
 /// A `config.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigFile {
-    /// What it sets.
+    /// The settings in the file.
     pub layer: Layer,
-    /// SHA-256 of its bytes.
+    /// The SHA-256 of the file.
     pub sha256: String,
 }
 
-/// Where seeds were taken from.
+/// The source of an `init.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Template {
-    /// The user's own file.
+    /// The user's template file.
     File(PathBuf),
-    /// [`INIT_TEMPLATE`].
+    /// The built-in [`INIT_TEMPLATE`].
     BuiltIn,
 }
 
 impl Experiment {
-    /// Makes the empty directory `DATE-NAME` in `root`, or `DATE-NAME-2` and so on where that is taken.
+    /// Makes the empty directory `DATE-NAME` in `root`, or `DATE-NAME-2` and so on if it exists.
     ///
     /// # Errors
     /// [`ExperimentError::Name`] unless the name is 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`, without a dot at its
@@ -73,7 +73,7 @@ impl Experiment {
         }
     }
 
-    /// The experiment that [`Experiment::create`] would make now. Its directory is not there.
+    /// Returns the experiment that [`Experiment::create`] would make now. Nothing is written.
     ///
     /// # Errors
     /// [`ExperimentError::Name`].
@@ -88,7 +88,7 @@ impl Experiment {
         Ok(Self { path })
     }
 
-    /// The experiment in a directory that need not be there. Nothing is made.
+    /// Returns the experiment in a directory that may be missing. Nothing is written.
     ///
     /// # Errors
     /// [`ExperimentError::NotADirectory`] and [`ExperimentError::Read`].
@@ -99,7 +99,7 @@ impl Experiment {
         }
     }
 
-    /// The experiment in an existing directory, or of the journal of one (`DIR/logs/experiment.jsonl`).
+    /// Returns the experiment in an existing directory, also by the path of its journal (`DIR/logs/experiment.jsonl`).
     ///
     /// # Errors
     /// [`ExperimentError::Missing`] and [`ExperimentError::NotADirectory`].
@@ -122,7 +122,7 @@ impl Experiment {
         }
     }
 
-    /// The experiment in a directory, which is made if it is not there.
+    /// Returns the experiment in a directory, which is made if it does not exist.
     ///
     /// # Errors
     /// [`ExperimentError::NotADirectory`] and [`ExperimentError::Write`].
@@ -132,52 +132,52 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// `init.md`.
+    /// Returns the path of `init.md`.
     pub fn init(&self) -> PathBuf {
         self.path.join("init.md")
     }
 
-    /// `config.json`.
+    /// Returns the path of `config.json`.
     pub fn config(&self) -> PathBuf {
         self.path.join("config.json")
     }
 
-    /// `config.effective.json`.
+    /// Returns the path of `config.effective.json`.
     pub fn effective(&self) -> PathBuf {
         self.path.join("config.effective.json")
     }
 
-    /// `logs`; it may not be there.
+    /// Returns the path of `logs`, which may not exist.
     pub fn logs(&self) -> PathBuf {
         self.path.join("logs")
     }
 
-    /// `logs/experiment.jsonl`.
+    /// Returns the path of `logs/experiment.jsonl`.
     pub fn journal(&self) -> PathBuf {
         self.logs().join("experiment.jsonl")
     }
 
-    /// `logs/calls.spool.jsonl`.
+    /// Returns the path of `logs/calls.spool.jsonl`.
     pub fn spool(&self) -> PathBuf {
         self.logs().join("calls.spool.jsonl")
     }
 
-    /// `analysis`; it may not be there.
+    /// Returns the path of `analysis`, which may not exist.
     pub fn analysis(&self) -> PathBuf {
         self.path.join("analysis")
     }
 
-    /// `report.html`.
+    /// Returns the path of `report.html`.
     pub fn report(&self) -> PathBuf {
         self.path.join("report.html")
     }
 
-    /// All of these files, whether they are there or not.
+    /// Returns the paths of all these files, whether they exist or not.
     pub fn files(&self) -> [PathBuf; 7] {
         [
             self.init(),
@@ -194,7 +194,7 @@ impl Experiment {
         self.logs().join("lock")
     }
 
-    /// The journal that a path means: that of a directory, or the file itself.
+    /// Returns the journal that a path refers to: that of a directory, or the file itself.
     pub fn journal_at(path: &Path) -> PathBuf {
         if path.is_dir() {
             Self::journal(&Self {
@@ -205,8 +205,10 @@ impl Experiment {
         }
     }
 
-    /// Gives an experiment without `init.md` the template: `init-template.txt` of the folder `root` if it is there, else
-    /// [`INIT_TEMPLATE`]. None if it has one.
+    /// Writes `init.md` if the experiment has none: `init-template.txt` of the folder `root` if it exists, otherwise
+    /// [`INIT_TEMPLATE`].
+    ///
+    /// The result is `None` if the experiment has one.
     ///
     /// # Errors
     /// [`ExperimentError::Read`] and [`ExperimentError::Write`].
@@ -219,7 +221,7 @@ impl Experiment {
         Ok(Some(template))
     }
 
-    /// The seeds of an experiment in the folder `root` that has none of its own.
+    /// Returns the template for a new experiment in the folder `root`.
     ///
     /// # Errors
     /// [`ExperimentError::Read`].
@@ -231,8 +233,10 @@ impl Experiment {
         })
     }
 
-    /// Copies `init.md` from another experiment, and what a person wrote of its `config.json` if there is one: not what a
-    /// run recorded, and the seed only with `keep_seed`. Returns the keys that are left out.
+    /// Copies `init.md` and the user's part of `config.json` from another experiment. Returns the keys that are left
+    /// out.
+    ///
+    /// Settings that a run recorded are left out, and the random seed too without `keep_seed`.
     ///
     /// # Errors
     /// [`ExperimentError::NoInit`], [`ExperimentError::Config`], [`ExperimentError::Exists`], [`ExperimentError::Read`]
@@ -257,7 +261,7 @@ impl Experiment {
         Ok(left_out)
     }
 
-    /// The bytes of `init.md`.
+    /// Reads `init.md`.
     ///
     /// # Errors
     /// [`ExperimentError::NoInit`] and [`ExperimentError::Read`].
@@ -266,7 +270,7 @@ impl Experiment {
         file::read(&path)?.ok_or(ExperimentError::NoInit { path })
     }
 
-    /// What `config.json` sets; none if there is no such file.
+    /// Reads `config.json`; `None` if there is no such file.
     ///
     /// # Errors
     /// [`ExperimentError::Config`] and [`ExperimentError::Read`].
@@ -284,8 +288,10 @@ impl Experiment {
         }
     }
 
-    /// Writes the settings of a run as `config.json`, and gives its SHA-256. `recorded` names those that no person gave
-    /// ([`Layer::not_given`]); the file lists them, so that [`Experiment::copy_from`] leaves them out.
+    /// Writes the settings of a run as `config.json`, and returns its SHA-256.
+    ///
+    /// `recorded` names the settings that the user did not give ([`Layer::not_given`]). The file lists them, so that
+    /// [`Experiment::copy_from`] leaves them out.
     ///
     /// # Errors
     /// [`ExperimentError::Exists`] and [`ExperimentError::Write`].
@@ -313,7 +319,7 @@ impl Experiment {
         file::write(&self.effective(), &json(effective), ExistingFile::Replace)
     }
 
-    /// Where the run of this experiment is, if its journal has an event. Nothing is written.
+    /// Reads the run of this experiment; `None` if its journal has no event. Nothing is written.
     ///
     /// # Errors
     /// [`ExperimentError::Journal`] and [`ExperimentError::Read`].
@@ -330,7 +336,7 @@ impl Experiment {
         }
     }
 
-    /// Refuses an experiment whose journal has an event. One without a single whole line has none.
+    /// Refuses an experiment whose journal has an event. A journal without a complete line has none.
     ///
     /// # Errors
     /// [`ExperimentError::HasRun`] and [`ExperimentError::Read`].
@@ -351,7 +357,7 @@ impl Experiment {
     }
 }
 
-/// For people, with a line feed at the end.
+/// Returns indented JSON with a line feed at the end.
 fn json(value: &impl Serialize) -> Vec<u8> {
     // Settings have no maps, and a Vec takes everything.
     let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();

@@ -4,53 +4,53 @@ use std::path::PathBuf;
 use crate::config::ConfigError;
 use crate::verify::ResumeError;
 
-/// Why an experiment's directory cannot be used.
+/// The error of an experiment's directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
-    /// A name that not every system takes, or that leads elsewhere.
-    #[error("{name:?} is no name for an experiment: {why}")]
+    /// The name is not allowed on every system, or it leads to another directory.
+    #[error("{name:?} is not a name for an experiment: {why}")]
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The rule that it breaks.
         why: &'static str,
     },
-    /// There is no such directory.
+    /// The directory does not exist.
     #[error("{}: no such experiment; `logosphere new NAME` makes one", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// The missing directory.
         path: PathBuf,
     },
-    /// There is something else in its place.
-    #[error("{}: not the directory of an experiment; give the one that holds logs/experiment.jsonl", path.display())]
+    /// The path is not a directory.
+    #[error("{}: not the directory of an experiment; give the one that contains logs/experiment.jsonl", path.display())]
     NotADirectory {
-        /// The place.
+        /// The path.
         path: PathBuf,
     },
-    /// There are no seeds.
+    /// The directory has no `init.md`.
     #[error("{}: no such file; `logosphere new NAME` makes an experiment that has one", path.display())]
     NoInit {
-        /// Where `init.md` should be.
+        /// The missing file.
         path: PathBuf,
     },
-    /// Something that must not be overwritten is there.
-    #[error("{}: is there already and stays as it is", path.display())]
+    /// A file exists that must not be overwritten.
+    #[error("{}: exists already and is not overwritten", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// Another process works in it.
+    /// The directory is in use by another process.
     #[error("{}: {} works in this experiment", path.display(), process(*pid))]
     InUse {
         /// The directory.
         path: PathBuf,
-        /// The process, if that can be told.
+        /// The id of the process; `None` if it is unknown.
         pid: Option<u32>,
     },
-    /// Its journal holds a run.
+    /// The journal contains a run.
     #[error(
-        "{}: holds a run already; `logosphere resume` goes on with it, `logosphere new NAME --from {}` begins another",
+        "{}: contains a run already; `logosphere resume` continues it, `logosphere new NAME --from {}` begins another",
         path.display(),
         path.display()
     )]
@@ -58,21 +58,21 @@ pub enum ExperimentError {
         /// The directory.
         path: PathBuf,
     },
-    /// Its `config.json` is not understood.
+    /// The `config.json` is invalid.
     #[error("{}", path.display())]
     Config {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: ConfigError,
     },
-    /// Its journal is not that of a run.
+    /// The journal is not that of a run.
     #[error("{}", path.display())]
     Journal {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: Box<ResumeError>,
     },
@@ -81,7 +81,7 @@ pub enum ExperimentError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -90,14 +90,14 @@ pub enum ExperimentError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
 }
 
 impl ExperimentError {
-    /// Whether it is the input that is wrong, and not the machine.
+    /// Returns whether the input is wrong, and not the machine.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::Write { .. })
     }

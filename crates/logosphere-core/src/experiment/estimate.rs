@@ -1,4 +1,4 @@
-//! What a run will take, said before its next call: calls, tokens, money and time.
+//! The estimate of a run before its next call: calls, tokens, money and time.
 
 use serde::Serialize;
 
@@ -6,90 +6,91 @@ use crate::config::{Scheduling, Settings};
 use crate::format::{Reason, SEPARATOR};
 use crate::verify::{MindCall, Transcript};
 
-/// What answers are like, on the average.
+/// The average answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AnswerProfile {
-    /// Tokens of an answer.
+    /// Tokens per answer.
     pub tokens: f64,
-    /// Messages that it sends.
+    /// Messages per answer.
     pub messages: f64,
-    /// Bytes of such a message.
+    /// Bytes per message.
     pub message_bytes: f64,
-    /// Bytes of a prompt's token.
+    /// Bytes per token of a prompt.
     pub bytes_per_token: f64,
-    /// Milliseconds that a call takes: when they are fast, and when they are slow.
+    /// Milliseconds per call: a lower and an upper value.
     pub call_ms: [f64; 2],
-    /// Dollars for a token, prompt or answer, as they were charged; none if nobody said.
+    /// US dollars per token of prompts and answers together, as charged; `None` if no cost is known.
     pub usd_per_token: Option<f64>,
-    /// All this comes from calls that were made. Else it is an assumption.
+    /// Whether the values were measured on calls of the run. Otherwise they are assumptions.
     pub measured: bool,
 }
 
-/// Dollars for a million tokens.
+/// Prices in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrices {
-    /// Of prompts.
+    /// The price of prompt tokens.
     pub prompt: f64,
-    /// Of answers.
+    /// The price of answer tokens.
     pub answer: f64,
 }
 
-/// What calls take.
+/// The consumption of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Consumption {
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Tokens of their prompts.
+    /// The tokens of the prompts.
     pub prompt_tokens: u64,
-    /// Tokens of their answers.
+    /// The tokens of the answers.
     pub completion_tokens: u64,
-    /// Dollars; none if no price is known.
+    /// The cost in US dollars; `None` if no price is known.
     pub usd: Option<f64>,
 }
 
-/// What a run will take.
+/// The estimate of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The whole run: what is done and what is left.
+    /// The consumption of the whole run: the part that is done and the part that is left.
     #[serde(flatten)]
     pub whole: Consumption,
-    /// What its journal holds.
+    /// The consumption of the calls in the journal.
     pub done: Consumption,
-    /// What is still to be done.
+    /// The consumption of the calls that are left.
     pub left: Consumption,
-    /// The whole run, if every answer from now on were one message as long as an answer may be.
+    /// The consumption of the whole run if every answer from now on is one message of the greatest length.
     pub longest: Consumption,
-    /// Seconds that the rest takes: when calls are fast, and when they are slow.
+    /// Seconds that the calls that are left take: a lower and an upper value.
     pub wall_seconds: [f64; 2],
-    /// Tokens of the longest prompt that is expected.
+    /// The tokens of the longest expected prompt.
     pub longest_prompt_tokens: u64,
-    /// What this rests on.
+    /// The average answer that the estimate is computed from.
     pub answers: AnswerProfile,
 }
 
-/// A model's answers, where none have been seen: this share of them is messages ...
+/// Assumed share of a model's answer that is messages.
 const SAID: f64 = 0.7;
-/// ... so many ...
+/// Assumed number of messages in a model's answer.
 const MESSAGES: f64 = 2.0;
-/// ... of tokens this long.
+/// Assumed bytes per token of a model.
 const BYTES_PER_TOKEN: f64 = 4.0;
-/// Tokens of an answer, unless the limit on them is low.
+/// Assumed tokens of a model's answer, unless the token limit is low.
 const TOKENS: u32 = 400;
-/// What a program writes around the message that it passes on, in bytes.
+/// The bytes that a scripted mind writes around the message that it passes on.
 const AROUND: f64 = 28.0;
-/// Bytes between a seed and its signature.
+/// The bytes between a seed message and its signature.
 const STAMP_GAP: usize = 2;
-/// How programs that play minds count tokens.
+/// The bytes that a scripted mind counts as a token.
 const PROGRAM_BYTES_PER_TOKEN: f64 = 3.0;
-/// No sum has more terms; longer runs are looked at in steps.
+/// The largest number of terms of a sum; longer runs are sampled at intervals.
 const STEPS: u64 = 1 << 20;
 
 impl AnswerProfile {
-    /// Rounds after which the mean of a run's calls is taken for what answers are like.
+    /// The number of rounds after which measured averages replace assumptions.
     pub const ENOUGH_ROUNDS: usize = 5;
 
-    /// What is assumed of a model that may write `limit` tokens: answers of `tokens`, or of a fifth of the limit and 400
-    /// at most.
+    /// Returns the assumptions for a model with this token limit.
+    ///
+    /// The answers have `tokens` tokens, by default a fifth of the limit and at most 400.
     pub fn of_model(limit: u32, tokens: Option<u32>) -> Self {
         let tokens = f64::from(tokens.unwrap_or((limit / 5).clamp(1, TOKENS)).min(limit));
         Self {
@@ -103,8 +104,9 @@ impl AnswerProfile {
         }
     }
 
-    /// What is assumed of a program that passes on one of the texts it reads, without its stamp. The seeds of `settings`
-    /// have so many bytes as they are stored.
+    /// Returns the assumptions for a scripted mind that passes on one of its texts without the signature.
+    ///
+    /// `seeds` are the lengths of the seed messages in bytes, as the pool stores them.
     pub fn of_program(settings: &Settings, seeds: &[usize]) -> Self {
         let stored = mean(seeds.iter().map(|bytes| *bytes as f64)).unwrap_or_default();
         let stamp = if settings.stamp_seeds {
@@ -124,7 +126,10 @@ impl AnswerProfile {
         }
     }
 
-    /// What the calls of a run were like. `None` if none was answered, or fewer than [`AnswerProfile::ENOUGH_ROUNDS`] have ended.
+    /// Returns the averages of the calls of a run.
+    ///
+    /// The result is `None` if no call was answered, or if fewer than [`AnswerProfile::ENOUGH_ROUNDS`] rounds have
+    /// ended.
     pub fn measured(settings: &Settings, run: &Transcript) -> Option<Self> {
         if run.rounds.len() < Self::ENOUGH_ROUNDS {
             return None;
@@ -160,8 +165,10 @@ impl AnswerProfile {
 }
 
 impl Estimate {
-    /// Forecasts a run whose seeds have so many bytes each, as they lie in the pool. With `run`, what was done of it, the
-    /// forecast goes on from there. Rules that stop a run early are left out.
+    /// Estimates a run. `seeds` are the lengths of the seed messages in bytes, as the pool stores them.
+    ///
+    /// With `run`, the part of the run that is done, the estimate continues from there. Rules that end a run early are
+    /// ignored.
     pub fn of(
         settings: &Settings,
         seeds: &[usize],
@@ -206,7 +213,7 @@ impl Estimate {
 }
 
 impl Consumption {
-    /// Both. What was not charged by anybody is reckoned.
+    /// Returns the sum. A cost that was not reported is computed from the prices.
     fn and(self, more: Self, prices: Option<TokenPrices>) -> Self {
         let own = match self.calls {
             0 => Some(0.0),
@@ -228,7 +235,7 @@ impl Consumption {
     }
 }
 
-/// What a run took so far.
+/// Returns the consumption of a run so far.
 fn done(run: &Transcript) -> Consumption {
     // What a server says of its tokens can be any number.
     let tokens = |part: usize| {
@@ -252,11 +259,11 @@ fn prompt_bytes(settings: &Settings, run: &Transcript, call: &MindCall) -> usize
             .sum::<usize>()
 }
 
-/// The newest messages of a pool.
+/// The newest messages of a pool, by their lengths.
 struct PoolTail {
-    /// How many can be seen.
+    /// The size of the active pool.
     active: usize,
-    /// Bytes of the newest so many messages, from none on.
+    /// The bytes of the newest `n` messages at index `n`, from 0 on.
     newest: Vec<f64>,
 }
 
@@ -271,7 +278,7 @@ impl PoolTail {
         Self { active, newest }
     }
 
-    /// How many messages can be seen, and their mean length, when `more` of `bytes` have come.
+    /// Returns the size of the active pool and the mean length of its messages after `more` messages of `bytes` bytes.
     fn after(&self, more: f64, bytes: f64) -> (f64, f64) {
         let active = self.active as f64;
         let more = more.min(active);
@@ -290,16 +297,16 @@ impl PoolTail {
     }
 }
 
-/// The calls of a run that are not made yet.
+/// The calls of a run that have not been made yet.
 struct RemainingCalls<'a> {
     settings: &'a Settings,
     tail: PoolTail,
-    /// Counted from 0 over the whole run.
+    /// The range of the calls, counted from 0 over the whole run.
     calls: std::ops::Range<u64>,
 }
 
 impl RemainingCalls<'_> {
-    /// What they take, and the tokens of the longest prompt.
+    /// Returns the consumption of the calls, and the tokens of the longest prompt.
     fn amounts(&self, answers: &AnswerProfile, prices: Option<TokenPrices>) -> (Consumption, u64) {
         let calls = self.calls.end - self.calls.start;
         let step = calls.div_ceil(STEPS).max(1);
@@ -340,7 +347,7 @@ impl RemainingCalls<'_> {
         (system + sampled * (length + separator)) / answers.bytes_per_token
     }
 
-    /// So many times the duration of a call passes.
+    /// Returns the number of calls that follow one another without overlap.
     fn calls_in_a_row(&self) -> f64 {
         let calls = (self.calls.end - self.calls.start) as f64;
         match self.settings.scheduling {

@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::fs;
 use std::io;
@@ -8,15 +8,15 @@ use durable::Disk;
 
 use super::error::ExperimentError;
 
-/// The files of an experiment. Their names begin with the prefix until they are whole.
+/// The files of an experiment. Their names begin with the prefix until they are complete.
 pub(super) const DISK: Disk = Disk::new(".draft-");
 
-/// What may be done to a file that is there.
+/// The treatment of an existing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExistingFile {
-    /// It is replaced.
+    /// The file is replaced.
     Replace,
-    /// It stays, and nothing is written.
+    /// The file stays, and nothing is written.
     Spare,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<()
     })
 }
 
-/// A file's bytes; none if there is no such file.
+/// Reads a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -49,7 +49,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
     }
 }
 
-/// Makes a directory and those that it lies in, where they are not there.
+/// Makes a directory and its parents if they do not exist.
 pub(super) fn make_folder(path: &Path) -> Result<(), ExperimentError> {
     fs::create_dir_all(path).map_err(|source| ExperimentError::Write {
         path: path.to_owned(),

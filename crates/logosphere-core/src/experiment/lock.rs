@@ -4,18 +4,18 @@ use super::directory::Experiment;
 use super::error::ExperimentError;
 use super::file;
 
-/// Keeps other processes out of an experiment until it is dropped, or this process ends in whatever way.
+/// A lock that keeps other processes out of an experiment until it is dropped or this process ends.
 #[derive(Debug)]
 pub struct ExperimentLock {
     _lock: Lock,
 }
 
 impl Experiment {
-    /// Keeps other processes out, and removes the drafts of files that one left here when it was killed. `pid` is this
-    /// process, for what others are told.
+    /// Locks the experiment, and removes drafts of files that a killed process left. `pid` is the id of this process,
+    /// which other processes report.
     ///
     /// # Errors
-    /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] where there can be no lock file.
+    /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] if no lock file can be made.
     pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
         file::make_folder(&self.logs())?;
         let taken = file::DISK.lock(&self.lock_file());

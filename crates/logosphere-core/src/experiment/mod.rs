@@ -1,4 +1,4 @@
-//! The directory of an experiment: where its files are, and who may write them when.
+//! The directory of an experiment: its files, its lock and the estimate of its run.
 
 mod directory;
 mod error;

@@ -2,10 +2,10 @@ use super::error::ExperimentError;
 
 const LONGEST: usize = 64;
 
-/// Names of devices: Windows makes no such files, whatever comes after a dot.
+/// Names of devices, which Windows does not allow for files, whatever follows a dot.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Whether a name can be part of a path on every system and leads nowhere else.
+/// Checks that a name can be part of a path on every system and does not lead to another directory.
 pub(super) fn check(name: &str) -> Result<(), ExperimentError> {
     let wrong = |why| {
         Err(ExperimentError::Name {

@@ -1,4 +1,4 @@
-//! DOT, the language of Graphviz.
+//! The DOT format of Graphviz.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use super::kind::ExportKind;
 use crate::format::without_signature;
 use crate::verify::Transcript;
 
-/// Characters of a text that a label shows.
+/// The number of characters of a text that a label shows.
 const SHOWN: usize = 60;
 
-/// Writes every message as a node and every edge. Parents that are not the best one are dashed.
+/// Writes all messages as nodes, and all edges. Parents that are not the best one are dashed.
 pub(super) fn write(
     run: &Transcript,
     kind: ExportKind,
@@ -38,7 +38,7 @@ pub(super) fn write(
     writeln!(out, "}}")
 }
 
-/// The start of a text as the inside of a quoted label: one line, and nothing in it means anything but itself.
+/// Returns the start of a text as the content of a quoted label, escaped and on one line.
 fn label(text: &str) -> String {
     let mut label = String::new();
     for char in text.chars().take(SHOWN) {

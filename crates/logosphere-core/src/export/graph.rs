@@ -1,34 +1,34 @@
-//! Messages and arrows between them.
+//! The graph of messages.
 
 use crate::measures::lineage::{Lineage, Parent};
 use crate::pool::MessageId;
 use crate::verify::Transcript;
 
-/// Arrows between messages, in the order of what they point to.
+/// The edges between messages, sorted by their targets.
 #[derive(Debug)]
 pub(super) struct Graph {
     pub(super) edges: Vec<Edge>,
 }
 
-/// An arrow from a message to a newer one.
+/// An edge from a message to a newer one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) from: MessageId,
     pub(super) to: MessageId,
-    /// What is known about descent; none for exposure.
+    /// The facts about descent; `None` for exposure.
     pub(super) descent: Option<Descent>,
 }
 
-/// An arrow of a lineage.
+/// The facts about an edge of a lineage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descent {
     pub(super) parent: Parent,
-    /// Whether it is the best of its child's.
+    /// Whether it is the best parent of its child.
     pub(super) best: bool,
 }
 
 impl Graph {
-    /// From every parent to its child.
+    /// Returns the edges from every parent to its child.
     pub(super) fn of_lineage(lineage: &Lineage) -> Self {
         let edges = lineage.nodes().iter().flat_map(|node| {
             let parents = node.parents.iter().enumerate();
@@ -46,7 +46,7 @@ impl Graph {
         }
     }
 
-    /// From everything that a call read to everything that it added.
+    /// Returns the edges from each message that a call read to each message that it added.
     pub(super) fn of_exposure(run: &Transcript) -> Self {
         let edges = run.calls.iter().flat_map(|call| {
             call.added.iter().flat_map(|&to| {

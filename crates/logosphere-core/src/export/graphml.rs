@@ -1,4 +1,4 @@
-//! Graphs as XML.
+//! The `GraphML` format.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::verify::Transcript;
 
 const NAMESPACE: &str = "http://graphml.graphdrawing.org/xmlns";
 
-/// Name, owner and type of every datum.
+/// The name, the owner and the type of each attribute.
 const KEYS: [(&str, &str, &str); 6] = [
     ("round", "node", "int"),
     ("seed", "node", "boolean"),
@@ -84,8 +84,10 @@ fn datum(xml: &mut Writer<impl Write>, key: &str, value: &str) -> io::Result<()>
     xml.write_event(Event::End(BytesEnd::new("data")))
 }
 
-/// A text inside an element. Characters that XML 1.0 has no way to write become U+FFFD; a CR is written as a number, as
-/// readers take a plain one for a line feed.
+/// Escapes a text inside an element.
+///
+/// Characters that XML 1.0 cannot represent become U+FFFD. A CR is written as a number, because parsers read a plain CR
+/// as a line feed.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for char in text.chars() {

@@ -4,31 +4,31 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
-/// What can be written.
+/// The contents of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportKind {
-    /// Messages and the one that each most likely comes from.
+    /// Messages and the most likely parent of each.
     Lineage,
-    /// Messages and all that their writers had read.
+    /// Messages and the messages that their minds had read.
     Exposure,
-    /// Every message.
+    /// All messages with their texts.
     Messages,
-    /// Every measure of every round.
+    /// All metrics of all rounds.
     Metrics,
 }
 
-/// Forms to write in.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportFormat {
-    /// For graph programs.
+    /// `GraphML`, for graph programs.
     Graphml,
-    /// For Graphviz.
+    /// DOT, for Graphviz.
     Dot,
-    /// A table.
+    /// CSV, for spreadsheets.
     Csv,
-    /// One JSON object a line.
+    /// JSON Lines: one object per line.
     Jsonl,
 }
 
@@ -40,28 +40,28 @@ pub struct UnknownExport {
     pub name: String,
 }
 
-/// Why nothing, or not all, was written.
+/// The error of an export.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// There is no such form of it.
+    /// The contents cannot be written in this format.
     #[error("{kind} cannot be written as {format}, only as {}", forms(*kind))]
     NoSuchForm {
-        /// What was to be written.
+        /// The contents.
         kind: ExportKind,
-        /// In which form.
+        /// The format.
         format: ExportFormat,
     },
-    /// The output does not take it.
+    /// The output cannot be written.
     #[error("cannot write")]
     Write(#[from] io::Error),
 }
 
 impl ExportKind {
-    /// Everything that can be written.
+    /// All kinds, in the order of help texts.
     pub const ALL: &[Self] = &[Self::Lineage, Self::Exposure, Self::Messages, Self::Metrics];
 
-    /// The forms that it can be written in.
+    /// Returns the formats that it can be written in.
     pub fn formats(self) -> &'static [ExportFormat] {
         use ExportFormat::{Csv, Dot, Graphml, Jsonl};
         match self {
@@ -72,7 +72,7 @@ impl ExportKind {
 }
 
 impl ExportFormat {
-    /// Every form, in the order of help texts.
+    /// All formats, in the order of help texts.
     pub const ALL: &[Self] = &[Self::Graphml, Self::Dot, Self::Csv, Self::Jsonl];
 }
 

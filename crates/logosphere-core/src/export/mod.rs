@@ -1,14 +1,14 @@
-//! A run in forms that other programs read.
+//! The export of a run to formats that other programs read.
 //!
 //! | | graphml | dot | csv | jsonl |
 //! |---|---|---|---|---|
-//! | lineage | yes | yes | a row a message | a line a message |
-//! | exposure | yes | yes | a row an edge | a line an edge |
+//! | lineage | yes | yes | a row per message | a line per message |
+//! | exposure | yes | yes | a row per edge | a line per edge |
 //! | messages | | | yes | yes |
-//! | metrics | | | a row a value | a line a value |
+//! | metrics | | | a row per value | a line per value |
 //!
-//! Edges go from what was read or copied to what came of it: from a lower to a higher id. What minds wrote cannot leave
-//! the place where a text belongs, in any of the forms.
+//! Edges lead from a message that was read or copied to the message that followed: from a lower to a higher id. Texts
+//! of minds are escaped in every format, so they cannot be read as anything but text.
 //!
 //! ```
 //! use logosphere_core::Transcript;
@@ -36,7 +36,7 @@ use crate::verify::Transcript;
 use graph::Graph;
 pub use kind::{ExportError, ExportFormat, ExportKind, UnknownExport};
 
-/// Writes a run. Cells of a CSV that a spreadsheet takes for formulas get an apostrophe unless `raw_csv`.
+/// Writes a run. Cells of a CSV file that a spreadsheet would read as formulas get an apostrophe unless `raw_csv`.
 ///
 /// # Errors
 /// [`ExportError::NoSuchForm`], before anything is written, and [`ExportError::Write`].

@@ -1,4 +1,4 @@
-//! What tables and lines consist of.
+//! The rows of CSV and JSON Lines.
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
@@ -21,7 +21,7 @@ pub(super) struct Row<'a> {
     pub(super) values: Vec<CellValue<'a>>,
 }
 
-/// A value. Numbers are never taken for text.
+/// A value. Numbers are never read as text.
 pub(super) enum CellValue<'a> {
     None,
     Text(&'a str),
@@ -63,7 +63,7 @@ fn whole<'a>(number: impl Into<u64>) -> CellValue<'a> {
     CellValue::Whole(number.into())
 }
 
-/// A row for each message: where it comes from and what came of it.
+/// Returns a row for each message: its parents and its descendants.
 pub(super) fn lineage<'a>(run: &'a Transcript, lineage: &Lineage) -> Rows<'a> {
     let row = |(node, message): (&Node, &'a Message)| {
         let (parent, others) = match node.parents.split_first() {
@@ -108,7 +108,7 @@ pub(super) fn lineage<'a>(run: &'a Transcript, lineage: &Lineage) -> Rows<'a> {
     rows(columns, lineage.nodes().iter().zip(&run.messages).map(row))
 }
 
-/// A row for each pair of a message and one that its writer had read.
+/// Returns a row for each pair of a message and one that its mind had read.
 pub(super) fn exposure(run: &Transcript) -> Rows<'_> {
     let graph = Graph::of_exposure(run);
     let edges = graph.edges.iter().map(|edge| {
@@ -124,7 +124,7 @@ pub(super) fn exposure(run: &Transcript) -> Rows<'_> {
     rows(&["source", "target", "round", "mind"], edges)
 }
 
-/// A row for each message.
+/// Returns a row for each message.
 pub(super) fn messages(run: &Transcript) -> Rows<'_> {
     let messages = run.messages.iter().enumerate().map(|(id, message)| {
         let call = message.call.and_then(|call| run.calls.get(call));
@@ -157,7 +157,7 @@ pub(super) fn messages(run: &Transcript) -> Rows<'_> {
     rows(columns, messages)
 }
 
-/// A row for each metric and round.
+/// Returns a row for each metric and round.
 pub(super) fn metrics(run: &Transcript) -> Rows<'static> {
     let series = measure(run, Window::Active, Metric::ALL, None);
     let values = series.into_iter().flat_map(|series| {

@@ -1,4 +1,4 @@
-//! Rows as CSV and as lines of JSON.
+//! The formats CSV and JSON Lines.
 
 use std::io::{self, Write};
 
@@ -6,8 +6,9 @@ use csv::{Terminator, WriterBuilder};
 
 use super::row::{CellValue, Rows};
 
-/// Writes RFC 4180: CRLF, a header, quotes where they are needed. Texts that a spreadsheet takes for formulas get an
-/// apostrophe unless `raw`.
+/// Writes CSV by RFC 4180: CRLF, a header, quotes where needed.
+///
+/// Texts that a spreadsheet would read as formulas get an apostrophe unless `raw`.
 pub(super) fn csv(rows: &Rows<'_>, raw: bool, out: &mut impl Write) -> io::Result<()> {
     let mut csv = WriterBuilder::new()
         .terminator(Terminator::CRLF)

@@ -1,11 +1,11 @@
-//! How an answer is read in a run.
+//! The lenient and the strict parser of answers.
 
 use super::blocks::{AfterEnd, Cut};
 use super::notes::{has_near_delimiter, has_reasoning_tag, imitates_seed, is_invisible};
 use super::parsed::{End, Note, ParseMode, Parsed, Reason, Spans, is_blank, lost};
 use super::signature::{self, with_signature};
 
-/// Reads an answer by the rules of `mode`, lenient or strict. `signs` accepts a signature.
+/// Parses an answer by the rules of `mode`, lenient or strict. `signs` accepts a signature.
 pub(super) fn read(
     raw: &str,
     mode: ParseMode,

@@ -1,32 +1,32 @@
-//! The blocks that delimiter lines cut a text into.
+//! The blocks of a text between its delimiter lines.
 
 use std::ops::Range;
 
 use super::delimiters::delimiters;
 use super::parsed::{End, ParseMode, is_blank};
 
-/// A text, cut up to its end. Everything is a byte range of it.
+/// The blocks of a text up to its end, as byte ranges.
 pub(crate) struct Cut {
     pub(crate) thinking: Range<usize>,
-    /// Every block up to the end, the one that ends the text included; without an end, also the open one.
+    /// All blocks up to the end, including the one that ends the text; without an end, also the open one.
     pub(crate) blocks: Vec<Range<usize>>,
     pub(crate) end: End,
-    /// Where what stands behind the last delimiter line up to the end begins; none without a delimiter line.
+    /// The start of the text after the last delimiter line up to the end; `None` without a delimiter line.
     pub(crate) tail: Option<usize>,
-    /// Whether white space stands behind the dashes of any delimiter line up to the end.
+    /// Whether white space follows the dashes of any delimiter line up to the end.
     pub(crate) padded: bool,
 }
 
-/// What stands behind the end.
+/// The text after the end.
 pub(crate) struct AfterEnd {
-    /// Up to the next delimiter line, or to the end of the text.
+    /// The text up to the next delimiter line, or to the end of the text.
     pub(crate) first: Range<usize>,
-    /// The first text behind that, which nobody reads.
+    /// The first text after that, which is not read.
     pub(crate) more: Option<Range<usize>>,
 }
 
 impl Cut {
-    /// Cuts by the rules of `mode`, lenient or strict.
+    /// Splits a text by the rules of `mode`, lenient or strict.
     pub(crate) fn new(raw: &str, mode: ParseMode) -> Self {
         let mut cut = Self {
             thinking: 0..raw.len(),
@@ -63,7 +63,7 @@ impl Cut {
         cut
     }
 
-    /// The blocks that are messages: none without an end.
+    /// Returns the blocks that are messages; empty without an end.
     pub(crate) fn messages(&self) -> &[Range<usize>] {
         match self.end {
             End::None => &[],
@@ -72,7 +72,7 @@ impl Cut {
         }
     }
 
-    /// What stands behind the end, if there is one.
+    /// Returns the text after the end; `None` without an end.
     pub(crate) fn rest(&self, raw: &str, mode: ParseMode) -> Option<AfterEnd> {
         let start = self.tail.filter(|_| self.end != End::None)?;
         let mut blocks = blocks(raw, start, mode);
@@ -82,7 +82,7 @@ impl Cut {
     }
 }
 
-/// The blocks from `start` on; the last one runs to the end of the text.
+/// Returns the blocks from `start` on; the last one ends with the text.
 pub(super) fn blocks(
     raw: &str,
     start: usize,
@@ -95,7 +95,7 @@ pub(super) fn blocks(
         .map(move |(end, next)| without_line_end(raw, std::mem::replace(&mut from, next)..end))
 }
 
-/// A range without the LF or CRLF at its end.
+/// Returns a range without the LF or CRLF at its end.
 fn without_line_end(text: &str, range: Range<usize>) -> Range<usize> {
     let bytes = &text.as_bytes()[range.clone()];
     let bytes = bytes

@@ -1,4 +1,4 @@
-//! Which lines are delimiters. A line ends at LF and at nothing else.
+//! The delimiter lines of a text. A line ends at LF only.
 
 use memchr::memchr;
 
@@ -7,15 +7,15 @@ use super::parsed::ParseMode;
 /// The byte positions of a delimiter line in a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delimiter {
-    /// Its first dash.
+    /// The position of the first dash.
     pub(super) start: usize,
-    /// Where the next line begins, or the end of the text.
+    /// The start of the next line, or the end of the text.
     pub(super) next: usize,
-    /// Whether there is white space between its dashes and its LF.
+    /// Whether there is white space between the dashes and the LF.
     pub(super) padded: bool,
 }
 
-/// The delimiter lines of a text from `from` on, where a line begins.
+/// Returns the delimiter lines of a text from `from` on, which is the start of a line.
 pub(super) fn delimiters(
     text: &str,
     from: usize,
@@ -35,25 +35,25 @@ pub(super) fn delimiters(
     })
 }
 
-/// How often the first byte stands there in a row.
+/// Returns the number of times the first byte is repeated at the start.
 pub(super) fn row(bytes: &[u8]) -> usize {
     let others = bytes.iter().position(|byte| *byte != bytes[0]);
     others.unwrap_or(bytes.len())
 }
 
 impl Delimiter {
-    /// The delimiter line that begins at `start`, if one does.
+    /// Returns the delimiter line that begins at `start`; `None` if there is none.
     pub(super) fn at(text: &[u8], start: usize, mode: ParseMode) -> Option<Self> {
         if start > 0 && text[start - 1] != b'\n' {
             return None;
         }
-        let behind = text[start..].strip_prefix(b"---")?;
+        let after = text[start..].strip_prefix(b"---")?;
         let padding = match mode {
-            ParseMode::Lenient => (behind.iter())
+            ParseMode::Lenient => (after.iter())
                 .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
                 .count(),
             // Only a CR that stands before an LF belongs to the line's end.
-            ParseMode::Strict => usize::from(behind.starts_with(b"\r\n")),
+            ParseMode::Strict => usize::from(after.starts_with(b"\r\n")),
             // These rules know no lines.
             ParseMode::Legacy => return None,
         };
@@ -71,7 +71,7 @@ impl Delimiter {
     }
 }
 
-/// Whether a text has a line that is a delimiter by these rules.
+/// Returns whether a text has a line that is a delimiter by these rules.
 pub(crate) fn holds_delimiter(text: &str, mode: ParseMode) -> bool {
     delimiters(text, 0, mode).next().is_some()
 }

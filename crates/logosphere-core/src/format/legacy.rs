@@ -1,4 +1,4 @@
-//! The rules of the program of 2026-01-02, for its journals.
+//! The parser of the Python program of 2026-01-02, for its journals.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::parsed::{End, Parsed, Reason, Spans, is_blank, lost, trimmed};
 use super::prompt::SEPARATOR;
 use super::signature::{LONGEST, with_signature};
 
-/// Reads an answer as that program did. What it did not know is set as its rules suggest.
+/// Parses an answer as that program did. Facts that it did not record are set according to its rules.
 pub(super) fn read(raw: &str) -> Parsed {
     let mut padded = raw.to_owned();
     if !padded.ends_with('\n') {
@@ -79,7 +79,7 @@ pub(super) fn read(raw: &str) -> Parsed {
     parsed
 }
 
-/// What stands between the separators, at least one block.
+/// Returns the blocks between the separators, at least one.
 fn split(text: &str) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let mut start = 0;
@@ -91,7 +91,7 @@ fn split(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Where the signature stands in the block behind the end; empty if there is none.
+/// Returns the range of the signature in the block after the end; empty if there is none.
 fn signature(text: &str, block: Range<usize>) -> Range<usize> {
     let found = trimmed(text, block);
     let end = text[found.clone()].char_indices().nth(LONGEST);

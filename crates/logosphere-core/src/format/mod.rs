@@ -1,4 +1,4 @@
-//! The text that minds read and write: the prompt, and how an answer is read.
+//! The text that minds read and write: the prompt, and the parser of answers.
 
 mod answer;
 mod blocks;

@@ -1,4 +1,4 @@
-//! What is remarkable about an answer.
+//! The detection of deviations from the format.
 
 use std::ops::Range;
 
@@ -7,8 +7,10 @@ use memchr::{memchr, memchr_iter, memchr3};
 use super::delimiters::{Delimiter, row};
 use super::parsed::{ParseMode, is_blank_char};
 
-/// Whether a line that is no delimiter looks like one: cut again at the ends of lines that Unicode knows, a piece of it is
-/// only a row of dashes, stars or underscores.
+/// Returns whether a line that is not a delimiter resembles one.
+///
+/// Such a line, split again at the line ends of Unicode, has a piece that is only a row of dashes, stars or
+/// underscores.
 pub(super) fn has_near_delimiter(text: &str) -> bool {
     let bytes = text.as_bytes();
     let marks = |at| memchr3(b'-', b'*', b'_', &bytes[at..]);
@@ -33,8 +35,8 @@ pub(super) fn has_near_delimiter(text: &str) -> bool {
         })
 }
 
-/// Whether any row is what is looked for: `next` says how far behind a position the next one begins, `check` where it
-/// ends and whether it is one.
+/// Returns whether any row passes `check`, which returns the end of a row and the result. `next` returns the distance
+/// from a position to the next row.
 fn any_row(next: impl Fn(usize) -> Option<usize>, check: impl Fn(usize) -> (usize, bool)) -> bool {
     let mut at = 0;
     while let Some(far) = next(at) {
@@ -47,16 +49,16 @@ fn any_row(next: impl Fn(usize) -> Option<usize>, check: impl Fn(usize) -> (usiz
     false
 }
 
-/// Whether there is nothing but white space between a place and both ends of its piece.
+/// Returns whether there is only white space between a range and both ends of its piece.
 fn is_alone(text: &str, place: Range<usize>) -> bool {
     let ends = |char| matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let stops = |char: &char| ends(*char) || !is_blank_char(*char) && *char != '\u{feff}';
     let before = text[..place.start].chars().rev().find(stops);
-    let behind = || text[place.end..].chars().find(stops);
-    before.is_none_or(ends) && behind().is_none_or(ends)
+    let after = || text[place.end..].chars().find(stops);
+    before.is_none_or(ends) && after().is_none_or(ends)
 }
 
-/// Whether nothing of a text can be seen.
+/// Returns whether a text has no visible character.
 pub(crate) fn is_invisible(text: &str) -> bool {
     text.chars().all(|char| {
         is_blank_char(char)
@@ -74,7 +76,7 @@ pub(crate) fn is_invisible(text: &str) -> bool {
     })
 }
 
-/// Whether a character shows nothing of itself: general category Cc, Cf, Zl or Zp.
+/// Returns whether a character is invisible: general category Cc, Cf, Zl or Zp.
 pub(super) fn is_hidden(char: char) -> bool {
     char.is_control()
         || matches!(
@@ -103,13 +105,13 @@ pub(super) fn is_hidden(char: char) -> bool {
         )
 }
 
-/// Whether a text ends as a seed does.
+/// Returns whether a text ends with the signature of the seed messages.
 pub(super) fn imitates_seed(text: &str, init_signature: &str) -> bool {
     let last = text.rsplit('\n').next();
     last.is_some_and(|line| line.trim_end_matches('\r') == init_signature)
 }
 
-/// Whether a text has the tags that some models put around what they think.
+/// Returns whether a text has the tags that some models put around their thinking.
 pub(super) fn has_reasoning_tag(text: &str) -> bool {
     memchr_iter(b'<', text.as_bytes()).any(|at| {
         let tag = &text[at..];

@@ -1,27 +1,27 @@
-//! An answer, read: its parts, its end, what became of it, and what is remarkable about it.
+//! A parsed answer: its parts, its end, its outcome and its deviations from the format.
 
 use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Which rules an answer is read by.
+/// The rules that an answer is parsed by.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum ParseMode {
-    /// Forgives spaces behind a delimiter and a missing last one, and takes signatures.
+    /// Accepts spaces after a delimiter and a missing last delimiter, and recognizes signatures.
     #[default]
     Lenient,
-    /// The requirement, word for word.
+    /// Accepts exactly the format of the requirement.
     Strict,
-    /// The program of 2026-01-02; for its journals only.
+    /// Follows the Python program of 2026-01-02, for its journals only.
     Legacy,
 }
 
-/// How an answer ended.
+/// The form of the end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
@@ -29,31 +29,31 @@ pub enum End {
     BlankBlock,
     /// Two delimiter lines with no line between them.
     Adjacent,
-    /// A last delimiter line with nothing behind it.
+    /// A last delimiter line with nothing after it.
     Lenient,
-    /// It did not.
+    /// No end.
     None,
 }
 
-/// What became of an answer; exactly one for each call.
+/// The outcome of an answer; each call has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// Messages were sent.
     Ok,
-    /// It was ended properly and holds no message.
+    /// The answer has a proper end and no message.
     Silence,
-    /// There is no text.
+    /// The answer is empty.
     EmptyOutput,
-    /// There is no delimiter line.
+    /// The answer has no delimiter line.
     NoDelimiter,
-    /// No blank block ends it.
+    /// The answer has no blank block at its end.
     Unterminated,
-    /// As the last two, and the token limit was hit.
+    /// The answer has no delimiter line or no end because it reached the token limit.
     Truncated,
-    /// It was signed as the seeds are, and the run discards such answers.
+    /// The answer bears the signature of the seed messages, and the run discards such answers.
     Impersonation,
-    /// There is no answer.
+    /// The call failed.
     CallFailed,
     /// In the protocol meter only: [`Reason::Silence`] of an answer with text after its end.
     SilenceWithText,
@@ -62,82 +62,82 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether nothing of an answer was sent because of its form.
+    /// Returns whether nothing of the answer was sent because of its form.
     pub fn is_loss(self) -> bool {
         !matches!(self, Self::Ok | Self::Silence | Self::CallFailed)
     }
 }
 
 impl fmt::Display for Reason {
-    /// As it is written in a journal.
+    /// Writes the word of a journal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
 }
 
-/// What is remarkable about an answer. In the order of their names.
+/// A deviation of an answer from the format. The order is that of the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// An unsigned text whose last line is the init signature.
+    /// The answer is unsigned and the last line of a message is the signature of the seed messages.
     ImitatesSeedStamp,
-    /// The signature is that of the seeds.
+    /// The signature is that of the seed messages.
     ImpersonatesInit,
-    /// A message of invisible characters alone.
+    /// A message contains invisible characters only.
     InvisibleMessage,
     /// The end is [`End::Lenient`].
     LenientEnd,
-    /// A line that may have been meant as a delimiter.
+    /// A line resembles a delimiter.
     NearDelimiter,
-    /// A message holds `<think>` or `</think>`.
+    /// A message contains `<think>` or `</think>`.
     ReasoningTag,
-    /// Text behind the end that is no signature.
+    /// Text that is not a signature follows the end.
     TextAfterEnd,
-    /// A delimiter line with white space behind it.
+    /// A delimiter line ends with white space.
     ToleratedDelimiter,
 }
 
-/// An answer, read.
+/// A parsed answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// What stands before the first delimiter line.
+    /// The text before the first delimiter line.
     pub thinking: String,
-    /// What is sent, signatures appended.
+    /// The messages to send, each with the signature.
     pub messages: Vec<String>,
-    /// The signature, or nothing.
+    /// The signature; empty if there is none.
     pub signature: String,
     /// Whether the block has its closing delimiter.
     pub completed: bool,
-    /// How.
+    /// The form of the end.
     pub end: End,
-    /// What became of it.
+    /// The outcome.
     pub reason: Reason,
-    /// What is remarkable about it, sorted.
+    /// Deviations from the format, sorted by name.
     pub notes: Vec<Note>,
-    /// Non-blank blocks behind the first delimiter line that are not sent; the whole text is one if it has no delimiter.
+    /// Non-blank blocks after the first delimiter line that are not sent. An answer without a delimiter is one block.
     pub lost_blocks: u64,
-    /// Their characters (code points).
+    /// The characters of these blocks, as code points.
     pub lost_chars: u64,
-    /// Where the parts stand in the answer.
+    /// The byte ranges of the parts of the answer.
     pub spans: Spans,
 }
 
-/// Byte ranges of the parts of an answer. What none of them covers is delimiters and line ends.
+/// Byte ranges of the parts of an answer. The rest is delimiters and line ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spans {
     /// The thinking.
     pub thinking: Range<usize>,
-    /// Each block behind a delimiter line up to the end, in order: the messages, then the blank one that ends the
-    /// answer if there is a line in it; without an end all of them, the open one included.
+    /// Each block after a delimiter line up to the end, in order: the messages, then the blank block. Without an end
+    /// all blocks are listed, also the open one.
     pub blocks: Vec<Range<usize>>,
     /// The signature.
     pub signature: Option<Range<usize>>,
-    /// Everything behind the delimiter line that ends the answer.
+    /// The text after the delimiter line that ends the answer.
     pub rest: Option<Range<usize>>,
 }
 
 impl Parsed {
-    /// As it is read if the answer was cut at the token limit: an end that is missing has that reason.
+    /// Returns the result for an answer that was cut at the token limit: a missing end then has that reason.
     #[must_use]
     pub fn truncated(mut self) -> Self {
         if matches!(self.reason, Reason::NoDelimiter | Reason::Unterminated) {
@@ -146,13 +146,14 @@ impl Parsed {
         self
     }
 
-    /// As it is read in a run that discards what is signed as the seeds are: nothing is sent, and all else stays. An
-    /// answer that is not signed so stays as it is.
+    /// Returns the result in a run that discards answers with the signature of the seed messages: no message is sent.
+    ///
+    /// An answer without this signature stays unchanged.
     #[must_use]
     pub fn discard_impersonation(mut self) -> Self {
         if self.notes.contains(&Note::ImpersonatesInit) {
-            let stamp = 2 + self.signature.chars().count();
-            let chars = |message: String| (message.chars().count() - stamp) as u64;
+            let appended = 2 + self.signature.chars().count();
+            let chars = |message: String| (message.chars().count() - appended) as u64;
             self.reason = Reason::Impersonation;
             self.lost_blocks = self.messages.len() as u64;
             self.lost_chars = self.messages.drain(..).map(chars).sum();
@@ -161,17 +162,17 @@ impl Parsed {
     }
 }
 
-/// Whether a character is white space to everybody who reads messages.
+/// Returns whether a character is white space to every program that reads messages.
 pub(crate) fn is_blank_char(char: char) -> bool {
     char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char)
 }
 
-/// Whether there is nothing but white space in a text.
+/// Returns whether a text contains white space only.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.chars().all(is_blank_char)
 }
 
-/// A range of a text without the white space at its ends.
+/// Returns a range of a text without the white space at its ends.
 pub(crate) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let whole = &text[range.clone()];
     let cut = whole.trim_start_matches(is_blank_char);
@@ -179,8 +180,7 @@ pub(crate) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + cut.trim_end_matches(is_blank_char).len()
 }
 
-/// How many of the blocks are not blank, and how many characters these have. Without a delimiter line there are no
-/// blocks and the whole text counts as one.
+/// Counts the blocks that are not blank, and their characters. `None` counts the whole text as one block.
 pub(super) fn lost(raw: &str, blocks: Option<&[Range<usize>]>) -> (u64, u64) {
     let whole = 0..raw.len();
     let blocks = blocks.unwrap_or(std::slice::from_ref(&whole)).iter();

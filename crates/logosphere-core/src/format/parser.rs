@@ -1,4 +1,4 @@
-//! How an answer is read: thinking, messages, the end, a signature.
+//! The parser of answers: thinking, messages, the end and the signature.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use super::rules::Rules;
 use super::signature::{find as find_signature, is_signature, may_be_signature};
 use super::{answer, blocks, legacy};
 
-/// Reads an answer. It never fails: what cannot be read as messages is lost, with the reason.
+/// Parses an answer. It never fails: text that is not a message is lost, with a reason.
 pub fn parse(raw: &str, mode: ParseMode) -> Parsed {
     parse_signed(raw, mode, "~init")
 }
 
-/// As [`parse`], in a run whose seeds are signed with `init_signature`.
+/// Parses an answer of a run whose seed messages bear `init_signature`.
 pub fn parse_signed(raw: &str, mode: ParseMode, init_signature: &str) -> Parsed {
     parse_by(raw, mode, init_signature, is_signature)
 }
 
-/// As [`parse_signed`], by the rules of a journal's version.
+/// Parses an answer as [`parse_signed`] does, by the rules of a journal's version.
 pub(crate) fn parse_in_run(
     raw: &str,
     mode: ParseMode,
@@ -45,7 +45,8 @@ fn parse_by(raw: &str, mode: ParseMode, init_signature: &str, signs: fn(&str) ->
     }
 }
 
-/// Non-blank blocks from `start` on, where the end of an answer is past, and their characters; a signature is not counted.
+/// Counts the non-blank blocks from `start` on, which is after the end of the answer, and their characters. A signature
+/// is not counted.
 fn lost_after_end(raw: &str, start: usize, mode: ParseMode) -> (u64, u64) {
     let mut blocks: Vec<_> = blocks::blocks(raw, start, mode).collect();
     let signed = |block: &Range<usize>| find_signature(raw, block.clone(), is_signature).is_some();

@@ -1,32 +1,32 @@
-//! What a mind reads: the system prompt, then the sampled messages.
+//! The prompt of a mind: the system prompt, then the sampled messages.
 
 use super::hash::sha256_hex;
 
-/// How messages are held apart, in prompts and in answers.
+/// The separator of messages in prompts and answers.
 pub(crate) const SEPARATOR: &str = "\n---\n";
 
-/// The words that every prompt begins with.
+/// The text that every prompt begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemPrompt {
     text: String,
     role: PromptRole,
 }
 
-/// Who says the system prompt.
+/// The role of the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PromptRole {
-    /// The user, in one turn with the messages.
+    /// The system prompt and the messages are one user message.
     #[default]
     User,
-    /// The system; the user's turn holds the messages alone.
+    /// The system prompt is a system message; the user message contains the messages alone.
     System,
 }
 
 impl SystemPrompt {
-    /// The user's own prompt: what minds are told unless a run says otherwise.
+    /// The default system prompt, from the requirement.
     pub const DEFAULT: &str = include_str!("system.txt");
 
-    /// A system prompt of any text.
+    /// Returns a system prompt with any text.
     pub fn new(text: impl Into<String>, role: PromptRole) -> Self {
         Self {
             text: text.into(),
@@ -34,55 +34,55 @@ impl SystemPrompt {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Who says it.
+    /// Returns the role.
     pub fn role(&self) -> PromptRole {
         self.role
     }
 
-    /// Whether it holds a line `---`, so that a prompt cannot be cut at such lines again.
+    /// Returns whether it contains a line `---`, so that a prompt cannot be split at such lines again.
     pub fn holds_delimiter(&self) -> bool {
         self.text.split('\n').any(|line| line == "---")
     }
 }
 
-/// A whole prompt.
+/// A complete prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     text: String,
-    /// Where the user's turn begins.
+    /// The start of the user message.
     user: usize,
-    /// Where the system's turn ends; 0 if there is none.
+    /// The end of the system message; 0 if there is none.
     system: usize,
 }
 
 impl Prompt {
-    /// The whole text: system prompt, then each message after a line `---`.
+    /// Returns the complete text: the system prompt, then each message after a line `---`.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The system's turn.
+    /// Returns the system message; `None` if there is none.
     pub fn system(&self) -> Option<&str> {
         (self.system > 0).then(|| &self.text[..self.system])
     }
 
-    /// The user's turn.
+    /// Returns the user message.
     pub fn user(&self) -> &str {
         &self.text[self.user..]
     }
 
-    /// SHA-256 of the whole text as 64 hex digits.
+    /// Returns the SHA-256 of the complete text as 64 hexadecimal digits.
     pub fn sha256(&self) -> String {
         sha256_hex(&self.text)
     }
 }
 
-/// The prompt for messages in the order they were drawn, byte for byte.
+/// Returns the prompt for messages in the order they were drawn, byte for byte.
 ///
 /// ```
 /// use logosphere_core::format::{PromptRole, SystemPrompt, format_prompt};

@@ -1,4 +1,4 @@
-//! Rules that differ between versions of the journal's form.
+//! Rules that differ between versions of the journal's format.
 
 /// The rules of one `schema_version`. A run is recorded, verified, replayed and resumed by those of its first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,11 +9,11 @@
 pub(crate) struct Rules {
     /// Text after the end of an answer counts as lost.
     pub counts_text_after_end: bool,
-    /// A signature has no invisible characters.
+    /// A signature contains no invisible characters.
     pub refuses_hidden_signatures: bool,
-    /// The server's own word for the end of an answer and notes of attempts are recorded, and the meter counts refusals.
+    /// The server's word for the end of an answer and notes of attempts are recorded, and the meter counts refusals.
     pub records_finish: bool,
-    /// Sums of tokens stay within the integers that a 64-bit float holds.
+    /// Sums of tokens stay within the integers that a 64-bit float represents exactly.
     pub sums_fit_floats: bool,
 }
 

@@ -1,20 +1,22 @@
-//! What an answer or an `init.md` is signed with.
+//! The signature of answers and of `init.md`, and its place below a message.
 
 use std::ops::Range;
 
 use super::notes::is_hidden;
 use super::parsed::{is_blank_char, trimmed};
 
-/// The longest signature in code points.
+/// The largest length of a signature in code points.
 pub(super) const LONGEST: usize = 32;
 
-/// Whether a text can be a signature: one line of 2 to 32 characters that begins with `~`, none of them a control
-/// character, a line separator or an invisible format character, no blank at its end.
+/// Returns whether a text can be a signature.
+///
+/// It is one line of 2 to 32 characters that begins with `~` and does not end with a blank. Control characters, line
+/// separators and invisible format characters are refused.
 pub fn is_signature(text: &str) -> bool {
     may_be_signature(text) && !text.chars().any(is_hidden)
 }
 
-/// As [`is_signature`], with invisible characters, as journals of version 1 may have them.
+/// Returns whether a text can be a signature of a version 1 journal, which allows invisible characters.
 pub(crate) fn may_be_signature(text: &str) -> bool {
     text.starts_with('~')
         && (2..=LONGEST).contains(&text.chars().take(LONGEST + 1).count())
@@ -22,7 +24,8 @@ pub(crate) fn may_be_signature(text: &str) -> bool {
         && !text.ends_with(is_blank_char)
 }
 
-/// Returns the place of the signature in a block that is accepted as one. The block's range and the result are of `text`.
+/// Returns the range of the signature in a block that is accepted as one. The block's range and the result refer to
+/// `text`.
 pub(crate) fn find(
     text: &str,
     block: Range<usize>,
@@ -32,7 +35,7 @@ pub(crate) fn find(
     accepts(&text[place.clone()]).then_some(place)
 }
 
-/// A message as it is sent: with the signature below it.
+/// Returns a message as it is sent: with the signature below it.
 pub(crate) fn with_signature(message: &str, signature: &str) -> String {
     if signature.is_empty() {
         return message.to_owned();

@@ -1,4 +1,4 @@
-//! What a journal says, event by event.
+//! The events of a journal, one type for each.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,28 +12,28 @@ use crate::config::{Effective, Options};
 use crate::format::{End, Note, ParseMode, Reason, Rules, sha256_hex};
 use crate::pool::{ALGORITHM, MessageId, MindId, Round};
 
-/// The version of the form that new journals have; older ones are read by their own rules.
+/// The version of the format of new journals. Older journals are read by the rules of their version.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// Something that happened. Its JSON object has the fields in the order of the structs.
+/// An event of a run. Its JSON object has the fields in the order of the structs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Event {
-    /// The run begins.
+    /// The start of the run.
     ExperimentStart(Box<ExperimentStart>),
-    /// A round begins.
+    /// The start of a round.
     RoundStart(RoundStart),
-    /// A mind was asked.
+    /// A call of a mind.
     MindInvocation(Box<MindInvocation>),
-    /// A round ends.
+    /// The end of a round.
     RoundEnd(RoundEnd),
-    /// The run ends.
+    /// The end of the run.
     ExperimentEnd(Box<ExperimentEnd>),
-    /// The run stops and can go on.
+    /// An interruption after which the run can be resumed.
     RunInterrupted(RunInterrupted),
-    /// The run goes on.
+    /// The start of another process that resumes the run.
     RunResumed(RunResumed),
-    /// A call failed.
+    /// A call that failed after all its attempts.
     Error(CallError),
 }
 
@@ -53,58 +53,58 @@ impl Event {
     }
 }
 
-/// An event with what every line of a journal has.
+/// An event with the fields that every line of a journal has.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// When, as it is written: UTC, RFC 3339, milliseconds, `Z`.
+    /// The time as it is written: UTC, RFC 3339, milliseconds, `Z`.
     pub timestamp: String,
     /// The line's number, from 0.
     pub seq: u64,
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// What ties the line to all before it: 32 hex digits.
+    /// The hash that ties the line to all lines before it: 32 hex digits.
     pub chain: String,
 }
 
-/// The run begins.
+/// The first event: the settings, the seed messages and the form of every request.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentStart {
     /// The settings that the requirement names.
     pub config: Parameters,
-    /// What seeds are signed with.
+    /// The signature below every seed message.
     pub init_signature: String,
-    /// Seeds.
+    /// The number of seed messages.
     pub num_seed_messages: u64,
-    /// The version of the journal's form: 1 or 2.
+    /// The version of the journal's format: 1 or 2.
     pub schema_version: u32,
-    /// The run's id; the chain begins with it.
+    /// The run's id, from which the first link of the chain is computed.
     pub run_id: String,
     /// The program and its version.
     pub software: String,
-    /// Who serves the model, or `offline`.
+    /// The provider of the model, or `offline`.
     pub provider: String,
-    /// No model was asked.
+    /// Whether scripted minds answer instead of a model.
     pub offline: bool,
-    /// Every setting.
+    /// All settings after all layers.
     pub effective: Effective,
-    /// What every prompt begins with.
+    /// The text that every prompt begins with.
     pub system_prompt: String,
-    /// Its SHA-256.
+    /// The SHA-256 of that text.
     pub system_prompt_sha256: String,
     /// SHA-256 of `init.md`.
     pub init_sha256: String,
-    /// Where samples come from.
+    /// The source of the samples.
     pub rng: RngFacts,
-    /// The pool at the beginning, as stored.
+    /// The seed messages as the pool stores them.
     pub seeds: Vec<SeedText>,
-    /// What every request looks like.
+    /// The constant part of every request.
     pub request_template: RequestTemplate,
 }
 
 impl ExperimentStart {
-    /// The first event of a run with these settings; `seeds` as they lie in the pool.
+    /// Returns the first event of a run with these settings; `seeds` are the texts as the pool stores them.
     pub fn new(
         mut effective: Effective,
         run_id: String,
@@ -156,170 +156,170 @@ impl ExperimentStart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub struct Parameters {
-    /// Minds.
+    /// The number of minds.
     pub n_minds: u32,
-    /// Messages that each reads.
+    /// The number of messages that a mind reads in a call.
     pub k_samples: usize,
-    /// Messages that can be read.
+    /// The number of newest messages that can be read.
     pub m_active_pool: usize,
-    /// Rounds.
+    /// The number of rounds.
     pub max_rounds: u32,
-    /// The longest answer.
+    /// The limit of an answer in tokens.
     pub token_limit: u32,
-    /// The model.
+    /// The model's id at its provider.
     pub model: String,
 }
 
-/// Where samples come from.
+/// The source of the samples: a generator and its random seed.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RngFacts {
-    /// `chacha20/1`.
+    /// The generator: `chacha20/1`.
     pub algorithm: String,
-    /// The seed.
+    /// The random seed.
     pub seed: u64,
 }
 
-/// A message that the pool began with.
+/// A seed message.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeedText {
-    /// Its id, from 0.
+    /// The message's id, from 0.
     pub id: MessageId,
-    /// The text, stamp included.
+    /// The text with its signature.
     pub text: String,
 }
 
 impl SeedText {
-    /// Returns a message that has this id in the pool.
+    /// Returns a seed message with this id in the pool.
     pub fn new(id: MessageId, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { id, text }
     }
 }
 
-/// What every request of a run looks like: all of its body but the prompt.
+/// The constant part of every request of a run: all of the body but the prompt.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequestTemplate {
-    /// How the server is spoken to, or `local`.
+    /// The protocol of the server, or `local`.
     pub dialect: String,
-    /// What is set besides prompt, model and token limit.
+    /// The options besides prompt, model and token limit.
     pub options: Options,
     /// The names of the headers in the order sent.
     pub header_names: Vec<String>,
-    /// The body up to the user's text and from there on. The text stands between them as a JSON string without quotes.
+    /// The body before the user's text and after it. The text goes between them as a JSON string without quotes.
     pub body: [String; 2],
 }
 
-/// A round begins.
+/// The start of a round.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundStart {
-    /// Which, from 1.
+    /// The round, from 1.
     pub round: Round,
-    /// Messages so far.
+    /// The number of messages in the pool.
     pub pool_size: u64,
-    /// Messages that can be read.
+    /// The number of messages that can be read.
     pub active_pool_size: u64,
 }
 
-/// A mind was asked.
+/// A call of a mind: its input, its answer and how the answer was read.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MindInvocation {
-    /// In which round, from 1.
+    /// The round, from 1.
     pub round: Round,
-    /// Which mind, from 0.
+    /// The mind, from 0.
     pub mind_id: MindId,
-    /// What it read.
+    /// The texts that it read, in the order of the prompt.
     pub input_messages: Vec<String>,
-    /// What it thought.
+    /// The text before the first delimiter line, which is not sent.
     pub thinking: String,
-    /// What it sent, signature appended.
+    /// The messages that it sent, each with the signature.
     pub transmitted: Vec<String>,
-    /// Whether it ended its answer.
+    /// Whether a blank block ends the answer.
     pub completed: bool,
-    /// How it signed, or nothing.
+    /// The signature; empty if the answer has none.
     pub signature: String,
-    /// Tokens of the answer.
+    /// The number of tokens of the answer.
     pub tokens_used: u64,
-    /// The answer as it came.
+    /// The answer as it was received.
     pub raw_output: String,
-    /// The ids of what it read, in the order of the prompt.
+    /// The ids of the texts that it read, in the order of the prompt.
     pub sampled_ids: Vec<MessageId>,
-    /// The ids of what it sent.
+    /// The ids of the messages that it sent.
     pub added_ids: Vec<MessageId>,
-    /// The ids of what it read and sent again byte for byte.
+    /// The ids of the texts that it read and sent again byte for byte.
     pub echoed_ids: Vec<MessageId>,
-    /// How the answer was read.
+    /// The result of parsing the answer.
     pub parse: ParseFacts,
     /// SHA-256 of the whole prompt.
     pub prompt_sha256: String,
     /// SHA-256 of the request's body.
     pub request_sha256: String,
-    /// The model that was asked for.
+    /// The model of the request.
     pub model_asked: String,
-    /// The model that says it answered; empty without an answer.
+    /// The model named by the reply; empty if the call failed.
     pub model_answered: String,
-    /// The kind of end of the answer, in llm-client's words.
+    /// The reason for the end of the answer, in llm-client's words.
     pub finish_reason: Option<String>,
-    /// The same in the server's own words; absent in version 1, `null` if the server gives none.
+    /// The same in the server's words; absent in version 1, `null` if the server gives none.
     #[serde(
         default,
         deserialize_with = "present",
         skip_serializing_if = "Option::is_none"
     )]
     pub finish_raw: Option<Option<String>>,
-    /// Tokens.
+    /// The tokens of the call.
     pub tokens: TokenUse,
-    /// Dollars, if the price is known.
+    /// The cost in US dollars; `None` if the price is unknown.
     pub cost_usd: Option<f64>,
-    /// From the question to the answer.
+    /// Milliseconds from the start of the call to its end.
     pub latency_ms: u64,
-    /// Every try.
+    /// All attempts, the last one included.
     pub attempts: Vec<AttemptFacts>,
 }
 
-/// How an answer was read.
+/// The result of parsing an answer.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseFacts {
-    /// By which rules.
+    /// The rules that it was parsed by.
     pub mode: ParseMode,
-    /// How it ended.
+    /// The form of its end.
     pub end: End,
-    /// What became of it.
+    /// The outcome: sent, silent, or the reason why it was lost.
     pub reason: Reason,
-    /// What is remarkable about it, sorted.
+    /// Deviations from the format, sorted by name.
     pub notes: Vec<Note>,
-    /// Non-blank blocks that are not sent.
+    /// The number of non-blank blocks that are not sent.
     pub lost_blocks: u64,
-    /// Their characters.
+    /// The characters of these blocks, as code points.
     pub lost_chars: u64,
 }
 
-/// One try of a call.
+/// An attempt of a call.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptFacts {
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub n: u32,
-    /// The HTTP status, if there was an answer.
+    /// The HTTP status; `None` without a response.
     pub status: Option<u16>,
     /// The class of the failure; `None` when it succeeded.
     pub class: Option<ErrorClass>,
-    /// What was waited before it.
+    /// Milliseconds of waiting before the attempt.
     pub wait_ms: u64,
-    /// From its start to its end.
+    /// Milliseconds from its start to its end.
     pub latency_ms: u64,
-    /// Corrections to the answer: `absurd_usage`, `utf8_repaired`; absent if there are none.
+    /// Corrections to the answer: `absurd_usage`, `utf8_repaired`; absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl AttemptFacts {
-    /// Returns the try with this number, from 1: one that succeeded at once.
+    /// Returns the attempt with this number, from 1, as one that succeeded at once.
     pub fn new(n: u32) -> Self {
         Self {
             n,
@@ -332,7 +332,7 @@ impl AttemptFacts {
     }
 }
 
-/// Tells a field that is null from one that is absent.
+/// Reads a field that may be `null` or absent: `null` becomes `Some(None)`.
 #[expect(
     clippy::option_option,
     reason = "the field is absent in version 1, and null is a value of it in version 2"
@@ -342,7 +342,7 @@ fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<String>>
 }
 
 impl MindInvocation {
-    /// The key that the call has in the protocol meter: its reason, or more exactly why its answer was lost.
+    /// Returns the call's key in the protocol meter: its outcome, or a more exact reason of its loss.
     pub(crate) fn meter_key(&self, rules: Rules) -> Reason {
         let reason = self.parse.reason;
         let refused = matches!(
@@ -359,42 +359,43 @@ impl MindInvocation {
     }
 }
 
-/// A round ends.
+/// The end of a round, with the sums of the run so far.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundEnd {
-    /// Which.
+    /// The round, from 1.
     pub round: Round,
-    /// Messages it added.
+    /// The number of messages that the round added.
     pub messages_added: u64,
-    /// These messages.
+    /// The texts of these messages.
     pub pool_delta: Vec<String>,
-    /// Their ids.
+    /// The ids of these messages.
     pub added_ids: Vec<MessageId>,
-    /// How well the round's answers kept to the format.
+    /// The protocol meter of the round.
     pub protocol: Protocol,
     /// Tokens of the run so far.
     pub tokens_total: TokenTotals,
-    /// Dollars of the run so far, if any price is known.
+    /// US dollars of the run so far; `None` if no price is known.
     pub cost_usd_total: Option<f64>,
 }
 
-/// How well answers kept to the format.
+/// The protocol meter: how many answers kept to the format.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Protocol {
-    /// Ended as told.
+    /// Answers in the requested format.
     pub compliant: u64,
-    /// Ended nearly as told.
+    /// Answers that are accepted although their end deviates from the format.
     pub tolerated: u64,
     /// Answers of which nothing was sent because of their form.
     pub lost: u64,
-    /// All calls by what became of them; calls without an answer are in no other number.
+    /// The number of calls by outcome. Failed calls are in no other number.
     pub by_reason: BTreeMap<Reason, u64>,
 }
 
 impl fmt::Display for Protocol {
-    /// `91 % ok, 6 % tolerated, 3 % lost (unterminated 2, no_delimiter 1), 2 calls failed`: shares of the answers.
+    /// Writes `91 % ok, 6 % tolerated, 3 % lost (unterminated 2, no_delimiter 1), 2 calls failed`: shares of the
+    /// answers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answers = self.compliant + self.tolerated + self.lost;
         let failed = self.by_reason.get(&Reason::CallFailed);
@@ -441,7 +442,7 @@ impl Protocol {
         }
     }
 
-    /// Why answers were lost and how many, the commonest first.
+    /// Returns the reasons why answers were lost with their counts, the most frequent first.
     pub fn losses(&self) -> Vec<(Reason, u64)> {
         let counts = self
             .by_reason
@@ -453,35 +454,35 @@ impl Protocol {
     }
 }
 
-/// Tokens of a run.
+/// The tokens of a run.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenTotals {
-    /// Of the prompts.
+    /// The tokens of the prompts.
     pub prompt: u64,
-    /// Of the answers.
+    /// The tokens of the answers.
     pub completion: u64,
 }
 
-/// The run ends.
+/// The end of the run, with its sums.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentEnd {
-    /// Rounds.
+    /// The number of rounds that ended.
     pub total_rounds: u32,
-    /// Messages.
+    /// The number of messages in the pool.
     pub final_pool_size: u64,
-    /// Tokens of all answers.
+    /// The tokens of all answers.
     pub total_tokens: u64,
-    /// `max_rounds`, `silence_rounds`, `loss_above` or `fixed_pool`.
+    /// The rule that ended the run: `max_rounds`, `silence_rounds`, `loss_above` or `fixed_pool`.
     pub stop_reason: String,
-    /// Tokens.
+    /// The tokens of all calls.
     pub tokens: TokenTotals,
-    /// Dollars, if any price is known.
+    /// The cost in US dollars; `None` if no price is known.
     pub cost_usd: Option<f64>,
-    /// How well all answers kept to the format.
+    /// The protocol meter of the run.
     pub protocol: Protocol,
-    /// Calls that failed for good.
+    /// The number of calls that failed after all their attempts.
     pub errors: u64,
 }
 
@@ -489,18 +490,18 @@ pub struct ExperimentEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InterruptCause {
-    /// The process was told to stop.
+    /// A signal or the user stopped the process.
     Signal,
     /// The next call could take more than a cap leaves.
     Cap,
     /// A call failed, or the journal could not be written.
     Error,
-    /// The run reached its limit of time.
+    /// The run reached its limit of wall-clock time.
     Wall,
 }
 
 impl InterruptCause {
-    /// The word in a journal.
+    /// Returns the word in a journal.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Signal => "signal",
@@ -510,7 +511,7 @@ impl InterruptCause {
         }
     }
 
-    /// Returns whether calls in flight get a short time only: after a failure they take as long as they need.
+    /// Returns whether calls in flight get only a short time to end. After a failure they take as long as they need.
     pub(crate) fn hurries(self) -> bool {
         match self {
             Self::Signal | Self::Wall => true,
@@ -519,42 +520,42 @@ impl InterruptCause {
     }
 }
 
-/// The run stops and can go on.
+/// An interruption after which the run can be resumed.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInterrupted {
     /// The round of the next call.
     pub round: Round,
-    /// Its mind.
+    /// The mind of the next call.
     pub next_mind: MindId,
     /// The cause.
     pub cause: InterruptCause,
-    /// In words.
+    /// The cause in words.
     pub detail: String,
-    /// Whether it can go on.
+    /// Whether the run can be resumed.
     pub resumable: bool,
 }
 
-/// The run goes on.
+/// The start of another process that resumes the run.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResumed {
     /// The round of the next call.
     pub round: Round,
-    /// Its mind.
+    /// The mind of the next call.
     pub next_mind: MindId,
-    /// Bytes of a torn last line that were set aside.
+    /// The bytes of an incomplete last line that were moved to another file.
     pub cut_bytes: u64,
-    /// Answers that were paid for and not in the journal yet.
+    /// The number of answers that were paid for and had no event yet.
     pub reused_calls: u64,
     /// The program and its version.
     pub software: String,
-    /// Settings that changed, as `[old, new]`.
+    /// The settings that changed, each as `[old, new]`.
     pub changed: BTreeMap<String, [serde_json::Value; 2]>,
 }
 
 impl RunResumed {
-    /// Returns what a program says that goes on with a run, with settings that change as `[old, new]`; the
+    /// Returns the event of a program that resumes a run with settings that change as `[old, new]`. The
     /// [`Orchestrator`](crate::Orchestrator) fills in the rest.
     pub fn new(
         software: impl Into<String>,
@@ -571,20 +572,20 @@ impl RunResumed {
     }
 }
 
-/// A call failed for good.
+/// A call that failed after all its attempts.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
-    /// In which round.
+    /// The round, from 1.
     pub round: Round,
-    /// Of which mind.
+    /// The mind, from 0.
     pub mind_id: MindId,
     /// The class of the failure.
     pub class: FailureClass,
-    /// What went wrong, without secrets.
+    /// The error message, without secrets.
     pub message: String,
-    /// Every try.
+    /// The attempts of the call, in order.
     pub attempts: Vec<AttemptFacts>,
-    /// No other call would have fared better.
+    /// Whether every other call would fail too.
     pub fatal: bool,
 }

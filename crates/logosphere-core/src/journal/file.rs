@@ -12,7 +12,7 @@ use super::pending::PendingReply;
 use super::sink::{JournalError, JournalSink};
 use crate::config::Durability;
 
-/// A journal in a file, with its spool beside it.
+/// A journal in a file, with its spool in another one.
 #[derive(Debug)]
 pub struct FileJournal {
     journal: Appended,
@@ -30,12 +30,12 @@ struct Appended {
     file: AppendFile,
     /// The file for the thread that syncs it.
     synced: Arc<File>,
-    /// The machine may still lose some of its bytes.
+    /// Whether some written bytes are not yet on the disk.
     unsynced: bool,
 }
 
 impl FileJournal {
-    /// Begins the journal `journal`; there must not be an event in it. What was left of a first line goes.
+    /// Begins the journal `journal`, which must not contain an event. An incomplete first line is removed.
     ///
     /// # Errors
     /// A file that cannot be opened or emptied.
@@ -50,7 +50,7 @@ impl FileJournal {
         Ok(begun)
     }
 
-    /// Goes on with a journal of `seq` lines, the last with this chain.
+    /// Continues a journal of `seq` lines, the last of which has this chain.
     ///
     /// # Errors
     /// A file that cannot be opened.
@@ -110,7 +110,7 @@ impl JournalSink for FileJournal {
 }
 
 impl Appended {
-    /// What was begun and not written to its end would spoil the line behind it, and is cut off.
+    /// Cuts off an incomplete last line, which would spoil the line after it.
     fn open(path: &Path) -> Result<Self, JournalError> {
         let opened = Disk::default().open_append(path);
         let (file, _) = opened.map_err(|source| failed(path, source))?;
@@ -124,7 +124,7 @@ impl Appended {
         })
     }
 
-    /// One write: a process that dies leaves the whole line, or its beginning.
+    /// Writes a line at once, so that a killed process leaves the whole line or its start.
     fn write(&mut self, line: &[u8]) -> Result<(), JournalError> {
         let written = self.file.append(line);
         written.map_err(|source| failed(&self.path, source))?;
@@ -132,7 +132,7 @@ impl Appended {
         Ok(())
     }
 
-    /// Waits on a thread of the pool, so that calls continue meanwhile. What is written stays, also where this fails.
+    /// Syncs the file on a blocking thread, so that calls continue meanwhile. Written bytes stay even if this fails.
     async fn sync(&mut self) -> Result<(), JournalError> {
         if !self.unsynced {
             return Ok(());

@@ -6,12 +6,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::event::{Event, Line};
 
-/// What stands before a line's chain.
+/// The text before a line's chain.
 const CHAIN_FIELD: &str = ",\"chain\":\"";
-/// Hex digits of a chain.
+/// The number of hexadecimal digits of a chain.
 const CHAIN_DIGITS: usize = 32;
 
-/// Adds an event's line and answers its chain. `previous` is the chain of the line before, or the run's id.
+/// Appends the line of an event and returns its chain. `previous` is the chain of the line before, or the run's id.
 pub(crate) fn encode(
     out: &mut Vec<u8>,
     timestamp: &str,
@@ -42,7 +42,7 @@ pub(crate) fn encode(
     chain
 }
 
-/// What ties `line`, up to its chain, to the chain before it.
+/// Returns the chain of `line`, which ends before its chain field: a hash of `previous` and the line.
 pub(super) fn chain(previous: &str, line: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(previous);
@@ -50,14 +50,14 @@ pub(super) fn chain(previous: &str, line: &[u8]) -> String {
     hex::encode(&hash.finalize()[..CHAIN_DIGITS / 2])
 }
 
-/// The part of a line that its chain is made of; none where the line does not end with a chain.
+/// Returns the part of a line that its chain is computed from; `None` if the line does not end with a chain.
 pub(super) fn before_chain(line: &[u8]) -> Option<&[u8]> {
     let end = CHAIN_FIELD.len() + CHAIN_DIGITS + "\"}".len();
     let (before, rest) = line.split_at_checked(line.len().checked_sub(end)?)?;
     (rest.starts_with(CHAIN_FIELD.as_bytes()) && rest.ends_with(b"\"}")).then_some(before)
 }
 
-/// What every line has.
+/// The fields of every line.
 #[derive(Deserialize)]
 pub(super) struct Head {
     pub r#type: String,
@@ -66,7 +66,7 @@ pub(super) struct Head {
     pub chain: String,
 }
 
-/// An event with its line; none for a type that this version does not know.
+/// Returns the event of a line; `None` for a type that this version does not know.
 pub(super) fn decode(head: Head, line: &[u8]) -> Result<Option<Line>, String> {
     fn body<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
         serde_json::from_slice(line).map_err(|_| {
@@ -96,7 +96,7 @@ pub(super) fn decode(head: Head, line: &[u8]) -> Result<Option<Line>, String> {
     }))
 }
 
-/// The chain as it is written behind the first `before` bytes of a line.
+/// Returns the chain that is written after the first `before` bytes of a line.
 pub(super) fn chain_of(line: &[u8], before: usize) -> String {
     let from = before + CHAIN_FIELD.len();
     String::from_utf8_lossy(&line[from..from + CHAIN_DIGITS]).into_owned()

@@ -1,4 +1,4 @@
-//! The journal: one event a line, each tied to all before it, and a spool of answers that wait for their turn.
+//! The journal: one event per line, each tied to all before it, and a spool of answers without an event.
 
 mod event;
 mod failure;

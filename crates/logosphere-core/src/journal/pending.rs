@@ -11,22 +11,22 @@ use crate::pool::{MindId, Round};
 /// An answer that is paid for and may not be in the journal yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingReply {
-    /// In which round.
+    /// The round, from 1.
     pub round: Round,
-    /// Of which mind.
+    /// The mind, from 0.
     pub mind_id: MindId,
-    /// SHA-256 of the request's body: an answer to another question is of no use.
+    /// SHA-256 of the request's body; the answer to another request is not used.
     pub request_sha256: String,
-    /// From the question to the answer.
+    /// Milliseconds from the start of the call to its end.
     pub latency_ms: u64,
-    /// The answer.
+    /// The reply without its attempts.
     pub reply: MindReply,
-    /// Every try.
+    /// All attempts of the call.
     pub attempts: Vec<AttemptFacts>,
 }
 
 impl PendingReply {
-    /// The answer with its tries.
+    /// Returns the reply with its attempts.
     pub fn into_reply(self) -> MindReply {
         MindReply {
             attempts: self.attempts,
@@ -35,10 +35,10 @@ impl PendingReply {
     }
 }
 
-/// The answers of a spool. A last line that was not written to its end holds none, and so does a file that is not there.
+/// Reads the answers of a spool. An incomplete last line is skipped, and a missing file has no answers.
 ///
 /// # Errors
-/// The file cannot be read.
+/// The file exists and cannot be read.
 pub fn read_spool(path: &Path) -> io::Result<Vec<PendingReply>> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,

@@ -6,10 +6,10 @@ use super::event::{Event, ExperimentStart, Line, SCHEMA_VERSION};
 use super::line;
 use super::line::{Head, before_chain, chain, decode};
 
-/// Reads a journal line by line and holds each against the chain.
+/// A reader that reads a journal line by line and checks each line against the chain.
 pub struct Reader<R> {
     input: R,
-    /// Of the line that is read next, from 1.
+    /// The number of the next line, from 1.
     number: u64,
     seq: u64,
     chain: String,
@@ -19,15 +19,15 @@ pub struct Reader<R> {
 /// A line of a journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// From 1.
+    /// The number of the line, from 1.
     pub number: u64,
     /// The bytes, without the line end.
     pub bytes: Vec<u8>,
-    /// What it says; none for a type that this version does not know.
+    /// The event; `None` for a type that this version does not know.
     pub line: Option<Line>,
 }
 
-/// A journal that cannot be read, or is not what was written.
+/// The error of a journal that cannot be read or was altered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -36,11 +36,11 @@ pub enum ReadError {
     Io {
         /// The line, from 1.
         number: u64,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// It has no line.
+    /// The journal has no line.
     #[error("the journal is empty")]
     Empty,
     /// A line is damaged.
@@ -48,15 +48,15 @@ pub enum ReadError {
     Damaged {
         /// The line, from 1.
         number: u64,
-        /// Its type; empty where it cannot be told.
+        /// The type of the line; empty if it is unknown.
         kind: String,
-        /// How.
+        /// The kind of damage.
         damage: CorruptionKind,
     },
 }
 
 impl ReadError {
-    /// Whether the file is whole but not for this program: of an older one, or of a newer version.
+    /// Returns whether the file is intact but of an older program or a newer version.
     pub fn is_foreign(&self) -> bool {
         matches!(
             self,
@@ -68,7 +68,7 @@ impl ReadError {
     }
 }
 
-/// ` (round_start)`, if there is a type.
+/// Returns ` (round_start)`; empty without a type.
 fn named(kind: &str) -> String {
     if kind.is_empty() {
         String::new()
@@ -77,12 +77,14 @@ fn named(kind: &str) -> String {
     }
 }
 
-/// What is wrong with a line.
+/// The damage of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorruptionKind {
-    /// The line end is missing: it was not written to its end.
-    #[error("ends without a line feed, so it was not written to its end; `resume` sets it aside")]
+    /// The line end is missing, so the line is incomplete.
+    #[error(
+        "ends without a line feed, so it was not written to its end; `resume` moves it to another file"
+    )]
     Torn,
     /// The file begins with a byte order mark.
     #[error("begins with a byte order mark: another program has rewritten the file")]
@@ -92,53 +94,53 @@ pub enum CorruptionKind {
         "ends with carriage return and line feed: another program has rewritten the file (git's autocrlf?)"
     )]
     Crlf,
-    /// The journal of another program.
+    /// The journal is one of the Python program.
     #[error(
         "a journal of the Python program of 2026-01-02; analyze, lineage, export and verify --legacy read it"
     )]
     OldProgram,
-    /// It is no event.
-    #[error("is no event: {message}")]
+    /// The line is not an event.
+    #[error("is not an event: {message}")]
     Form {
-        /// What the reader of JSON says.
+        /// The error of the JSON parser.
         message: String,
     },
-    /// The first event is another one.
+    /// The first event is not `experiment_start`.
     #[error("is not experiment_start, with which a journal begins")]
     NoStart,
-    /// A second run in the same file.
+    /// A second run begins in the same file.
     #[error("is a second experiment_start: there is one run in a journal")]
     SecondStart,
-    /// The form is of another version.
+    /// The format has an unknown version.
     #[error(
         "schema_version {found} is {}, which reads {}",
         if *found == 0 { "unknown to this program" } else { "newer than this program" },
         if *found == 0 { format!("1 to {SCHEMA_VERSION}") } else { format!("up to {SCHEMA_VERSION}") }
     )]
     SchemaVersion {
-        /// Which.
+        /// The version.
         found: u32,
     },
     /// Lines are missing or in another order.
     #[error("has seq {found}, expected {expected}: lines are missing or were moved")]
     Seq {
-        /// The number it should have.
+        /// The expected number.
         expected: u64,
-        /// The one it has.
+        /// The number in the line.
         found: u64,
     },
-    /// The line, or one before it, is not the one that was written.
+    /// The line, or one before it, was altered.
     #[error("has chain {found}, expected {expected}: this line was altered")]
     Chain {
-        /// The chain of the bytes that are there.
+        /// The chain computed from the bytes.
         expected: String,
-        /// The one that was written.
+        /// The chain in the line.
         found: String,
     },
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads from the beginning of a journal. The first entry is an [`Event::ExperimentStart`] or an error.
+    /// Returns a reader at the start of a journal. The first entry is an [`Event::ExperimentStart`] or an error.
     pub fn new(input: R) -> Self {
         Self {
             input,
@@ -149,17 +151,17 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// The chain of the last line that was read.
+    /// Returns the chain of the last line that was read.
     pub fn chain(&self) -> &str {
         &self.chain
     }
 
-    /// Lines that were read.
+    /// Returns the number of lines that were read.
     pub fn lines(&self) -> u64 {
         self.number
     }
 
-    /// The next line, or none at the end.
+    /// Reads the next line; `None` at the end.
     ///
     /// # Errors
     /// See [`ReadError`].
@@ -232,7 +234,7 @@ impl<R: BufRead> Reader<R> {
         }))
     }
 
-    /// Holds the line against the chain before it.
+    /// Checks the line against the chain of the line before it.
     fn follow(&mut self, number: u64, kind: &str) -> Result<(), ReadError> {
         let damaged = |damage| ReadError::Damaged {
             number,
@@ -252,7 +254,7 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    /// The first line's event.
+    /// Reads the first line and its event.
     ///
     /// # Errors
     /// See [`ReadError`].
@@ -272,7 +274,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Whether a journal's first line is one of the old program's: it has no version.
+/// Returns whether a journal's first line is one of the old program: it has no version.
 pub fn is_legacy(first_line: &str) -> bool {
     #[derive(Deserialize)]
     struct Start {

@@ -5,31 +5,33 @@ use serde::{Deserialize, Serialize};
 
 use super::event::AttemptFacts;
 
-/// An answer.
+/// A reply of a mind.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MindReply {
-    /// What was written, all of it.
+    /// The whole text of the answer.
     pub text: String,
-    /// The model that says it answered.
+    /// The model that the reply names.
     pub model: String,
-    /// Why the text ends, in llm-client's words; `max_tokens` and `context_window` mean that it was cut.
+    /// The reason for the end of the text, in llm-client's words. `max_tokens` and `context_window` mean that it was
+    /// cut.
     pub finish_reason: Option<String>,
-    /// The same in the server's own words, if it gives any.
+    /// The same in the server's words; `None` if the server gives none.
     #[serde(default)]
     pub finish_raw: Option<String>,
-    /// Tokens.
+    /// The tokens of the call.
     pub tokens: TokenUse,
-    /// The cost, if the price is known; in JSON nano-dollars.
+    /// The cost, in JSON as nano-dollars; `None` if the price is unknown.
     #[serde(rename = "cost_nanos")]
     pub cost: Option<Usd>,
-    /// Every try, the last one is this answer. None for local minds. It is written beside the answer, not in it.
+    /// All attempts, the last of which returned this reply; empty for scripted minds. They are stored next to the
+    /// reply.
     #[serde(skip)]
     pub attempts: Vec<AttemptFacts>,
 }
 
 impl MindReply {
-    /// Returns an answer of a model; whatever else is known of it is set by whoever made it.
+    /// Returns a reply of a model; the caller sets the other fields.
     pub fn new(text: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -43,20 +45,20 @@ impl MindReply {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUse {
-    /// Of the prompt.
+    /// The tokens of the prompt.
     pub prompt: u64,
-    /// Of the answer, reasoning included.
+    /// The tokens of the answer with its reasoning.
     pub completion: u64,
-    /// Of the answer, reasoning alone, if that is known.
+    /// The tokens of the reasoning; `None` if unknown.
     pub reasoning: Option<u64>,
-    /// Of the prompt, read from a cache.
+    /// The prompt tokens that were read from a cache.
     pub cached: u64,
-    /// Nobody who knows counted them.
+    /// Whether the counts are estimates.
     pub estimated: bool,
 }
 
 impl TokenUse {
-    /// Returns counts of a prompt and its answer.
+    /// Returns the counts of a prompt and its answer.
     pub fn new(prompt: u64, completion: u64) -> Self {
         Self {
             prompt,

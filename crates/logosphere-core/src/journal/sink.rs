@@ -9,16 +9,17 @@ use super::event::Event;
 use super::line::encode;
 use super::pending::PendingReply;
 
-/// Where events go.
+/// A destination of events.
 pub trait JournalSink {
-    /// Writes an event. It outlives the process when this returns, and the machine after [`Self::sync`].
+    /// Writes an event. The event survives the end of the process when this returns, and that of the machine after
+    /// [`Self::sync`].
     ///
     /// # Errors
-    /// The event is not written, and nothing may follow it.
+    /// The event is not written, and no other event may follow.
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError>;
 
-    /// Makes all written events and answers outlive the machine, as far as the sink does that. A run waits for this
-    /// before it makes a call that depends on them.
+    /// Makes all written events and answers survive the end of the machine, as far as the sink supports it. A run waits
+    /// for this before it makes a call that depends on them.
     ///
     /// # Errors
     /// They are written, but the machine may lose them.
@@ -26,35 +27,35 @@ pub trait JournalSink {
         future::ok(()).boxed()
     }
 
-    /// Keeps an answer until its event is written; as safe as an event.
+    /// Keeps an answer until its event is written, as safely as an event.
     ///
     /// # Errors
-    /// It is not kept.
+    /// The answer is not kept.
     fn spool(&mut self, answer: &PendingReply) -> Result<(), JournalError> {
         let _ = answer;
         Ok(())
     }
 
-    /// Says that all answers have their events, and that these are safe.
+    /// Drops the kept answers, because all of them have events on the disk.
     ///
     /// # Errors
-    /// What was kept for them cannot be given up.
+    /// The kept answers cannot be dropped.
     fn settle(&mut self) -> Result<(), JournalError> {
         Ok(())
     }
 }
 
-/// Events in memory, as the bytes a file would have.
+/// A journal in memory, with the bytes that a file would have.
 #[derive(Debug, Clone, Default)]
 pub struct MemJournal {
-    /// The lines.
+    /// The bytes of all lines.
     pub bytes: Vec<u8>,
     seq: u64,
     chain: String,
 }
 
 impl MemJournal {
-    /// Goes on behind a journal of `lines` whole lines, the last with this chain.
+    /// Continues a journal of `lines` complete lines, the last of which has this chain.
     pub fn resumed(journal: &[u8], lines: u64, chain: &str) -> Self {
         Self {
             bytes: journal.to_vec(),
@@ -75,13 +76,13 @@ impl JournalSink for MemJournal {
     }
 }
 
-/// The journal, or what belongs to it, cannot be written.
+/// The error of a file of the journal that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", path.display())]
 pub struct JournalError {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Why.
+    /// The error of the system.
     #[source]
     pub source: io::Error,
 }

@@ -1,4 +1,4 @@
-//! Everything that is measured on a run, as one result.
+//! The analysis of a run: all measures as one result.
 
 use std::collections::BTreeSet;
 
@@ -14,24 +14,24 @@ use crate::measures::nulls::{MIN_RUNS, Null, NullBand, NullModel, null_bands};
 use crate::pool::Round;
 use crate::verify::Transcript;
 
-/// The version of the form of an [`Analysis`].
+/// The version of the format of an [`Analysis`].
 const SCHEMA_VERSION: u32 = 1;
 
-/// What an analysis is to contain.
+/// The contents of an analysis.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnalysisPlan {
-    /// The messages that each value is measured on.
+    /// The messages that each value is computed from.
     pub window: Window,
-    /// Whether only texts of equal number and length are compared.
+    /// Whether only samples of equal number and length are compared.
     pub matched: bool,
-    /// The null model to hold the run against.
+    /// The null model to compare the run with.
     pub null: Option<Null>,
-    /// How many runs of it are made, at least [`MIN_RUNS`].
+    /// The number of runs of the null model, at least [`MIN_RUNS`].
     pub null_runs: u32,
-    /// Where their random choices come from.
+    /// The random seed of the runs of the null model.
     pub null_seed: u64,
-    /// How many of the messages that most come from are named.
+    /// The number of messages with most descendants that are listed.
     pub top: usize,
 }
 
@@ -48,84 +48,84 @@ impl Default for AnalysisPlan {
     }
 }
 
-/// Everything that is measured on a run. The same run and plan give the same bytes.
+/// The measures of a run. The same run and plan give the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Analysis {
-    /// The version of this form: 1.
+    /// The version of this format: 1.
     pub schema_version: u32,
     /// The crate and its version.
     pub software: String,
-    /// The run's seed; random choices of intervals and trends come from it.
+    /// The random seed of the run, which intervals and trends also use.
     pub seed: u64,
-    /// How random choices are made.
+    /// The generator of random numbers.
     pub rng: &'static str,
-    /// Resamples of an interval.
+    /// The number of resamples of an interval.
     pub resamples: usize,
-    /// Orders that the p value of a trend is taken from.
+    /// The number of permutations for the p value of a trend.
     pub permutations: usize,
-    /// The models that answered, by name.
+    /// The models that answered, sorted by name.
     pub models: Vec<String>,
-    /// Minds.
+    /// The number of minds.
     pub minds: u32,
-    /// Messages that each reads, at most.
+    /// The largest number of messages that a mind reads in a call.
     pub samples: usize,
-    /// Messages that can be read.
+    /// The size of the active pool.
     pub active: usize,
-    /// In which order minds read and write.
+    /// The order in which minds read and write.
     pub scheduling: Scheduling,
-    /// Rounds that ended.
+    /// The number of rounds that ended.
     pub rounds: usize,
-    /// The messages that each value is measured on.
+    /// The messages that each value is computed from.
     pub window: Window,
-    /// The sizes that texts were brought to; none if they were left as they are.
+    /// The size of the samples if all are equal; `None` if all texts are used.
     pub matched: Option<Match>,
     /// The null model.
     pub null: Option<NullFacts>,
-    /// What was measured.
+    /// The metrics.
     pub metrics: Vec<Measured>,
-    /// How much was said.
+    /// The volume of text.
     pub volume: Volume,
-    /// When the seeds left the window.
+    /// The round in which the last seed message left the window.
     pub seed_exit: SeedExit,
-    /// Who comes from whom.
+    /// The summary of descent.
     pub lineage: LineageSummary,
 }
 
-/// The null model that a run is held against.
+/// The null model that a run is compared with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NullFacts {
-    /// Its name.
+    /// The name of the model.
     pub model: &'static str,
-    /// The share of messages that are new in it; none where that means nothing.
+    /// The share of new messages in the model; `None` for models without one.
     pub mu: Option<f64>,
-    /// Runs of it.
+    /// The number of its runs.
     pub runs: u32,
-    /// Where their random choices come from.
+    /// The random seed of its runs.
     pub seed: u64,
 }
 
-/// A metric over the rounds, and what it comes to.
+/// A metric over the rounds, with its mean and trend.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measured {
-    /// Its name.
+    /// The name of the metric.
     pub name: Metric,
-    /// What it is, in words.
+    /// The definition in words.
     pub definition: &'static str,
-    /// How texts are compared; none where they are not.
+    /// The encoder that texts are compared by; `None` if texts are not compared.
     pub encoder: Option<&'static str>,
-    /// What a value is measured on: `active` or `rounds:R` for windows, `round` for what a round added.
+    /// The window of a value: `active` or `rounds:R`; `round` for the messages of one round.
     pub window: String,
-    /// Whether it was measured on texts of equal number and length.
+    /// Whether it was measured on samples of equal number and length.
     pub matched: bool,
-    /// How many rounds have a value.
+    /// The number of rounds with a value.
     pub n: usize,
     /// The mean of the rounds' values.
     pub mean: Option<f64>,
     /// The 95 % interval of the mean, by a moving-block bootstrap over rounds.
     pub interval: Option<Interval>,
-    /// Whether the value goes up or down with the rounds.
+    /// The trend of the values over the rounds.
     pub trend: Option<Trend>,
-    /// The mean among those of the null model.
+    /// The position of the mean among the means of the null model.
     pub null: Option<NullBand>,
     /// The value of each round.
     pub points: Vec<MeasuredPoint>,
@@ -134,18 +134,18 @@ pub struct Measured {
 /// The value of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeasuredPoint {
-    /// Which round, from 1.
+    /// The round, from 1.
     pub round: Round,
-    /// How many texts it was measured on.
+    /// The number of texts that it was computed from.
     pub n: usize,
-    /// The value; none where there is too little to measure.
+    /// The value; `None` if there are too few texts.
     pub value: Option<f64>,
-    /// The value among those of the null model.
+    /// The position of the value among the values of the null model.
     pub null: Option<NullBand>,
 }
 
 impl Analysis {
-    /// That of a run.
+    /// Analyzes a run.
     pub fn of(run: &Transcript, plan: &AnalysisPlan) -> Self {
         let matched = plan
             .matched
@@ -191,17 +191,18 @@ impl Analysis {
         }
     }
 
-    /// What a metric came to.
+    /// Returns the result of a metric.
     pub fn metric(&self, metric: Metric) -> Option<&Measured> {
         self.metrics.iter().find(|measured| measured.name == metric)
     }
 
-    /// The result in a sentence; `None` if no round has enough texts. It names no trend: rounds share messages, so runs in which
-    /// nothing is selected have one too often.
+    /// Returns the result in a sentence; `None` if no round has enough texts.
+    ///
+    /// The sentence names no trend. Rounds share messages, so runs without selection often have a trend too.
     pub fn sentence(&self) -> Option<String> {
         let measure = self.metric(Metric::TfidfSimilarity)?;
         let mean = measure.mean?;
-        // The null model takes every variant of a text for a new one, so nothing follows from a distance to it.
+        // The null model counts every variant of a text as a new text, so a distance from it proves nothing.
         let compared = measure.null.map_or(
             "",
             |_| " Null model of copying: variants count as new texts; no verdict.",

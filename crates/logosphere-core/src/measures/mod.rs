@@ -1,4 +1,4 @@
-//! What is measured on a run, and what chance alone would give.
+//! The measures of a run, and the null models that they are compared with.
 
 mod analysis;
 pub mod lineage;

@@ -11,8 +11,7 @@ use crate::format::Prompt;
 use crate::journal::{AttemptFacts, FailureClass};
 use crate::pool::{MindId, Round};
 
-/// All that a mind is told: the prompt and how to answer. Who it is, when it is and which round it is have no place in
-/// it.
+/// The whole input of a mind: the prompt and the model settings. It has no field for an identity, a time or a round.
 #[derive(Debug, Clone)]
 pub struct MindInput {
     prompt: Prompt,
@@ -20,23 +19,23 @@ pub struct MindInput {
 }
 
 impl MindInput {
-    /// What is asked of one mind.
+    /// Returns the input of one call.
     pub fn new(prompt: Prompt, model: Arc<ModelSettings>) -> Self {
         Self { prompt, model }
     }
 
-    /// The text.
+    /// Returns the prompt.
     pub fn prompt(&self) -> &Prompt {
         &self.prompt
     }
 
-    /// Model, token limit and options, the same in every call of a run.
+    /// Returns model, token limit and options, which are the same in every call of a run.
     pub fn model(&self) -> &ModelSettings {
         &self.model
     }
 }
 
-/// What stays on this context of a call.
+/// The facts of a call that are never sent.
 #[derive(Debug, Clone)]
 pub struct CallContext {
     nonce: [u8; 32],
@@ -45,7 +44,7 @@ pub struct CallContext {
 }
 
 impl CallContext {
-    /// That of mind `mind` (from 0) in round `round` (from 1).
+    /// Returns the context of mind `mind` (from 0) in round `round` (from 1).
     pub fn new(seed: u64, round: Round, mind: MindId) -> Self {
         let mut hash = Sha256::new();
         hash.update(format!("logosphere/side/v1\n{seed}\n{round}\n{mind}"));
@@ -56,44 +55,44 @@ impl CallContext {
         }
     }
 
-    /// Randomness of this call: SHA-256 of `logosphere/side/v1`, seed, round and mind as decimals, each after a line
-    /// feed.
+    /// Returns random bytes of this call: the SHA-256 of `logosphere/side/v1`, seed, round and mind as decimals,
+    /// separated by line feeds.
     pub fn nonce(&self) -> &[u8; 32] {
         &self.nonce
     }
 
-    /// `round/mind`: tells equal requests apart in a recording.
+    /// Returns `round/mind`, which distinguishes equal requests in a recording.
     pub fn call_key(&self) -> &str {
         &self.call_key
     }
 
-    /// The number of the attempt that the call is at, from 1, kept by a mind that tries more than once.
+    /// Returns the number of the current attempt, from 1. A mind that retries updates it.
     pub fn attempt(&self) -> &Arc<AtomicU32> {
         &self.attempt
     }
 }
 
-/// A request as it goes out, or as it would.
+/// A request as it is sent, or as it would be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireRequest {
-    /// The body.
+    /// The body of the request.
     pub body: Vec<u8>,
     /// Names and values of the headers in the order sent; a value that is secret is shown as its SHA-256.
     pub headers: Vec<(String, String)>,
 }
 
-/// A call without an answer.
+/// The error of a call without an answer.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message}")]
 pub struct MindError {
     /// The class of the failure.
     pub class: FailureClass,
-    /// What went wrong, without secrets.
+    /// The error message, without secrets.
     pub message: String,
-    /// No other call would fare better.
+    /// Whether every other call would fail too.
     pub fatal: bool,
-    /// Every try.
+    /// The attempts of the call, in order.
     pub attempts: Vec<AttemptFacts>,
 }
 
@@ -117,7 +116,7 @@ impl MindError {
 }
 
 impl WireRequest {
-    /// What a server of chat completions would be sent, for minds that are programs.
+    /// Returns the request that a server of chat completions would receive, for scripted minds.
     pub fn local(input: &MindInput) -> Self {
         #[derive(Serialize)]
         struct Body<'a> {

@@ -1,4 +1,4 @@
-//! Language models behind `llm-client` as minds.
+//! Minds that call a language model through `llm-client`.
 
 use async_trait::async_trait;
 use llm_client::{Block, Client, Error, ErrorClass, Request, Sampling, Warning};
@@ -12,17 +12,17 @@ const MOST_COMPLETION: u64 = 10_000_000;
 const MOST_PROMPT: u64 = 1_000_000_000;
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
+/// A mind that calls a model through a client, with the client's retries, budget, recording and replay.
 ///
-/// The client must send neither a count of retries nor anything else that differs from call to call
-/// ([`llm_client::RetryPolicy::send_count`] off): the run would refuse to go on.
+/// The client must send no count of retries and nothing else that differs between calls
+/// ([`llm_client::RetryPolicy::send_count`] off). Otherwise the run stops at the first such request.
 pub struct LlmMind {
     client: Client,
     label: String,
 }
 
 impl LlmMind {
-    /// Minds that are asked through `client`; `label` names the provider in the journal.
+    /// Returns minds that call a model through `client`; `label` names the provider in the journal.
     pub fn new(client: Client, label: impl Into<String>) -> Self {
         Self {
             client,
@@ -91,7 +91,7 @@ impl Mind for LlmMind {
     }
 }
 
-/// Replaces counts that cannot be true by estimates from the texts; whether there were any.
+/// Replaces impossible counts by estimates from the texts. Returns whether there were any.
 fn replace_absurd(tokens: &mut TokenUse, input: &MindInput, answer: &str) -> bool {
     let estimate = |bytes: usize| (bytes as u64).div_ceil(BYTES_PER_TOKEN);
     let limit = u64::from(input.model().token_limit);
@@ -112,7 +112,7 @@ fn replace_absurd(tokens: &mut TokenUse, input: &MindInput, answer: &str) -> boo
     absurd
 }
 
-/// The server's own word for the end of an answer, from the body of its response.
+/// Returns the server's word for the end of an answer, from the body of its response.
 fn finish_raw(body: &str) -> Option<String> {
     let body: serde_json::Value = serde_json::from_str(body).ok()?;
     let word = body
@@ -161,7 +161,7 @@ fn mind_error(error: &Error) -> MindError {
     }
 }
 
-/// Returns whether every other call would fail too. A cap is not fatal: it has a cause of its own.
+/// Returns whether every other call would fail too. A cap is not fatal, because it is a separate cause.
 fn is_fatal(class: ErrorClass) -> bool {
     match class {
         ErrorClass::Auth

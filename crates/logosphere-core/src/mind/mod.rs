@@ -1,4 +1,4 @@
-//! Who answers: what a mind is asked, what it says, and what goes wrong.
+//! The interface to minds: their input, their reply and their errors.
 
 mod call;
 #[cfg(feature = "llm")]
@@ -17,25 +17,27 @@ pub(crate) use local::invented;
 pub use local::{LocalMind, LocalMindKind, LocalMindParameter, MindSpecError, local_mind};
 pub(crate) use template::PROBE;
 
-/// Somebody who reads a prompt and writes an answer.
+/// A mind: an agent that reads a prompt and writes an answer.
 ///
-/// All minds of a run are asked through one `Mind`: they are strangers without memory, so nothing tells them apart.
+/// All minds of a run are called through one `Mind`. They have no memory and no identity.
 #[async_trait]
 pub trait Mind: Send + Sync {
-    /// What the journal calls it, such as `openrouter` or `copier:mu=0.05`. Never sent.
+    /// Returns the name for the journal, such as `openrouter` or `copier:mu=0.05`. It is never sent.
     fn label(&self) -> &str;
 
-    /// What [`Mind::respond`] would send, byte for byte. Local minds send nothing: theirs is what a server of chat
-    /// completions would be sent.
+    /// Returns the request that [`Mind::respond`] would send, byte for byte.
+    ///
+    /// A scripted mind sends nothing; it returns the request that a server of chat completions would receive.
     ///
     /// # Errors
-    /// A request that cannot be made.
+    /// The request cannot be built.
     fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
         Ok(WireRequest::local(input))
     }
 
-    /// The answer to `input`. `context` is randomness for minds that are programs; one that asks a model must not let any
-    /// of it out.
+    /// Returns the answer to `input`.
+    ///
+    /// `context` has random numbers for scripted minds. A mind that calls a model must not send any of it.
     async fn respond(
         &self,
         input: &MindInput,

@@ -8,15 +8,16 @@ use crate::config::{Options, Settings};
 use crate::format::{PromptRole, SystemPrompt, format_prompt};
 use crate::journal::RequestTemplate;
 
-/// A text that no request holds by itself.
+/// A text that no request contains by chance.
 pub(crate) const PROBE: &str = "logosphere-probe-8c1f6d0e";
 
 impl RequestTemplate {
-    /// What every request of `mind` looks like under these settings, found by asking how a certain text would be sent.
-    /// `dialect` says how the server is spoken to. Nothing is sent.
+    /// Returns the constant part of every request of `mind` under these settings. Nothing is sent.
+    ///
+    /// It is found by building the request for a probe text. `dialect` is the protocol of the server.
     ///
     /// # Errors
-    /// A request that cannot be made, or one that does not hold the user's text exactly once.
+    /// The request cannot be built, or it does not contain the user's text exactly once.
     pub fn of(mind: &dyn Mind, settings: &Settings, dialect: &str) -> Result<Self, MindError> {
         let prompt = settings.prompt();
         let probe = match prompt.role() {
@@ -45,7 +46,7 @@ impl RequestTemplate {
         })
     }
 
-    /// The body of a request with this text of the user.
+    /// Returns the body of a request with this text of the user.
     pub fn fill(&self, user: &str) -> Vec<u8> {
         let [before, after] = &self.body;
         let mut body = Vec::with_capacity(before.len() + user.len() + user.len() / 8 + after.len());

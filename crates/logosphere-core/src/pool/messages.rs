@@ -1,4 +1,4 @@
-//! The pool: every message in the order it came, and the tail of it that minds can see.
+//! The pool: every message in the order of arrival. Its newest messages are the active pool, which minds can read.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -8,26 +8,26 @@ use crate::format::{ParseMode, holds_delimiter, is_blank};
 
 pub use super::number::MessageId;
 
-/// What a pool remembers.
+/// The messages that a pool keeps in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Retention {
-    /// Every message.
+    /// The pool keeps every message.
     #[default]
     All,
-    /// Those that minds can see: memory depends on their number only.
+    /// The messages of the active pool, so that memory use depends on its size only.
     Active,
 }
 
-/// Where a message comes from.
+/// The source of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It was there before the first round.
+    /// A seed message.
     Seed,
-    /// A mind sent it.
+    /// A message that a mind sent.
     Mind,
 }
 
-/// Messages, append-only. Texts are never altered, joined or told apart from equal ones.
+/// An append-only list of messages. Texts are never altered or merged, and equal texts stay separate messages.
 ///
 /// ```
 /// use logosphere_core::pool::{Origin, Pool, Retention};
@@ -49,34 +49,34 @@ pub struct Pool {
     mode: ParseMode,
     texts: Texts,
     seeds: u64,
-    /// The view that must stay readable although it may have moved out of the tail.
+    /// A view whose texts stay in memory although it may have left the active pool.
     pinned: Option<ActiveView>,
 }
 
-/// The messages that could be seen at one moment.
+/// The active pool at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveView(Range<u64>);
 
-/// Why a message cannot be added, or a history not be read.
+/// The error of a message that cannot be added, or of a history that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// Nobody could tell it from the end of an answer.
+    /// The message is blank, so it could not be distinguished from the end of an answer.
     #[error("a message of white space alone cannot be in the pool")]
     Blank,
-    /// It would be read as two messages.
+    /// The message contains a delimiter line, so it would be read as two messages.
     #[error("a message that holds a delimiter line cannot be in the pool: {start:?}")]
     Delimiter {
-        /// How it begins, 40 characters at most.
+        /// The start of the message, at most 40 characters.
         start: String,
     },
-    /// A pool with [`Retention::Active`] has no history.
+    /// The pool was made with [`Retention::Active`], so it has no history.
     #[error("the pool keeps active messages only; the history is in the journal")]
     HistoryNotKept,
 }
 
 impl Pool {
-    /// An empty pool of which the newest `max_active` messages can be seen.
+    /// Returns an empty pool whose active pool is the newest `max_active` messages.
     pub fn new(max_active: usize, keep: Retention) -> Self {
         Self {
             max_active,
@@ -93,7 +93,7 @@ impl Pool {
         }
     }
 
-    /// The rules by which a line is a delimiter. Default: [`ParseMode::Lenient`].
+    /// Sets the rules by which a line is a delimiter. Default: [`ParseMode::Lenient`].
     #[must_use]
     pub fn mode(mut self, mode: ParseMode) -> Self {
         self.mode = mode;
@@ -122,24 +122,24 @@ impl Pool {
         Ok(id)
     }
 
-    /// `min(k, active)` messages in the order drawn, each at most once, all orders equally likely.
+    /// Draws `min(k, active)` messages in random order, each at most once; all orders are equally likely.
     pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MessageId> {
         self.snapshot().sample(k, rng)
     }
 
-    /// A message's text; none once it is forgotten.
+    /// Returns the text of a message; `None` if it is no longer in memory.
     pub fn text(&self, id: MessageId) -> Option<&str> {
         self.texts.get(id)
     }
 
-    /// What can be seen, oldest first.
+    /// Returns the ids of the active pool, oldest first.
     pub fn active(&self) -> impl ExactSizeIterator<Item = MessageId> {
         let range = self.active_range();
         let first = range.start;
         (0..self.active_len()).map(move |offset| MessageId(first + offset as u64))
     }
 
-    /// Every message, oldest first.
+    /// Returns the ids of all messages, oldest first.
     ///
     /// # Errors
     /// [`PoolError::HistoryNotKept`].
@@ -150,39 +150,39 @@ impl Pool {
         }
     }
 
-    /// Messages that were ever added.
+    /// Returns the number of messages that were added.
     pub fn len(&self) -> u64 {
         self.texts.len()
     }
 
-    /// Whether nothing was ever added.
+    /// Returns whether no message was added.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Messages that were there before the first round.
+    /// Returns the number of seed messages.
     pub fn seeds(&self) -> u64 {
         self.seeds
     }
 
-    /// Messages that can be seen.
+    /// Returns the number of messages in the active pool.
     pub fn active_len(&self) -> usize {
         let range = self.active_range();
         (range.end - range.start) as usize
     }
 
-    /// What can be seen now, for sampling from it later.
+    /// Returns the active pool as it is now, for samples that are drawn later.
     pub fn snapshot(&self) -> ActiveView {
         ActiveView(self.active_range())
     }
 
-    /// Keeps the texts of a view readable until [`Pool::unpin`]. What another view kept goes.
+    /// Keeps the texts of a view in memory until [`Pool::unpin`]. It replaces the view that was pinned before.
     pub fn pin(&mut self, view: ActiveView) {
         self.pinned = Some(view);
         self.forget();
     }
 
-    /// Lets the pinned view go.
+    /// Releases the pinned view.
     pub fn unpin(&mut self) {
         self.pinned = None;
         self.forget();
@@ -201,7 +201,7 @@ impl Pool {
 }
 
 impl ActiveView {
-    /// As [`Pool::sample`], from this view.
+    /// Draws from this view, as [`Pool::sample`] does from the pool.
     pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MessageId> {
         let active = (self.0.end - self.0.start) as usize;
         let offsets = draw(k, active, rng).into_iter();
@@ -209,7 +209,7 @@ impl ActiveView {
     }
 }
 
-/// Where the texts are.
+/// The storage of the texts.
 #[derive(Debug, Clone)]
 enum Texts {
     Arena(Arena),
@@ -253,21 +253,21 @@ impl Texts {
     }
 }
 
-/// Texts one after another in large pieces, with eight bytes for each to find it again.
+/// Texts one after another in large chunks, with an offset of eight bytes for each text.
 #[derive(Debug, Clone, Default)]
 struct Arena {
     chunks: Vec<String>,
     places: Vec<TextOffset>,
 }
 
-/// Where a text begins. It ends where the next one of its chunk begins.
+/// The start of a text. It ends where the next text of its chunk begins.
 #[derive(Debug, Clone, Copy)]
 struct TextOffset {
     chunk: u32,
     start: u32,
 }
 
-/// The size of a chunk. A longer text has one of its own.
+/// The size of a chunk in bytes. A longer text has a separate chunk.
 const CHUNK: usize = 1 << 20;
 
 impl Arena {

@@ -1,10 +1,10 @@
-//! Numbers of rounds, minds and messages, which cannot be taken for one another. In JSON they are plain numbers.
+//! Numbers of rounds, minds and messages as separate types. In JSON they are plain numbers.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of a round: 1 is the first, and 0 the time before it, when the seeds came.
+/// The number of a round, from 1; 0 for the time before the first round, when the seed messages were added.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -16,7 +16,7 @@ pub struct Round(pub u32);
 )]
 pub struct MindId(pub u32);
 
-/// The number of a message, from 0, seeds first.
+/// The number of a message, from 0; seed messages are first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct MessageId(pub u64);
 
@@ -27,7 +27,7 @@ impl Round {
         Self(self.0.saturating_add(1))
     }
 
-    /// Returns how many rounds come before this one.
+    /// Returns the number of rounds before this one.
     pub fn before(self) -> u32 {
         self.0.saturating_sub(1)
     }
@@ -40,19 +40,19 @@ impl MindId {
         Self(self.0.saturating_add(1))
     }
 
-    /// Returns the minds from this one on, of so many.
+    /// Returns the minds from this one on, of `minds` minds.
     pub fn of(self, minds: u32) -> impl Iterator<Item = Self> {
         (self.0..minds).map(Self)
     }
 }
 
 impl MessageId {
-    /// Returns the number of the message at a place among all messages.
+    /// Returns the id of the message at this index among all messages.
     pub fn at(place: usize) -> Self {
         Self(place as u64)
     }
 
-    /// Returns the place among all messages.
+    /// Returns the index among all messages.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -95,7 +95,7 @@ impl fmt::Display for MessageId {
 }
 
 impl fmt::Debug for MessageId {
-    /// As the number, for lists of messages in errors.
+    /// Writes the number alone, for lists of messages in errors.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

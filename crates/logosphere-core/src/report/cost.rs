@@ -1,4 +1,4 @@
-//! What a run took.
+//! The section about cost and tokens.
 
 use report_kit::{Axis, Cell, Plot, Section, Series};
 
@@ -32,7 +32,7 @@ pub(super) fn section(data: &ReportData) -> Section {
         ("Latency, 95 of 100 below, ms", latency(0.95)),
     ]);
     let section = if facts.estimated {
-        section.text("Tokens are estimates: nobody who knows counted them.")
+        section.text("Token counts are estimates.")
     } else {
         section
     };

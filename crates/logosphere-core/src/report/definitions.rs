@@ -1,4 +1,4 @@
-//! The definition of each measure, interval and null model.
+//! The section with the definitions of measures, intervals and null models.
 
 use report_kit::{Cell, Section, Table};
 

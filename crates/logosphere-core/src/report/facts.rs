@@ -1,4 +1,4 @@
-//! What a journal says of a run beside its messages.
+//! The facts of a journal besides its messages.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -13,76 +13,76 @@ use crate::pool::{Retention, Round};
 use crate::state::{RunState, dollars};
 use crate::verify::{Fold, Observer, ResumeError, Transcript};
 
-/// What a journal says of a run beside its messages.
+/// The facts of a journal besides its messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunFacts {
-    /// How it began.
+    /// The first event.
     pub start: ExperimentStart,
-    /// The settings, as they were at the end.
+    /// The settings at the end.
     pub settings: Settings,
-    /// When the first event was written, as it is written.
+    /// The time of the first event as it is written.
     pub began: String,
-    /// The same of the last.
+    /// The time of the last event as it is written.
     pub ended: String,
-    /// How it ended.
+    /// The end of the run.
     pub end: RunEnd,
-    /// How often it was gone on with.
+    /// The number of times that it was resumed.
     pub resumed: u64,
-    /// How well all answers kept to the format.
+    /// The protocol meter of all answers.
     pub protocol: Protocol,
-    /// The same for each model that answered.
+    /// The protocol meter of each model that answered.
     pub by_model: BTreeMap<String, Protocol>,
-    /// Silences that may have been meant as messages.
+    /// The number of silent answers that may have been intended as messages.
     pub suspects: u64,
-    /// How often each note was made.
+    /// The number of answers with each note.
     pub notes: BTreeMap<Note, u64>,
-    /// Each round that ended.
+    /// The rounds that ended.
     pub rounds: Vec<RoundFacts>,
-    /// Calls that failed for good, by the kind of failure.
+    /// The number of calls that failed after all their attempts, by class.
     pub failures: BTreeMap<&'static str, u64>,
-    /// Tries beyond the first of their calls.
+    /// The number of attempts after the first of their calls.
     pub retries: u64,
-    /// Tokens.
+    /// The tokens of all calls.
     pub tokens: TokenTotals,
-    /// Some of them nobody counted who knows.
+    /// Whether some token counts are estimates.
     pub estimated: bool,
-    /// Dollars, if any price is known.
+    /// The cost in US dollars; `None` if no price is known.
     pub cost_usd: Option<f64>,
-    /// Lines of the journal.
+    /// The number of lines of the journal.
     pub lines: u64,
-    /// What ties the last of them to all before it.
+    /// The chain of the last line.
     pub chain: String,
 }
 
 /// A round that ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundFacts {
-    /// Which, from 1.
+    /// The round, from 1.
     pub round: Round,
-    /// How well its answers kept to the format.
+    /// The protocol meter of the round.
     pub protocol: Protocol,
     /// Tokens of the run so far.
     pub tokens: TokenTotals,
-    /// Dollars of the run so far, if any price is known.
+    /// US dollars of the run so far; `None` if no price is known.
     pub cost_usd: Option<f64>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnd {
-    /// For this reason.
+    /// The run ended for this reason.
     Ended(String),
-    /// It stopped and can go on.
+    /// The run was interrupted and can be resumed.
     Interrupted(RunInterrupted),
-    /// The journal does not say: the run is under way, or was cut off.
+    /// The journal has no end: the run is in progress or was killed.
     Open,
 }
 
 impl RunFacts {
-    /// Reads a journal, to its end or to a last line that was not written to its end.
+    /// Reads a journal to its end or to an incomplete last line.
     ///
     /// # Errors
-    /// As of [`Transcript::read`].
+    /// See [`Transcript::read`].
     pub fn read(journal: impl BufRead) -> Result<(Self, Transcript), ResumeError> {
         let fold = Fold::keeping(journal, Retention::Active)?.until_torn();
         let mut seen = FactCollector {
@@ -125,7 +125,7 @@ impl RunFacts {
         Rules::of(self.start.schema_version)
     }
 
-    /// Answers: calls that did not fail.
+    /// Returns the number of answers: calls that did not fail.
     pub fn answers(&self) -> u64 {
         self.protocol.compliant + self.protocol.tolerated + self.protocol.lost
     }

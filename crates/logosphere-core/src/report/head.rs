@@ -1,4 +1,4 @@
-//! What stands at the top: what came out, and what to know before believing it.
+//! The top of the page: the result, and what to know before trusting it.
 
 use report_kit::{Cell, Section, Status};
 
@@ -8,7 +8,7 @@ use super::shown::{counted, percent};
 use crate::config::Scheduling;
 use crate::format::{Note, without_signature};
 
-/// Answers from which on a loss is worth a warning, and the share of them that is.
+/// The number of answers from which on a loss is worth a warning, and the share of lost answers that is.
 const ENOUGH: u64 = 20;
 const MANY: f64 = 0.1;
 
@@ -24,7 +24,7 @@ pub(super) fn title(data: &ReportData) -> String {
     format!("Logosphere: {minds}, {rounds}, {}{offline}", who(data))
 }
 
-/// Who answered.
+/// Returns the name of the model or scripted mind.
 fn who(data: &ReportData) -> &str {
     let settings = &data.facts.settings;
     match &settings.mind {
@@ -33,7 +33,7 @@ fn who(data: &ReportData) -> &str {
     }
 }
 
-/// The result in a few sentences.
+/// Returns the result in a few sentences.
 pub(super) fn lead(data: &ReportData) -> String {
     let (facts, run) = (&data.facts, &data.transcript);
     let written = (run.messages.len() - run.seeds) as u64;
@@ -61,7 +61,7 @@ pub(super) fn lead(data: &ReportData) -> String {
     sentences.join(" ")
 }
 
-/// The section of what a reader should know before believing the rest, if there is anything.
+/// Returns the section with caveats; `None` without any.
 pub(super) fn caveats(data: &ReportData) -> Option<Section> {
     let notices = notices(data);
     let section = Section::new("Caveats").anchor("caveats");
@@ -88,7 +88,7 @@ fn notices(data: &ReportData) -> Vec<(Status, String)> {
         RunEnd::Interrupted(stop) => notices.push((
             Status::Caution,
             format!(
-                "The run was interrupted before mind {} of round {} ({}): {}. `logosphere resume` goes on.",
+                "The run was interrupted before mind {} of round {} ({}): {}. `logosphere resume` continues it.",
                 stop.next_mind, stop.round, stop.cause.as_str(), stop.detail
             ),
         )),
@@ -197,7 +197,7 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
     ];
     if facts.resumed > 0 {
         shown.push((
-            "Went on",
+            "Resumed",
             Cell::text(counted(facts.resumed, "time", "times")),
         ));
     }

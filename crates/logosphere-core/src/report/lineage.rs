@@ -1,4 +1,4 @@
-//! Who comes from whom.
+//! The section about descent.
 
 use report_kit::{Axis, Cell, Plot, Section, Series};
 

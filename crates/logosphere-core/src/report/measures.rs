@@ -1,4 +1,4 @@
-//! Every measure beside its null model.
+//! The section with each measure and its null model.
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 
@@ -8,7 +8,7 @@ use super::shown::{drawn, number, stride};
 use crate::measures::Measured;
 use crate::measures::metrics::Metric;
 
-/// The similarity of the texts by round with its null band, if there was enough to measure.
+/// Returns the plot of the similarity by round with its null band; `None` if there is too little text.
 pub(super) fn similarity(data: &ReportData) -> Option<Plot> {
     let measured = data.analysis.metric(Metric::TfidfSimilarity)?;
     (measured.n > 0).then(|| plot(measured))
@@ -21,7 +21,7 @@ pub(super) fn section(data: &ReportData) -> Section {
         analysis.active
     ));
     let section = match &analysis.null {
-        None => section.text("No null model was made beside them."),
+        None => section.text("They are not compared with a null model."),
         Some(null) => section.text(format!(
             "The null model of each measure was run {} times; the definitions say how.",
             null.runs
@@ -137,12 +137,12 @@ fn plot(measured: &Measured) -> Plot {
     plot
 }
 
-/// The name of a measure in words, with its name in results.
+/// Returns the title of a measure, with its name in results.
 pub(super) fn title(metric: Metric) -> String {
     format!("{} ({metric})", capital(metric.title()))
 }
 
-/// The text with a large first letter.
+/// Returns the text with a capital first letter.
 pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(char::to_uppercase);

@@ -1,4 +1,4 @@
-//! Every message and every answer, to look through.
+//! The browser of messages and answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,27 +11,27 @@ use crate::format::{Reason, Spans, is_blank, parse_in_run};
 use crate::pool::MessageId;
 use crate::verify::MindCall;
 
-/// Bytes that the answers and what is said of them may take. A longer run shows its beginning and its end.
+/// The largest size of the answers with their descriptions in bytes. A longer run shows its start and its end.
 const BUDGET: usize = 4_000_000;
-/// What an item takes beside its answer, about.
+/// The approximate size of an item without its answer in bytes.
 const OVERHEAD: usize = 130;
-/// Children of a message that are shown.
+/// The number of children of a message that are shown.
 const CHILDREN: usize = 20;
 
-/// The browser of messages, and which of them are in it.
+/// The browser of messages, and the index of its items.
 pub(super) struct MessageBrowser {
     browser: Browser,
-    /// The place of each message.
+    /// The index of the item of each message.
     places: BTreeMap<MessageId, usize>,
     /// The calls without a message.
     silent: BTreeSet<usize>,
     left_out: usize,
 }
 
-/// An item, before its relatives have places.
+/// An item before the items of its relatives have an index.
 enum BrowserItem {
     Message(MessageId),
-    /// An answer of which nothing was sent.
+    /// A call without a message.
     Call(usize),
 }
 
@@ -156,7 +156,7 @@ impl MessageBrowser {
         }
     }
 
-    /// Adds an answer with its parts coloured; where its messages stand in it.
+    /// Adds an answer with its parts coloured. Returns its index and the ranges of its messages.
     fn add_answer(&mut self, data: &ReportData, call: &MindCall) -> (usize, Vec<Range<usize>>) {
         let settings = &data.facts.start.effective.settings;
         let (mode, signature) = (settings.parse_mode, &settings.init_signature);
@@ -167,7 +167,7 @@ impl MessageBrowser {
         (self.browser.text(&call.raw, marks), parsed.spans.blocks)
     }
 
-    /// The section with the browser.
+    /// Returns the section with the browser.
     pub(super) fn section(self) -> Section {
         let section = Section::new("Messages").anchor("messages").text(
             "Every answer as it came, and every seed. The parts of an answer are coloured; the frame is around the message itself. The words of the search box may stand in the answer, its facts or its name.",
@@ -187,7 +187,7 @@ impl MessageBrowser {
         section.browser(self.browser)
     }
 
-    /// A message's name, as a way to it if it is here.
+    /// Returns the name of a message, as a link if it is in the browser.
     pub(super) fn link(&self, id: MessageId) -> Cell {
         if self.places.contains_key(&id) {
             Cell::link(id.to_string(), message_anchor(id))
@@ -196,7 +196,7 @@ impl MessageBrowser {
         }
     }
 
-    /// A call's name, as a way to its first message or to its answer if that is here.
+    /// Returns the name of a call, as a link to its first message or to its answer if that is in the browser.
     pub(super) fn link_call(&self, data: &ReportData, call: usize) -> Cell {
         let facts = &data.transcript.calls[call];
         let name = format!("{}/{}", facts.round, facts.mind);
@@ -230,7 +230,7 @@ fn notes(call: &MindCall) -> Value {
     Value::Text(names.join(", "))
 }
 
-/// A value's name in a journal.
+/// Returns the word of a value in a journal.
 pub(super) fn name(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
@@ -238,7 +238,7 @@ pub(super) fn name(value: &impl Serialize) -> String {
     }
 }
 
-/// The parts of an answer and what they are, in order.
+/// Returns the parts of an answer and their meaning, in order.
 fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Status)> {
     let sent = if reason == Reason::Ok {
         Status::Good
@@ -269,7 +269,7 @@ fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Status)> {
     marks
 }
 
-/// The first children of each message by best parents.
+/// Returns the first children of each message by best parents.
 fn children(data: &ReportData) -> Vec<Vec<MessageId>> {
     let nodes = data.lineage.nodes();
     let mut children = vec![Vec::new(); nodes.len()];
@@ -289,7 +289,7 @@ struct ShownItems {
     left_out: usize,
 }
 
-/// What the browser shows: everything, or as much of the beginning and of the end as fits.
+/// Returns the items of the browser: all, or as many of the start and the end as fit.
 fn shown(data: &ReportData) -> ShownItems {
     let run = &data.transcript;
     // Seeds, then each call: its messages, or itself. With the bytes of each.

@@ -1,4 +1,4 @@
-//! A run as one page for a browser: what came out first, what it rests on after it, every message at the end.
+//! The report of a run: a page with the result first, then its basis, then every message.
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));

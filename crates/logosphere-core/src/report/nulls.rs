@@ -1,11 +1,11 @@
-//! What each measure is held against.
+//! The null model of each measure.
 
 use crate::measures::metrics::Metric;
 use crate::measures::nulls::Null;
 use crate::measures::{Analysis, AnalysisPlan, NullFacts, compare};
 use crate::verify::Transcript;
 
-/// Messages that most come from, in a summary.
+/// The number of messages with most descendants in a summary.
 const TOP: usize = 20;
 
 /// The null models of a page. The first one is that of most measures.
@@ -15,7 +15,7 @@ const NULLS: [Null; 3] = [
     Null::Permutation,
 ];
 
-/// What a measure is held against. What a null model keeps as it is says nothing beside it.
+/// Returns the null model of a measure; `None` if no null model changes it.
 pub(super) fn null_of(metric: Metric) -> Option<Null> {
     match metric {
         // Who copies decides how much there is of each text.
@@ -38,7 +38,7 @@ pub(super) fn null_of(metric: Metric) -> Option<Null> {
     }
 }
 
-/// Everything that is measured on a run, each measure beside so many runs of its null model; none if that is 0.
+/// Returns the analysis of a run with `null_runs` runs of the null model of each measure; 0 for none.
 pub(super) fn analysed(run: &Transcript, null_runs: u32) -> Analysis {
     let plan = AnalysisPlan {
         null_runs,

@@ -6,9 +6,9 @@ use super::data::ReportData;
 use super::messages::MessageBrowser;
 use super::{cost, definitions, head, lineage, measures, protocol, seeds, settings};
 
-/// The page of a run: one file, nothing asked of a network, the same bytes for the same journal.
+/// Returns the page of a run: one file that uses no network, with the same bytes for the same journal.
 ///
-/// Everything that a mind, a seed or a setting says is text on it and nothing else.
+/// Texts of minds, seed messages and settings are escaped, so they cannot be read as anything but text.
 pub fn page(data: &ReportData) -> Page {
     let messages = MessageBrowser::of(data);
     let mut page = Page::new(head::title(data)).lead(head::lead(data));

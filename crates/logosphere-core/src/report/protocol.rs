@@ -13,7 +13,7 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let section = Section::new("Protocol")
         .anchor("protocol")
         .text(format!(
-            "{}. An answer is ok when it ends as minds are told, tolerated when it nearly does, and lost when nothing of it was sent because of its form. Calls without an answer are in no share.",
+            "{}. An answer is ok when it ends as the system prompt asks, tolerated when it nearly does, and lost when nothing of it was sent because of its form. Calls without an answer are in no share.",
             facts.protocol
         ));
     let section = models(section, data);
@@ -119,12 +119,12 @@ fn remark(note: Note) -> &'static str {
         Note::LenientEnd => "ended by a single last delimiter line",
         Note::NearDelimiter => "a line that may have been meant as a delimiter",
         Note::ReasoningTag => "a message holds <think> or </think>",
-        Note::TextAfterEnd => "text behind the end that is no signature; not sent",
-        Note::ToleratedDelimiter => "a delimiter line with white space behind it",
+        Note::TextAfterEnd => "text after the end that is not a signature; not sent",
+        Note::ToleratedDelimiter => "a delimiter line with white space after it",
     }
 }
 
-/// The meter by round, if it changes.
+/// Returns the plot of the meter by round; `None` if it is constant.
 fn by_round(data: &ReportData) -> Option<Plot> {
     let share = |part: fn(&Protocol) -> u64| {
         let rounds = drawn(&data.facts.rounds);

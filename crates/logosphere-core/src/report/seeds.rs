@@ -1,4 +1,4 @@
-//! What became of the seeds.
+//! The section about the descendants of seed messages.
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
@@ -7,9 +7,9 @@ use super::messages::MessageBrowser;
 use super::shown::{drawn, number};
 use crate::pool::{MessageId, Round};
 
-/// Seeds with a curve of their own.
+/// The largest number of seed messages with a curve.
 const CURVES: usize = 6;
-/// Rows of a table.
+/// The largest number of rows of a table.
 const ROWS: usize = 100;
 
 pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {

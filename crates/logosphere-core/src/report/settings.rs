@@ -1,4 +1,4 @@
-//! Every setting, and how to check the run.
+//! The sections with all settings and with the commands that check the run.
 
 use report_kit::{Cell, Section};
 use serde_json::Value;
@@ -19,12 +19,12 @@ pub(super) fn section(data: &ReportData) -> Section {
         .facts(shown)
         .code("The system prompt", &facts.start.system_prompt)
         .code(
-            "The body of every request; the prompt stands at \u{2026}",
+            "The body of every request, with \u{2026} in place of the prompt",
             body,
         )
 }
 
-/// Names and values, those of inner objects with the outer name before theirs.
+/// Appends names and values; those of inner objects get the outer name as a prefix.
 fn flatten(name: &str, value: &Value, out: &mut Vec<(String, Cell)>) {
     match value {
         Value::Object(object) => {

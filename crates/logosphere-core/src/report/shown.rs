@@ -2,27 +2,27 @@
 
 use report_kit::{Cell, Section, Table};
 
-/// Points of a curve.
+/// The largest number of points of a curve.
 const DRAWN: usize = 100;
 
-/// Every how many rounds are drawn, so that a curve has no more points than a screen shows.
+/// Returns the interval between the rounds that are drawn, so that a curve has a limited number of points.
 pub(super) fn stride(rounds: usize) -> usize {
     rounds.div_ceil(DRAWN).max(1)
 }
 
-/// What is drawn of a curve over all rounds; the last one always is.
+/// Returns the drawn points of a curve over all rounds; the last one is always drawn.
 pub(super) fn drawn<T>(rounds: &[T]) -> impl Iterator<Item = &T> {
     let stride = stride(rounds.len());
     let first = rounds.len().saturating_sub(1) % stride;
     rounds.iter().skip(first).step_by(stride)
 }
 
-/// "1 call", "3 calls".
+/// Returns a count with its noun: "1 call", "3 calls".
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A share as percent, with one digit where that says more than none.
+/// Returns a share as percent, with one digit if it is small.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0 %".to_owned();
@@ -32,7 +32,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
     format!("{share:.digits$} %")
 }
 
-/// The section with a table, if the table has rows.
+/// Returns the section with a table; without rows there is none.
 pub(super) fn filled<const N: usize>(
     section: Section,
     title: &str,
@@ -46,7 +46,7 @@ pub(super) fn filled<const N: usize>(
     section.table(Table::new(title, columns).rows(rows))
 }
 
-/// A number, if there is one.
+/// Returns a cell with a number; empty for `None`.
 pub(super) fn number(value: Option<f64>, digits: u8) -> Cell {
     value.map_or(Cell::Missing, |value| Cell::number(value, digits))
 }

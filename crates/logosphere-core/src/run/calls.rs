@@ -19,36 +19,36 @@ use crate::mind::{CallContext, Mind, MindError};
 use crate::pool::{MindId, Round};
 use crate::state::{CallPlan, Outcome, Step};
 
-/// A call that has come back.
+/// A call that has returned.
 struct CompletedCall {
     planned: CallPlan,
     answer: Result<MindReply, MindError>,
     latency_ms: u64,
-    /// It waits in the spool.
+    /// Whether the answer is in the spool.
     spooled: bool,
 }
 
-/// The calls of a round that have come back, and the consequences for the rest of it.
+/// The calls of a round that have returned, and their effects on the rest of the round.
 #[derive(Default)]
 struct Back {
-    /// Calls of which nothing is written yet.
+    /// Calls that returned and are neither in the journal nor in the spool.
     arrived: Vec<CompletedCall>,
-    /// Calls whose turn has not come, by their minds.
+    /// Calls that returned before an earlier mind's call, by mind.
     returned: BTreeMap<MindId, CompletedCall>,
-    /// The machine may still lose something that was written.
+    /// Whether some written data is not yet on the disk.
     unsafe_now: bool,
     /// The answer whose event could not be written.
     unwritten: Option<PendingReply>,
     stop: Option<Stop>,
-    /// A call has stopped the run: a resumed run makes it again, and the answers after it wait in the spool.
+    /// Whether a call has stopped the run. A resumed run makes that call again, and later answers stay in the spool.
     closed: bool,
-    /// A call has come back that will stop the run when its turn comes.
+    /// Whether a call has returned that will stop the run when its event is written.
     halted: bool,
 }
 
 impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
-    /// Asks the minds that are left in the open round: as many at the same time as the scheduling allows, written down
-    /// in their order.
+    /// Calls the remaining minds of the open round, as many at once as the scheduling allows. Their events are written
+    /// in the order of the minds.
     pub(super) async fn call_minds(
         &mut self,
         show: &mut impl FnMut(Progress<'_>),
@@ -169,10 +169,10 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
     }
 }
 
-/// When each call in flight began, and the number of its attempt, by mind.
+/// The start time of each call in flight in milliseconds, and the number of its attempt, by mind.
 type Begun = BTreeMap<MindId, (u64, Arc<AtomicU32>)>;
 
-/// The call of this round that has been in flight for longest.
+/// Returns the notice about the call of this round that has been in flight for longest.
 fn oldest(begun: &Begun, clock: &impl EventClock, round: Round) -> Option<Progress<'static>> {
     let (mind, (begun, attempt)) = begun.iter().min_by_key(|(_, (begun, _))| *begun)?;
     Some(Progress::Waiting {
@@ -183,7 +183,7 @@ fn oldest(begun: &Begun, clock: &impl EventClock, round: Round) -> Option<Progre
     })
 }
 
-/// Waits for this time, or for ever.
+/// Waits for this duration; without one, forever.
 async fn after(time: Option<Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,
@@ -207,7 +207,7 @@ async fn ask<M: Mind, C: EventClock>(
     }
 }
 
-/// The answer of a call, as the spool has it; `None` for a failed call.
+/// Returns the answer of a call in the form of the spool; `None` for a failed call.
 fn paid(call: &CompletedCall) -> Option<PendingReply> {
     let reply = call.answer.as_ref().ok()?;
     Some(PendingReply {
@@ -221,7 +221,7 @@ fn paid(call: &CompletedCall) -> Option<PendingReply> {
 }
 
 impl<J: JournalSink, C: EventClock> Recorder<J, C> {
-    /// Holds the request that a mind is about to send against the one that should be sent.
+    /// Compares the request that a mind is about to send with the expected one.
     fn check(&mut self, planned: &CallPlan, mind: &impl Mind) -> Result<(), RunError> {
         if !self.control.check_leaks {
             return Ok(());
@@ -244,7 +244,8 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
         Ok(())
     }
 
-    /// Writes down the calls whose turn has come, and keeps the answers of the others. Returns the events, to be shown.
+    /// Writes the events of the calls that are next in order, and keeps the other answers in the spool. Returns the
+    /// events.
     fn write_down(&mut self, back: &mut Back) -> Result<Vec<Event>, RunError> {
         for call in back.arrived.drain(..) {
             let stops = |error: &MindError| error.fatal || error.class == FailureClass::CAP;
@@ -276,7 +277,7 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
         Ok(told)
     }
 
-    /// Waits until the machine cannot lose what was written; calls in flight continue.
+    /// Waits until all written data is on the disk; calls in flight continue.
     async fn wait_for_the_disk(
         &mut self,
         back: &mut Back,
@@ -304,7 +305,8 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
         }
     }
 
-    /// Keeps every paid answer that has no event, as far as the disk takes them: the run ends by an error.
+    /// Keeps every paid answer without an event in the spool as far as the disk accepts it, because an error ends the
+    /// run.
     fn keep_all(&mut self, back: &mut Back) {
         for call in back.arrived.iter_mut().chain(back.returned.values_mut()) {
             let _ = self.keep(call);
@@ -314,7 +316,7 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
         }
     }
 
-    /// Keeps an answer whose turn has not come: it is paid for. Returns whether that took a write.
+    /// Keeps an answer that is not next in order, because it is paid for. Returns whether it was written.
     fn keep(&mut self, call: &mut CompletedCall) -> Result<bool, RunError> {
         let Some(answer) = paid(call).filter(|_| !call.spooled) else {
             return Ok(false);
@@ -362,7 +364,7 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
         Ok(None)
     }
 
-    /// Whether a failed call stops the run.
+    /// Returns the cause if a failed call stops the run.
     fn stop_after(&self, error: &MindError) -> Option<Stop> {
         let settings = self.state.settings();
         if error.fatal || settings.on_error == OnError::Stop {
@@ -377,7 +379,7 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
     }
 }
 
-/// What is different about a request from what it should be.
+/// Returns the first difference of a request from the expected one.
 fn difference(template: &RequestTemplate, expected: &[u8], found: &[u8]) -> String {
     let at = (expected.iter().zip(found))
         .position(|(expected, found)| expected != found)
@@ -389,7 +391,7 @@ fn difference(template: &RequestTemplate, expected: &[u8], found: &[u8]) -> Stri
     let place = if at < template.body[0].len() {
         "before the prompt"
     } else {
-        "in the prompt or behind it"
+        "in the prompt or after it"
     };
     let (expected, found) = (part(expected), part(found));
     format!("{place}, byte {at}: expected {expected:?}, found {found:?}")

@@ -1,4 +1,4 @@
-//! What a caller passes to a run and gets back from it.
+//! The controls, the notices and the results of a run.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,27 +13,26 @@ use crate::mind::MindError;
 use crate::pool::{MindId, Round};
 use crate::state::{RunState, StateError};
 
-/// The time, as whoever runs the experiment has it. It is written beside what happened and decides nothing but the
-/// cap on it.
+/// The clock of the caller. Times are recorded next to the events and affect the wall-clock limit only.
 pub trait EventClock: Send + Sync {
-    /// The time of day.
+    /// Returns the time of day.
     fn now(&self) -> Timestamp;
 
-    /// Milliseconds since a moment of the clock's own choice; they never go back.
+    /// Returns the milliseconds since an arbitrary start. They never decrease.
     fn monotonic_ms(&self) -> u64;
 }
 
-/// What decides when a run stops, beside its settings.
+/// The controls of a run in this process, in addition to its settings.
 #[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct RunControl {
-    /// Stops the run: nothing new is begun, and what is under way is waited for, ten seconds at most.
+    /// Stops the run: no call is begun, and calls in flight get ten seconds to end.
     pub cancel: CancellationToken,
-    /// Hold each request against what it should be before it is sent.
+    /// Whether each request is compared with the expected one before it is sent.
     pub check_leaks: bool,
     /// The signal that cancelled the run, such as `SIGTERM`, for the journal.
     pub signal: Arc<OnceLock<&'static str>>,
-    /// Milliseconds that the run took in earlier processes; for the cap on time.
+    /// The milliseconds that the run took in earlier processes, for the wall-clock limit.
     pub spent_ms: u64,
 }
 
@@ -48,76 +47,78 @@ impl Default for RunControl {
     }
 }
 
-/// How a run ended.
+/// The result of a run in this process.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunSummary {
-    /// It is over.
+    /// The run has ended.
     Ended {
-        /// Why.
+        /// The rule that ended the run.
         stop_reason: String,
-        /// Calls that failed for good.
+        /// The number of calls that failed after all their attempts.
         errors: u64,
     },
-    /// It can go on.
+    /// The run was interrupted and can be resumed.
     Interrupted(RunInterrupted),
 }
 
-/// What a round came to.
+/// The result of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RoundSummary {
-    /// It ended.
+    /// The round ended.
     Ended(RoundEnd),
-    /// The run stopped in it.
+    /// The run was interrupted in the round.
     Interrupted(RunInterrupted),
 }
 
-/// What is shown while a run goes on.
+/// A progress notice of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// A call failed for good, and that was written down.
+    /// A call failed after all its attempts, and its event was written.
     Failed(&'a CallError),
-    /// A call was written down; with it its key in the protocol meter.
+    /// The event of a call was written; the second field is its key in the protocol meter.
     Called(&'a MindInvocation, Reason),
-    /// No call has come back for a second or more.
+    /// No call has returned for a second or more.
     Waiting {
         /// The round of the oldest call in flight.
         round: Round,
-        /// Its mind.
+        /// The mind of the call.
         mind: MindId,
         /// The time since it began.
         since: Duration,
         /// The number of its attempt, from 1.
         attempt: u32,
     },
-    /// A round was.
+    /// The event of a round's end was written.
     Round(&'a RoundEnd, &'a RunState),
 }
 
-/// A run that cannot go on in this process.
+/// The error that ends a run in this process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// An event cannot be written. No call was begun after that.
+    /// An event cannot be written. No call was begun after it.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// An event does not follow from those before it: a fault of this program.
+    /// An event does not follow from those before it, which is a defect of this program.
     #[error("the run contradicts itself")]
     State(#[from] StateError),
-    /// A request is not what it should be, and was not sent.
-    #[error("a request to mind {mind} in round {round} would tell more than it may: {what}")]
+    /// A request differs from the expected one and was not sent.
+    #[error(
+        "a request to mind {mind} in round {round} differs from the expected one and was not sent: {what}"
+    )]
     Leak {
-        /// In which round.
+        /// The round, from 1.
         round: Round,
-        /// Of which mind.
+        /// The mind, from 0.
         mind: MindId,
-        /// What is different.
+        /// The difference.
         what: String,
     },
-    /// A run cannot have these settings. Nothing was written.
+    /// The settings are not allowed for a run. Nothing was written.
     #[error(transparent)]
     Settings(#[from] ConfigError),
-    /// No request can be made.
+    /// The mind cannot build a request.
     #[error("no request can be made")]
     Request(#[from] MindError),
 }

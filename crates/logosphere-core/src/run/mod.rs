@@ -1,4 +1,4 @@
-//! Asks the minds, round by round, and writes down what happens before anything depends on it.
+//! The orchestrator: calls the minds round by round and writes each event before anything depends on it.
 
 mod calls;
 mod control;

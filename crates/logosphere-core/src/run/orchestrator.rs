@@ -15,29 +15,29 @@ use crate::pool::{MindId, Round};
 use crate::state::{RunState, StateError, Step};
 use crate::verify::ResumedRun;
 
-/// How long calls under way are waited for after a signal, or when the time is up.
+/// The time to wait for calls in flight after a signal, or when the wall-clock limit is reached.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The interval between two notices about a call without a reply.
+/// The interval between two progress notices about a call without a reply.
 pub(super) const TICK: Duration = Duration::from_secs(1);
 
-/// Runs an experiment: asks its minds and writes its journal.
+/// The runner of an experiment: it calls the minds and writes the journal.
 ///
-/// Minds, journal and clock are passed in; nothing else is touched. Drop the future at any moment: what was written
-/// can be resumed.
+/// Minds, journal and clock are passed in; nothing else is used. The future can be dropped at any moment: everything
+/// that was written can be resumed.
 pub struct Orchestrator<M, J, C> {
     pub(super) mind: M,
     pub(super) clock: Arc<C>,
     pub(super) recorder: Recorder<J, C>,
-    /// Answers of an earlier process that wait for their turn.
+    /// Answers of an earlier process that have no event yet.
     pub(super) spooled: BTreeMap<(Round, MindId), PendingReply>,
 }
 
 impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
-    /// Begins a run: writes its first event.
+    /// Begins a run and writes its first event.
     ///
     /// # Errors
-    /// The event cannot be written, or a seed cannot be in the pool. The settings are taken as they are.
+    /// The event cannot be written, or the pool refuses a seed message. The settings are not checked.
     pub fn start(
         start: ExperimentStart,
         mind: M,
@@ -53,10 +53,11 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
         Ok(begun)
     }
 
-    /// Goes on with a run: writes the event that says so.
+    /// Resumes a run and writes the event of it.
     ///
     /// # Errors
-    /// The event cannot be written, it changes what cannot change, or [`Settings::validate`](crate::Settings::validate) refuses the new settings.
+    /// The event cannot be written, it changes a setting that cannot change, or
+    /// [`Settings::validate`](crate::Settings::validate) refuses the new settings.
     pub fn resume(
         resumption: ResumedRun,
         mut resumed: RunResumed,
@@ -103,7 +104,7 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
         }
     }
 
-    /// Spooled answers to the questions that will be asked. Of a round that reads one by one, only the first question
+    /// Returns the number of pending replies that answer the next calls. With sequential scheduling only the next call
     /// is known.
     fn usable(&self) -> usize {
         let state = &self.recorder.state;
@@ -123,27 +124,27 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
             .count()
     }
 
-    /// The state of the run.
+    /// Returns the state of the run.
     pub fn state(&self) -> &RunState {
         &self.recorder.state
     }
 
-    /// The journal, when all is done.
+    /// Returns the journal and drops the run.
     pub fn into_journal(self) -> J {
         self.recorder.journal
     }
 
-    /// Runs to the end, or until the run stops. `show` is told what was written.
+    /// Runs to the end or to an interruption. `show` receives a notice of each written event.
     ///
     /// # Errors
-    /// See [`RunError`]; the journal then holds all that happened.
+    /// See [`RunError`]. The journal then contains every event up to the error.
     pub async fn run(
         &mut self,
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RunSummary, RunError> {
         let done = self.rounds(show).await;
         if let Err(error) = &done {
-            // For whoever reads the journal; the error itself is what is reported, also where this cannot be written.
+            // The journal should name the error; the caller reports the error itself, even if this write fails.
             let _ = self
                 .recorder
                 .interrupt(Stop::new(InterruptCause::Error, error.to_string()));
@@ -175,7 +176,7 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
         }
     }
 
-    /// Runs the next round, or the rest of the one that was begun.
+    /// Runs the next round, or the rest of the open one.
     ///
     /// # Errors
     /// See [`RunError`].

@@ -7,23 +7,23 @@ use super::control::{EventClock, RunControl, RunError};
 use crate::journal::{Event, InterruptCause, JournalSink, RunInterrupted};
 use crate::state::RunState;
 
-/// What is written, and where that leads. Apart from who is asked, so that events can be written while calls are under
-/// way.
+/// The journal and the state of a run. It is separate from the mind, so that events are written while calls are in
+/// flight.
 pub(super) struct Recorder<J, C> {
     pub(super) journal: J,
     pub(super) clock: Arc<C>,
     pub(super) state: RunState,
     pub(super) control: RunControl,
-    /// Those of the first request: they are the same in every one.
+    /// The headers of the first request; all requests have the same.
     pub(super) headers: Option<Vec<(String, String)>>,
-    /// When this process began, by the clock.
+    /// The time when this process began, in milliseconds of the clock.
     pub(super) begun_ms: u64,
-    /// The spool contains answers.
+    /// Whether the spool contains answers.
     pub(super) spooled: bool,
 }
 
 impl<J: JournalSink, C: EventClock> Recorder<J, C> {
-    /// Whether the run was cancelled, or has taken as long as it may.
+    /// Returns the cause if the run was cancelled or has reached its wall-clock limit.
     pub(super) fn stop_cause(&self) -> Option<Stop> {
         if self.control.cancel.is_cancelled() {
             let name = self.control.signal.get().copied();
@@ -39,7 +39,7 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
         })
     }
 
-    /// What is left of the time that the run may take.
+    /// Returns the rest of the wall-clock time of the run; `None` without a limit.
     pub(super) fn time_left(&self) -> Option<Duration> {
         let most = self.state.settings().caps.max_wall?;
         let here = self.clock.monotonic_ms().saturating_sub(self.begun_ms);
@@ -60,13 +60,13 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
         Ok(interrupted)
     }
 
-    /// Writes an event, then takes it in.
+    /// Writes an event, then applies it to the state.
     pub(super) fn commit(&mut self, event: &Event) -> Result<(), RunError> {
         self.write(event)?;
         Ok(self.state.apply(event)?)
     }
 
-    /// Waits for the disk; the first of both errors is returned.
+    /// Waits for the disk. Of two errors the earlier one is returned.
     pub(super) async fn synced<T>(&mut self, done: Result<T, RunError>) -> Result<T, RunError> {
         let synced = self.journal.sync().await;
         let done = done?;
@@ -80,7 +80,7 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
     }
 }
 
-/// Why a run stops.
+/// The cause of an interruption, with details.
 pub(super) struct Stop {
     pub(super) cause: InterruptCause,
     pub(super) detail: String,

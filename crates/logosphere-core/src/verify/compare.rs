@@ -1,4 +1,4 @@
-//! Whether two journals tell of the same run.
+//! The comparison of two journals.
 
 use std::io::BufRead;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::journal::{Line, ReadError, Reader};
 
-/// Fields that say when, where and how hard, and not what.
+/// Fields about time, place and effort, which are ignored.
 const IGNORED_FIELDS: [&str; 7] = [
     "timestamp",
     "seq",
@@ -16,7 +16,7 @@ const IGNORED_FIELDS: [&str; 7] = [
     "attempts",
     "software",
 ];
-/// Settings that change nothing of what happens. The hash is of the file that holds them.
+/// Settings that do not affect the events. The hash is that of the file with all settings.
 const IGNORED_SETTINGS: [&str; 6] = [
     "concurrency",
     "durability",
@@ -25,34 +25,35 @@ const IGNORED_SETTINGS: [&str; 6] = [
     "software",
     "config_sha256",
 ];
-/// Events of processes, not of the run.
+/// Events of processes, which are ignored.
 const IGNORED_EVENTS: [&str; 3] = ["run_interrupted", "run_resumed", "error"];
 
-/// What a comparison of two journals found.
+/// The result of comparing two journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
-    /// They tell the same, in so many events.
+    /// The journals are equal, with this number of events.
     Equal(u64),
-    /// They do not.
+    /// The journals differ; this is the first difference.
     Different(Difference),
 }
 
-/// The first thing that two journals tell differently.
+/// The first difference of two journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The lines, from 1; none where a journal has ended.
+    /// The lines, from 1; `None` where a journal has ended.
     pub lines: [Option<u64>; 2],
-    /// The field, such as `parse.reason`; `type` where the events are of different types.
+    /// The field, such as `parse.reason`; `type` if the events are of different types.
     pub field: String,
-    /// What each says.
+    /// The value in each journal.
     pub values: [String; 2],
 }
 
-/// Compares the canonical forms of two journals: all events but those of processes, without times, chain, tries and
-/// settings that change nothing.
+/// Compares the canonical forms of two journals: all events except those of processes.
+///
+/// Times, chain, attempts and settings that do not affect the events are left out.
 ///
 /// # Errors
-/// One of them cannot be read: which (0 or 1), and why.
+/// A journal cannot be read: its index (0 or 1) and the error.
 pub fn compare(a: impl BufRead, b: impl BufRead) -> Result<Comparison, (usize, ReadError)> {
     let (mut a, mut b) = (Reader::new(a), Reader::new(b));
     let mut events = 0;
@@ -90,7 +91,7 @@ pub fn compare(a: impl BufRead, b: impl BufRead) -> Result<Comparison, (usize, R
     }
 }
 
-/// The next event that belongs to the run, with its line.
+/// Returns the next event of the run with its line.
 fn canonical(reader: &mut Reader<impl BufRead>) -> Result<Option<(u64, Value)>, ReadError> {
     while let Some(entry) = reader.next_entry()? {
         if let Some(Line { event, .. }) = &entry.line
@@ -115,7 +116,7 @@ fn strip(value: &mut Value, names: &[&str]) {
     }
 }
 
-/// Where two values differ first, and what they are there.
+/// Returns the path of the first difference of two values, and both values there.
 pub(crate) fn first_difference(a: &Value, b: &Value) -> Option<(String, String, String)> {
     let below = |name: String, found: Option<(String, String, String)>| {
         found.map(|(path, a, b)| {
@@ -154,7 +155,7 @@ pub(crate) fn first_difference(a: &Value, b: &Value) -> Option<(String, String, 
     }
 }
 
-/// A value as a message shows it: JSON, 200 characters at most.
+/// Returns a value for a message: JSON, at most 200 characters.
 fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(200) {

@@ -1,4 +1,4 @@
-//! The one reading of a journal's events: each line is held against the chain and applied to the state of the run.
+//! The fold over a journal: each line is checked against the chain and applied to the state of the run.
 
 use std::io::BufRead;
 
@@ -10,8 +10,8 @@ use crate::journal::{
 use crate::pool::Retention;
 use crate::state::{RunState, StateError};
 
-/// A consumer of the events of a journal. `state` is the run before the event; what can be read from the state after the
-/// last event is not collected again.
+/// An observer of the events of a journal. `state` is the run before the event. Sums that the state has after the last
+/// event are not collected again.
 pub(crate) trait Observer {
     /// A call, in line `number` of the journal.
     fn on_call(&mut self, _call: &MindInvocation, _number: u64, _state: &RunState) {}
@@ -19,7 +19,7 @@ pub(crate) trait Observer {
     /// A round ended.
     fn on_round(&mut self, _end: &RoundEnd, _state: &RunState) {}
 
-    /// A call failed for good.
+    /// A call failed after all its attempts.
     fn on_error(&mut self, _error: &CallError) {}
 
     /// The run was interrupted.
@@ -32,10 +32,10 @@ pub(crate) trait Observer {
     fn on_end(&mut self, _end: &ExperimentEnd) {}
 }
 
-/// Observes nothing.
+/// An observer that ignores all events.
 impl Observer for () {}
 
-/// The first and the last of a journal that was read.
+/// The result of reading a journal: its first event and its last state.
 pub(crate) struct Folded {
     pub(crate) start: Box<ExperimentStart>,
     /// The run after the last event.
@@ -44,7 +44,7 @@ pub(crate) struct Folded {
     pub(crate) lines: u64,
     /// The chain of the last line.
     pub(crate) chain: String,
-    /// The time of the first event, as it is written.
+    /// The time of the first event as it is written.
     pub(crate) began: String,
     /// The time of the last event.
     pub(crate) ended: String,
@@ -95,8 +95,8 @@ impl<R: BufRead> Fold<R> {
         })
     }
 
-    /// Takes a last line that was not written to its end for the end of the journal: the run is under way, or was cut off,
-    /// and all lines before it are whole.
+    /// Accepts an incomplete last line as the end of the journal. The run is in progress or was killed, and all lines
+    /// before it are complete.
     pub(crate) fn until_torn(self) -> Self {
         Self {
             allows_torn: true,
@@ -104,12 +104,12 @@ impl<R: BufRead> Fold<R> {
         }
     }
 
-    /// The first event.
+    /// Returns the first event.
     pub(crate) fn start(&self) -> &ExperimentStart {
         &self.start
     }
 
-    /// Reads to the end.
+    /// Reads to the end and notifies the observer of each event.
     pub(crate) fn run(mut self, observer: &mut impl Observer) -> Result<Folded, ResumeError> {
         let (mut lines, mut ended) = (1, self.began.clone());
         while let Some(Entry { number, line, .. }) = self.next()? {
@@ -159,7 +159,7 @@ fn show(observer: &mut impl Observer, event: &Event, number: u64, state: &RunSta
     }
 }
 
-/// The time that the processes of a run worked on it.
+/// The wall-clock time of all processes of a run.
 #[derive(Default)]
 struct Time {
     spent_ms: u64,

@@ -1,4 +1,5 @@
-//! Journals of the program of 2026-01-02: no numbers, no chain, local time. They are checked as far as they can be.
+//! Journals of the Python program of 2026-01-02, which have no line numbers, no chain and local times. As much as
+//! possible is checked.
 
 use std::fmt::Debug;
 use std::io::{self, BufRead};
@@ -9,69 +10,69 @@ use super::transcript::{EndedRound, Message, MindCall, Transcript};
 use crate::format::{ParseMode, parse};
 use crate::pool::{MessageId, MindId, Round};
 
-/// What an old journal went through.
+/// The counts of a verified old journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LegacyReport {
-    /// Lines.
+    /// The number of lines.
     pub lines: u64,
-    /// Rounds that ended.
+    /// The number of rounds that ended.
     pub rounds: u32,
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Messages, seeds included.
+    /// The number of messages, including seed messages.
     pub messages: u64,
     /// Whether the run has ended.
     pub ended: bool,
 }
 
-/// An old journal that does not hold.
+/// The error of an old journal that its program cannot have written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LegacyError {
-    /// It cannot be read.
+    /// The journal cannot be read.
     #[error("line {line}: cannot be read")]
     Io {
         /// The line, from 1.
         line: u64,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// A line is no event of such a journal.
-    #[error("line {line}: is no event of an old journal")]
+    /// A line is not an event of an old journal.
+    #[error("line {line}: is not an event of an old journal")]
     Form {
         /// The line, from 1.
         line: u64,
-        /// What the reader of JSON says.
+        /// The error of the JSON parser.
         #[source]
         source: serde_json::Error,
     },
-    /// An event where another one should be.
+    /// An event is not the expected one.
     #[error("line {line}: expected {expected}")]
     Order {
-        /// The line, from 1; one more than there are if something is missing at the end.
+        /// The line, from 1; the number after the last line if an event is missing at the end.
         line: u64,
-        /// What should be there.
+        /// The expected event.
         expected: &'static str,
     },
-    /// A field says something else than what follows.
+    /// A field differs from the value that follows from earlier events.
     #[error("line {line}: {field}: expected {expected}, found {found}")]
     Differs {
         /// The line, from 1.
         line: u64,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// What follows.
+        /// The expected value.
         expected: String,
-        /// What is there.
+        /// The value in the journal.
         found: String,
     },
 }
 
-/// The requirement's fields.
+/// The events with the fields of the requirement.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum LegacyEvent {
+enum OldEvent {
     ExperimentStart {
         config: Config,
         init_signature: String,
@@ -120,8 +121,10 @@ struct Config {
     m_active_pool: usize,
 }
 
-/// Checks an old journal and the `init.md` that it began with: what each answer was read as, what was added, how large
-/// the pool was, and that everything a mind read could be seen.
+/// Verifies an old journal with the `init.md` that it began with.
+///
+/// It checks how each answer was parsed, which messages were added and how large the pool was. Every message that a
+/// mind read must have been readable.
 ///
 /// # Errors
 /// See [`LegacyError`].
@@ -154,8 +157,9 @@ fn checked(journal: impl BufRead, init: &str) -> Result<Check, LegacyError> {
 }
 
 impl Transcript {
-    /// Reads an old journal and the `init.md` that it began with, and checks it as [`verify_legacy`] does. It does not say
-    /// which of several equal messages was read: the oldest that could be.
+    /// Reads an old journal with the `init.md` that it began with, and checks it as [`verify_legacy`] does.
+    ///
+    /// The journal does not record which of several equal messages was read; the oldest possible one is used.
     ///
     /// # Errors
     /// See [`LegacyError`].
@@ -191,48 +195,36 @@ struct Check {
     config: Option<Config>,
     pool: Vec<String>,
     round: Option<Round>,
-    /// Where the open round began in the pool.
+    /// The size of the pool when the open round began.
     open: Option<usize>,
     tokens: u64,
     report: LegacyReport,
-    /// What happened; messages and settings are added at the end.
+    /// The transcript; messages and settings are added at the end.
     run: Transcript,
 }
 
 impl Check {
-    fn event(&mut self, event: LegacyEvent, init: &str) -> Result<(), LegacyError> {
+    fn event(&mut self, event: OldEvent, init: &str) -> Result<(), LegacyError> {
         match event {
-            LegacyEvent::ExperimentStart {
+            OldEvent::ExperimentStart {
                 config,
                 init_signature,
                 num_seed_messages,
             } => self.begin(config, init_signature, num_seed_messages, init),
-            LegacyEvent::Unknown => Ok(()),
+            OldEvent::Unknown => Ok(()),
             _ if self.config.is_none() => Err(self.order("experiment_start")),
-            _ if self.report.ended => Err(self.order("nothing behind experiment_end")),
-            LegacyEvent::RoundStart {
+            _ if self.report.ended => Err(self.order("nothing after experiment_end")),
+            OldEvent::RoundStart {
                 round,
                 pool_size,
                 active_pool_size,
-            } => {
-                if self.open.is_some() {
-                    return Err(self.order("round_end"));
-                }
-                if let Some(last) = self.round {
-                    self.same("round", &last.next(), &round)?;
-                }
-                self.round = Some(round);
-                self.open = Some(self.pool.len());
-                self.same("pool_size", &(self.pool.len() as u64), &pool_size)?;
-                let active = self.active().len() as u64;
-                self.same("active_pool_size", &active, &active_pool_size)
-            }
-            LegacyEvent::MindInvocation { round, .. } | LegacyEvent::RoundEnd { round, .. }
+            } => self.begin_round(round, pool_size, active_pool_size),
+            OldEvent::MindInvocation { round, .. } | OldEvent::RoundEnd { round, .. }
                 if self.open.is_none() || self.round != Some(round) =>
             {
                 Err(self.order("round_start of this round"))
             }
-            LegacyEvent::MindInvocation {
+            OldEvent::MindInvocation {
                 round,
                 mind_id,
                 input_messages,
@@ -271,7 +263,7 @@ impl Check {
                 self.report.calls += 1;
                 Ok(())
             }
-            LegacyEvent::RoundEnd {
+            OldEvent::RoundEnd {
                 round,
                 messages_added,
                 pool_delta,
@@ -285,7 +277,7 @@ impl Check {
                 self.report.rounds += 1;
                 Ok(())
             }
-            LegacyEvent::ExperimentEnd {
+            OldEvent::ExperimentEnd {
                 total_rounds,
                 final_pool_size,
                 total_tokens,
@@ -304,6 +296,19 @@ impl Check {
                 Ok(())
             }
         }
+    }
+
+    fn begin_round(&mut self, round: Round, pool: u64, active: u64) -> Result<(), LegacyError> {
+        if self.open.is_some() {
+            return Err(self.order("round_end"));
+        }
+        if let Some(last) = self.round {
+            self.same("round", &last.next(), &round)?;
+        }
+        self.round = Some(round);
+        self.open = Some(self.pool.len());
+        self.same("pool_size", &(self.pool.len() as u64), &pool)?;
+        self.same("active_pool_size", &(self.active().len() as u64), &active)
     }
 
     fn begin(
@@ -328,7 +333,7 @@ impl Check {
         Ok(())
     }
 
-    /// Everything that was read could be seen, as often as it was read.
+    /// Checks that every message that was read was readable, as often as it was read.
     fn input(&self, input: &[String]) -> Result<(), LegacyError> {
         let active = self.active();
         let most = self.config.as_ref().map_or(0, |config| config.k_samples);
@@ -346,7 +351,7 @@ impl Check {
         Ok(())
     }
 
-    /// The ids of texts that could be seen.
+    /// Returns the ids of the texts, which were readable.
     fn read(&self, input: &[String]) -> Vec<MessageId> {
         let first = self.pool.len() - self.active().len();
         let mut ids: Vec<MessageId> = Vec::with_capacity(input.len());

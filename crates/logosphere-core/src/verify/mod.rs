@@ -1,4 +1,5 @@
-//! What a journal proves: the run again, its leaks, its differences from another, and what is left to do.
+//! The checks of a journal: rebuilding the run, searching for leaks and comparing journals. Resuming and analysing read
+//! the journal here, too.
 
 mod compare;
 mod fold;

@@ -3,20 +3,21 @@ use crate::format::Reason;
 use crate::journal::{CallError, Event, InterruptCause, MindInvocation};
 use crate::state::{RunState, StateError, Step};
 
-/// What the events of one process owe each other, beyond what follows from the state of the run.
+/// The rules for the events of one process, in addition to those of the run's state.
 #[derive(Debug, Default)]
 pub(super) enum Process {
-    /// At work.
+    /// The process works.
     #[default]
     Working,
-    /// A call has failed: it is written down as failed next, or stops the run.
+    /// A call has failed: its event comes next, or the call stops the run.
     Failed { error: CallError, stops: bool },
-    /// Interrupted: only another process goes on.
+    /// The process was interrupted: only another process continues.
     Interrupted,
 }
 
 impl Process {
-    /// Whether an event may stand here. A journal may end anywhere, and another process may go on from anywhere.
+    /// Checks whether an event may come next. A journal may end after any event, and another process may continue from
+    /// there.
     pub fn allows(&self, event: &Event, state: &RunState) -> Result<(), StateError> {
         let expected = |expected: &str| {
             Err(StateError::Order {
@@ -63,7 +64,7 @@ impl Process {
         }
     }
 
-    /// Takes in an event that was allowed.
+    /// Applies an allowed event.
     pub fn take(&mut self, event: &Event, state: &RunState) {
         *self = match event {
             Event::RunInterrupted(_) => Self::Interrupted,

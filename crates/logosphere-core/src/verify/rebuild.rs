@@ -1,4 +1,4 @@
-//! A journal written anew from its observations, to be held against the one that is there.
+//! The verification of a journal: it is rebuilt from its observations and compared with the original.
 
 use std::io::{self, BufRead, Write};
 
@@ -14,79 +14,81 @@ use crate::journal::{
 };
 use crate::state::{Outcome, RunState, StateError, Step, usd};
 
-/// What a replay went through.
+/// The counts of a verified journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyReport {
-    /// Lines.
+    /// The number of lines.
     pub lines: u64,
-    /// Rounds that ended.
+    /// The number of rounds that ended.
     pub rounds: u32,
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Messages, seeds included.
+    /// The number of messages, including seed messages.
     pub messages: u64,
     /// Whether the run has ended.
     pub ended: bool,
     /// The chain of the last line: the hash that fixes the whole journal.
     pub head: String,
-    /// The number of that line, from 0.
+    /// The number of the last line, from 0.
     pub last_seq: u64,
-    /// Lines whose time is before that of the line before: clocks may be set back.
+    /// The lines with an earlier time than the line before. Clocks may be set back.
     pub back_in_time: Vec<u64>,
-    /// Lines of a type that this version does not know; they are taken as they are.
+    /// The lines of a type that this version does not know; they are accepted unchanged.
     pub unknown: Vec<u64>,
 }
 
-/// A journal that is not what its run must have written.
+/// The error of a journal that its run cannot have written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// It cannot be read, or a line was altered.
+    /// The journal cannot be read, or a line was altered.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// An event does not follow from those before it.
     #[error("line {number} ({kind})")]
     State {
-        /// Its line, from 1.
+        /// The line, from 1.
         number: u64,
-        /// Its type.
+        /// The type of the event.
         kind: &'static str,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: StateError,
     },
-    /// No run can have these settings.
+    /// The settings are not allowed for a run.
     #[error("line {number} ({kind}): no run has such settings")]
     Settings {
-        /// Its line, from 1.
+        /// The line, from 1.
         number: u64,
-        /// Its type.
+        /// The type of the event.
         kind: &'static str,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: ConfigError,
     },
-    /// An event says something else than what follows from those before it.
+    /// An event differs from the one that follows from those before it.
     #[error("line {number} ({kind}): {field}: expected {expected}, found {found}")]
     Differs {
-        /// Its line, from 1.
+        /// The line, from 1.
         number: u64,
-        /// Its type.
+        /// The type of the event.
         kind: &'static str,
         /// The field that is different, such as `parse.reason`.
         field: String,
-        /// What follows.
+        /// The expected value.
         expected: String,
-        /// What is there.
+        /// The value in the journal.
         found: String,
     },
-    /// The new journal cannot be written.
+    /// The rebuilt journal cannot be written.
     #[error("cannot write the rebuilt journal")]
     Write(#[source] io::Error),
 }
 
-/// Replays a journal: everything but what came from outside (times, answers, tokens, tries) is made anew, and must be
-/// there byte for byte.
+/// Verifies a journal: rebuilds it and compares every byte.
+///
+/// Only external facts (times, answers, tokens, attempts) are taken from the journal; everything else is computed
+/// again.
 ///
 /// # Errors
 /// See [`VerifyError`].
@@ -94,7 +96,7 @@ pub fn verify(journal: impl BufRead) -> Result<VerifyReport, VerifyError> {
     verify_to(journal, io::sink())
 }
 
-/// As [`replay`]; the new journal is written to `out`.
+/// Verifies a journal as [`verify`] does, and writes the rebuilt journal to `out`.
 ///
 /// # Errors
 /// See [`VerifyError`].
@@ -147,7 +149,7 @@ pub fn verify_to(journal: impl BufRead, mut out: impl Write) -> Result<VerifyRep
     })
 }
 
-/// What the first event says, from its settings, its seeds and its template alone.
+/// Returns the first event, built from its settings, its seed messages and its template alone.
 fn made_anew(found: &ExperimentStart) -> ExperimentStart {
     ExperimentStart {
         schema_version: found.schema_version,
@@ -164,7 +166,7 @@ struct Rebuild {
     state: RunState,
     process: Process,
     chain: String,
-    /// The line that was made last.
+    /// The last rebuilt line.
     bytes: Vec<u8>,
     last: Option<jiff::Timestamp>,
     report: VerifyReport,
@@ -176,7 +178,7 @@ impl Rebuild {
             self.report.unknown.push(entry.number);
             self.bytes.clone_from(&entry.bytes);
             self.bytes.push(b'\n');
-            // The reader has held it against the chain.
+            // The reader has checked its chain.
             self.chain = chain_at_end(&entry.bytes);
             return Ok(());
         };
@@ -195,7 +197,7 @@ impl Rebuild {
         self.apply(&expected, entry.number)?;
         if let Event::RunResumed(_) = &expected {
             self.check_settings(entry.number, expected.kind())?;
-            // A run that has ended goes on with more rounds only.
+            // A run that has ended can be resumed with more rounds only.
             if ended_after.is_some_and(|rounds| self.state.settings().max_rounds <= rounds) {
                 return Err(out_of_order(StateError::Order {
                     expected: "more rounds, or nothing,".to_owned(),
@@ -206,7 +208,7 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Settings that the program refuses are in no journal.
+    /// Refuses settings that a run cannot have.
     fn check_settings(&self, number: u64, kind: &'static str) -> Result<(), VerifyError> {
         let checked = self.state.settings().validate();
         checked.map_err(|source| VerifyError::Settings {
@@ -231,7 +233,7 @@ impl Rebuild {
         self.state.apply(event).map_err(failed)
     }
 
-    /// What must be here, given what came from outside.
+    /// Returns the expected event, given the external facts of the one that was found.
     fn expected(&self, found: &Event, number: u64) -> Result<Event, VerifyError> {
         let state = &self.state;
         let (round, next_mind) = state.next_call();
@@ -282,7 +284,7 @@ impl Rebuild {
         })
     }
 
-    /// Makes the line of an event, and holds the one that is there against it.
+    /// Builds the line of an event and compares it with the one in the journal.
     fn hold(&mut self, entry: &Entry, expected: &Event) -> Result<(), VerifyError> {
         let Some(Line { timestamp, .. }) = &entry.line else {
             return Ok(());
@@ -330,7 +332,7 @@ impl Rebuild {
     }
 }
 
-/// What came from outside in a call.
+/// Returns the external facts of a call.
 fn outcome(call: &MindInvocation) -> Outcome {
     if call.parse.reason == Reason::CallFailed {
         return Outcome::Failed(call.attempts.clone());

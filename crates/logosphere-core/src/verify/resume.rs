@@ -1,4 +1,4 @@
-//! What a journal leaves to be done.
+//! A run that is read from its journal to be resumed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
@@ -8,46 +8,46 @@ use super::fold::Fold;
 use crate::journal::{ExperimentStart, PendingReply, ReadError, read_spool};
 use crate::state::{RunState, StateError, Step};
 
-/// A run that was read from its journal and can go on.
+/// A run that was read from its journal and can be resumed.
 #[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct ResumedRun {
-    /// How it began.
+    /// The first event.
     pub start: Box<ExperimentStart>,
-    /// Where it is.
+    /// The state after the last event.
     pub state: RunState,
-    /// Lines of the journal.
+    /// The number of lines of the journal.
     pub lines: u64,
-    /// The chain of the last one.
+    /// The chain of the last line.
     pub chain: String,
-    /// Whether it has ended; it goes on only with more rounds.
+    /// Whether it has ended; then it can be resumed with more rounds only.
     pub ended: bool,
-    /// Milliseconds that it took, from the first event of each process to the last.
+    /// The milliseconds that it took, from the first event of each process to the last.
     pub spent_ms: u64,
-    /// Bytes behind the last whole line: an event that was not written to its end.
+    /// The bytes after the last complete line, which belong to an incomplete event.
     pub torn_bytes: u64,
-    /// Answers that are paid for and not in the journal.
+    /// The answers that are paid for and have no event yet.
     pub spooled: Vec<PendingReply>,
 }
 
-/// Why a journal cannot be gone on with.
+/// The error of a journal that cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
-    /// It cannot be read, or was altered.
+    /// The journal cannot be read, or was altered.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error("cannot read {}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// Not even the first event was written to its end.
-    #[error("{}: no event was written to its end; `run` begins anew", path.display())]
+    /// The first event is incomplete.
+    #[error("{}: no event was written to its end; `run` starts again", path.display())]
     NothingWhole {
         /// The file.
         path: PathBuf,
@@ -55,16 +55,16 @@ pub enum ResumeError {
     /// An event does not follow from those before it.
     #[error("line {number}")]
     State {
-        /// Its line, from 1.
+        /// The line, from 1.
         number: u64,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: StateError,
     },
 }
 
 impl ResumedRun {
-    /// Reads a journal whose last line is whole, line by line.
+    /// Reads a journal whose last line is complete, line by line.
     ///
     /// # Errors
     /// See [`ResumeError`].
@@ -82,7 +82,7 @@ impl ResumedRun {
         })
     }
 
-    /// Reads the whole lines of a journal, and the spool beside it. Nothing is written.
+    /// Reads the complete lines of a journal and its spool. Nothing is written.
     ///
     /// # Errors
     /// See [`ResumeError`].
@@ -111,10 +111,11 @@ impl ResumedRun {
         })
     }
 
-    /// Moves what stands behind the last whole line into a file of its own beside the journal, whose name it answers.
+    /// Moves the bytes after the last complete line to a separate file next to the journal. Returns the path of that
+    /// file.
     ///
     /// # Errors
-    /// A file that cannot be written; the journal is then as it was.
+    /// A file cannot be written. The journal is then unchanged.
     pub fn quarantine_torn_tail(&self, journal: &Path) -> io::Result<Option<PathBuf>> {
         if self.torn_bytes == 0 {
             return Ok(None);
@@ -128,13 +129,13 @@ impl ResumedRun {
             0 => journal.with_file_name(format!("torn-{}.part", self.lines)),
             _ => journal.with_file_name(format!("torn-{}-{again}.part", self.lines)),
         };
-        // An earlier process may have set something aside behind the same line.
+        // An earlier process may have moved bytes that followed the same line.
         let mut again = 0;
         while numbered(again).exists() {
             again += 1;
         }
         let part = numbered(again);
-        // No waiting for the disk: if the power goes now, the torn line is there again, or what was no event is lost.
+        // No sync is needed: after a power failure the incomplete line is back in the journal, or it is lost.
         fs::write(&part, torn)?;
         file.set_len(whole)?;
         Ok(Some(part))

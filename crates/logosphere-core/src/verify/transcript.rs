@@ -1,4 +1,4 @@
-//! A run as the analyses see it: who read what, and what came of it.
+//! The transcript: a run as the analyses read it.
 
 use std::io::BufRead;
 
@@ -10,29 +10,29 @@ use crate::journal::{ExperimentStart, MindInvocation, RoundEnd, SeedText};
 use crate::pool::{MessageId, MindId, Retention, Round};
 use crate::state::RunState;
 
-/// What happened in a run, without how it was written down. A journal makes one, and so does a simulation.
+/// The messages, calls and rounds of a run. It is read from a journal or made by a simulation.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Transcript {
-    /// Minds.
+    /// The number of minds.
     pub minds: u32,
-    /// Messages that each reads, at most.
+    /// The largest number of messages that a mind reads in a call.
     pub samples: usize,
-    /// Messages that can be read.
+    /// The size of the active pool.
     pub active: usize,
-    /// Whether all minds of a round read the pool as it stood when the round began.
+    /// Whether all minds of a round read the pool as it was when the round began.
     pub snapshot: bool,
-    /// The seed of the samples.
+    /// The random seed of the samples.
     pub seed: u64,
-    /// What seeds are signed with.
+    /// The signature of the seed messages.
     pub init_signature: String,
-    /// How many of the first messages are seeds.
+    /// The number of seed messages, which are the first messages.
     pub seeds: usize,
-    /// Every message; the position is the id.
+    /// All messages; the index is the id.
     pub messages: Vec<Message>,
-    /// Every call in the order of the journal.
+    /// All calls in the order of the journal.
     pub calls: Vec<MindCall>,
-    /// Every round that ended.
+    /// All rounds that ended.
     pub rounds: Vec<EndedRound>,
 }
 
@@ -40,11 +40,11 @@ pub struct Transcript {
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The text as it lies in the pool, stamp included.
+    /// The text as the pool stores it, with its signature.
     pub text: String,
-    /// The round that it came in; 0 for seeds.
+    /// The round in which it was added; 0 for seed messages.
     pub round: Round,
-    /// The call that it came from; none for seeds.
+    /// The index of the call that sent it; `None` for seed messages.
     pub call: Option<usize>,
 }
 
@@ -52,27 +52,27 @@ pub struct Message {
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
 pub struct MindCall {
-    /// In which round, from 1.
+    /// The round, from 1.
     pub round: Round,
-    /// Of which mind, from 0.
+    /// The mind, from 0.
     pub mind: MindId,
-    /// What it read, in the order of the prompt.
+    /// The ids of the messages that it read, in the order of the prompt.
     pub sampled: Vec<MessageId>,
-    /// What it added.
+    /// The ids of the messages that it added.
     pub added: Vec<MessageId>,
-    /// Its key in the protocol meter: its reason, or more exactly why its answer was lost.
+    /// The key in the protocol meter: the outcome, or a more exact reason of the loss.
     pub reason: Reason,
-    /// What is remarkable about it.
+    /// Deviations of the answer from the format.
     pub notes: Vec<Note>,
-    /// The answer as it came; empty in simulations.
+    /// The answer as it was received; empty in simulations.
     pub raw: String,
     /// The model that answered.
     pub model: String,
-    /// Tokens of prompt and answer.
+    /// The tokens of prompt and answer.
     pub tokens: [u64; 2],
-    /// Dollars, if known.
+    /// The cost in US dollars; `None` if unknown.
     pub cost_usd: Option<f64>,
-    /// From the question to the answer.
+    /// Milliseconds from the start of the call to its end.
     pub latency_ms: u64,
 }
 
@@ -80,14 +80,14 @@ pub struct MindCall {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndedRound {
-    /// Which, from 1.
+    /// The round, from 1.
     pub round: Round,
-    /// Messages in the pool when it ended, seeds included: ids below this.
+    /// The number of messages in the pool when it ended, including seed messages. Their ids are below this number.
     pub pool_size: usize,
 }
 
 impl Message {
-    /// Returns a message that came in this round, and from this call of the transcript; a seed has round 0 and no call.
+    /// Returns a message of this round and this call of the transcript; a seed message has round 0 and no call.
     pub fn new(text: impl Into<String>, round: Round, call: Option<usize>) -> Self {
         let text = text.into();
         Self { text, round, call }
@@ -95,7 +95,7 @@ impl Message {
 }
 
 impl MindCall {
-    /// Returns a call in round `round`, from 1, of mind `mind`, from 0: one that read and added nothing.
+    /// Returns a call of mind `mind` (from 0) in round `round` (from 1) that read and added nothing.
     pub fn new(round: Round, mind: MindId) -> Self {
         Self {
             round,
@@ -114,17 +114,17 @@ impl MindCall {
 }
 
 impl EndedRound {
-    /// Returns a round that ended with so many messages in the pool.
+    /// Returns a round that ended with `pool_size` messages in the pool.
     pub fn new(round: Round, pool_size: usize) -> Self {
         Self { round, pool_size }
     }
 }
 
 impl Transcript {
-    /// Reads a journal, to its end or to a last line that was not written to its end.
+    /// Reads a journal to its end or to an incomplete last line.
     ///
     /// # Errors
-    /// See [`ResumeError`]; a torn last line is none.
+    /// See [`ResumeError`]. An incomplete last line is not an error.
     pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
         let fold = Fold::keeping(journal, Retention::Active)?.until_torn();
         let mut transcript = Self::begin(fold.start());

@@ -364,7 +364,7 @@ fn settings_that_do_not_go_together_are_refused() {
         ),
         (
             r#"{"provider": "offline", "api_base_url": "http://gpu/v1"}"#,
-            "api_base_url: offline nobody is asked",
+            "api_base_url: offline no server is called",
         ),
         (
             r#"{"provider": "ollama", "mind": "silent"}"#,

@@ -16,7 +16,7 @@ use logosphere_core::{
     Settings, WireRequest, local_mind,
 };
 
-/// A clock that goes on by a millisecond whenever it is looked at.
+/// A clock that advances by a millisecond at each reading.
 #[derive(Default)]
 pub struct Ticking(pub AtomicU64);
 
@@ -96,7 +96,7 @@ pub fn try_run(
     (summary, run.into_journal().bytes)
 }
 
-/// Goes on with a journal that ends with a whole line; the answers of `spooled` need not be asked again.
+/// Resumes a journal that ends with a complete line. The answers of `spooled` are not requested again.
 pub fn resume(
     journal: &[u8],
     spooled: Vec<PendingReply>,

@@ -1,4 +1,4 @@
-//! What is written can be read again, by readers that know nothing of how it was written.
+//! Exports are read back by readers that share no code with the writers.
 
 mod readers;
 
@@ -344,7 +344,7 @@ fn there_is_a_form_for_everything_or_an_error_that_says_which() {
     }
 }
 
-/// An output that takes so many bytes.
+/// An output that accepts a limited number of bytes.
 struct Full(usize);
 
 impl Write for Full {

@@ -259,7 +259,7 @@ fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
     assert_eq!(took, std::time::Duration::from_secs(13));
 }
 
-/// The time of the runtime, which goes on when everybody waits.
+/// The time of the runtime, which advances when all tasks wait.
 struct Paused(tokio::time::Instant);
 
 impl logosphere_core::EventClock for Paused {
@@ -365,7 +365,7 @@ impl<M: Mind> Mind for &Stuck<M> {
     }
 }
 
-/// A mind that puts something of its own into its requests.
+/// A mind that adds a field to its requests.
 struct Telling<M>(M);
 
 #[async_trait]
@@ -449,7 +449,7 @@ fn rules_that_stop_a_run_write_its_end() {
     assert_eq!(stop("copier", silence, 4).0, "max_rounds");
 }
 
-/// A journal that takes so many events more, and then fails once.
+/// A journal that accepts a limited number of events, and then fails once.
 struct Full {
     journal: logosphere_core::journal::MemJournal,
     left: u32,

@@ -1,4 +1,4 @@
-//! What a run will take, held against runs.
+//! The estimate of a run, compared with runs.
 
 use std::sync::Arc;
 

@@ -104,10 +104,10 @@ fn a_missing_end_comes_with_the_lines_to_add() {
     // It is signed, but nothing ends it.
     let (message, found) = lines("---\nOne.\n---\n~init\n");
     assert_eq!(found, ["---"]);
-    assert!(message.contains("behind line 3"), "{message}");
+    assert!(message.contains("after line 3"), "{message}");
     let (message, found) = lines("---\nOne.\n\n~init\n");
     assert_eq!(found, ["---", "", "---"]);
-    assert!(message.contains("behind line 3"), "{message}");
+    assert!(message.contains("after line 3"), "{message}");
     // There is not even a beginning.
     for file in ["", "only notes"] {
         let (message, found) = lines(file);
@@ -127,7 +127,7 @@ fn a_missing_signature_comes_with_the_lines_to_add() {
     // Other text makes way.
     let (message, found) = lines("---\nOne.\n---\n\n---\nHave fun!\n");
     assert_eq!(found, ["~init", "---"]);
-    assert!(message.contains("behind line 5"), "{message}");
+    assert!(message.contains("after line 5"), "{message}");
     // A signature behind another delimiter line is none.
     assert_eq!(lines("---\nOne.\n---\n\n---\n---\n~init").1, ["~init"]);
     for no_signature in [

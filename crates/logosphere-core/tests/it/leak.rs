@@ -1,4 +1,4 @@
-//! Minds are told nothing but messages, and what tells them more is found.
+//! Minds receive nothing but messages, and every leak is found.
 
 mod planted;
 mod unchanged;

@@ -1,4 +1,4 @@
-//! Who comes from whom: by hand, and where the true parents are known.
+//! Descent: by hand, and with known true parents.
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, SeedText};

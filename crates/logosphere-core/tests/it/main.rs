@@ -1,4 +1,4 @@
-//! What the engine promises, one module a topic.
+//! The tests of the engine, one module for each topic.
 #![expect(
     clippy::unwrap_used,
     reason = "a test stops at the first surprise, and the line says which"

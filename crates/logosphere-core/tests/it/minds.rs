@@ -51,7 +51,7 @@ fn message(answer: &str) -> &str {
         .unwrap()
 }
 
-/// What `spec` sends in each of `n` calls, with the place of the text that it passed on.
+/// Returns the answers of `spec` to `n` calls, with the index of the text that each passed on.
 fn sent(spec: &str, texts: &[&str], n: u32) -> Vec<(String, Option<usize>)> {
     let mind = mind(spec);
     let said: Vec<_> = (0..n)
@@ -103,7 +103,7 @@ fn what_cannot_be_asked_for_says_what_can() {
     );
     assert_eq!(
         error("biased:type=("),
-        "`type` of mind `biased` is no regular expression"
+        "`type` of mind `biased` is not a regular expression"
     );
     for spec in ["copier:mu=1.1", "copier:mu=NaN", "copier:mu=", "copier:mu"] {
         let value = spec.split_once("mu").unwrap().1.trim_start_matches('=');

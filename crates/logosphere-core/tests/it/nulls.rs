@@ -45,7 +45,7 @@ fn uneven() -> Transcript {
     run
 }
 
-/// What a null model must keep: who wrote how much, and when.
+/// The facts that a null model must keep: the calls, and the number of messages of each.
 fn shape(run: &Transcript) -> Vec<String> {
     let place = |id: &MessageId| {
         let message = &run.messages[id.index()];

@@ -41,7 +41,7 @@ fn assert_within(values: &[f64], expected: f64, largest_error: f64) {
     );
 }
 
-/// The pair identity of the window in the long run, as means of 60 stretches that are long beside its memory.
+/// The duplicate rate of the window in the long run, as means of 60 stretches that are long compared with its memory.
 fn stationary(minds: u32, snapshot: bool, rules: DriftRules, stretch: u32, seed: u8) -> Vec<f64> {
     let seeds: Vec<_> = (0..rules.active as u32).collect();
     let mut drift = Drift::new(rules, &seeds, SampleRng::keyed([seed; 32]));

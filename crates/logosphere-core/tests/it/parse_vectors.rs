@@ -1,4 +1,4 @@
-//! What the parser makes of recorded answers, in all three modes.
+//! The results of the parser for recorded answers, in all three modes.
 
 use serde_json::{Value, json};
 use test_support::fixture;

@@ -1,5 +1,5 @@
-//! What holds for every answer, on a million made-up ones in each mode, and against a second reader that is written for
-//! plainness.
+//! Properties of every answer, on a million generated ones in each mode, and against a second parser that is written
+//! for
 
 mod plain;
 
@@ -10,10 +10,10 @@ use proptest::prelude::*;
 /// Inputs of the fixed generator in each mode.
 const INPUTS: u64 = 1_000_000;
 
-/// Every so many of them are also given to the plain reader.
+/// The interval of answers that the plain parser also gets.
 const COMPARED: u64 = 10;
 
-/// What inputs are made of: mostly what the rules speak about.
+/// The parts of generated inputs, mostly those that the rules mention.
 const PIECES: [&str; 46] = [
     "---\n",
     "---\n",

@@ -1,5 +1,5 @@
-//! Answers of any size are read. That it takes one pass is for `benches/core.rs` to show; a reader that took more would
-//! not come to an end here.
+//! Answers of any size are parsed. `benches/core.rs` shows that it takes one pass; a parser that took more would not
+//! finish here.
 
 use logosphere_core::format::{Note, ParseMode, Reason, parse};
 

@@ -1,4 +1,4 @@
-//! What a pool keeps, shows and refuses.
+//! The messages that a pool keeps, shows and refuses.
 
 use logosphere_core::format::{ParseMode, parse};
 use logosphere_core::pool::{MessageId, Origin, Pool, PoolError, Retention, SampleRng};

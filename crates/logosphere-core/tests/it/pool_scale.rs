@@ -1,4 +1,4 @@
-//! What a pool costs does not depend on its history.
+//! The cost of a pool does not depend on its history.
 
 use logosphere_core::pool::{Origin, Pool, Retention};
 

@@ -1,11 +1,11 @@
-//! What a prompt holds can be told from its text alone.
+//! The parts of a prompt follow from its text alone.
 
 use logosphere_core::format::{ParseMode, PromptRole, SystemPrompt, format_prompt};
 use logosphere_core::pool::{Origin, Pool, PoolError, Retention};
 use proptest::prelude::*;
 
-/// The texts behind the system prompt: cut at lines that are exactly `---` and a line feed, one line feed less on each
-/// that such a line follows.
+/// Returns the texts after the system prompt: cut at lines that are exactly `---` and a line feed, one line feed less
+/// on each
 fn texts(prompt: &str, system: &str) -> Vec<String> {
     let messages = prompt.strip_prefix(system).unwrap();
     let Some(messages) = messages.strip_prefix('\n') else {

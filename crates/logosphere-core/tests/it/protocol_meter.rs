@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::desk;
 
-/// What becomes of each manner of `disobedient`, and whether it counts as compliant, tolerated or lost.
+/// The outcome of each manner of `disobedient`, and whether it counts as compliant, tolerated or lost.
 fn manners(settings: &Settings) -> [(Reason, char); 10] {
     use Reason::{Impersonation as Impersonated, NoDelimiter, Ok, Silence, Unterminated};
     let strict = settings.parse_mode == ParseMode::Strict;

@@ -1,4 +1,4 @@
-//! What was written can be made anew, and what was altered is found.
+//! A journal can be rebuilt, and every alteration is found.
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::format::sha256_hex;
@@ -57,7 +57,7 @@ fn what_was_altered_with_a_chain_that_fits_is_named() {
     }
 }
 
-/// Replaces the first `from`, and makes numbers and chain anew as a program that follows the form would.
+/// Replaces the first `from`, and computes numbers and chain again as a program that knows the format would.
 fn forge(journal: &[u8], from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8(journal.to_vec()).unwrap();
     let text = text.replacen(from, to, 1);
@@ -195,7 +195,7 @@ fn damage_by_other_programs_is_called_by_its_name() {
             "has seq 4, expected 3",
         ),
         (format!("{text}{text}"), "second experiment_start"),
-        ("{}\n".to_owned(), "no event"),
+        ("{}\n".to_owned(), "not an event"),
         (String::new(), "empty"),
     ] {
         let error = verify(damaged.as_bytes()).unwrap_err();

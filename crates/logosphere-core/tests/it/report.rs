@@ -37,7 +37,7 @@ pub fn texts(page: &Html, selector: &str) -> Vec<String> {
     elements.map(|element| element.text().collect()).collect()
 }
 
-/// What the browser of messages shows.
+/// Returns the items of the browser of messages.
 pub fn browser(page: &Html) -> Value {
     serde_json::from_str(&texts(page, ".browser script").concat()).unwrap()
 }
@@ -152,7 +152,7 @@ fn every_measure_has_a_row_and_a_plot_beside_its_null_model() {
     assert!(
         texts(&bare, "#at-measures > p")
             .concat()
-            .contains("No null model was made")
+            .contains("not compared with a null model")
     );
     assert!(!texts(&bare, ".legend").concat().contains("median of"));
 }

@@ -1,4 +1,4 @@
-//! A journal that ends anywhere goes on to the same end, and nothing is asked twice.
+//! A journal that is cut at any byte continues to the same end, and no call is made twice.
 
 use std::fs;
 

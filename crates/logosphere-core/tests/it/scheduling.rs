@@ -1,4 +1,4 @@
-//! Who reads what of the same round.
+//! The messages of the same round that each mind reads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How often a run waits for the disk, and what goes on meanwhile.
+//! The number of times that a run waits for the disk, and the calls that continue meanwhile.
 
 use std::io;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::desk::{self, Slow, Ticking};
 #[derive(Default)]
 struct CanaryMind {
     journal: MemJournal,
-    /// What is not safe yet.
+    /// The data that is not on the disk yet.
     unsafe_now: usize,
     /// `w` for an event, `k` for an answer that is kept, `s` for a wait, `e` for an emptied spool.
     log: String,

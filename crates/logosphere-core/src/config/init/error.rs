@@ -1,30 +1,30 @@
-//! What can be wrong with an `init.md`.
+//! The errors and warnings of an `init.md`.
 
 use super::fix::InitFix;
 
-/// What is accepted but may not be meant.
+/// A warning about content that is accepted but may not be intended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InitWarning {
-    /// Text behind the signature, which nobody reads.
+    /// Text after the signature, which is not used.
     TextAfterSignature {
-        /// The line it begins at, from 1.
+        /// The line of its start, from 1.
         line: usize,
-        /// How it begins, 40 characters at most.
+        /// The start of the text, at most 40 characters.
         start: String,
     },
-    /// Seeds with the same text; each is a message of its own.
+    /// Seed messages with the same text; each is a separate message.
     EqualSeeds {
         /// The first two of them, counted from 1.
         pair: [usize; 2],
-        /// How many seeds are equal to an earlier one.
+        /// The number of seed messages that are equal to an earlier one.
         repeats: usize,
     },
-    /// More seeds than minds can see: the oldest are never sampled.
+    /// There are more seed messages than the active pool holds, so the oldest are never sampled.
     MoreSeedsThanActive {
-        /// Seeds.
+        /// The number of seed messages.
         seeds: usize,
-        /// Messages that can be seen.
+        /// The size of the active pool.
         active: usize,
     },
 }
@@ -35,7 +35,7 @@ impl std::fmt::Display for InitWarning {
             Self::TextAfterSignature { line, start } => {
                 write!(
                     f,
-                    "the text behind the signature, at line {line}, is not used: {start:?}"
+                    "the text after the signature, at line {line}, is not used: {start:?}"
                 )
             }
             Self::EqualSeeds { pair, repeats } => {
@@ -56,67 +56,67 @@ impl std::fmt::Display for InitWarning {
     }
 }
 
-/// Why a file is no `init.md`.
+/// The error of a file that is not an `init.md`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InitError {
-    /// It begins with the mark of another encoding.
+    /// The file begins with the byte order mark of another encoding.
     #[error("the file is {encoding}; save it as UTF-8")]
     Encoding {
-        /// Which, such as `UTF-16 (little-endian)`.
+        /// The encoding, such as `UTF-16 (little-endian)`.
         encoding: &'static str,
     },
-    /// It is not UTF-8.
+    /// The file is not UTF-8.
     #[error("byte {offset} (from 0), in line {line}, is not UTF-8; save the file as UTF-8")]
     InvalidUtf8 {
-        /// The first wrong byte, from 0.
+        /// The index of the first invalid byte, from 0.
         offset: usize,
-        /// Its line, from 1.
+        /// The line of that byte, from 1.
         line: usize,
     },
-    /// All of it is notes.
-    #[error("no line `---` stands before the first message, so the whole file is notes; {fix}")]
+    /// The file has no delimiter line, so all of it is notes.
+    #[error("there is no line `---` before the first message, so the whole file is notes; {fix}")]
     NoDelimiter {
-        /// What to add.
+        /// The lines to add.
         fix: InitFix,
     },
     /// The list of messages has no end.
     #[error("no blank message ends the seeds; {fix}")]
     NoEnd {
-        /// What to add.
+        /// The lines to add.
         fix: InitFix,
     },
-    /// Nothing that can be a signature stands behind the end.
+    /// The end is not followed by a signature.
     #[error(
-        "no signature stands behind the blank message that ends the seeds at line {line}; {fix}"
+        "there is no signature after the blank message that ends the seeds at line {line}; {fix}"
     )]
     NoSignature {
         /// The line `---` that closes the blank message, from 1.
         line: usize,
-        /// What to add.
+        /// The lines to add.
         fix: InitFix,
     },
-    /// It is signed otherwise.
+    /// The file has another signature.
     #[error("the signature in line {line} is {found:?}, and the run's is {expected:?}; {fix}")]
     OtherSignature {
         /// The signature that the run expects.
         expected: String,
-        /// The one that is there.
+        /// The signature in the file.
         found: String,
-        /// Its line, from 1.
+        /// The line of the signature, from 1.
         line: usize,
-        /// What to write instead.
+        /// The line to write instead.
         fix: InitFix,
     },
-    /// A seed and its stamp would be read as two messages.
+    /// A seed message and its signature would be read as two messages.
     #[error(
         "seed {seed} would hold a delimiter line once it is signed; remove the carriage returns from its last line"
     )]
     Delimiter {
-        /// Which, from 1.
+        /// The number of the seed message, from 1.
         seed: usize,
     },
-    /// There are no messages.
+    /// The file contains no messages.
     #[error(
         "there are no seeds; write a message between two lines `---` before the blank one, or set allow_zero_seeds"
     )]
@@ -124,7 +124,7 @@ pub enum InitError {
 }
 
 impl InitError {
-    /// What makes the file readable, if lines can.
+    /// Returns the lines that make the file readable; `None` if lines cannot.
     pub fn fix(&self) -> Option<&InitFix> {
         match self {
             Self::NoDelimiter { fix }

@@ -1,19 +1,19 @@
-//! Which lines make a file an `init.md`.
+//! The lines that make a file an `init.md`.
 
 use crate::format::{is_blank, trimmed};
 
 /// Lines to write into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitFix {
-    /// They come behind this line, counted from 1; 0 is the beginning of the file.
+    /// The line after which they are inserted, from 1; 0 for the start of the file.
     pub after: usize,
-    /// So many lines that follow it make room for them.
+    /// The number of lines after that line that they replace.
     pub replaces: usize,
     /// The lines, without line ends.
     pub lines: Vec<String>,
-    /// Whether they stand at the end of the file.
+    /// Whether they are at the end of the file.
     pub at_end: bool,
-    /// The last line of the file, if no line feed ends it: one must be written before the lines.
+    /// The last line of the file if it has no line feed, which must be written before the lines.
     pub unfinished: Option<Box<str>>,
 }
 
@@ -35,17 +35,17 @@ impl std::fmt::Display for InitFix {
         } else if self.at_end {
             write!(f, "add {lines} at the end of the file:")?;
         } else {
-            write!(f, "add {lines} behind line {after}:")?;
+            write!(f, "add {lines} after line {after}:")?;
         }
         self.lines.iter().try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 
 impl InitFix {
-    /// The text with the lines in it.
+    /// Returns the text with the lines inserted.
     pub fn apply(&self, text: &str) -> String {
         let old: Vec<_> = text.split_inclusive('\n').collect();
-        let (before, behind) = old.split_at(self.after.min(old.len()));
+        let (before, after) = old.split_at(self.after.min(old.len()));
         let mut fixed = before.concat();
         if !fixed.is_empty() && !fixed.ends_with('\n') {
             fixed.push('\n');
@@ -54,7 +54,7 @@ impl InitFix {
             fixed.push_str(line);
             fixed.push('\n');
         }
-        fixed.extend(behind.iter().skip(self.replaces).copied());
+        fixed.extend(after.iter().skip(self.replaces).copied());
         fixed
     }
 
@@ -79,13 +79,13 @@ impl InitFix {
         }
     }
 
-    /// For a file without a delimiter line.
+    /// Returns the lines for a file without a delimiter line.
     pub(super) fn delimiter(text: &str, signature: &str) -> Self {
-        let first = "Here stands the first message.";
+        let first = "This is the first message.";
         Self::append(text, &["---", first, "---", "", "---", signature])
     }
 
-    /// For a file whose list of messages has no end; its last delimiter line ends at `tail`.
+    /// Returns the lines for a file whose list of messages has no end; its last delimiter line ends at `tail`.
     pub(super) fn end(text: &str, tail: usize, signature: &str) -> Self {
         let open = &text[tail..];
         if is_blank(open) {
@@ -104,17 +104,17 @@ impl InitFix {
         }
     }
 
-    /// For a file with an end and no signature behind it; what stands there begins at `rest`.
+    /// Returns the lines for a file with an end but no signature; the text after the end begins at `rest`.
     pub(super) fn signature(text: &str, rest: usize, chatter: bool, signature: &str) -> Self {
         if text[rest..].is_empty() {
             return Self::append(text, &[signature]);
         }
-        // What else stands there becomes text that nobody reads.
+        // Other text there becomes unused text.
         let lines = [signature, "---"];
         Self::insert(text, rest, &lines[..if chatter { 2 } else { 1 }])
     }
 
-    /// For a file with another signature at `place`.
+    /// Returns the line for a file with another signature at `place`.
     pub(super) fn other_signature(text: &str, place: usize, signature: &str) -> Self {
         Self {
             replaces: 1,
@@ -123,7 +123,7 @@ impl InitFix {
     }
 }
 
-/// The line of a position, from 1.
+/// Returns the line of a byte position, from 1.
 pub(super) fn line_at(text: &str, at: usize) -> usize {
     1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count()
 }

@@ -1,4 +1,4 @@
-//! `init.md`: the seeds of a pool.
+//! The parser of `init.md`, which contains the seed messages of a pool.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,24 +12,26 @@ use crate::format::{
     trimmed, with_signature,
 };
 
-/// How much of a text a warning shows, in characters.
+/// The number of characters of a text that a warning shows.
 const SHOWN: usize = 40;
 
-/// The seeds of a run, read from `init.md`.
+/// The seed messages of a run, read from `init.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Init {
-    /// What stands before the first delimiter line; never sent.
+    /// The text before the first delimiter line, which is never sent.
     pub notes: String,
-    /// The seeds in order, without a stamp.
+    /// The seed messages in order, without the signature.
     pub seeds: Vec<String>,
     /// The signature.
     pub signature: String,
-    /// What is accepted but may not be meant.
+    /// Warnings about content that may not be intended.
     pub warnings: Vec<InitWarning>,
 }
 
-/// Reads `init.md`: notes, then messages as a mind writes them, a blank one, and `signature`. A byte order mark at the
-/// start is dropped and CRLF becomes LF. There may be no messages; see [`Init::check`].
+/// Reads `init.md`: notes, then messages as a mind writes them, a blank one, and `signature`.
+///
+/// A byte order mark at the start is dropped and CRLF becomes LF. The list of messages may be empty; see
+/// [`Init::check`].
 ///
 /// ```
 /// use logosphere_core::config::parse_init;
@@ -79,7 +81,7 @@ pub fn parse_init(bytes: &[u8], mode: ParseMode, signature: &str) -> Result<Init
 }
 
 impl Init {
-    /// As a run of which `m_active_pool` messages can be seen takes it, with what it warns of.
+    /// Checks the file for a run with an active pool of `m_active_pool` messages, and adds its warnings.
     ///
     /// # Errors
     /// [`InitError::ZeroSeeds`] unless `allow_zero_seeds`.
@@ -101,7 +103,7 @@ impl Init {
         Ok(self)
     }
 
-    /// The seeds as they enter the pool: with the signature below each if `stamp`.
+    /// Returns the seed messages as the pool stores them: with the signature below each if `stamp`.
     pub fn stored(&self, stamp: bool) -> impl Iterator<Item = String> {
         let signature = if stamp { &self.signature[..] } else { "" };
         self.seeds
@@ -114,7 +116,7 @@ impl Init {
 struct Found {
     notes: Range<usize>,
     messages: Vec<Range<usize>>,
-    /// Text behind the signature.
+    /// The text after the signature.
     unused: Option<Range<usize>>,
 }
 
@@ -125,7 +127,7 @@ impl Found {
             let fix = InitFix::delimiter(text, signature);
             return Err(InitError::NoDelimiter { fix });
         };
-        // Behind a lenient end there is nothing, and so no signature: what is missing is the blank message.
+        // A lenient end is followed by nothing, also not by a signature: the blank message is missing.
         let ended = matches!(cut.end, End::BlankBlock | End::Adjacent);
         let Some(rest) = cut.rest(text, mode).filter(|_| ended) else {
             let fix = InitFix::end(text, tail, signature);
@@ -159,8 +161,8 @@ impl Found {
     }
 }
 
-/// Whether what is `found` behind the end is the run's signature. `rest` is where it should stand, and the end's last
-/// line ends at `tail`.
+/// Checks that the signature that was `found` after the end is the run's. `rest` is its expected range, and the last
+/// line of the end ends at `tail`.
 fn check_signature(
     text: &str,
     tail: usize,
@@ -187,7 +189,7 @@ fn check_signature(
     Ok(())
 }
 
-/// The text of a file: without a mark at its start, and LF at the ends of its lines.
+/// Decodes a file: drops the byte order mark and converts line ends to LF.
 fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, InitError> {
     // The mark of UTF-16 begins that of UTF-32.
     let marks: [(&[u8], _); 4] = [

@@ -1,8 +1,8 @@
-//! Who read what, and which message comes from which.
+//! The lineage: which messages each call read, and which message descends from which.
 //!
-//! Exposure is known: the journal says what each call read. Descent is inferred from texts alone: a message comes from a
-//! text that its mind read if they are equal, or else if at least 0.3 of its runs of three words stand in that text; it
-//! is an innovation if there is none.
+//! Exposure is known: the journal records the sample of each call. Descent is inferred from texts alone. A message
+//! descends from a text that its mind read if the texts are equal, or if the text contains at least 0.3 of its
+//! trigrams. Otherwise the message is an innovation.
 //!
 //! Next: [`Lineage::of`] for the forest, [`Lineage::summary`] for its numbers.
 

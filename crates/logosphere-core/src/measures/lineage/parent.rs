@@ -1,4 +1,4 @@
-//! Which of the texts that a mind read its message comes from.
+//! The parents of a message among the texts that its mind read.
 
 use std::collections::HashMap;
 
@@ -9,32 +9,32 @@ use crate::measures::metrics::grams::Grams;
 use crate::pool::MessageId;
 use crate::verify::MindCall;
 
-/// The smallest share of a text's runs of three words that makes a text that was read a parent.
+/// The smallest share of a message's trigrams that makes a text its parent.
 pub const LEAST_SHARE: f64 = 0.3;
 
-/// A message that another one comes from.
+/// A parent of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Parent {
-    /// Which message.
+    /// The id of the message.
     pub id: MessageId,
-    /// How it is known.
+    /// The method by which it was found.
     pub method: Method,
-    /// 1 for equal texts, else the share of the child's runs of three words that the parent has.
+    /// 1 for equal texts, otherwise the share of the child's trigrams that the parent contains.
     pub confidence: f64,
 }
 
-/// How a parent is known.
+/// The method by which a parent is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// The texts are equal, stamps aside.
+    /// The texts are equal without their signatures.
     Exact,
-    /// They share runs of three words.
+    /// The texts share trigrams.
     Ngram,
 }
 
 impl Method {
-    /// Its name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -43,20 +43,20 @@ impl Method {
     }
 }
 
-/// What a call read, made ready to look texts up in.
+/// The sample of a call, indexed for the search of parents.
 pub(super) struct Inputs<'a> {
     corpus: &'a Corpus<'a>,
     triples: &'a Grams,
-    /// The messages in the order drawn, each with the place of its text in `kinds`.
+    /// The messages in the order drawn, each with the index of its text in `kinds`.
     messages: Vec<(MessageId, usize)>,
     /// The different texts among them.
     kinds: HashMap<usize, usize>,
-    /// Each run of each different text, with the text's place; sorted.
+    /// Each trigram of each different text with the index of the text; sorted.
     runs: Vec<(u32, usize)>,
 }
 
 impl<'a> Inputs<'a> {
-    /// Those of a call.
+    /// Returns the sample of a call.
     pub(super) fn of(corpus: &'a Corpus<'a>, triples: &'a Grams, call: &MindCall) -> Self {
         let mut messages = Vec::with_capacity(call.sampled.len());
         let mut kinds = HashMap::new();
@@ -81,8 +81,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The parents of a message, the best one first: those with an equal text, else those that share enough of its runs.
-    /// Equally good ones stand in the order drawn.
+    /// Returns the parents of a message, the best one first: those with an equal text, then those that share enough
+    /// trigrams. Equally good ones are in the order drawn.
     pub(super) fn parents(&self, child: MessageId) -> Vec<Parent> {
         let kind = self.corpus.kind_of(child.index());
         let (method, shares) = match self.kinds.get(&kind) {
@@ -109,7 +109,7 @@ impl<'a> Inputs<'a> {
         shares
     }
 
-    /// The share of a text's runs that each of the texts has; 0 for a text without any.
+    /// Returns the share of a text's trigrams that each of the texts contains; 0 for a text without any.
     fn shares(&self, kind: usize) -> Vec<f64> {
         let own = self.triples.of(self.corpus, kind);
         let mut shared = vec![0_u32; self.kinds.len()];

@@ -1,4 +1,4 @@
-//! A lineage in numbers.
+//! The summary of a lineage.
 
 use serde::Serialize;
 
@@ -8,68 +8,68 @@ use super::tree::Lineage;
 use crate::pool::{MessageId, Round};
 use crate::verify::Transcript;
 
-/// Characters of a text that results show.
+/// The number of characters of a text that results show.
 const SHOWN: usize = 200;
 
-/// A lineage in numbers.
+/// The summary of a lineage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineageSummary {
-    /// Messages of minds.
+    /// The number of messages of minds.
     pub messages: usize,
-    /// Those with a best parent of equal text.
+    /// The number of messages whose best parent has an equal text.
     pub exact: usize,
-    /// Those with a best parent that shares runs of words.
+    /// The number of messages whose best parent shares trigrams.
     pub ngram: usize,
-    /// Those that come from nothing that was read.
+    /// The number of innovations, which descend from no message that was read.
     pub innovations: usize,
-    /// Their share; none without messages of minds.
+    /// The share of innovations; `None` without messages of minds.
     pub innovation_share: Option<f64>,
     /// The longest line of best parents, in steps.
     pub deepest: u32,
-    /// The messages that most come from, most first, equal ones by age; none of them descends from another.
+    /// The messages with most descendants, in descending order and then by age. None of them descends from another.
     pub top: Vec<Spreader>,
-    /// What became of each seed.
+    /// The descendants of each seed message.
     pub seeds: Vec<SeedShare>,
-    /// How long lines last.
+    /// The survival of lines of descent.
     pub survival: Vec<Survival>,
-    /// After so many rounds at most half of the lines are still there; none if that was not seen.
+    /// The number of rounds after which at most half of the lines survive; `None` if that was not observed.
     pub half_life: Option<u32>,
 }
 
-/// A message that others come from.
+/// A message with descendants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spreader {
-    /// Which message.
+    /// The id of the message.
     pub id: MessageId,
-    /// The round that it came in; 0 for seeds.
+    /// The round in which it was added; 0 for seed messages.
     pub round: Round,
-    /// Messages that come from it by best parents.
+    /// The number of its descendants by best parents.
     pub descendants: u32,
-    /// Messages that it is the best parent of.
+    /// The number of messages whose best parent it is.
     pub children: u32,
-    /// At the ends of how many rounds it can be read.
+    /// The number of rounds at whose end it is readable.
     pub lifetime: u32,
-    /// How its text begins: 200 characters.
+    /// The start of its text, 200 characters.
     pub text: String,
 }
 
-/// What became of a seed.
+/// The descendants of a seed message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeedShare {
-    /// Which message.
+    /// The id of the message.
     pub id: MessageId,
-    /// Messages that come from it by best parents.
+    /// The number of its descendants by best parents.
     pub descendants: u32,
-    /// Their share of all messages of minds; none without such messages.
+    /// The share of its descendants among all messages of minds; `None` without such messages.
     pub message_share: Option<f64>,
-    /// The share of what can be read at the end of the last round that is the seed or comes from it; none of nothing.
+    /// The share of the seed message and its descendants in the final window; `None` for an empty window.
     pub window_share: Option<f64>,
-    /// How its text begins: 200 characters.
+    /// The start of its text, 200 characters.
     pub text: String,
 }
 
 impl Lineage {
-    /// The lineage in numbers, with so many of the messages that most come from. `run` is the run that it is of.
+    /// Returns the summary, with the `top` messages that have most descendants. `run` is the run of this lineage.
     pub fn summary(&self, run: &Transcript, top: usize) -> LineageSummary {
         let of_minds = &self.nodes()[self.seeds().min(self.nodes().len())..];
         let by = |method| {
@@ -128,7 +128,7 @@ impl Lineage {
             .collect()
     }
 
-    /// Whether one of two messages descends from the other by best parents.
+    /// Returns whether one of two messages descends from the other by best parents.
     fn is_one_line(&self, a: MessageId, b: MessageId) -> bool {
         // A child has a higher id than its parent.
         let (older, mut at) = (a.min(b), a.max(b));
@@ -157,8 +157,8 @@ impl Lineage {
             .collect()
     }
 
-    /// For each of these seeds, the share of what can be read that is the seed or comes from it: before round 1 and at
-    /// the end of each round. None where nothing can be read.
+    /// Returns the share of each seed message and its descendants in the window: before round 1 and at the end of each
+    /// round. A share is `None` for an empty window.
     pub fn seed_curves(&self, seeds: &[MessageId]) -> Vec<Vec<Option<f64>>> {
         let mut counts = self.roots_in(0..0);
         let mut curves = vec![Vec::with_capacity(self.windows().len()); seeds.len()];
@@ -180,7 +180,7 @@ impl Lineage {
         curves
     }
 
-    /// For each message, how many of these ids are in its line.
+    /// Returns the number of these ids in the line of each message.
     fn roots_in(&self, ids: std::ops::Range<usize>) -> Vec<u32> {
         let mut counts = vec![0; self.nodes().len()];
         for node in &self.nodes()[ids] {

@@ -1,25 +1,26 @@
-//! How long lines of messages last.
+//! The survival of lines of descent.
 
 use serde::Serialize;
 
 use super::tree::Lineage;
 
-/// The share of lines that are still there some rounds after they began.
+/// The share of lines that survive a number of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Survival {
-    /// Rounds since the line began.
+    /// The number of rounds since the line began.
     pub rounds: u32,
-    /// Lines of which it is known whether they got so far.
+    /// The number of lines that were observed up to this time.
     pub at_risk: u32,
-    /// Lines that ended now.
+    /// The number of lines that ended at this time.
     pub ended: u32,
-    /// The share that is still there, by the estimate of Kaplan and Meier: lines that are there when the run ends count
-    /// for as long as they were seen.
+    /// The share that survives, by the Kaplan-Meier estimate. Lines that exist when the run ends are censored.
     pub share: f64,
 }
 
-/// The survival of all lines, a step for each time at which some end. A line is a seed or an innovation and what comes
-/// from it; it ends with the first round at whose end none of it can be read.
+/// Returns the survival of all lines, with a step for each time at which some end.
+///
+/// A line is a seed message or an innovation with its descendants. It ends with the first round at whose end none of it
+/// is readable.
 pub(super) fn survival(lineage: &Lineage) -> Vec<Survival> {
     let last = lineage.windows().len();
     // The window behind the last one that a member of each root's line is in.

@@ -1,4 +1,4 @@
-//! Who comes from whom.
+//! The forest of descent.
 
 use std::ops::Range;
 
@@ -11,51 +11,51 @@ use crate::measures::metrics::grams::Grams;
 use crate::pool::{MessageId, Round};
 use crate::verify::Transcript;
 
-/// The lineage of every message of a run. Parents are always older than their children, so there is no circle.
+/// The lineage of every message of a run. Parents are always older than their children, so there is no cycle.
 ///
-/// A message can have several parents; the forest that descendants, depth and roots are counted in has the best one only.
+/// A message can have several parents. Descendants, depth and roots are counted in the forest of the best parents only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lineage {
-    /// A node for each message; the place is the id.
+    /// A node for each message; the index is the id.
     nodes: Vec<Node>,
-    /// How many of the first messages are seeds.
+    /// The number of seed messages, which are the first messages.
     seeds: usize,
     /// The ids that can be read before round 1 and at the end of each round.
     windows: Vec<Range<usize>>,
 }
 
-/// A message among its relatives.
+/// A message with its parents and descendants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Node {
-    /// Which message.
+    /// The id of the message.
     pub id: MessageId,
-    /// The round that it came in; 0 for seeds.
+    /// The round in which it was added; 0 for seed messages.
     pub round: Round,
-    /// The messages that it comes from, the best one first. None for seeds and innovations.
+    /// The parents, the best one first; empty for seed messages and innovations.
     pub parents: Vec<Parent>,
-    /// The seed or innovation that the line of best parents begins with.
+    /// The seed message or innovation at which the line of best parents begins.
     pub root: MessageId,
-    /// Steps from the root.
+    /// The number of steps from the root.
     pub depth: u32,
-    /// Messages that it is the best parent of.
+    /// The number of messages whose best parent it is.
     pub children: u32,
-    /// Messages that come from it by best parents.
+    /// The number of its descendants by best parents.
     pub descendants: u32,
-    /// At the ends of how many rounds it can be read.
+    /// The number of rounds at whose end it is readable.
     pub lifetime: u32,
-    /// Whether it can still be read when the run ends.
+    /// Whether it is readable when the run ends.
     pub alive: bool,
 }
 
 impl Node {
-    /// The best parent.
+    /// Returns the best parent.
     pub fn parent(&self) -> Option<&Parent> {
         self.parents.first()
     }
 }
 
 impl Lineage {
-    /// That of a run.
+    /// Infers the lineage of a run.
     pub fn of(run: &Transcript) -> Self {
         let corpus = Corpus::of(run);
         let triples = Grams::triples(&corpus, &Grams::pairs(&corpus));
@@ -109,17 +109,17 @@ impl Lineage {
         }
     }
 
-    /// Every message; the place is the id.
+    /// Returns a node for each message; the index is the id.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// How many of the first messages are seeds.
+    /// Returns the number of seed messages, which are the first messages.
     pub fn seeds(&self) -> usize {
         self.seeds
     }
 
-    /// The share of the messages of minds that come from nothing that was read; none without such messages.
+    /// Returns the share of innovations among the messages of minds; `None` without such messages.
     pub fn novelty_rate(&self) -> Option<f64> {
         let of_minds = &self.nodes[self.seeds.min(self.nodes.len())..];
         let new = of_minds
@@ -129,14 +129,14 @@ impl Lineage {
         (!of_minds.is_empty()).then(|| new as f64 / of_minds.len() as f64)
     }
 
-    /// The windows that a message is in: 0 is before round 1, then the end of each round.
+    /// Returns the windows that contain a message: 0 is before round 1, then the end of each round.
     pub(super) fn readable(&self, id: usize) -> Range<usize> {
         let first = self.windows.partition_point(|window| window.end <= id);
         let behind = self.windows.partition_point(|window| window.start <= id);
         first..behind.max(first)
     }
 
-    /// The ids that can be read before round 1 and at the end of each round.
+    /// Returns the ids that are readable before round 1 and at the end of each round.
     pub(super) fn windows(&self) -> &[Range<usize>] {
         &self.windows
     }

@@ -1,4 +1,4 @@
-//! How much shorter texts get when what repeats is said once.
+//! The compression ratio of texts.
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 
@@ -6,16 +6,17 @@ use super::corpus::Corpus;
 use super::scope::TextRange;
 use super::series::Point;
 
-/// Bytes of a window that are compressed.
+/// The largest number of bytes of a window that are compressed.
 const MOST_BYTES: usize = 20_000;
 
-/// Fewer say nothing: the code itself takes its share.
+/// The smallest number of bytes that gives a value. For fewer, the code itself takes too large a share.
 const LEAST_BYTES: usize = 2000;
 
 /// The level of deflate.
 const LEVEL: u32 = 6;
 
-/// Size before and after of the first bytes of each window, texts joined by line feeds.
+/// Returns the size before compression divided by the size after it, for the first bytes of each window. Texts are
+/// joined by line feeds.
 pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     let mut joined = Vec::with_capacity(2 * MOST_BYTES);
     let mut deflate = Deflate::new();
@@ -49,7 +50,7 @@ pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     points.collect()
 }
 
-/// A compressor with its tables, which are larger than what is compressed.
+/// A compressor with its tables, which are reused because they are larger than the input.
 struct Deflate {
     state: Compress,
     packed: Vec<u8>,
@@ -63,7 +64,7 @@ impl Deflate {
         }
     }
 
-    /// The size of a text when it is compressed; there is always room for it.
+    /// Returns the size of a compressed text.
     fn size(&mut self, text: &[u8]) -> Option<u64> {
         self.state.reset();
         self.packed.clear();

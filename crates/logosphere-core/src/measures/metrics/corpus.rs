@@ -1,4 +1,4 @@
-//! The texts of a run as numbers: equal texts are one kind, equal words one token.
+//! The corpus: the texts of a run as numbers. Equal texts are one kind and equal words are one token.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::format::{is_invisible, without_signature};
 use crate::pool::MessageId;
 use crate::verify::Transcript;
 
-/// The texts of a run, stamps removed.
+/// The texts of a run without signatures.
 #[derive(Debug)]
 pub(crate) struct Corpus<'a> {
     /// Different texts in the order of their first message.
@@ -19,11 +19,11 @@ pub(crate) struct Corpus<'a> {
     texts: Vec<Text>,
     /// The tokens of all kinds, one kind after another.
     tokens: Vec<u32>,
-    /// How many tokens are different.
+    /// The number of different tokens.
     vocabulary: usize,
 }
 
-/// Texts that are equal.
+/// A group of equal texts.
 #[derive(Debug)]
 struct EqualTexts<'a> {
     text: &'a str,
@@ -33,21 +33,21 @@ struct EqualTexts<'a> {
 /// A message that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Text {
-    /// Its id.
+    /// The id of the message.
     pub(crate) message: usize,
-    /// Which text it is.
+    /// The kind of its text.
     pub(crate) kind: usize,
-    /// Whether it has a token.
+    /// Whether the text has a token.
     pub(crate) worded: bool,
 }
 
 impl<'a> Corpus<'a> {
-    /// All texts that show anything.
+    /// Returns the corpus of all texts with a visible character.
     pub(crate) fn of(run: &'a Transcript) -> Self {
         Self::build(run, None)
     }
 
-    /// The first `tokens` tokens of all texts that have so many.
+    /// Returns the corpus of the first `tokens` tokens of all texts that have at least `tokens` tokens.
     pub(crate) fn cut(run: &'a Transcript, tokens: usize) -> Self {
         Self::build(run, Some(tokens))
     }
@@ -98,60 +98,60 @@ impl<'a> Corpus<'a> {
         corpus
     }
 
-    /// How many texts are different, those that are not measured included.
+    /// Returns the number of different texts, including those that are not measured.
     pub(crate) fn kinds(&self) -> usize {
         self.kinds.len()
     }
 
-    /// Whether there is a message of this id.
+    /// Returns whether a message has this id.
     pub(crate) fn has(&self, id: MessageId) -> bool {
         id.index() < self.of_message.len()
     }
 
-    /// Which text a message is.
+    /// Returns the kind of a message.
     pub(crate) fn kind_of(&self, message: usize) -> usize {
         self.of_message[message] as usize
     }
 
-    /// The text of a kind.
+    /// Returns the text of a kind.
     pub(crate) fn text(&self, kind: usize) -> &'a str {
         self.kinds[kind].text
     }
 
-    /// Where the tokens of a kind stand in [`Corpus::tokens`].
+    /// Returns the range of a kind in [`Corpus::tokens`].
     pub(crate) fn span(&self, kind: usize) -> Range<usize> {
         self.kinds[kind].tokens.clone()
     }
 
-    /// The tokens of all kinds.
+    /// Returns the tokens of all kinds.
     pub(crate) fn tokens(&self) -> &[u32] {
         &self.tokens
     }
 
-    /// How many tokens are different.
+    /// Returns the number of different tokens.
     pub(crate) fn vocabulary(&self) -> usize {
         self.vocabulary
     }
 
-    /// The texts that are measured, in the order of their messages.
+    /// Returns the measured texts in the order of their messages.
     pub(crate) fn texts(&self) -> &[Text] {
         &self.texts
     }
 
-    /// A message, if it is measured.
+    /// Returns a message; `None` if it is not measured.
     pub(crate) fn measured(&self, id: MessageId) -> Option<Text> {
         let place = (self.texts).binary_search_by_key(&id, |text| MessageId::at(text.message));
         Some(self.texts[place.ok()?])
     }
 
-    /// Which places of [`Corpus::texts`] these messages have.
+    /// Returns the range of these messages in [`Corpus::texts`].
     pub(crate) fn places(&self, messages: &Range<usize>) -> Range<usize> {
         let place = |id| self.texts.partition_point(|text| text.message < id);
         place(messages.start)..place(messages.end)
     }
 }
 
-/// A text up to the end of its token number `tokens`.
+/// Returns the start of a text up to the end of its token number `tokens`.
 fn start(text: &str, tokens: usize) -> &str {
     let last = tokens.checked_sub(1).and_then(|skip| spans(text).nth(skip));
     last.map_or(text, |span| &text[..span.end])

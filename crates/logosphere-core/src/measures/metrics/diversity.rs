@@ -1,26 +1,26 @@
-//! How many different runs of words there are, and how many are old.
+//! The diversity of word n-grams: how many are different, and how many repeat an earlier text.
 
 use super::corpus::Corpus;
 use super::grams::Grams;
 use super::scope::TextRange;
 use super::series::Point;
 
-/// Tokens of a window that are looked at.
+/// The largest number of tokens of a window that are counted.
 const MOST_TOKENS: usize = 2000;
 
-/// Fewer say nothing.
+/// The smallest number of tokens that gives a value.
 const LEAST_TOKENS: usize = 200;
 
-/// The runs of one, two and three tokens of all texts.
+/// The n-grams of one, two, three and five tokens of all texts.
 pub(crate) struct Runs {
     pairs: Grams,
     triples: Grams,
-    /// The places of texts with a token, so that others cost nothing.
+    /// The indexes of texts with a token.
     worded: Vec<usize>,
 }
 
 impl Runs {
-    /// Those of a corpus.
+    /// Returns the n-grams of a corpus.
     pub(crate) fn of(corpus: &Corpus<'_>) -> Self {
         let pairs = Grams::pairs(corpus);
         let triples = Grams::triples(corpus, &pairs);
@@ -33,8 +33,8 @@ impl Runs {
         }
     }
 
-    /// Different among all runs of `length` (1 to 3) tokens in the first 2000 tokens of each window. No run goes over the
-    /// end of a text.
+    /// Returns the share of different n-grams of `length` (1 to 3) tokens in the first 2000 tokens of each window. No
+    /// n-gram crosses the end of a text.
     pub(crate) fn distinct(
         &self,
         corpus: &Corpus<'_>,
@@ -88,8 +88,8 @@ impl Runs {
         }
     }
 
-    /// The mean over the texts of each round of the share of runs of five tokens that an earlier text has. Texts without
-    /// such a run do not count, nor do those that no text is earlier than.
+    /// Returns the mean share of 5-grams that an earlier text contains, over the texts of each round. Texts without a
+    /// 5-gram and the first text are left out.
     pub(crate) fn reuse(&self, corpus: &Corpus<'_>, rounds: &[TextRange]) -> Vec<Point> {
         let fives = Grams::fives(corpus, &self.triples);
         let mut known = vec![false; fives.different()];

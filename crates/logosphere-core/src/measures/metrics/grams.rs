@@ -1,36 +1,36 @@
-//! Runs of words as numbers.
+//! Word n-grams as numbers.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::corpus::Corpus;
 
-/// The runs of so many tokens of all kinds, equal ones with the same number.
+/// The n-grams of one length of all kinds; equal n-grams have the same number.
 #[derive(Debug)]
 pub(crate) struct Grams {
     length: usize,
-    /// At the place of its first token; 0 where a text ends too early.
+    /// The number of each n-gram at the index of its first token; 0 if the text ends too early.
     ids: Vec<u32>,
     different: usize,
 }
 
 impl Grams {
-    /// Runs of two.
+    /// Returns the n-grams of two tokens.
     pub(crate) fn pairs(corpus: &Corpus<'_>) -> Self {
         Self::joined(corpus, 2, corpus.tokens(), corpus.tokens(), 1)
     }
 
-    /// Runs of three, made of runs of two.
+    /// Returns the n-grams of three tokens, built from those of two.
     pub(crate) fn triples(corpus: &Corpus<'_>, pairs: &Self) -> Self {
         Self::joined(corpus, 3, &pairs.ids, corpus.tokens(), 2)
     }
 
-    /// Runs of five, made of runs of three.
+    /// Returns the n-grams of five tokens, built from those of three.
     pub(crate) fn fives(corpus: &Corpus<'_>, triples: &Self) -> Self {
         Self::joined(corpus, 5, &triples.ids, &triples.ids, 2)
     }
 
-    /// A run is known by what begins where it begins and by what begins `shift` tokens later.
+    /// Builds n-grams from two shorter ones: the one that begins at the same token and the one `shift` tokens later.
     fn joined(
         corpus: &Corpus<'_>,
         length: usize,
@@ -53,23 +53,24 @@ impl Grams {
         }
     }
 
-    /// The runs of a kind in order.
+    /// Returns the n-grams of a kind in order.
     pub(crate) fn of(&self, corpus: &Corpus<'_>, kind: usize) -> &[u32] {
         &self.ids[starts(&corpus.span(kind), self.length)]
     }
 
-    /// At the place of its first token in [`Corpus::tokens`]: each run's number. Other places mean nothing.
+    /// Returns the number of each n-gram at the index of its first token in [`Corpus::tokens`]. Other entries are
+    /// meaningless.
     pub(crate) fn ids(&self) -> &[u32] {
         &self.ids
     }
 
-    /// How many are different.
+    /// Returns the number of different n-grams.
     pub(crate) fn different(&self) -> usize {
         self.different
     }
 }
 
-/// Where runs can begin.
+/// Returns the indexes at which n-grams can begin.
 fn starts(span: &Range<usize>, length: usize) -> Range<usize> {
     span.start..(span.end + 1).saturating_sub(length).max(span.start)
 }

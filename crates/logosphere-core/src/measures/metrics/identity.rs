@@ -1,15 +1,15 @@
-//! Equal texts, and texts that are new to a window.
+//! The duplicate rate of a window, and its turnover.
 
 use super::corpus::Corpus;
 use super::scope::{Sliding, SlidingMeasure, TextRange};
 use super::series::Point;
 
-/// How often each text is in a window.
+/// The number of copies of each text in a window.
 struct Copies {
     of_kind: Vec<u64>,
     texts: u64,
     different: usize,
-    /// Pairs of equal texts, each counted twice.
+    /// The number of pairs of equal texts, each counted twice.
     equal: u64,
 }
 
@@ -42,7 +42,7 @@ impl SlidingMeasure for Copies {
     }
 }
 
-/// The share of pairs in each window whose texts are equal.
+/// Returns the share of pairs of equal texts in each window.
 pub(crate) fn duplicate_rate(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     let mut sliding = Sliding::new(corpus, Copies::new(corpus));
     let points = windows.iter().map(|window| {
@@ -54,7 +54,8 @@ pub(crate) fn duplicate_rate(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<
     points.collect()
 }
 
-/// The share of the different texts of each window that were not in the window before it. The first has none before it.
+/// Returns the share of the different texts of each window that the window before it did not contain. The first window
+/// has no value.
 pub(crate) fn turnover(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     let mut sliding = Sliding::new(corpus, Copies::new(corpus));
     let mut counted = vec![0; corpus.kinds()];

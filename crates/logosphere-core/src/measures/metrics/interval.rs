@@ -1,17 +1,17 @@
-//! How far a mean may be off.
+//! Confidence intervals of means.
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::pool::SampleRng;
 
-/// Resamples of a bootstrap.
+/// The number of resamples of a bootstrap.
 pub const RESAMPLES: usize = 2000;
 
 /// The share of resamples that an interval leaves out at each end.
 const TAIL: f64 = 0.025;
 
-/// From `low` to `high`: the middle 95 % of the resampled means.
+/// A confidence interval: the middle 95 % of the resampled means.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
@@ -20,20 +20,21 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The interval of the mean of values that follow one another, such as those of rounds: a moving-block bootstrap with
-/// blocks of [`block_length`] values, so that what is alike in neighbours stays together. `name` chooses the random
-/// numbers with the seed. None below two values.
+/// Returns the interval of the mean of a series of values, such as those of rounds; `None` for fewer than two.
+///
+/// It is a moving-block bootstrap with blocks of [`block_length`] values, which keeps the correlation of neighbours.
+/// `name` and the seed choose the random numbers.
 pub fn block_interval(values: &[f64], seed: u64, name: &str) -> Option<Interval> {
     bootstrap(values, block_length(values.len()), seed, name)
 }
 
-/// The interval of the mean of values that have nothing to do with one another, such as those of several runs with the
-/// same settings. None below two values.
+/// Returns the interval of the mean of independent values, such as those of several runs with the same settings; `None`
+/// for fewer than two.
 pub fn replicate_interval(values: &[f64], seed: u64, name: &str) -> Option<Interval> {
     bootstrap(values, 1, seed, name)
 }
 
-/// The length of blocks for so many values: the cube root, rounded up.
+/// Returns the length of blocks for this number of values: the cube root, rounded up.
 pub fn block_length(values: usize) -> usize {
     let mut length: usize = 1;
     while length.pow(3) < values {
@@ -42,7 +43,7 @@ pub fn block_length(values: usize) -> usize {
     length
 }
 
-/// The random numbers of a resampling.
+/// Returns the random numbers of a resampling.
 pub(crate) fn resampling(what: &str, seed: u64, name: &str) -> SampleRng {
     let key = Sha256::digest(format!("logosphere/{what}/v1\n{seed}\n{name}"));
     SampleRng::keyed(key.into())
@@ -81,7 +82,7 @@ fn bootstrap(values: &[f64], block: usize, seed: u64, name: &str) -> Option<Inte
     })
 }
 
-/// A quantile of sorted values, between two of them in proportion. There is at least one value.
+/// Returns a quantile of sorted values, interpolated linearly. At least one value is needed.
 pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let at = share * (sorted.len() - 1) as f64;
     let below = sorted[at.floor() as usize];

@@ -1,4 +1,4 @@
-//! Texts of equal number and length, so that rounds and runs can be compared.
+//! Samples of equal number and length of texts, so that rounds and runs of different sizes can be compared.
 
 use serde::Serialize;
 
@@ -7,27 +7,28 @@ use super::scope::{Scopes, TextRange};
 use super::window::Window;
 use crate::verify::Transcript;
 
-/// The share of texts, windows and rounds that may be left out as too short.
+/// The largest share of texts, windows and rounds that are left out as too short.
 const LEFT_OUT: f64 = 0.1;
 
-/// Texts drawn from a window or round, at most.
+/// The largest number of texts that are drawn from a window or round.
 const MOST_TEXTS: usize = 200;
 
-/// What is compared when number and length of texts must not matter: texts cut to the same number of tokens, and the same
-/// number of them in each window and in each round. Shorter texts are left out, and so are windows and rounds with fewer.
+/// The size of samples: the same number of tokens in each text, and the same number of texts in each window and round.
+///
+/// Shorter texts are left out, and so are windows and rounds with fewer texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Match {
-    /// Tokens of each text.
+    /// The number of tokens of each text.
     pub tokens: usize,
-    /// Texts of each window.
+    /// The number of texts of each window.
     pub window_texts: usize,
-    /// Texts of each round.
+    /// The number of texts of each round.
     pub round_texts: usize,
 }
 
 impl Match {
-    /// Sizes that nine tenths of the texts, of the windows and of the rounds of these runs reach, 200 texts at most. None
-    /// without a window of two texts.
+    /// Returns the sizes that nine tenths of the texts, windows and rounds of these runs reach, at most 200 texts. The
+    /// result is `None` without a window of two texts.
     pub fn of(runs: &[&Transcript], window: Window) -> Option<Self> {
         let whole: Vec<Corpus<'_>> = runs.iter().map(|run| Corpus::of(run)).collect();
         let lengths = whole.iter().flat_map(|corpus| {
@@ -51,7 +52,7 @@ impl Match {
     }
 }
 
-/// The size that all but a tenth reach.
+/// Returns the size that all but a tenth of the sizes reach.
 fn low(sizes: impl Iterator<Item = usize>) -> Option<usize> {
     let mut sizes: Vec<usize> = sizes.collect();
     sizes.sort_unstable();

@@ -1,4 +1,4 @@
-//! From a run to its values.
+//! The computation of metrics from a run.
 
 use std::cell::OnceCell;
 
@@ -16,8 +16,9 @@ use super::volume;
 use super::window::Window;
 use crate::verify::Transcript;
 
-/// The values of these metrics at the end of each round, in the order of `metrics`. With `matched`, those that
-/// [`Metric::can_match`] are measured on texts of equal number and length.
+/// Returns the values of these metrics at the end of each round, in the order of `metrics`.
+///
+/// With `matched`, the metrics that [`Metric::can_match`] are computed from samples of equal number and length.
 pub fn measure(
     run: &Transcript,
     window: Window,
@@ -49,7 +50,7 @@ pub fn measure(
     series.collect()
 }
 
-/// MetricInputs, where they are measured, and what several metrics need, made when it is first asked for.
+/// The texts, the windows and rounds, and intermediate results that several metrics share.
 struct MetricInputs<'a, 'b> {
     run: &'a Transcript,
     corpus: &'a Corpus<'b>,
@@ -73,7 +74,7 @@ impl<'a, 'b> MetricInputs<'a, 'b> {
         }
     }
 
-    /// A value for each round that ended.
+    /// Returns a value for each round that ended.
     fn measure(&self, metric: Metric) -> Vec<Point> {
         let points = self.with_start(metric).into_iter().skip(1);
         let rounds = self.run.rounds.iter().map(|round| round.round);
@@ -82,7 +83,7 @@ impl<'a, 'b> MetricInputs<'a, 'b> {
             .collect()
     }
 
-    /// The same, with a value before round 1.
+    /// Returns a value for the time before round 1 and for each round that ended.
     fn with_start(&self, metric: Metric) -> Vec<Point> {
         let (corpus, windows, rounds) = (self.corpus, &self.scopes.windows, &self.scopes.rounds);
         let lengths = || self.lengths.get_or_init(|| volume::lengths(corpus, rounds));

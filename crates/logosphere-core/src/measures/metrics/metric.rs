@@ -1,4 +1,4 @@
-//! What can be measured.
+//! The metrics, with their names and definitions.
 
 use std::fmt;
 
@@ -6,46 +6,46 @@ use serde::{Serialize, Serializer};
 
 use super::tfidf::ENCODER;
 
-/// Something that is measured at the end of each round.
+/// A metric, which has a value at the end of each round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
-    /// How much alike the texts of a window are.
+    /// The mean similarity of the texts of a window.
     TfidfSimilarity,
-    /// How much alike the texts of a round are.
+    /// The mean similarity of the texts of a round.
     WithinRoundSimilarity,
-    /// How much alike the texts of a round and of the ten rounds before it are.
+    /// The mean similarity of the texts of a round to those of the ten rounds before it.
     NearSimilarity,
-    /// How much alike the texts of a round and of those far before it are.
+    /// The mean similarity of the texts of a round to those of rounds at least fifty earlier.
     FarSimilarity,
-    /// How much alike texts and what their mind had read are.
+    /// The mean similarity of texts to the messages that their mind had read.
     InputSimilarity,
-    /// How much shorter a window gets by saying once what repeats.
+    /// The compression ratio of a window.
     CompressionRatio,
-    /// Different tokens.
+    /// The share of different tokens.
     Distinct1,
-    /// Different runs of two tokens.
+    /// The share of different bigrams.
     Distinct2,
-    /// Different runs of three tokens.
+    /// The share of different trigrams.
     Distinct3,
-    /// Runs of five tokens that are not new.
+    /// The share of 5-grams that an earlier text contains.
     Reuse5gram,
-    /// Pairs of equal texts.
+    /// The share of pairs of equal texts.
     PairIdentity,
-    /// Texts that the window before did not have.
+    /// The share of texts that the window before did not contain.
     Turnover,
-    /// How much alike to a seed texts are.
+    /// The mean similarity of texts to the nearest seed message.
     SeedEcho,
-    /// Messages.
+    /// The number of messages.
     Messages,
     /// The mean length of a text.
     CharsMean,
     /// The median length of a text.
     CharsMedian,
-    /// Answers that were lost.
+    /// The share of lost answers.
     LostShare,
 }
 
-/// What one value of a metric is measured on.
+/// The unit that one value of a metric is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Window,
@@ -53,7 +53,7 @@ pub(crate) enum Unit {
 }
 
 impl Metric {
-    /// All, in the order of results.
+    /// All metrics in the order of results.
     pub const ALL: &[Self] = &[
         Self::TfidfSimilarity,
         Self::WithinRoundSimilarity,
@@ -74,7 +74,7 @@ impl Metric {
         Self::LostShare,
     ];
 
-    /// Its name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::TfidfSimilarity => "tfidf_similarity",
@@ -97,12 +97,12 @@ impl Metric {
         }
     }
 
-    /// The metric of this name.
+    /// Returns the metric with this name.
     pub fn named(name: &str) -> Option<Self> {
         (Self::ALL.iter().copied()).find(|metric| metric.name() == name)
     }
 
-    /// Its name in words, for people.
+    /// Returns the title for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::TfidfSimilarity => "similarity of the texts",
@@ -115,7 +115,7 @@ impl Metric {
             Self::Distinct2 => "different pairs of words",
             Self::Distinct3 => "different runs of 3 words",
             Self::Reuse5gram => "reused runs of 5 words",
-            Self::PairIdentity => "equal pairs of texts",
+            Self::PairIdentity => "duplicate rate",
             Self::Turnover => "new texts in the window",
             Self::SeedEcho => "similarity to a seed",
             Self::Messages => "messages of a round",
@@ -125,7 +125,7 @@ impl Metric {
         }
     }
 
-    /// The reason for which a round has no value.
+    /// Returns the reason why a round has no value.
     pub fn missing(self) -> &'static str {
         match self {
             Self::TfidfSimilarity | Self::WithinRoundSimilarity | Self::PairIdentity => {
@@ -143,7 +143,7 @@ impl Metric {
         }
     }
 
-    /// What is measured, in words.
+    /// Returns the definition in words.
     pub fn definition(self) -> &'static str {
         match self {
             Self::TfidfSimilarity => {
@@ -192,7 +192,7 @@ impl Metric {
         }
     }
 
-    /// How texts are compared, where they are.
+    /// Returns the encoder that texts are compared by; `None` if texts are not compared.
     pub fn encoder(self) -> Option<&'static str> {
         match self {
             Self::TfidfSimilarity
@@ -205,7 +205,7 @@ impl Metric {
         }
     }
 
-    /// Whether it can be measured on texts of equal number and length.
+    /// Returns whether it can be computed from samples of equal number and length.
     pub fn can_match(self) -> bool {
         !matches!(
             self,
@@ -219,7 +219,7 @@ impl Metric {
         )
     }
 
-    /// Whether it says something about texts: a null model, which has other texts, can be held against it.
+    /// Returns whether it depends on the texts, so that it can be compared with a null model.
     pub fn is_of_texts(self) -> bool {
         !matches!(
             self,

@@ -1,11 +1,11 @@
-//! What a run's texts are like, round by round: how much alike, how much repeated, how much new.
+//! The metrics of a run's texts by round: similarity, repetition and novelty.
 //!
-//! Stamps are removed before anything is measured, and texts that show nothing are left out. A value that there is too
-//! little for is none, never 0 or 1. Every pass goes over the texts once or twice, however large the window is; the mean
-//! over all pairs of a window comes from one sum of vectors.
+//! Signatures are removed before anything is measured, and texts without a visible character are left out. A value is
+//! `None` if there is too little text, never 0 or 1. Each pass reads the texts once or twice, however large the window
+//! is. The mean over all pairs of a window is computed from one sum of vectors.
 //!
-//! Next: [`Metric`] for what is measured, [`measure`] for the values, [`block_interval`] and [`trend`] for what they
-//! prove, [`Match`] for comparing rounds and runs of different sizes.
+//! Next: [`Metric`] for the metrics, [`measure`] for the values, [`block_interval`] and [`trend`] for the statistics,
+//! [`Match`] for comparing rounds and runs of different sizes.
 
 mod compression;
 pub(crate) mod corpus;

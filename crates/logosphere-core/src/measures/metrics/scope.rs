@@ -1,4 +1,4 @@
-//! Windows and rounds as places of the measured texts, and tallies that move with them.
+//! Windows and rounds as ranges of the measured texts, and sums that follow a sliding window.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use super::window::{Window, round_ranges};
 use crate::pool::{SampleRng, draw};
 use crate::verify::Transcript;
 
-/// Places in the texts of a [`Corpus`].
+/// A set of indexes of texts of a [`Corpus`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TextRange {
-    /// All of a range.
+    /// All indexes of a range.
     Range(Range<usize>),
-    /// Some, in order.
+    /// Some indexes, in order.
     Picked(Vec<usize>),
 }
 
 impl TextRange {
-    /// How many.
+    /// Returns the number of indexes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Range(range) => range.len(),
@@ -27,7 +27,7 @@ impl TextRange {
         }
     }
 
-    /// They, in order.
+    /// Returns the indexes in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         let (range, picked) = match self {
             Self::Range(range) => (range.clone(), [].as_slice()),
@@ -36,14 +36,16 @@ impl TextRange {
         range.chain(picked.iter().copied())
     }
 
-    /// The texts.
+    /// Returns the texts at the indexes.
     pub(crate) fn texts(&self, corpus: &Corpus<'_>) -> impl Iterator<Item = Text> {
         self.iter().map(|place| corpus.texts()[place])
     }
 }
 
-/// Where values are measured: the window at the end of each round, and what each round added. The first of both is before
-/// round 1, so that the seeds are its round.
+/// The windows and rounds of a run.
+///
+/// There is a window at the end of each round, and the messages that each round added. The first entry of both is the
+/// time before round 1, when the seed messages were added.
 #[derive(Debug)]
 pub(crate) struct Scopes {
     pub(crate) windows: Vec<TextRange>,
@@ -51,7 +53,7 @@ pub(crate) struct Scopes {
 }
 
 impl Scopes {
-    /// All measured texts.
+    /// Returns the windows and rounds with all measured texts.
     pub(crate) fn of(run: &Transcript, corpus: &Corpus<'_>, window: Window) -> Self {
         let all = |ranges: Vec<Range<usize>>| {
             let places = ranges
@@ -65,7 +67,8 @@ impl Scopes {
         }
     }
 
-    /// `windows` texts of each window and `rounds` of each round, drawn at random; none where there are fewer.
+    /// Draws `windows` texts of each window and `rounds` of each round at random. A window or round with fewer texts
+    /// becomes empty.
     pub(crate) fn thin(&mut self, seed: u64, windows: usize, rounds: usize) {
         let key = Sha256::digest(format!("logosphere/match/v1\n{seed}"));
         let mut rng = SampleRng::keyed(key.into());
@@ -84,7 +87,7 @@ impl Scopes {
     }
 }
 
-/// What texts can enter and leave.
+/// A measure of a window, updated as texts enter and leave it.
 pub(crate) trait SlidingMeasure {
     /// A text of this kind enters.
     fn add(&mut self, kind: usize);
@@ -92,18 +95,18 @@ pub(crate) trait SlidingMeasure {
     fn remove(&mut self, kind: usize);
 }
 
-/// A tally that follows a window: every text enters and leaves it about once, or twice.
+/// A measure that follows a sliding window. Every text enters and leaves it about once or twice.
 #[derive(Debug)]
 pub(crate) struct Sliding<'a, 'b, T> {
     corpus: &'a Corpus<'b>,
     tally: T,
     now: TextRange,
-    /// How many texts left since it was made afresh.
+    /// The number of texts that left since the measure was computed from the start.
     left: usize,
 }
 
 impl<'a, 'b, T: SlidingMeasure> Sliding<'a, 'b, T> {
-    /// A window without texts.
+    /// Returns an empty window.
     pub(crate) fn new(corpus: &'a Corpus<'b>, tally: T) -> Self {
         Self {
             corpus,
@@ -113,7 +116,7 @@ impl<'a, 'b, T: SlidingMeasure> Sliding<'a, 'b, T> {
         }
     }
 
-    /// The tally of a window.
+    /// Moves to a window and returns its measure.
     pub(crate) fn at(&mut self, places: &TextRange) -> &T {
         let kind = |place: usize| self.corpus.texts()[place].kind;
         match (&self.now, places) {

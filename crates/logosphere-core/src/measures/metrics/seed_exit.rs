@@ -1,4 +1,4 @@
-//! When the seeds leave the window.
+//! The rounds at which the seed messages leave the window.
 
 use serde::Serialize;
 
@@ -7,22 +7,23 @@ use super::window::Window;
 use crate::pool::Round;
 use crate::verify::Transcript;
 
-/// When the seeds left the window, as rounds; 0 is before round 1. None for what did not happen, and of all for a run
-/// without seeds that show anything.
+/// The rounds at which the seed messages left the window; 0 is before round 1.
+///
+/// A value is `None` if it did not happen. All are `None` for a run without visible seed messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SeedExit {
-    /// Seeds that show anything.
+    /// The number of seed messages with a visible character.
     pub n: usize,
-    /// The first round at whose end a seed is out.
+    /// The first round at whose end a seed message has left.
     pub first: Option<Round>,
-    /// The first round at whose end at most half of them are in.
+    /// The first round at whose end at most half of the seed messages are in the window.
     pub half_life: Option<Round>,
-    /// The first round at whose end none is in.
+    /// The first round at whose end no seed message is in the window.
     pub all: Option<Round>,
 }
 
 impl SeedExit {
-    /// That of a run's windows.
+    /// Returns the rounds for the windows of a run.
     pub(crate) fn of(run: &Transcript, corpus: &Corpus<'_>, window: Window) -> Self {
         let n = corpus.places(&(0..run.seeds)).len();
         let numbers =
@@ -46,7 +47,7 @@ impl SeedExit {
     }
 }
 
-/// When the seeds left these windows.
+/// Returns the rounds at which the seed messages left these windows.
 pub fn seed_exit(run: &Transcript, window: Window) -> SeedExit {
     SeedExit::of(run, &Corpus::of(run), window)
 }

@@ -8,23 +8,23 @@ use crate::pool::Round;
 /// A metric at the end of each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
-    /// What is measured.
+    /// The metric.
     pub metric: Metric,
-    /// On what: `active` or `rounds:R` for windows, `round` for what a round added.
+    /// The window of a value: `active` or `rounds:R`; `round` for the messages of one round.
     pub window: String,
-    /// Whether the texts are of equal number and length.
+    /// Whether it was computed from samples of equal number and length.
     pub matched: bool,
     /// A value for each round.
     pub points: Vec<Point>,
 }
 
 impl Series {
-    /// The values that there are, in the order of the rounds.
+    /// Returns the existing values in the order of the rounds.
     pub fn values(&self) -> Vec<f64> {
         self.points.iter().filter_map(|point| point.value).collect()
     }
 
-    /// The mean of the values that there are.
+    /// Returns the mean of the existing values.
     pub fn mean(&self) -> Option<f64> {
         let values = self.values();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -34,16 +34,16 @@ impl Series {
 /// A value at the end of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
-    /// Which round, from 1.
+    /// The round, from 1.
     pub round: Round,
-    /// How many texts it was measured on; messages of `messages`, answers of `lost_share`.
+    /// The number of texts that it was computed from; messages for `messages`, answers for `lost_share`.
     pub n: usize,
-    /// The value; none where there is too little to measure.
+    /// The value; `None` if there is too little text.
     pub value: Option<f64>,
 }
 
 impl Point {
-    /// A value of some texts; its round is set later.
+    /// Returns a value of `n` texts; its round is set later.
     pub(crate) fn of(n: usize, value: Option<f64>) -> Self {
         Self {
             round: Round::default(),

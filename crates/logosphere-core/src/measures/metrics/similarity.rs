@@ -1,4 +1,4 @@
-//! How much alike texts are.
+//! The similarity of texts.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use super::tfidf::{Sum, Tfidf};
 use crate::pool::MessageId;
 use crate::verify::Transcript;
 
-/// Rounds that count as near.
+/// The largest distance of rounds that count as near.
 const NEAR: usize = 10;
 
-/// From so many rounds on, texts count as far apart.
+/// The smallest distance of rounds that count as far.
 const FAR: usize = 50;
 
-/// Seeds that texts are compared with; more would make the time grow with their number.
+/// The largest number of seed messages that texts are compared with, which bounds the time.
 const MOST_SEEDS: usize = 1000;
 
 impl SlidingMeasure for Sum<'_> {
@@ -28,7 +28,7 @@ impl SlidingMeasure for Sum<'_> {
     }
 }
 
-/// The mean cosine of all pairs in each window.
+/// Returns the mean cosine of all pairs in each window.
 pub(crate) fn in_windows(corpus: &Corpus<'_>, tfidf: &Tfidf, windows: &[TextRange]) -> Vec<Point> {
     let mut sliding = Sliding::new(corpus, Sum::new(tfidf));
     let points = windows.iter().map(|window| {
@@ -38,18 +38,19 @@ pub(crate) fn in_windows(corpus: &Corpus<'_>, tfidf: &Tfidf, windows: &[TextRang
     points.collect()
 }
 
-/// Mean cosines of pairs of texts by how many rounds lie between them.
+/// Mean cosines of pairs of texts by the distance of their rounds.
 pub(crate) struct ByDistance {
-    /// Of the same round.
+    /// The pairs of the same round.
     pub(crate) within: Vec<Point>,
-    /// One to ten rounds apart.
+    /// The pairs one to ten rounds apart.
     pub(crate) near: Vec<Point>,
-    /// Fifty and more rounds apart.
+    /// The pairs fifty and more rounds apart.
     pub(crate) far: Vec<Point>,
 }
 
 impl ByDistance {
-    /// The texts of each round with those of the rounds before it. The first of `rounds`, the seeds, is none.
+    /// Compares the texts of each round with those of the rounds before it. The first of `rounds`, the seed messages,
+    /// has no value.
     pub(crate) fn of(corpus: &Corpus<'_>, tfidf: &Tfidf, rounds: &[TextRange]) -> Self {
         let kinds = |round: usize| rounds[round].texts(corpus).map(|text| text.kind);
         let mut own = Sum::new(tfidf);
@@ -89,7 +90,7 @@ impl ByDistance {
     }
 }
 
-/// The mean over the texts of each round of their mean cosine to what their call read.
+/// Returns the mean cosine of the texts of each round to the messages that their call read.
 pub(crate) fn to_inputs(
     run: &Transcript,
     corpus: &Corpus<'_>,
@@ -119,7 +120,7 @@ pub(crate) fn to_inputs(
     points.collect()
 }
 
-/// The mean over the texts of minds in each window of the highest cosine to a seed.
+/// Returns the mean over the minds' texts in each window of the highest cosine to a seed message.
 pub(crate) fn seed_echo(
     corpus: &Corpus<'_>,
     tfidf: &Tfidf,
@@ -154,7 +155,7 @@ pub(crate) fn seed_echo(
     points.collect()
 }
 
-/// The highest cosine of each kind to a seed, and whether there is a seed to compare with.
+/// Returns the highest cosine of each kind to a seed message, and whether there is a seed message to compare with.
 fn highest(corpus: &Corpus<'_>, tfidf: &Tfidf, seeds: usize) -> (Vec<f64>, bool) {
     let mut different: Vec<usize> = Vec::new();
     let of_seeds = corpus

@@ -1,14 +1,14 @@
-//! Texts as directions: words weighted by how rare they are.
+//! TF-IDF vectors: words weighted by their rarity.
 
 use super::corpus::Corpus;
 
-/// The name of this way to compare texts, for results.
+/// The name of this encoder in results.
 pub(crate) const ENCODER: &str = "tfidf";
 
-/// The TF-IDF vectors of all kinds, of length 1. Those without a token have none.
+/// The TF-IDF vectors of all kinds, with length 1. A kind without a token has an empty vector.
 #[derive(Debug)]
 pub(crate) struct Tfidf {
-    /// Where the terms of each kind begin, and at last where all end.
+    /// The index at which the terms of each kind begin, and the end of the last.
     starts: Vec<usize>,
     terms: Vec<u32>,
     weights: Vec<f64>,
@@ -16,7 +16,8 @@ pub(crate) struct Tfidf {
 }
 
 impl Tfidf {
-    /// Counts times `ln((1 + D) / (1 + df)) + 1`: `D` measured texts, of which `df` have the token.
+    /// Returns the vectors. A weight is the count times `ln((1 + D) / (1 + df)) + 1`, for `D` measured texts of which
+    /// `df` contain the token.
     pub(crate) fn of(corpus: &Corpus<'_>) -> Self {
         let mut starts = vec![0];
         let mut terms: Vec<u32> = Vec::new();
@@ -68,7 +69,7 @@ impl Tfidf {
         }
     }
 
-    /// The terms of a kind with their weights, by token.
+    /// Returns the terms of a kind with their weights, by token.
     pub(crate) fn vector(&self, kind: usize) -> impl Iterator<Item = (usize, f64)> {
         let span = self.starts[kind]..self.starts[kind + 1];
         let terms = self.terms[span.clone()].iter().map(|&term| term as usize);
@@ -76,12 +77,12 @@ impl Tfidf {
     }
 }
 
-/// A sum of vectors that texts can enter and leave. Texts without a token do neither.
+/// A sum of vectors that texts can enter and leave. Texts without a token have no effect.
 #[derive(Debug)]
 pub(crate) struct Sum<'a> {
     tfidf: &'a Tfidf,
     weights: Vec<f64>,
-    /// How many texts have each term: a weight without any is exactly 0.
+    /// The number of texts with each term. A term without texts has a weight of exactly 0.
     holders: Vec<u32>,
     texts: usize,
     /// The square of the sum's length.
@@ -89,7 +90,7 @@ pub(crate) struct Sum<'a> {
 }
 
 impl<'a> Sum<'a> {
-    /// Nothing.
+    /// Returns an empty sum.
     pub(crate) fn new(tfidf: &'a Tfidf) -> Self {
         Self {
             tfidf,
@@ -100,12 +101,12 @@ impl<'a> Sum<'a> {
         }
     }
 
-    /// How many texts are in it.
+    /// Returns the number of texts in the sum.
     pub(crate) fn texts(&self) -> usize {
         self.texts
     }
 
-    /// One text more.
+    /// Adds a text.
     pub(crate) fn add(&mut self, kind: usize) {
         let mut change = 0.0;
         for (term, weight) in self.tfidf.vector(kind) {
@@ -119,7 +120,7 @@ impl<'a> Sum<'a> {
         }
     }
 
-    /// One text less; it must be in it.
+    /// Removes a text, which must be in the sum.
     pub(crate) fn remove(&mut self, kind: usize) {
         let mut change = 0.0;
         for (term, weight) in self.tfidf.vector(kind) {
@@ -139,13 +140,13 @@ impl<'a> Sum<'a> {
         }
     }
 
-    /// The mean cosine of all pairs of texts in it; none below two texts.
+    /// Returns the mean cosine of all pairs of texts in the sum; `None` for fewer than two texts.
     pub(crate) fn mean_cosine(&self) -> Option<f64> {
         let texts = self.texts as f64;
         (self.texts >= 2).then(|| ((self.square - texts) / (texts * (texts - 1.0))).clamp(0.0, 1.0))
     }
 
-    /// The sum of the cosines of a text with all texts in it.
+    /// Returns the sum of the cosines of a text with all texts in the sum.
     pub(crate) fn cosines(&self, kind: usize) -> f64 {
         let vector = self.tfidf.vector(kind);
         vector

@@ -1,10 +1,11 @@
-//! Words: what texts are compared by.
+//! The tokens of a text.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The tokens of a text: maximal runs of letters and digits, lower-cased; each character of the Japanese syllabaries and
-/// of the Chinese characters is one of its own.
+/// Returns the tokens of a text: maximal runs of letters and digits in lower case.
+///
+/// Each character of the Japanese syllabaries and each Chinese character is a separate token.
 ///
 /// ```
 /// use logosphere_core::measures::metrics::tokens;
@@ -16,7 +17,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     spans(text).map(|span| lower(&text[span]))
 }
 
-/// Where the tokens of a text stand, as bytes.
+/// Returns the byte ranges of the tokens of a text.
 pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -34,7 +35,7 @@ pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether a character is a token by itself: scripts that put no spaces between words.
+/// Returns whether a character is a separate token, as in scripts without spaces between words.
 fn stands_alone(char: char) -> bool {
     matches!(char, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }

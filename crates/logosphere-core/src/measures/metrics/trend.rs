@@ -1,24 +1,24 @@
-//! Whether a value rises or falls with the rounds.
+//! The trend of a value over the rounds.
 
 use serde::Serialize;
 
 use super::interval::{block_length, resampling};
 
-/// Orders that a p value is taken from.
+/// The number of permutations for a p value.
 pub const PERMUTATIONS: usize = 2000;
 
-/// How a value goes with the rounds.
+/// The rank correlation of a value with the rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Trend {
     /// Spearman's rank correlation of round and value, -1 to 1.
     pub rho: f64,
-    /// How likely a correlation so far from 0 is if the order of the rounds says nothing: blocks of neighbours are
-    /// exchanged, [`PERMUTATIONS`] times, so that what is alike in neighbours alone is no trend.
+    /// The probability of a correlation at least as far from 0 if the order of the rounds has no effect. Blocks of
+    /// neighbours are permuted [`PERMUTATIONS`] times, so the correlation of neighbours alone is not a trend.
     pub p: f64,
 }
 
-/// The trend of values in the order of their rounds. `name` chooses the random numbers with the seed. None below four
-/// values, and of values that are all equal.
+/// Returns the trend of values in the order of their rounds. `name` and the seed choose the random numbers. The result
+/// is `None` for fewer than four values and for equal values.
 pub fn trend(values: &[f64], seed: u64, name: &str) -> Option<Trend> {
     let n = values.len();
     if n < 4 {
@@ -64,11 +64,11 @@ pub fn trend(values: &[f64], seed: u64, name: &str) -> Option<Trend> {
     })
 }
 
-/// Neighbours that stay together.
+/// A block of neighbouring values.
 struct Block {
     length: usize,
     sum: f64,
-    /// The sum of each value times its place in the block, from 0.
+    /// The sum of each value times its index in the block, from 0.
     by_place: f64,
 }
 
@@ -83,7 +83,7 @@ impl Block {
     }
 }
 
-/// The rank of each value from 0; equal values share their mean rank.
+/// Returns the rank of each value, from 0; equal values share their mean rank.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -1,4 +1,4 @@
-//! How much is said, and how much is lost.
+//! The volume of text, and the share of lost answers.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use crate::format::Reason;
 use crate::pool::Round;
 use crate::verify::Transcript;
 
-/// How much was said in a run.
+/// The volume of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Volume {
-    /// Messages, seeds included.
+    /// The number of messages, including seed messages.
     pub messages: usize,
-    /// Seeds.
+    /// The number of seed messages.
     pub seeds: usize,
-    /// Messages that show nothing; they are in no other value.
+    /// The number of messages without a visible character; they are in no other value.
     pub invisible: usize,
-    /// Rounds that added no message.
+    /// The number of rounds that added no message.
     pub silent_rounds: usize,
-    /// Calls by what became of their answers.
+    /// The number of calls by outcome.
     pub by_reason: BTreeMap<Reason, u64>,
 }
 
 impl Volume {
-    /// That of a run.
+    /// Returns the volume of a run.
     pub(crate) fn of(run: &Transcript, corpus: &Corpus<'_>) -> Self {
         let mut by_reason = BTreeMap::new();
         for call in &run.calls {
@@ -44,7 +44,7 @@ impl Volume {
     }
 }
 
-/// Messages that each round added; the first are the seeds.
+/// Returns the number of messages that each round added; the first are the seed messages.
 pub(crate) fn messages(run: &Transcript) -> Vec<Point> {
     let ranges = super::window::round_ranges(run).into_iter();
     ranges
@@ -52,8 +52,8 @@ pub(crate) fn messages(run: &Transcript) -> Vec<Point> {
         .collect()
 }
 
-/// The share of each round's answers that were lost: nothing was sent, and they are not silent. Calls without an answer do
-/// not count.
+/// Returns the share of lost answers of each round: nothing was sent, and the answer is not silent. Failed calls do not
+/// count.
 pub(crate) fn lost(run: &Transcript, rounds: usize) -> Vec<Point> {
     let mut counts = vec![[0_u32; 2]; rounds];
     let numbers = (run.rounds.iter()).map(|round| round.round);
@@ -79,7 +79,7 @@ pub(crate) fn lost(run: &Transcript, rounds: usize) -> Vec<Point> {
     points.collect()
 }
 
-/// Mean and median of the characters of each round's texts.
+/// Returns the mean and the median length of each round's texts in characters.
 pub(crate) fn lengths(corpus: &Corpus<'_>, rounds: &[TextRange]) -> [Vec<Point>; 2] {
     let mut means = Vec::with_capacity(rounds.len());
     let mut medians = Vec::with_capacity(rounds.len());
@@ -99,7 +99,7 @@ pub(crate) fn lengths(corpus: &Corpus<'_>, rounds: &[TextRange]) -> [Vec<Point>;
     [means, medians]
 }
 
-/// How much was said in a run.
+/// Returns the volume of a run.
 pub fn volume(run: &Transcript) -> Volume {
     Volume::of(run, &Corpus::of(run))
 }

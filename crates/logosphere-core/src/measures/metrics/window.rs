@@ -1,4 +1,4 @@
-//! Which messages a value is measured on.
+//! The window of messages that a value is computed from.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -9,21 +9,21 @@ use serde::{Serialize, Serializer};
 
 use crate::verify::Transcript;
 
-/// The messages that a value at the end of a round is measured on.
+/// The messages that a value at the end of a round is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Window {
-    /// Those that minds can read.
+    /// The active pool.
     #[default]
     Active,
-    /// Those of the last so many rounds. Seeds came in round 0.
+    /// The messages of the last `R` rounds. Seed messages belong to round 0.
     Rounds(NonZeroU32),
 }
 
-/// What is no [`Window`].
+/// The error of a text that is not a [`Window`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("window {found:?} is neither `active` nor `rounds:R` with R of at least 1")]
 pub struct WindowError {
-    /// What was given.
+    /// The text.
     pub found: String,
 }
 
@@ -57,7 +57,7 @@ impl Serialize for Window {
 }
 
 impl Window {
-    /// The window at the end of each round, as ids. The first is that before round 1.
+    /// Returns the window at the end of each round, as ids. The first is that before round 1.
     pub(crate) fn ranges(self, run: &Transcript) -> Vec<Range<usize>> {
         let sizes = sizes(run);
         let ranges = sizes.iter().enumerate().map(|(at, &end)| match self {
@@ -71,7 +71,7 @@ impl Window {
     }
 }
 
-/// What came in each round, as ids. The first are the seeds.
+/// Returns the messages that each round added, as ids. The first are the seed messages.
 pub(crate) fn round_ranges(run: &Transcript) -> Vec<Range<usize>> {
     let mut start = 0;
     (sizes(run).into_iter())
@@ -79,7 +79,8 @@ pub(crate) fn round_ranges(run: &Transcript) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Messages in the pool before round 1 and at the end of each round; never fewer than before, nor more than there are.
+/// Returns the size of the pool before round 1 and at the end of each round. The sizes never decrease or exceed the
+/// number of messages.
 fn sizes(run: &Transcript) -> Vec<usize> {
     let all = run.messages.len();
     let ends = run.rounds.iter().map(|round| round.pool_size);

@@ -1,4 +1,4 @@
-//! Where a number of a run lies among those of a null model.
+//! The position of a number of a run among those of a null model.
 
 use serde::Serialize;
 
@@ -10,25 +10,25 @@ use super::model::{Null, NullModel};
 /// The fewest runs of a null model.
 pub const MIN_RUNS: u32 = 200;
 
-/// A number of a run beside those of a null model.
+/// A number of a run and its band under a null model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NullBand {
     /// The number of the run.
     pub observed: f64,
-    /// The median of the null model's.
+    /// The median of the null model.
     pub median: f64,
     /// The quantile 0.025.
     pub low: f64,
     /// The quantile 0.975.
     pub high: f64,
-    /// How many runs of the null model have the number.
+    /// The number of runs of the null model that have the number.
     pub runs: u32,
-    /// How likely it is to be as far from the median as the run is, or farther: `(count + 1) / (runs + 1)`.
+    /// The probability of a distance from the median at least as large: `(count + 1) / (runs + 1)`.
     pub p: f64,
 }
 
 impl NullBand {
-    /// The band of `null`, the numbers of the null model's runs; none if there are none.
+    /// Returns the band of `null`, the numbers of the null model's runs; `None` if it is empty.
     pub fn new(observed: f64, mut null: Vec<f64>) -> Option<Self> {
         if null.is_empty() {
             return None;
@@ -48,7 +48,7 @@ impl NullBand {
     }
 }
 
-/// The bands of one number; none if the run does not have it, or no run of the null model. See [`null_bands`].
+/// Returns the band of one number; `None` if the run or all runs of the null model lack it. See [`null_bands`].
 pub fn null_band(
     run: &Transcript,
     null: Null,
@@ -60,9 +60,10 @@ pub fn null_band(
     bands.pop().flatten()
 }
 
-/// The bands of several numbers, such as one for each round, from the same runs of the null model: `runs` of them, at
-/// least [`MIN_RUNS`]. A number that `metric` does not give for the run has no band; one that it does not give for a
-/// run of the null model is left out there.
+/// Returns the bands of several numbers, such as one for each round, from the same runs of the null model.
+///
+/// There are `runs` of them, at least [`MIN_RUNS`]. A number that `metric` does not give for the run has no band. A
+/// number that it does not give for a run of the null model is left out there.
 pub fn null_bands(
     run: &Transcript,
     null: Null,

@@ -1,4 +1,4 @@
-//! Neutral drift: messages that are copies of what can be read, or new, and nothing else.
+//! Neutral drift: every message is new or a copy of a readable message.
 
 use std::ops::Range;
 
@@ -6,36 +6,37 @@ use sha2::{Digest as _, Sha256};
 
 use crate::pool::{SampleRng, draw};
 
-/// What a kind of text is called here: a number. Equal numbers are equal texts.
+/// A kind of text as a number. Equal numbers are equal texts.
 pub type Kind = u32;
 
 /// The rules of a population of copiers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DriftRules {
-    /// Messages that each call reads, at most (K).
+    /// The largest number of messages that a call reads (K).
     pub samples: usize,
-    /// Messages that can be read: the newest so many (M).
+    /// The number of newest messages that can be read (M).
     pub active: usize,
     /// The probability that a message is new, 0 to 1.
     pub mu: f64,
-    /// Where calls read.
+    /// The source of the messages that calls read.
     pub source: Source,
 }
 
-/// Where calls read.
+/// The source of the messages that calls read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
-    /// What can be read when the call is made.
+    /// The readable messages at the time of the call.
     #[default]
     Pool,
-    /// The seeds, for ever: what the others write reaches nobody.
+    /// The seed messages in every round, so that no mind reads the others.
     Seeds,
 }
 
-/// A population of copiers without the texts: every message is a [`Kind`].
+/// A population of copiers without texts: every message is a [`Kind`].
 ///
 /// Each call draws `min(K, readable)` messages as an orchestrator does. Each of its messages is new with probability
-/// `mu`, otherwise a copy of one of those drawn, all equally likely; who reads nothing writes something new.
+/// `mu`. Otherwise it is a copy of one of the drawn messages, all equally likely. A call that reads nothing writes
+/// something new.
 #[derive(Debug, Clone)]
 pub struct Drift {
     rules: DriftRules,
@@ -46,7 +47,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// A population that begins with `seeds`. A kind that is new is above all of them.
+    /// Returns a population that begins with `seeds`. New kinds have greater numbers than all of them.
     pub fn new(rules: DriftRules, seeds: &[Kind], rng: SampleRng) -> Self {
         Self {
             rules,
@@ -57,8 +58,10 @@ impl Drift {
         }
     }
 
-    /// One round of `minds` calls with one message each; with `snapshot` all read what could be read when the round
-    /// began, otherwise what the ones before them wrote, too.
+    /// Runs one round of `minds` calls with one message each.
+    ///
+    /// With `snapshot`, all read the messages that were readable when the round began. Otherwise each also reads the
+    /// messages of those before it.
     pub fn round(&mut self, minds: u32, snapshot: bool) {
         let view = self.readable();
         for _ in 0..minds {
@@ -71,17 +74,17 @@ impl Drift {
         }
     }
 
-    /// What can be read now, oldest first.
+    /// Returns the readable messages, oldest first.
     pub fn window(&self) -> &[Kind] {
         &self.kinds[self.kinds.len().saturating_sub(self.rules.active)..]
     }
 
-    /// Every message so far, seeds first.
+    /// Returns all messages so far, seed messages first.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
 
-    /// The places of the messages that a call made now can read.
+    /// Returns the range of messages that a call can read now.
     pub(super) fn readable(&self) -> Range<usize> {
         match self.rules.source {
             Source::Pool => self.kinds.len().saturating_sub(self.rules.active)..self.kinds.len(),
@@ -89,7 +92,8 @@ impl Drift {
         }
     }
 
-    /// One call that reads in `view` and writes `messages`: the places that it read, in the order drawn.
+    /// Makes one call that reads from `view` and writes `messages` messages. Returns the indexes that it read, in the
+    /// order drawn.
     pub(super) fn call(&mut self, view: &Range<usize>, messages: usize) -> Vec<usize> {
         let mut read = draw(self.rules.samples, view.len(), &mut self.rng);
         for place in &mut read {
@@ -109,7 +113,7 @@ impl Drift {
     }
 }
 
-/// The share of equal pairs among all pairs of different places; none with fewer than two.
+/// Returns the share of equal pairs among all pairs; `None` for fewer than two messages.
 pub fn duplicate_rate(kinds: &[Kind]) -> Option<f64> {
     if kinds.len() < 2 {
         return None;
@@ -122,7 +126,7 @@ pub fn duplicate_rate(kinds: &[Kind]) -> Option<f64> {
     Some(equal as f64 / (kinds.len() * (kinds.len() - 1)) as f64)
 }
 
-/// The random numbers of run `index` of the model `name`.
+/// Returns the random numbers of run `index` of the model `name`.
 pub(super) fn rng(name: &str, seed: u64, index: u32) -> SampleRng {
     let key = Sha256::digest(format!("logosphere/nulls/v1\n{name}\n{seed}\n{index}"));
     SampleRng::keyed(key.into())

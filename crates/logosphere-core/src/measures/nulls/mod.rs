@@ -1,9 +1,8 @@
-//! Null models: what a curve would look like if nothing but chance had made it.
+//! Null models: runs in which chance alone decides.
 //!
-//! A number of a run means little alone: texts in a small pool become alike by copying alone, without anything being
-//! chosen. [`null_band`] makes at least 200 runs in which the thing that is asked about is missing ([`Null`]) and says
-//! where the run lies among them. [`simulate`] makes such runs from settings, and [`closed_form`] says what theory
-//! expects of them.
+//! A number of a run means little alone: in a small pool, copying alone makes texts alike, without any selection.
+//! [`null_band`] makes at least 200 runs without the effect in question ([`Null`]) and returns the position of the run
+//! among them. [`simulate`] makes such runs from settings, and [`closed_form`] has the theoretical results.
 //!
 //! ```
 //! use logosphere_core::measures::nulls::{Null, Simulation, null_band, simulate};

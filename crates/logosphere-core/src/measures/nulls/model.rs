@@ -12,30 +12,32 @@ use crate::verify::{MindCall, Transcript};
 use super::drift::Source;
 use super::simulation::{copied, without_content};
 
-/// A way to have made a run without the thing that is asked about. All keep N, K, M, the rounds and each call's number
-/// of messages.
+/// A way to generate a run without the effect in question. All keep N, K, M, the rounds and each call's number of
+/// messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Null {
-    /// Copiers: texts drift, and nothing is chosen because of what it says. What is new are the run's own new texts, each
-    /// different one once and in another order; if more is needed, one of them with a new word behind it.
+    /// Copiers: texts drift, and their content has no effect on selection.
+    ///
+    /// New messages are the run's own new texts, each different one once and in another order. If more are needed, a
+    /// new word is appended to one of them.
     RandomCopy {
-        /// The probability that a message is new, 0 to 1; none for the run's own [`novelty_rate`].
+        /// The probability that a message is new, 0 to 1; `None` for the run's own [`novelty_rate`].
         mu: Option<f64>,
     },
-    /// Copiers that read the seeds alone: nobody hears the others.
+    /// Copiers that read only the seed messages, so that no mind reads the others.
     SeedsOnly {
-        /// As that of [`Null::RandomCopy`].
+        /// The probability that a message is new, as in [`Null::RandomCopy`].
         mu: Option<f64>,
     },
-    /// The same messages, but each text that was read is replaced by one of about its length from another round: what
-    /// was written has nothing to do with what was read.
+    /// The same messages, but each text that was read is replaced by one of similar length from another round. Output
+    /// is then independent of input.
     Shuffle,
-    /// The same messages in another order: rounds do not differ.
+    /// The same messages in another order, so that rounds do not differ.
     Permutation,
 }
 
 impl Null {
-    /// Every model, with the innovation of the run.
+    /// All models, with the novelty rate of the run.
     pub const ALL: &[Self] = &[
         Self::RandomCopy { mu: None },
         Self::SeedsOnly { mu: None },
@@ -43,7 +45,7 @@ impl Null {
         Self::Permutation,
     ];
 
-    /// The name: `random-copy`, `seeds-only`, `shuffle` or `permutation`.
+    /// Returns the name: `random-copy`, `seeds-only`, `shuffle` or `permutation`.
     pub fn name(self) -> &'static str {
         match self {
             Self::RandomCopy { .. } => "random-copy",
@@ -53,7 +55,7 @@ impl Null {
         }
     }
 
-    /// Whether a measure can differ between the run and runs of this model.
+    /// Returns whether a measure can differ between the run and runs of this model.
     pub fn moves(self, metric: Metric) -> bool {
         match self {
             Self::RandomCopy { .. } | Self::SeedsOnly { .. } => metric.is_of_texts(),
@@ -65,7 +67,7 @@ impl Null {
         }
     }
 
-    /// With this innovation, where that means something.
+    /// Returns the model with this novelty rate; models without one stay unchanged.
     #[must_use]
     pub fn with_mu(self, mu: Option<f64>) -> Self {
         match self {
@@ -101,13 +103,13 @@ impl fmt::Display for Null {
     }
 }
 
-/// There is no null model of this name.
+/// The error of a name that is not a null model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no null model `{name}`; there are: random-copy, seeds-only, shuffle, permutation"
 )]
 pub struct UnknownNull {
-    /// What was asked for.
+    /// The name.
     pub name: String,
 }
 
@@ -122,14 +124,14 @@ impl FromStr for Null {
     }
 }
 
-/// The share of messages whose text equals none of those that their call read, stamps aside; none without messages of
-/// minds.
+/// Returns the share of messages whose text equals none of those that their call read, without signatures; `None`
+/// without messages of minds.
 pub fn novelty_rate(run: &Transcript) -> Option<f64> {
     let all: usize = run.calls.iter().map(|call| call.added.len()).sum();
     (all > 0).then(|| innovations(run).count() as f64 / all as f64)
 }
 
-/// The texts of these messages, without stamps.
+/// Returns the texts of these messages, without signatures.
 fn innovations(run: &Transcript) -> impl Iterator<Item = &str> {
     let text = |id: MessageId| without_signature(&run.messages[id.index()].text);
     run.calls.iter().flat_map(move |call| {
@@ -139,7 +141,7 @@ fn innovations(run: &Transcript) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The different texts of these messages. A text that a seed has is not new.
+/// Returns the different texts of these messages. The text of a seed message is not new.
 fn new_texts(run: &Transcript) -> Vec<String> {
     let seeds = run.messages[..run.seeds].iter();
     let mut known: BTreeSet<_> = seeds.map(|seed| without_signature(&seed.text)).collect();
@@ -147,23 +149,23 @@ fn new_texts(run: &Transcript) -> Vec<String> {
     new.map(str::to_owned).collect()
 }
 
-/// A null model, ready for a run: makes as many others as are wanted.
+/// A null model of one run: it makes any number of other runs.
 #[derive(Debug)]
 pub struct NullModel<'a> {
     run: &'a Transcript,
     null: Null,
     seed: u64,
-    /// For copiers: the different new texts of the run.
+    /// The different new texts of the run, for copiers.
     new: Vec<String>,
-    /// For a shuffle: for each call and each text that it read, what may stand in its place.
+    /// The possible replacements of each text that a call read, for a shuffle.
     similar: Vec<Vec<Vec<MessageId>>>,
 }
 
-/// How many texts of about the same length one is drawn from.
+/// The number of texts of similar length that a replacement is drawn from.
 const MATCHES: usize = 8;
 
 impl<'a> NullModel<'a> {
-    /// The null model `null` of `run`, with random choices of `seed`.
+    /// Returns the null model `null` of `run`, with random choices of `seed`.
     pub fn new(run: &'a Transcript, null: Null, seed: u64) -> Self {
         let null = match null {
             Null::RandomCopy { mu: None } | Null::SeedsOnly { mu: None } => {
@@ -189,13 +191,13 @@ impl<'a> NullModel<'a> {
         }
     }
 
-    /// The model; its innovation is a number now.
+    /// Returns the model with its novelty rate.
     pub fn null(&self) -> Null {
         self.null
     }
 
-    /// The run number `index`; each depends on its number and the seed alone. Answers, models, tokens and costs are left
-    /// out.
+    /// Returns run number `index`, which depends on its number and the seed alone. Answers, models, tokens and costs
+    /// are left out.
     pub fn run(&self, index: u32) -> Transcript {
         let mut rng = super::drift::rng(self.null.name(), self.seed, index);
         match self.null {
@@ -247,15 +249,15 @@ impl<'a> NullModel<'a> {
     }
 }
 
-/// Brings texts into an order of which all are equally likely.
+/// Shuffles texts; all orders are equally likely.
 fn shuffle(texts: &mut [String], rng: &mut SampleRng) {
     for last in (1..texts.len()).rev() {
         texts.swap(last, rng.below(last as u64 + 1) as usize);
     }
 }
 
-/// For each call and each text that it read: up to [`MATCHES`] messages nearest in length that were there at the time
-/// and came in another round. Only the text itself if there is none, as in a first round that reads seeds.
+/// Returns up to [`MATCHES`] messages nearest in length for each text that a call read. They were readable at the time
+/// and came in another round. Without any, as in a first round that reads seed messages, it is the text itself.
 fn similar(run: &Transcript) -> Vec<Vec<Vec<MessageId>>> {
     let length: Vec<_> = (run.messages.iter())
         .map(|message| without_signature(&message.text).chars().count())
@@ -305,7 +307,7 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MessageId>>> {
         .collect()
 }
 
-/// A call without the texts that a null model cannot say anything about.
+/// Returns a call without the texts that a null model cannot generate.
 fn without_answer(call: &MindCall) -> MindCall {
     MindCall {
         sampled: call.sampled.clone(),

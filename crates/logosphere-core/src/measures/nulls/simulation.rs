@@ -7,28 +7,28 @@ use crate::verify::{EndedRound, Message, MindCall, Transcript};
 
 use super::drift::{Drift, DriftRules, Source};
 
-/// A run of copiers that write one message a call.
+/// A run of copiers that write one message per call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulation {
-    /// Minds (N).
+    /// The number of minds (N).
     pub minds: u32,
-    /// Messages that each reads, at most (K).
+    /// The largest number of messages that a mind reads (K).
     pub samples: usize,
-    /// Messages that can be read (M).
+    /// The number of messages that can be read (M).
     pub active: usize,
-    /// Whether all minds of a round read the pool as it stood when the round began.
+    /// Whether all minds of a round read the pool as it was when the round began.
     pub snapshot: bool,
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: u32,
-    /// What the pool begins with, as it lies there.
+    /// The seed messages as the pool stores them.
     pub seeds: Vec<String>,
     /// The probability that a message is new, 0 to 1.
     pub mu: f64,
-    /// Where every random choice comes from.
+    /// The random seed that every random choice is derived from.
     pub seed: u64,
 }
 
-/// The run, the same for the same settings.
+/// Simulates a run. The same settings give the same run.
 pub fn simulate(settings: &Simulation) -> Transcript {
     let seeds = settings.seeds.iter().map(|text| Message {
         text: text.clone(),
@@ -67,9 +67,10 @@ pub fn simulate(settings: &Simulation) -> Transcript {
     copied(&plan, settings.mu, Source::Pool, &[], &mut rng)
 }
 
-/// The run `plan` if its minds were copiers: the same seeds, calls and numbers of messages, but what is read is drawn
-/// anew and what is written is copied, or new. What is new is one of `new` in their order, each once; then any of them
-/// with a new word behind it, or that word alone if there are none.
+/// Returns the run `plan` as if its minds were copiers: the same seed messages, calls and numbers of messages.
+///
+/// Samples are drawn again, and messages are copies or new. New messages are those of `new` in their order, each once.
+/// After that a new word is appended to one of them, or is used alone if `new` is empty.
 pub(super) fn copied(
     plan: &Transcript,
     mu: f64,
@@ -134,7 +135,7 @@ pub(super) fn copied(
     run
 }
 
-/// The facts of a run beside its messages and calls.
+/// Returns the facts of a run without its messages and calls.
 pub(super) fn without_content(plan: &Transcript) -> Transcript {
     Transcript {
         minds: plan.minds,
@@ -150,7 +151,7 @@ pub(super) fn without_content(plan: &Transcript) -> Transcript {
     }
 }
 
-/// A key for another stream.
+/// Returns a key for another random stream.
 fn key(rng: &mut SampleRng) -> [u8; 32] {
     let mut key = [0; 32];
     for part in key.chunks_exact_mut(8) {

@@ -1,22 +1,22 @@
-//! Answers in the format that minds are told, and beside it.
+//! Answers in the requested format, and with deviations from it.
 
-/// What a mind says to itself before it passes a text on.
+/// The thinking of a mind before it passes a text on.
 const THOUGHT: &str = "I pass one on.";
 
-/// One message, as the system prompt asks for it.
+/// Returns an answer with one message in the requested format.
 pub(super) fn message(text: &str) -> String {
     format!("{THOUGHT}\n---\n{text}{}---\n\n---\n", line_end(text))
 }
 
-/// No message, as the system prompt asks for it.
+/// Returns an answer without a message in the requested format.
 pub(super) fn silence() -> String {
     "I keep silent.\n---\n\n---\n".to_owned()
 }
 
-/// The ways in which [`disobedient`] answers.
+/// The number of deviations that [`disobedient`] knows.
 pub(super) const MANNERS: u64 = 10;
 
-/// One message in manner `manner`, below [`MANNERS`].
+/// Returns an answer with one message and deviation `manner`, below [`MANNERS`].
 pub(super) fn disobedient(text: &str, manner: u64) -> String {
     let end = line_end(text);
     let begun = format!("{THOUGHT}\n---\n{text}");
@@ -25,9 +25,9 @@ pub(super) fn disobedient(text: &str, manner: u64) -> String {
         0 => format!("{begun}{end}---\n   \n---\n"),
         // Two delimiter lines with no line between them.
         1 => format!("{begun}{end}---\n---\n"),
-        // One delimiter line and nothing behind it.
+        // One delimiter line with nothing after it.
         2 => format!("{begun}{end}---\n"),
-        // The text stops behind the message.
+        // The text ends after the message.
         3 => begun,
         4 => silence(),
         5 => format!("{begun}{end}---\n\n---\n~contrary\n"),
@@ -41,7 +41,7 @@ pub(super) fn disobedient(text: &str, manner: u64) -> String {
     }
 }
 
-/// The line end that a reader takes off again: one LF would take a last CR with it.
+/// Returns the line end that a parser removes again: after a CR, a single LF would remove the CR too.
 fn line_end(text: &str) -> &'static str {
     if text.ends_with('\r') { "\r\n" } else { "\n" }
 }

@@ -1,9 +1,8 @@
-//! Minds that are programs: they cost nothing, need no network and answer the same prompt of the same call with the same
-//! bytes.
+//! Scripted minds: they need no network, and the same prompt of the same call gives the same bytes.
 //!
-//! A local mind sees what a model would see, the prompt, and one thing more: the random numbers of its call
-//! ([`CallContext::nonce`]). It cuts the prompt into the sampled texts, passes one on in its own way and takes the stamp off it
-//! first.
+//! A scripted mind reads the prompt, as a model would, and also the random numbers of its call
+//! ([`CallContext::nonce`]). It splits the prompt into the sampled texts and passes one on by its rule, without the
+//! signature.
 
 mod answer;
 mod spec;
@@ -26,7 +25,7 @@ use spec::MindRule;
 pub use spec::{LocalMindKind, LocalMindParameter, MindSpecError};
 pub(crate) use words::invented;
 
-/// The local mind that `spec` asks for. The prompts it gets begin with `system`.
+/// Returns the scripted mind for `spec`. Its prompts begin with `system`.
 ///
 /// | kind | parameters | answers |
 /// |---|---|---|
@@ -35,11 +34,11 @@ pub(crate) use words::invented;
 /// | `markov` | `n=2` | a new text in which each word follows the `n` before it in a sampled text |
 /// | `biased` | `s=0.2,type=REGEX` | a sampled text; those that match are `1 + s` times as likely |
 /// | `disobedient` | | a sampled text in one of ten ways, most of them against the format |
-/// | `silent` | | nothing, properly |
+/// | `silent` | | no message, in the requested format |
 /// | `flaky` | `rate=0.2` | a sampled text; with probability `rate` the call fails |
-/// | `slow` | `ms=100` | a sampled text, after so many milliseconds |
+/// | `slow` | `ms=100` | a sampled text, after `ms` milliseconds |
 ///
-/// `type` takes everything up to the end, commas included. Who got nothing to read invents a word.
+/// `type` is the rest of the text, including commas. A mind with nothing to read invents a word.
 ///
 /// ```
 /// use logosphere_core::Mind;
@@ -65,7 +64,7 @@ pub fn local_mind(spec: &str, system: &SystemPrompt) -> Result<LocalMind, MindSp
     })
 }
 
-/// A mind that is a program; see [`local_mind`].
+/// A scripted mind; see [`local_mind`].
 #[derive(Debug)]
 pub struct LocalMind {
     label: String,
@@ -75,19 +74,19 @@ pub struct LocalMind {
 }
 
 impl LocalMind {
-    /// What offline minds are when nothing else is asked for.
+    /// The default scripted mind.
     pub const DEFAULT: &str = "mutator:p=0.1";
 
-    /// Remembers which text each call passed on, for [`LocalMind::parents`].
+    /// Records which text each call passed on, for [`LocalMind::parents`].
     #[must_use]
     pub fn remember_parents(mut self) -> Self {
         self.parents = Some(Mutex::default());
         self
     }
 
-    /// For each call that was answered with a message, by its [`CallContext::call_key`]: the place in the prompt, from 0, of
-    /// the text that it passed on; none if it made a text of its own. Empty without
-    /// [`LocalMind::remember_parents`].
+    /// Returns the index in the prompt, from 0, of the text that each call passed on, by its [`CallContext::call_key`].
+    ///
+    /// The index is `None` if the call sent a new text. Without [`LocalMind::remember_parents`] the result is empty.
     pub fn parents(&self) -> BTreeMap<String, Option<usize>> {
         let lock = |table: &Mutex<BTreeMap<_, _>>| {
             table.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -95,7 +94,7 @@ impl LocalMind {
         self.parents.as_ref().map(lock).unwrap_or_default()
     }
 
-    /// The text that is passed on and its place among `texts`.
+    /// Returns the text to pass on and its index among `texts`.
     fn choose(&self, texts: &[&str], rng: &mut SampleRng) -> (String, Option<usize>) {
         if texts.is_empty() {
             return (words::invented(rng), None);
@@ -170,18 +169,18 @@ impl Mind for LocalMind {
     }
 }
 
-/// About how many tokens a text has.
+/// Returns the approximate number of tokens of a text.
 fn tokens(text: &str) -> u64 {
     text.len().div_ceil(3) as u64
 }
 
-/// The first eight bytes of a nonce, the low one first.
+/// Returns the first eight bytes of a nonce, the low one first.
 fn first_u64(context: &CallContext) -> u64 {
     let bytes = context.nonce().iter().take(8).rev();
     bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// A place, each as likely as its weight says. At least one weight is above 0.
+/// Draws an index with the probability of its weight. At least one weight is above 0.
 fn weighted(weights: impl Iterator<Item = f64> + Clone, rng: &mut SampleRng) -> usize {
     let mut rest = rng.unit() * weights.clone().sum::<f64>();
     let mut last = 0;
@@ -206,7 +205,7 @@ fn overloaded() -> MindError {
     }
 }
 
-/// The sampled texts of a prompt, byte for byte, in its order.
+/// Returns the sampled texts of a prompt, byte for byte, in its order.
 fn sampled<'a>(prompt: &'a str, system: &SystemPrompt) -> Result<Vec<&'a str>, MindError> {
     let rest = (prompt.strip_prefix(system.text())).ok_or_else(|| {
         let message =
@@ -217,7 +216,8 @@ fn sampled<'a>(prompt: &'a str, system: &SystemPrompt) -> Result<Vec<&'a str>, M
     Ok(rest.split(SEPARATOR).skip(1).collect())
 }
 
-/// A text as somebody else would pass it on: without its stamp. A stamp that is all there is stays.
+/// Returns a text as another mind would pass it on: without its signature. A text that is only a signature stays
+/// unchanged.
 fn unsigned(text: &str) -> &str {
     match without_signature(text) {
         rest if is_blank(rest) => text,

@@ -1,10 +1,10 @@
-//! How a local mind is asked for: `KIND` or `KIND:NAME=VALUE,NAME=VALUE`.
+//! The syntax of scripted minds: `KIND` or `KIND:NAME=VALUE,NAME=VALUE`.
 
 use std::fmt;
 
 use regex::Regex;
 
-/// What a local mind does.
+/// The rule of a scripted mind, with its parameters.
 #[derive(Debug, Clone)]
 pub(super) enum MindRule {
     Copier { mu: f64 },
@@ -17,34 +17,34 @@ pub(super) enum MindRule {
     Slow { ms: u64 },
 }
 
-/// A kind of local mind, for people who choose one.
+/// A kind of scripted mind, for help texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocalMindKind {
-    /// Its name.
+    /// The name of the kind.
     pub name: &'static str,
-    /// The answer that it gives, in a sentence.
+    /// The answer of the mind, in a sentence.
     pub about: &'static str,
-    /// Its parameters.
+    /// The parameters of the kind.
     pub parameters: &'static [LocalMindParameter],
 }
 
-/// A parameter of a local mind.
+/// A parameter of a scripted mind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocalMindParameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: &'static str,
-    /// The values that it takes.
+    /// The allowed values.
     pub range: &'static str,
-    /// Its value if it is not given; `None` if it must be.
+    /// The default value; `None` if it must be given.
     pub default: Option<&'static str>,
-    /// The quantity that it sets.
+    /// The meaning of the value.
     pub about: &'static str,
 }
 
 impl LocalMindKind {
-    /// Every kind.
+    /// All kinds, in the order of help texts.
     pub const ALL: &'static [Self] = &[
         kind(
             "copier",
@@ -144,65 +144,65 @@ const fn parameter(
     }
 }
 
-/// Why there is no such local mind.
+/// The error of a text that does not specify a scripted mind.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MindSpecError {
     /// The kind is unknown.
     #[error("there is no local mind `{kind}`; there are: {known}")]
     Kind {
-        /// What was asked for.
+        /// The unknown kind.
         kind: String,
-        /// What there is.
+        /// The known kinds.
         known: String,
     },
     /// The kind does not have this parameter.
     #[error("mind `{kind}` has no parameter `{name}`; it has: {known}")]
     Parameter {
-        /// The kind.
+        /// The name of the kind.
         kind: &'static str,
-        /// The name that was given.
+        /// The unknown name.
         name: String,
-        /// The names that it has.
+        /// The known names.
         known: String,
     },
-    /// A parameter stands twice.
+    /// A parameter is given twice.
     #[error("mind `{kind}` has parameter `{name}` twice; give it once")]
     Twice {
-        /// The kind.
+        /// The name of the kind.
         kind: &'static str,
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
     },
-    /// A parameter must be given.
+    /// A required parameter is missing.
     #[error("mind `{kind}` needs `{name}`, such as `{example}`")]
     Missing {
-        /// The kind.
+        /// The name of the kind.
         kind: &'static str,
-        /// The parameter.
+        /// The name of the parameter.
         name: &'static str,
-        /// How it may look.
+        /// An example of the parameter.
         example: &'static str,
     },
-    /// A value is no number, or too small or too large.
+    /// A value is not a number, or is out of range.
     #[error("`{name}` of mind `{kind}` is `{value}`, but must be {expected}")]
     Value {
-        /// The kind.
+        /// The name of the kind.
         kind: &'static str,
-        /// The parameter.
+        /// The name of the parameter.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What may be given.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// `type` is no regular expression.
-    #[error("`type` of mind `biased` is no regular expression")]
+    /// The value of `type` is not a regular expression.
+    #[error("`type` of mind `biased` is not a regular expression")]
     Regex(#[source] regex::Error),
 }
 
 impl MindRule {
-    /// Reads what was asked for. Parameters that are not given have the values of the specification.
+    /// Parses a specification. Parameters that are left out have their default values.
     pub(super) fn parse(spec: &str) -> Result<Self, MindSpecError> {
         let (kind, rest) = spec.split_once(':').unwrap_or((spec, ""));
         let Some(known) = LocalMindKind::ALL.iter().find(|known| known.name == kind) else {
@@ -264,7 +264,7 @@ impl fmt::Display for MindRule {
     }
 }
 
-/// The parameters as they were given.
+/// The parameters of a specification.
 struct Given<'a> {
     kind: &'static str,
     values: Vec<(&'a str, &'a str)>,

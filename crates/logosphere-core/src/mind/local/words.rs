@@ -1,17 +1,18 @@
-//! Texts as words: what a mutator and a chain change.
+//! Texts as words, for the mutator and the Markov chain.
 
 use crate::format::{ParseMode, holds_delimiter, is_blank};
 use crate::pool::SampleRng;
 
-/// A piece of a text: a word, or what stands between two.
+/// A piece of a text: a word, or the text between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece<'a> {
     text: &'a str,
     word: bool,
 }
 
-/// A text cut into words and what stands between them. An apostrophe or a hyphen between letters belongs to its word; a
-/// character of a script without spaces is a word.
+/// Splits a text into words and the pieces between them.
+///
+/// An apostrophe or a hyphen between letters belongs to its word. A character of a script without spaces is a word.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -43,12 +44,12 @@ fn push<'a>(pieces: &mut Vec<Piece<'a>>, text: &'a str, word: bool) {
     }
 }
 
-/// Whether a character is part of a word of several characters.
+/// Returns whether a character is part of a word of several characters.
 fn is_letter(char: char) -> bool {
     char.is_alphanumeric() && !ideograph(char)
 }
 
-/// Whether a character is a word by itself.
+/// Returns whether a character is a separate word.
 fn ideograph(char: char) -> bool {
     matches!(char, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
@@ -58,8 +59,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     pieces.filter(|piece| piece.word).map(|piece| piece.text)
 }
 
-/// `texts[parent]` with each word replaced, dropped or doubled, one as likely as the other, with probability `p`.
-/// What replaces a word comes from the other texts, or from the same one if they have no words.
+/// Returns `texts[parent]` with each word replaced, dropped or doubled with probability `p`; all three are equally
+/// likely.
+///
+/// Replacements are drawn from the other texts, or from the same one if they have no words.
 pub(super) fn mutated(texts: &[&str], parent: usize, p: f64, rng: &mut SampleRng) -> String {
     let text = texts[parent];
     let others = texts.iter().enumerate().filter(|(at, _)| *at != parent);
@@ -102,7 +105,8 @@ pub(super) fn mutated(texts: &[&str], parent: usize, p: f64, rng: &mut SampleRng
     sendable(changed, text)
 }
 
-/// Appends `word`, its first letter large if that of `model` is, small if the words of a sentence are.
+/// Appends `word` with the case of the first letter of `model`. A lower-case letter is used only for an ordinary word
+/// of a sentence.
 fn push_in_case(out: &mut String, word: &str, model: &str) {
     let mut chars = word.chars();
     let Some(first) = chars.next() else { return };
@@ -118,8 +122,10 @@ fn push_in_case(out: &mut String, word: &str, model: &str) {
     out.push_str(chars.as_str());
 }
 
-/// A text of a chain of order `n`: it begins as one of `texts`, and each further word is one that follows the last `n`
-/// words somewhere in them. Words stand between white space.
+/// Returns a text of a Markov chain of order `n`.
+///
+/// It begins as one of `texts`, and each further word follows the last `n` words somewhere in them. Words are separated
+/// by white space.
 pub(super) fn chained(texts: &[&str], n: usize, rng: &mut SampleRng) -> String {
     let cut: Vec<Vec<&str>> = (texts.iter())
         .map(|text| text.split_whitespace().collect())
@@ -146,13 +152,13 @@ pub(super) fn chained(texts: &[&str], n: usize, rng: &mut SampleRng) -> String {
     sendable(&said.join(" "), texts[first])
 }
 
-/// `text`, or `instead` if nobody could send it: it is blank or would be read as a delimiter.
+/// Returns `text`, or `instead` if `text` cannot be sent because it is blank or contains a delimiter.
 fn sendable(text: &str, instead: &str) -> String {
     let sendable = !is_blank(text) && !holds_delimiter(text, ParseMode::Lenient);
     (if sendable { text } else { instead }).to_owned()
 }
 
-/// A word that nobody used before: ten syllables of 60 random bits.
+/// Returns a new word: ten syllables from 60 random bits.
 pub(crate) fn invented(rng: &mut SampleRng) -> String {
     let mut bits = rng.next_u64();
     let mut letter = |letters: &[u8]| {

@@ -1,20 +1,21 @@
-//! Unlikely words for what minds must not learn, searched for in every request.
+//! Canaries: unique words for facts that minds must not learn, searched for in every request.
 
 use async_trait::async_trait;
 
 use crate::journal::{FailureClass, MindReply};
 use crate::mind::{CallContext, Mind, MindError, MindInput, WireRequest};
 
-/// A mind whose every request is searched for certain words before it is sent, if the run checks requests
+/// A mind that searches each of its requests for canaries before sending it, if the run checks requests
 /// ([`crate::RunControl::check_leaks`]).
 pub struct CanaryMind<M> {
     mind: M,
-    /// What each word stands for, and the word.
+    /// The name of each fact, and its canary.
     canaries: Vec<(String, String)>,
 }
 
 impl<M> CanaryMind<M> {
-    /// Watches `mind`. Each canary is what it stands for, such as `run id`, and a word that no request has by chance.
+    /// Watches `mind`. Each canary is the name of a fact, such as `run id`, and a word that no request contains by
+    /// chance.
     pub fn new(mind: M, canaries: impl IntoIterator<Item = (String, String)>) -> Self {
         Self {
             mind,

@@ -21,15 +21,15 @@ use crate::state::{RunState, Step};
 /// A request as a server received it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Captured {
-    /// What it is called, such as its file's name.
+    /// The name, such as that of its file.
     pub name: String,
-    /// The body, if it was captured.
+    /// The body; `None` if it was not captured.
     pub body: Option<Vec<u8>>,
-    /// Names and values of the headers, if they were captured.
+    /// The names and values of the headers; `None` if they were not captured.
     pub headers: Option<Vec<(String, String)>>,
 }
 
-/// A search for leaks: the journal first, then what was captured.
+/// A search for leaks: first in the journal, then in captured requests.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));
@@ -53,15 +53,15 @@ pub struct LeakCheck {
     state: RunState,
     terms: MetadataTerms,
     seen: SeenRequests,
-    /// Hashes of captured bodies that were made again.
+    /// The hashes of captured bodies that equal a rebuilt one.
     equal: HashSet<String>,
-    /// Captured requests that nothing makes, the first of them.
+    /// Captured requests that equal no rebuilt one, up to a limit.
     unknown: Vec<(String, Vec<u8>)>,
     headers: HeaderLists,
     report: LeakReport,
 }
 
-/// A call whose request was made again.
+/// A call with its rebuilt request.
 #[derive(Debug)]
 struct RebuiltRequest {
     round: Round,
@@ -70,14 +70,16 @@ struct RebuiltRequest {
     request_sha256: String,
 }
 
-/// Captured requests that nothing makes of which it is said how they differ from the nearest one.
+/// The largest number of unknown requests whose differences are listed.
 const EXPLAINED: usize = 100;
 
-/// Calls among which the nearest one is looked for.
+/// The largest number of calls that the nearest one is searched among.
 const NEAR: usize = 1000;
 
-/// The findings in the first event alone, before any request is made: in the constant part of requests, the system
-/// prompt and the seeds. `names` are what the experiment is called and where it lies.
+/// Returns the findings in the first event alone, before any request is sent.
+///
+/// It searches the constant part of requests, the system prompt and the seed messages. `names` are the names and paths
+/// of the experiment.
 pub fn check_start(start: &ExperimentStart, names: &[String]) -> Vec<Finding> {
     let terms = MetadataTerms::new(start, names);
     let mut found = Findings::default();
@@ -115,10 +117,10 @@ fn search_start(start: &ExperimentStart, terms: &MetadataTerms, found: &mut Find
 }
 
 impl LeakCheck {
-    /// Reads a journal, to its end or to a last line that was not written to its end, and makes its requests again.
+    /// Reads a journal to its end or to an incomplete last line, and rebuilds its requests.
     ///
     /// # Errors
-    /// See [`ResumeError`]; a torn last line is none.
+    /// See [`ResumeError`]. An incomplete last line is not an error.
     pub fn read(journal: impl BufRead, names: &[String]) -> Result<Self, ResumeError> {
         // A captured request can be of any call.
         let fold = Fold::keeping(journal, Retention::All)?.until_torn();
@@ -139,7 +141,7 @@ impl LeakCheck {
         Ok(check)
     }
 
-    /// Searches what is constant, the seeds, and what minds wrote.
+    /// Searches the constant part of requests, the seed messages and the minds' messages.
     fn search(&mut self) {
         search_start(&self.start, &self.terms, &mut self.seen.found);
         let pool = self.state.pool();
@@ -155,7 +157,7 @@ impl LeakCheck {
         }
     }
 
-    /// Holds a captured request against those that were made again.
+    /// Compares a captured request with the rebuilt ones.
     pub fn captured(&mut self, request: Captured) {
         let Captured {
             name,
@@ -184,7 +186,7 @@ impl LeakCheck {
         }
     }
 
-    /// What was found.
+    /// Returns the result of the search.
     pub fn finish(mut self) -> LeakReport {
         for (name, body) in std::mem::take(&mut self.unknown) {
             self.explain(&name, &body);
@@ -204,7 +206,7 @@ impl LeakCheck {
         }
     }
 
-    /// Says how a request that nothing makes differs from the nearest one that was not captured.
+    /// Adds the differences of an unknown request from the nearest one that was not captured.
     fn explain(&mut self, name: &str, body: &[u8]) {
         let recorded = self.seen.recorded.get(&sha256_hex(body)).copied();
         let prompt = longest_text(body);
@@ -252,22 +254,22 @@ impl LeakCheck {
     }
 }
 
-/// The requests of a journal, made again, and where they are not the ones that it records.
+/// The rebuilt requests of a journal, and their differences from the recorded ones.
 #[derive(Debug, Default)]
 struct SeenRequests {
     calls: Vec<RebuiltRequest>,
-    /// A call for each hash of a body that was made again.
+    /// A call for each hash of a rebuilt body.
     made: HashMap<String, usize>,
-    /// Hashes of requests that were due when the journal was cut or the run interrupted: they may have been made.
+    /// The hashes of requests that were due when the journal ended or the run was interrupted. They may have been sent.
     due: HashSet<String>,
-    /// A call for each hash that the journal has and nothing makes.
+    /// A call for each recorded hash that equals no rebuilt one.
     recorded: HashMap<String, usize>,
     found: Findings,
 }
 
 impl SeenRequests {
-    /// Notes the requests of calls that may be under way here: the next one, or, where minds read a snapshot, those that
-    /// the round lacks.
+    /// Records the requests of calls that may be in flight here: the next call, or with snapshot scheduling the
+    /// remaining calls of the round.
     fn note_due(&mut self, state: &RunState) {
         let Step::Call { mind } = state.next() else {
             return;
@@ -281,7 +283,7 @@ impl SeenRequests {
         self.due.extend(due);
     }
 
-    /// Holds a call against the prompt and the request that its messages make.
+    /// Compares a call with the prompt and the request that are built from its messages.
     fn hold(&mut self, call: &MindInvocation, line: u64, state: &RunState) {
         let made = state.plan(call.mind_id);
         let place = format!("round {}, mind {} (line {line})", call.round, call.mind_id);

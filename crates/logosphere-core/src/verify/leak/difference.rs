@@ -1,4 +1,4 @@
-//! How a request differs from the one that should have been sent.
+//! The differences of a request from the expected one.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::finding::LeakKind;
 use super::request::{shown, shown_json};
 use crate::format::SEPARATOR;
 
-/// One difference.
+/// A difference.
 #[derive(Debug, PartialEq)]
 pub(super) struct BodyDifference {
     pub kind: LeakKind,
@@ -15,7 +15,7 @@ pub(super) struct BodyDifference {
     pub detail: String,
 }
 
-/// How a body that was captured differs from the expected one; the two are not equal.
+/// Returns the differences of a captured body from the expected one; the two are not equal.
 pub(super) fn differences(expected: &[u8], captured: &[u8]) -> Vec<BodyDifference> {
     let body = |about: &str, detail: String| BodyDifference {
         kind: LeakKind::Body,
@@ -25,12 +25,12 @@ pub(super) fn differences(expected: &[u8], captured: &[u8]) -> Vec<BodyDifferenc
     let [Ok(expected), Ok(found)] = [expected, captured].map(serde_json::from_slice::<Value>)
     else {
         let text = shown(&String::from_utf8_lossy(captured));
-        return vec![body("form", format!("it is no JSON: {text}"))];
+        return vec![body("form", format!("it is not JSON: {text}"))];
     };
     let mut differences = Vec::new();
     differ("", &expected, &found, &mut differences);
     if differences.is_empty() {
-        let detail = "it says the same in other bytes, and these can carry something";
+        let detail = "it has the same content in other bytes, which can carry information";
         differences.push(body("spelling", detail.to_owned()));
     }
     differences
@@ -103,10 +103,10 @@ fn difference(place: &str, detail: String) -> BodyDifference {
     }
 }
 
-/// How a prompt differs from the expected one.
+/// Returns the difference of a prompt from the expected one.
 pub(super) fn of_prompts(expected: &str, found: &str) -> String {
     if let Some(more) = found.strip_prefix(expected) {
-        return format!("behind the prompt stands {}", shown(more));
+        return format!("the prompt is followed by {}", shown(more));
     }
     let pieces = |text: &str| {
         let mut pieces: Vec<String> = text.split(SEPARATOR).map(str::to_owned).collect();
@@ -114,7 +114,7 @@ pub(super) fn of_prompts(expected: &str, found: &str) -> String {
         pieces
     };
     if pieces(expected) == pieces(found) {
-        return "its messages stand in another order than they were drawn in".to_owned();
+        return "its messages are in another order than they were drawn in".to_owned();
     }
     let (mut expected_rest, mut found_rest) = (expected.chars(), found.chars());
     let mut at = 0;
@@ -130,7 +130,7 @@ pub(super) fn of_prompts(expected: &str, found: &str) -> String {
     }
 }
 
-/// The longest text in a body: the prompt, as it was sent. What is no JSON is a text itself.
+/// Returns the longest text in a body, which is the prompt as it was sent. A body that is not JSON is one text.
 pub(super) fn longest_text(body: &[u8]) -> String {
     fn collect(value: Value, longest: &mut String) {
         match value {
@@ -150,8 +150,10 @@ pub(super) fn longest_text(body: &[u8]) -> String {
     longest
 }
 
-/// How much alike two prompts are: whether they are equal, then bytes of whole messages that both have less those that
-/// one lacks, then bytes at the beginning and at the end.
+/// Returns the similarity of two prompts.
+///
+/// It is whether they are equal, then the bytes of whole messages that both contain less those that one lacks, then the
+/// bytes of the common start and end.
 pub(super) fn likeness(expected: &str, found: &str) -> (bool, isize, usize) {
     let pieces: Vec<_> = found.split(SEPARATOR).collect();
     let shared = (expected.split(SEPARATOR)).map(|piece| {

@@ -1,105 +1,105 @@
-//! What a search for leaks finds.
+//! The findings of a search for leaks.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is. The worst first.
+/// The severity of a finding. The worst is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Minds are told something of the experiment.
+    /// Minds receive information about the experiment.
     Leak,
-    /// A mind wrote it: a guess or a chance, no leak.
+    /// A mind wrote it: a guess or a coincidence, not a leak.
     #[serde(rename = "minded")]
     WrittenByMind,
-    /// Whoever made the experiment put it there, and it is said here so that readers know.
+    /// The author of the experiment put it there. It is listed for the reader's information.
     ByDesign,
 }
 
-/// What was found.
+/// The kind of information that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeakKind {
-    /// A prompt is not the system prompt and the messages that were sampled.
+    /// A prompt differs from the system prompt and the sampled messages.
     Prompt,
-    /// The messages of a prompt, or their order, are not those that the seed draws.
+    /// The messages of a prompt, or their order, differ from the sample that the random seed gives.
     Sample,
-    /// A request has a turn, or a part of one, that is not the prompt.
+    /// A request has a message, or a part of one, besides the prompt.
     Turn,
-    /// A request has a field that the settings do not give it, or another value in one.
+    /// A request has a field that the settings do not contain, or another value of one.
     Field,
-    /// A request is not the one that the prompt makes.
+    /// A request differs from the one built from its prompt.
     Body,
-    /// A header that differs from request to request, or that no request needs.
+    /// A header differs between requests, or is not needed.
     Header,
-    /// The signature below every seed.
+    /// The signature below every seed message.
     Stamp,
-    /// A round's number.
+    /// The number of a round.
     Round,
-    /// A mind's number.
+    /// The number of a mind.
     Mind,
-    /// How many minds there are, or another number of the experiment by its letter, such as `K=3`.
+    /// The number of minds, or another setting by its letter, such as `K=3`.
     Count,
-    /// As many messages as a prompt or the pool has.
+    /// The number of messages of a prompt or of the pool.
     Amount,
-    /// A message's number.
+    /// The number of a message.
     Message,
-    /// A date or a time.
+    /// A date or a time of day.
     Time,
-    /// Tokens or money.
+    /// A number of tokens or an amount of money.
     Cost,
-    /// The number of a try.
+    /// The number of an attempt.
     Retry,
-    /// The run's id, the experiment's name or its place.
+    /// The run's id, or the experiment's name or path.
     Name,
-    /// The model.
+    /// The id of the model.
     Model,
 }
 
-/// Something that minds can read, or could.
+/// Information that minds can read or could read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is.
+    /// The kind of information.
     pub kind: LeakKind,
-    /// Where, such as `round 3, mind 1 (line 12)`; the first place if there are more.
+    /// The place, such as `round 3, mind 1 (line 12)`; the first one of several.
     pub place: String,
-    /// What is there.
+    /// The text that was found.
     pub detail: String,
-    /// In how many places it was found.
+    /// The number of places in which it was found.
     pub times: u64,
 }
 
-/// What a search for leaks comes to.
+/// The result of a search for leaks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LeakReport {
-    /// Whether there is no leak.
+    /// Whether there is no finding of severity [`Severity::Leak`].
     pub holds: bool,
-    /// Calls whose prompt and request were made again.
+    /// The number of calls whose prompt and request were rebuilt.
     pub calls: u64,
-    /// Requests that were captured.
+    /// The number of captured requests.
     pub captured: u64,
-    /// Captured requests that equal one that was made again.
+    /// The number of captured requests that equal a rebuilt one.
     pub equal: u64,
-    /// Captured requests that are equal to those of calls which the run was about to commit when it stopped.
+    /// The number of captured requests that equal calls without an event, which were in flight when the run stopped.
     pub uncommitted: u64,
-    /// Calls of which no request was captured; 0 if none was at all.
+    /// The number of calls without a captured request; 0 if none was captured at all.
     pub uncaptured: u64,
-    /// The worst first, then in the order found.
+    /// The findings, the worst first, then in the order found.
     pub findings: Vec<Finding>,
 }
 
 impl fmt::Display for Severity {
-    /// As it is written in JSON.
+    /// Writes the word of the JSON form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
 }
 
 impl fmt::Display for LeakKind {
-    /// As it is written in JSON.
+    /// Writes the word of the JSON form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
@@ -122,12 +122,12 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings as they come, those alike as one.
+/// A list of findings that counts similar ones as one.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<(String, Finding)>);
 
 impl Findings {
-    /// Takes in a finding. Findings with the same severity, kind and `about` are alike.
+    /// Adds a finding. Findings with the same severity, kind and `about` are similar.
     pub fn add(
         &mut self,
         severity: Severity,
@@ -153,7 +153,7 @@ impl Findings {
         self.0.push((about.to_owned(), finding));
     }
 
-    /// The findings, the worst first.
+    /// Returns the findings, the worst first.
     pub fn sorted(self) -> Vec<Finding> {
         let mut findings: Vec<_> = self.0.into_iter().map(|(_, finding)| finding).collect();
         findings.sort_by_key(|finding| finding.severity);

@@ -1,11 +1,11 @@
-//! What the headers of requests tell.
+//! The headers of requests.
 
 use super::finding::Findings;
 use super::finding::{LeakKind, Severity};
 use super::metadata::{MetadataTerms, around};
 use super::request::shown;
 
-/// Headers that a request needs, or that say who serves whom; none of them can differ from call to call.
+/// Headers that a request needs, or that identify the client and the server. They cannot differ between calls.
 const HEADERS: [&str; 14] = [
     "accept",
     "accept-encoding",
@@ -23,7 +23,7 @@ const HEADERS: [&str; 14] = [
     "x-title",
 ];
 
-/// Headers whose values are nobody's business.
+/// Headers with secret values.
 const SECRETS: [&str; 4] = [
     "authorization",
     "cookie",
@@ -31,19 +31,19 @@ const SECRETS: [&str; 4] = [
     "x-api-key",
 ];
 
-/// Header lists of requests, held against the first of them.
+/// The headers of requests, compared with those of the first request.
 #[derive(Debug, Default)]
 pub(super) struct HeaderLists(Option<HeaderList>);
 
 #[derive(Debug)]
 struct HeaderList {
-    /// The request.
+    /// The name of the request.
     name: String,
     headers: Vec<(String, String)>,
 }
 
 impl HeaderLists {
-    /// Takes in the headers of the request `name`.
+    /// Checks the headers of the request `name`.
     pub fn hold(
         &mut self,
         name: &str,
@@ -90,7 +90,7 @@ impl HeaderLists {
         }
         if names.is_empty() {
             let detail = format!(
-                "its headers stand in another order than those of {}",
+                "its headers are in another order than those of {}",
                 first.name
             );
             leak("order", detail);
@@ -98,7 +98,7 @@ impl HeaderLists {
     }
 }
 
-/// Looks at a header's name.
+/// Checks the name of a header.
 pub(super) fn check_name(header: &str, place: &str, found: &mut Findings) {
     if !HEADERS.contains(&header.to_ascii_lowercase().as_str()) {
         let detail = format!("header `{header}` is one that no request needs");

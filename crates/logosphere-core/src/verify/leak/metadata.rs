@@ -1,4 +1,4 @@
-//! Words that tell something of the experiment.
+//! The terms that reveal something about the experiment.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 use super::finding::LeakKind;
 use crate::journal::ExperimentStart;
 
-/// What a text must not tell, besides what every text must not.
+/// The terms of a run that a text must not contain.
 #[derive(Debug, Default)]
 pub(super) struct MetadataTerms {
-    /// The run's id, the experiment's name and place, what holds it.
+    /// The run's id, and the names and paths of the experiment.
     names: Vec<String>,
-    /// The same with names that may be ordinary words, and the program that plays the minds: a header holds no prose.
+    /// The same, and also names that may be ordinary words and the scripted mind, because headers contain no prose.
     header_names: Vec<String>,
-    /// The model's id, whole and without what stands before its last slash.
+    /// The model's id, whole and only the part after the last slash.
     models: Vec<String>,
     minds: u64,
     rounds: u64,
@@ -28,11 +28,11 @@ pub(super) struct MetadataTerms {
 struct Token<'a> {
     text: &'a str,
     at: usize,
-    /// What stands between it and the token before it.
+    /// The text between it and the token before it.
     gap: &'a str,
 }
 
-/// Words that HTTP itself, or this program's name, puts into headers; an experiment may be called so.
+/// Words that HTTP or this program puts into headers. An experiment may have such a name.
 const STANDARD: [&str; 10] = [
     "application",
     "br",
@@ -46,7 +46,7 @@ const STANDARD: [&str; 10] = [
     "logosphere",
 ];
 
-/// What may stand between a word and its number.
+/// Words that may occur between a word and its number.
 const FILLERS: [&str; 5] = ["no", "nr", "number", "id", "index"];
 
 const MONTHS: [&str; 12] = [
@@ -54,7 +54,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 impl MetadataTerms {
-    /// Those of a run; `names` are what the experiment is called and where it lies.
+    /// Returns the terms of a run; `names` are the names and paths of the experiment.
     pub fn new(start: &ExperimentStart, names: &[String]) -> Self {
         let settings = &start.effective.settings;
         let last = settings.model.rsplit('/').next().unwrap_or_default();
@@ -88,12 +88,12 @@ impl MetadataTerms {
         }
     }
 
-    /// The names and models in a text.
+    /// Finds the names and models in a text.
     pub fn in_text(&self, text: &str) -> Vec<(LeakKind, Range<usize>)> {
         self.named(text, &self.names)
     }
 
-    /// The names, models and numbers of the run in the system prompt, in order.
+    /// Finds the names, models and numbers of the run in the system prompt, in order.
     pub fn in_system_prompt(&self, text: &str) -> Vec<(LeakKind, Range<usize>)> {
         let mut found = self.in_text(text);
         let tokens: Vec<_> = tokens(text).collect();
@@ -108,12 +108,12 @@ impl MetadataTerms {
         found
     }
 
-    /// Names and models in the value of a header.
+    /// Finds the names and models in the value of a header.
     pub fn in_header(&self, value: &str) -> Vec<(LeakKind, Range<usize>)> {
         self.named(value, &self.header_names)
     }
 
-    /// These names and the models, found whole: next to nothing alphanumeric.
+    /// Finds these names and the models as whole words, without alphanumeric neighbours.
     fn named(&self, text: &str, names: &[String]) -> Vec<(LeakKind, Range<usize>)> {
         // ASCII alone keeps every position.
         let text = &text.to_ascii_lowercase();
@@ -122,11 +122,11 @@ impl MetadataTerms {
         for (kind, names) in kinds {
             for name in names {
                 let whole = |(at, _): &(usize, &str)| {
-                    let beside = [
+                    let neighbours = [
                         text[..*at].chars().next_back(),
                         text[at + name.len()..].chars().next(),
                     ];
-                    !beside.into_iter().flatten().any(char::is_alphanumeric)
+                    !neighbours.into_iter().flatten().any(char::is_alphanumeric)
                 };
                 if let Some((at, _)) = text.match_indices(name.as_str()).find(whole) {
                     found.push((kind, at..at + name.len()));
@@ -136,7 +136,7 @@ impl MetadataTerms {
         found
     }
 
-    /// What the number at `place` tells, if anything.
+    /// Returns the kind of information that the number at `place` reveals; `None` if it reveals nothing.
     fn numbered(&self, tokens: &[Token<'_>], place: usize) -> Option<LeakKind> {
         let number = tokens[place].text.parse::<u64>().ok()?;
         if is_time(tokens, place) {
@@ -173,7 +173,7 @@ impl MetadataTerms {
     }
 }
 
-/// Whether a number is a part of a date or a time.
+/// Returns whether a number is part of a date or a time.
 fn is_time(tokens: &[Token<'_>], place: usize) -> bool {
     let token = tokens[place];
     let digits = |at: usize, gap: &str, count: usize| {
@@ -205,7 +205,7 @@ fn is_time(tokens: &[Token<'_>], place: usize) -> bool {
     date || clock || (written && token.text.len() <= 2) || epoch
 }
 
-/// Runs of letters and runs of digits.
+/// Returns the runs of letters and of digits.
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let class = |char: char| {
         if char.is_ascii_digit() {
@@ -230,12 +230,12 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-/// Whether two tokens belong together.
+/// Returns whether two tokens belong together.
 fn is_near(gap: &str) -> bool {
     gap.len() <= 3 && !gap.contains(['\n', '.', ';', '!', '?'])
 }
 
-/// The word that a number is one of, in lower case: `round` in `Round no. 3`.
+/// Returns the word that a number belongs to, in lower case: `round` in `Round no. 3`.
 fn before(tokens: &[Token<'_>], place: usize) -> String {
     let mut place = place;
     while let Some(earlier) = place.checked_sub(1) {
@@ -251,14 +251,14 @@ fn before(tokens: &[Token<'_>], place: usize) -> String {
     String::new()
 }
 
-/// The word behind a number, in lower case.
+/// Returns the word after a number, in lower case.
 fn after(tokens: &[Token<'_>], place: usize) -> String {
     let next = tokens.get(place + 1).filter(|next| is_near(next.gap));
     next.map(|next| next.text.to_lowercase())
         .unwrap_or_default()
 }
 
-/// What stands in a place of a text, with a little of what is around it.
+/// Returns a range of a text with some of its surroundings.
 pub(super) fn around(text: &str, place: Range<usize>) -> String {
     let before = text[..place.start].char_indices().rev().take(20).last();
     let behind = text[place.end..].char_indices().nth(20);

@@ -1,8 +1,8 @@
-//! Whether minds were told anything but messages.
+//! The search for leaks: whether minds received anything but messages.
 //!
-//! Every prompt and every request of a journal is made again from the system prompt, the messages and the request's
-//! constant part, and held against the hashes that the journal has and against requests that were captured on their
-//! way. What is constant is searched for metadata, and so is every message.
+//! Every prompt and request of a journal is rebuilt from the system prompt, the messages and the constant part of
+//! requests. It is compared with the hashes in the journal and with captured requests. The constant part and every
+//! message are searched for metadata.
 
 mod canary;
 mod check;

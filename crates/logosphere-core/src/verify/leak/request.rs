@@ -1,4 +1,4 @@
-//! What a request holds besides the prompt.
+//! The content of requests besides the prompt.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::format::PromptRole;
 use crate::journal::RequestTemplate;
 use crate::mind::PROBE;
 
-/// Looks for anything in the constant part of all requests that neither the prompt nor the settings put there.
+/// Searches the constant part of all requests for content from neither the prompt nor the settings.
 pub(super) fn check_template(
     template: &RequestTemplate,
     settings: &Settings,
@@ -27,7 +27,7 @@ pub(super) fn check_template(
         leak(
             LeakKind::Body,
             "",
-            "it is no JSON object, so nobody can tell what it says".to_owned(),
+            "it is not a JSON object, so its content is unknown".to_owned(),
         );
         return;
     };
@@ -40,7 +40,7 @@ pub(super) fn check_template(
             leak(
                 LeakKind::Field,
                 name,
-                format!("field `{name}` with {value} is no setting of the run"),
+                format!("field `{name}` with {value} is not a setting of the run"),
             );
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn check_template(
     }
 }
 
-/// Whether a field of a body is what the settings make it.
+/// Returns whether a field of a body follows from the settings.
 fn is_expected(name: &str, value: &Value, settings: &Settings) -> bool {
     let options = &settings.options;
     let number = |set: Option<f64>| set.is_some() && value.as_f64() == set;
@@ -80,7 +80,7 @@ fn is_expected(name: &str, value: &Value, settings: &Settings) -> bool {
     }
 }
 
-/// The leaves of the turns that are neither the prompt nor what turns are made of.
+/// Returns the values of the messages that are neither the prompt nor part of the message format.
 fn odd_turns(body: &Map<String, Value>, settings: &Settings) -> Vec<(String, String)> {
     let mut leaves = Vec::new();
     for name in ["system", "messages"] {
@@ -133,7 +133,7 @@ fn collect<'a>(place: String, value: &'a Value, leaves: &mut Vec<(String, &'a Va
     }
 }
 
-/// The first 60 characters of a value.
+/// Returns the first 60 characters of a value.
 pub(super) fn shown_json(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
@@ -142,7 +142,7 @@ pub(super) fn shown_json(value: &Value) -> String {
     }
 }
 
-/// The first 60 characters of a text, quoted.
+/// Returns the first 60 characters of a text, quoted.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{:?}…", &text[..end]),

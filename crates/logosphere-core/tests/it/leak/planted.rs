@@ -34,7 +34,7 @@ fn mind(call: &str) -> &str {
     call.split_once('/').unwrap().1
 }
 
-/// What a client could send besides the prompt: the kind that it is found as, and a part of what is said of it.
+/// A leak of a client: the kind that it is found as, and a part of the finding's text.
 const PLANTS: [(&str, Plant, LeakKind, &str); 13] = [
     (
         "a header with the mind's number",
@@ -100,7 +100,7 @@ const PLANTS: [(&str, Plant, LeakKind, &str); 13] = [
             });
         },
         LeakKind::Prompt,
-        "behind the prompt stands \"\\n\\n(3 messages)\"",
+        "the prompt is followed by \"\\n\\n(3 messages)\"",
     ),
     (
         "message ids",
@@ -154,7 +154,7 @@ const PLANTS: [(&str, Plant, LeakKind, &str); 13] = [
         "something that is no JSON",
         |request, _| request.body.truncate(20),
         LeakKind::Body,
-        "no JSON",
+        "not JSON",
     ),
 ];
 
@@ -217,7 +217,7 @@ fn a_request_of_another_run_is_found() {
     assert_eq!(times(LeakKind::Body), 400);
 }
 
-/// The journal with each of its events changed, its chain made anew.
+/// Returns the journal with each of its events changed and its chain computed again.
 fn forged(journal: &[u8], mut change: impl FnMut(&mut Event)) -> Vec<u8> {
     let mut reader = Reader::new(journal);
     let mut forged = MemJournal::default();
@@ -306,7 +306,7 @@ fn a_hash_that_the_prompt_does_not_make_is_found() {
     }
 }
 
-/// What is found in a first event.
+/// Returns the findings in a first event.
 fn in_start(settings: &Settings, change: impl FnOnce(&mut RequestTemplate)) -> Vec<Finding> {
     let mind = desk::mind(settings);
     let mut start: ExperimentStart = desk::start(settings, &mind);

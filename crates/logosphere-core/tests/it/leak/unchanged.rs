@@ -1,4 +1,4 @@
-//! What must change nothing about requests: who asks, when, where, and what stays on this side of a call.
+//! Facts that must not affect requests: provider, time, place, and the context of a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The metrics once more, by their definitions: all pairs, everything made anew for each window.
+//! The metrics by their definitions: all pairs, computed from the start for each window.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -138,7 +138,7 @@ fn vector(all: &[Measured], text: &Measured) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// None if one of them has no word.
+/// The result is `None` if one of them has no word.
 fn cosine(a: &Measured, b: &Measured) -> Option<f64> {
     let mut product = 0.0;
     for (word, weight) in &a.vector {

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::{is_blank, is_blank_char};
 
-/// What an answer is, as the vectors have it.
+/// A parsed answer in the form of the vectors.
 #[derive(Debug, PartialEq)]
 pub struct Plain {
     thinking: String,
@@ -38,12 +38,12 @@ impl Plain {
     }
 }
 
-/// What stands where, in whole lines.
+/// The parts of an answer as whole lines.
 struct Lines<'a> {
-    /// Those up to the end, delimiters included.
+    /// The lines up to the end, delimiters included.
     until_end: Vec<&'a str>,
     behind_end: Vec<&'a str>,
-    /// What delimiters hold apart, the thinking first; each with the line end before the next delimiter.
+    /// The blocks between delimiters, the thinking first; each with the line end before the next delimiter.
     blocks: Vec<String>,
     end: End,
     mode: ParseMode,
@@ -200,7 +200,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Those about the lines up to the end.
+    /// The notes about the lines up to the end.
     fn notes(&self) -> Vec<Note> {
         let (delimiters, lines): (Vec<_>, Vec<_>) = self
             .until_end
