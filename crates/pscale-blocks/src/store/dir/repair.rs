@@ -43,7 +43,13 @@ impl DirJournal {
         for name in self.find()? {
             // First the block: a process that writes is ahead in the log, if anywhere.
             let found = self.found(&name)?;
-            let log = entries(&self.layout, &name, 0, &mut self.notices)?;
+            let log = if not_a_file(&self.layout.log(&name)).is_some() {
+                let notice = format!("the log of block {name} is not a file and was not read");
+                self.notices.push(notice);
+                Vec::new()
+            } else {
+                entries(&self.layout, &name, 0, &mut self.notices)?
+            };
             let block = match found {
                 RepairFinding::Block(block, _) => Some(block),
                 RepairFinding::Nothing => None,
@@ -144,6 +150,14 @@ impl DirJournal {
     /// The last entry of the log. A torn line at its end is cut off.
     fn open_log(&mut self, name: &BlockName) -> Result<Option<LogEntry>, StoreError> {
         let path = self.layout.log(name);
+        if let Some(at) = not_a_file(&path) {
+            let to = self.layout.quarantine(name, at);
+            self.disk.rename(&path, &to)?;
+            self.notices.push(format!(
+                "the log of block {name} was moved to {}: it is not a file",
+                to.display()
+            ));
+        }
         let lines = Lines::read(path.clone())?;
         if lines.torn > 0 {
             self.disk.cut(&path, lines.length())?;
@@ -250,6 +264,14 @@ impl DirJournal {
             live: Some(live),
         })
     }
+}
+
+/// When a link, a folder or a pipe came to be in the place of a file; `None` for a file, or where there is none.
+fn not_a_file(path: &Path) -> Option<Timestamp> {
+    let found = fs::symlink_metadata(path).ok()?;
+    let modified = found.modified().ok();
+    let at = modified.and_then(|at| Timestamp::try_from(at).ok());
+    (!found.is_file()).then(|| at.unwrap_or_default())
 }
 
 impl CurrentBlock {
