@@ -17,7 +17,10 @@ const EARLIER: &str = "g0.json";
 
 /// A data directory, which need not be there yet.
 #[derive(Debug)]
-pub struct DataDir(PathBuf);
+pub struct DataDir {
+    path: PathBuf,
+    source: &'static str,
+}
 
 impl DataDir {
     /// The one of `--data`, else that of the user.
@@ -26,15 +29,25 @@ impl DataDir {
     /// [`Error::NoDataFolder`].
     pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
         match flag {
-            Some(path) => Ok(Self(path.to_owned())),
-            None => bin_support::data_folder()
-                .map(|folder| Self(folder.join(NAME)))
-                .ok_or(Error::NoDataFolder),
+            Some(path) => Ok(Self {
+                path: path.to_owned(),
+                source: "--data",
+            }),
+            None => {
+                let (folder, source) = bin_support::data_folder().ok_or(Error::NoDataFolder)?;
+                let path = folder.join(NAME);
+                Ok(Self { path, source })
+            }
         }
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// The flag or variable that names the directory.
+    pub fn source(&self) -> &'static str {
+        self.source
     }
 
     /// Whether a file that is to be written would lie here.
@@ -45,7 +58,7 @@ impl DataDir {
         };
         // A link is followed; a file that is not there yet is where its folder is.
         let place = file.canonicalize().or_else(|_| folder.canonicalize());
-        match (place, self.0.canonicalize()) {
+        match (place, self.path.canonicalize()) {
             (Ok(place), Ok(own)) => place.starts_with(own),
             _ => false,
         }
@@ -53,7 +66,7 @@ impl DataDir {
 
     /// Where an export of the earlier generation waits, if there is one.
     pub fn earlier(&self) -> PathBuf {
-        self.0.join(EARLIER)
+        self.path.join(EARLIER)
     }
 
     /// The blocks as they are now, also while another process writes to them. None yet in a directory that is not there:
@@ -62,10 +75,10 @@ impl DataDir {
     /// # Errors
     /// The directory holds no store that this program can read.
     pub fn for_reading(&self) -> Result<Box<dyn BlockStore>, Error> {
-        if fs::metadata(&self.0).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        if fs::metadata(&self.path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             return Ok(Box::new(MemStore::new()));
         }
-        Ok(Box::new(opened(DirStore::open_read_only(&self.0)?)))
+        Ok(Box::new(opened(DirStore::open_read_only(&self.path)?)))
     }
 
     /// The blocks to read, if this process could write to them, too. Nothing is written.
@@ -73,7 +86,7 @@ impl DataDir {
     /// # Errors
     /// Those of [`DataDir::for_writing`], as far as they can be told without writing.
     pub fn for_checking(&self) -> Result<Box<dyn BlockStore>, Error> {
-        DirStore::check_open(&self.0)?;
+        DirStore::check_open(&self.path)?;
         self.for_reading()
     }
 
@@ -82,7 +95,7 @@ impl DataDir {
     /// # Errors
     /// Another process writes to it, or nobody can.
     pub fn for_writing(&self) -> Result<Box<dyn BlockStore>, Error> {
-        Ok(Box::new(opened(DirStore::open(&self.0)?)))
+        Ok(Box::new(opened(DirStore::open(&self.path)?)))
     }
 }
 

@@ -67,12 +67,13 @@ fn settings(data: &DataDir) -> Check {
 
 fn blocks(data: &DataDir) -> Check {
     let rows = || -> Result<usize, Error> { Ok(data.for_reading()?.names()?.len()) };
+    let (path, source) = (data.path().display(), data.source());
     let (holds, found) = match rows() {
         Ok(count) => match writable(data) {
-            Ok(()) => (true, format!("{count} blocks in {}", data.path().display())),
+            Ok(()) => (true, format!("{count} blocks in {path} ({source})")),
             Err(error) => (
                 false,
-                format!("{} cannot be written: {error}", data.path().display()),
+                format!("{path} ({source}) cannot be written: {error}"),
             ),
         },
         Err(error) => (false, with_sources(&error)),

@@ -204,6 +204,33 @@ fn remembered_lines_follow_no_link_and_wait_for_no_pipe() {
 }
 
 #[test]
+fn a_log_that_is_not_a_file_keeps_no_other_block_away() {
+    let make: [fn(&Place, &str); 3] = [
+        fifo,
+        |place, name| fs::create_dir(place.path(name)).unwrap(),
+        |place, name| symlink("/dev/zero", place.path(name)).unwrap(),
+    ];
+    for make in make {
+        let place = Place::with_block("yard", "What the yard holds.", &["A saw."]);
+        place
+            .run(&["block", "create", "shed", "Its head."])
+            .exits(0);
+        fs::remove_file(place.path("data/log/yard.jsonl")).unwrap();
+        make(&place, "data/log/yard.jsonl");
+        for name in ["shed", "yard"] {
+            place.run(&["block", "read", name]).exits(0);
+        }
+        let append = ["block", "append", "yard", "A rope."];
+        place.run(&append).exits(0).tells(&["quarantine"]);
+        let read = place.run(&["block", "read", "yard"]).exits(0).stdout;
+        assert!(
+            read.contains("A saw.") && read.contains("A rope."),
+            "{read}"
+        );
+    }
+}
+
+#[test]
 fn a_line_of_usage_that_cannot_be_written_is_written_with_the_next_one() {
     let place = Place::new();
     let (usage, moved) = (place.path("data/usage.jsonl"), place.path("moved"));
@@ -262,6 +289,17 @@ fn a_conversation_that_is_not_saved_shows_in_the_exit_code() {
             .tells(&[words]);
         assert!(!place.path(file).exists());
     }
+}
+
+#[test]
+fn doctor_names_the_source_of_the_data_folder() {
+    let place = Place::new();
+    let offline = ["doctor", "--provider", "offline"];
+    let found = |command: &mut Command| crate::program::feed(command, b"").exits(0).stdout;
+    let told = found(&mut place.command(&offline));
+    assert!(told.contains("data (--data)"), "{told}");
+    let told = found(place.bare(&offline).env("XDG_DATA_HOME", place.path("xdg")));
+    assert!(told.contains("hermitcrab (XDG_DATA_HOME)"), "{told}");
 }
 
 #[test]
