@@ -6,7 +6,7 @@ use bin_support::Exit;
 use pscale_blocks::BlockName;
 use serde::Serialize;
 
-use super::chosen;
+use super::list::chosen;
 use crate::answer::Answer;
 use crate::cli;
 use crate::data_dir::DataDir;

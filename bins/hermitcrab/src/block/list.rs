@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use bin_support::shortened;
-use pscale_blocks::{BlockInfo, BlockStore};
+use pscale_blocks::{BlockInfo, BlockName, BlockStore};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -52,5 +52,13 @@ impl Answer for List {
             "there are no blocks yet; `hermitcrab block create NAME TEXT` makes one, `hermitcrab import FILE` brings some"
                 .to_owned(),
         ]
+    }
+}
+
+/// The block that is named, or all.
+pub fn chosen(store: &dyn BlockStore, name: Option<&BlockName>) -> Result<Vec<BlockName>, Error> {
+    match name {
+        Some(name) => Ok(vec![name.clone()]),
+        None => Ok(store.names()?.into_iter().map(|info| info.name).collect()),
     }
 }

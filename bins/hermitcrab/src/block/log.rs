@@ -6,7 +6,7 @@ use bin_support::{escape, shortened};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, LogEntry, LoggedOp, Op};
 use serde::Serialize;
 
-use super::chosen;
+use super::list::chosen;
 use super::edit::still;
 use super::outline::shown;
 use crate::answer::Answer;

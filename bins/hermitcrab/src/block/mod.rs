@@ -17,13 +17,11 @@ pub use self::log::{latest, log, redo, undo};
 pub use self::read::read;
 
 use bin_support::{Exit, Failure, Session};
-use pscale_blocks::{BlockName, BlockStore};
 
 use crate::answer::give;
 use crate::bundle;
 use crate::cli::{self, BlockCommand};
 use crate::data_dir::DataDir;
-use crate::error::Error;
 
 pub fn execute(args: &cli::Block, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let json = args.json;
@@ -62,13 +60,5 @@ pub fn execute(args: &cli::Block, data: &DataDir, session: &mut Session) -> Resu
             writing().and_then(|store| redo(args, &*store)),
             session,
         ),
-    }
-}
-
-/// The block that is named, or all.
-fn chosen(store: &dyn BlockStore, name: Option<&BlockName>) -> Result<Vec<BlockName>, Error> {
-    match name {
-        Some(name) => Ok(vec![name.clone()]),
-        None => Ok(store.names()?.into_iter().map(|info| info.name).collect()),
     }
 }

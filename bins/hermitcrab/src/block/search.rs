@@ -6,7 +6,7 @@ use bin_support::escape;
 use pscale_blocks::{BlockName, Hit};
 use serde::Serialize;
 
-use super::chosen;
+use super::list::chosen;
 use super::outline::shown;
 use crate::answer::Answer;
 use crate::cli;

@@ -1,4 +1,4 @@
-//! The command line: every flag, and which function a command is.
+//! The command line: every command and its flags.
 
 mod address;
 mod blocks;
@@ -9,7 +9,7 @@ mod talk;
 
 use std::path::PathBuf;
 
-use bin_support::{DefaultPath, Exit, Failure, Program, Session};
+use bin_support::{DefaultPath, Failure, Program};
 use clap::ArgMatches;
 
 pub use self::address::Address;
@@ -17,10 +17,8 @@ pub use self::blocks::*;
 pub use self::bundles::*;
 pub use self::keys::*;
 pub use self::talk::*;
-use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, bundle, chat, doctor, key, look, mcp, migrate, serve};
 
 /// Talk with a model that lives in blocks, and edit the blocks
 #[derive(Debug, clap::Parser)]
@@ -28,13 +26,13 @@ use crate::{block, bundle, chat, doctor, key, look, mcp, migrate, serve};
 pub struct Cli {
     // First, so that it hides and spreads its own flags only.
     #[command(flatten)]
-    model: AnywhereModelFlags,
+    pub model: AnywhereModelFlags,
     /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
     #[arg(long, global = true, value_name = "DIR")]
-    data: Option<PathBuf>,
+    pub data: Option<PathBuf>,
     /// Without one: `chat`.
     #[command(subcommand)]
-    command: Option<Command>,
+    pub command: Option<Command>,
 }
 
 impl Program for Cli {
@@ -49,7 +47,7 @@ impl Program for Cli {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub enum Command {
     /// Talk with the model here; a pipe is one turn a line
     #[command(after_help = examples::CHAT)]
     Chat(Chat),
@@ -103,35 +101,6 @@ pub struct Mcp {
     /// Print the configuration that makes an MCP client start this server, and serve nothing.
     #[arg(long)]
     pub print_config: bool,
-}
-
-pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-    let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
-    let Some(command) = &cli.command else {
-        let args = Chat {
-            model: cli.model.flags.clone(),
-            ..Chat::default()
-        };
-        return chat::execute(&args, &data()?, session);
-    };
-    match command {
-        Command::Chat(args) => chat::execute(args, &data()?, session),
-        Command::Serve(args) => serve::execute(args, &data()?, session),
-        Command::Prompt(args) => look::prompt(args, &data()?, session),
-        Command::Compile(args) => look::compile(args, session),
-        Command::Shells(args) => look::shells(args, &data()?, session),
-        Command::Cost(args) => look::cost(args, &data()?, session),
-        Command::Doctor(args) => doctor::execute(args, &data()?, session),
-        Command::Block(args) => block::execute(args, &data()?, session),
-        Command::Export(args) => bundle::export_all(args, &data()?, session),
-        Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
-        Command::Migrate(args) => migrate::execute(args, &data()?, session),
-        Command::Key(args) => key::execute(args, &data()?, session),
-        Command::Mcp(args) if args.print_config => {
-            mcp::print_config(*args, cli.data.as_deref(), session)
-        }
-        Command::Mcp(args) => mcp::execute(*args, data()?, session),
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 mod blocks;
 mod config;
 mod orient;
+mod reply;
 mod resources;
 mod server;
 mod tools;
@@ -13,7 +14,6 @@ mod tools;
 use std::io::IsTerminal as _;
 
 use bin_support::{Exit, Failure, Session};
-use pscale_blocks::remove_keys;
 use rmcp::ServiceExt as _;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::stdio;
@@ -55,17 +55,4 @@ async fn serve(server: Server) -> Result<Exit, Failure> {
         QuitReason::JoinError(error) => Err(error.into()),
         _ => Ok(Exit::Done),
     }
-}
-
-/// Of a text of the client in a message or a log.
-const QUOTED: usize = 64;
-
-/// What the client said, fit for a message or a log.
-fn quoted(text: &str) -> String {
-    bin_support::shortened(&clean(text), QUOTED)
-}
-
-/// The text without keys: whatever is in a block or was sent, none leaves the server.
-fn clean(text: &str) -> String {
-    remove_keys(text).0.into_owned()
 }

@@ -4,7 +4,7 @@ use hermitcrab_kernel::ToolError;
 use pscale_blocks::{BlockInfo, BlockName, BlockStore, render_json};
 use rmcp::model::{Resource, ResourceTemplate};
 
-use super::{clean, quoted};
+use super::reply::{clean, quoted};
 
 const SCHEME: &str = "pscale://";
 pub const JSON: &str = "application/json";

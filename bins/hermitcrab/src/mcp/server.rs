@@ -11,7 +11,8 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::blocks::Blocks;
-use super::{clean, orient, quoted, resources, tools};
+use super::reply::{clean, quoted};
+use super::{orient, resources, tools};
 
 /// What a client is told when it connects.
 const INSTRUCTIONS: &str = "Blocks are trees of short texts, addressed by digits: 0.3.1 is a node. The prompt `orient` \

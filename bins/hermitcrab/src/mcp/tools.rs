@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::Value;
 
 use super::blocks::Blocks;
-use super::clean;
+use super::reply::clean;
 
 /// What a tool does to the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
