@@ -4,7 +4,7 @@
 //! use std::sync::Arc;
 //!
 //! use popper_discovery::{
-//!     Discovery, Ended, EnumerativeProposer, LoopConfig, MemoryStore, Query, Still, Store as _, Unobserved, Which,
+//!     Discovery, EnumerativeProposer, FixedClock, LoopConfig, MemoryStore, Query, RunEnd, RunSelector, Store as _, Unobserved,
 //! };
 //! use popper_harness::decide::{Config, Harness, Status};
 //! use popper_harness::universe::KineticGrid;
@@ -12,11 +12,11 @@
 //! # futures_util::FutureExt::now_or_never(async {
 //! let harness = Harness::new(KineticGrid, Config::default())?;
 //! let proposer = EnumerativeProposer::default();
-//! let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse()?));
+//! let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse()?));
 //! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
 //! let mut discovery =
-//!     Discovery::open(MemoryStore::default(), harness, config, EnumerativeProposer::ID, clock, Which::Latest).await?;
-//! assert_eq!(discovery.run_to(2, &proposer, &mut Unobserved).await?, Ended::Completed);
+//!     Discovery::open(MemoryStore::default(), harness, config, EnumerativeProposer::ID, clock, RunSelector::Latest).await?;
+//! assert_eq!(discovery.run_to(2, &proposer, &mut Unobserved).await?, RunEnd::Completed);
 //!
 //! let run = discovery.run().clone();
 //! for finding in discovery.store().findings(Query::all(&run)).await? {
@@ -36,7 +36,7 @@
 //! read, what an iteration chose is stored before it is tested, and decisions are stored in small groups. So the state of a run is
 //! always a prefix of the same story, and resuming is nothing else than running.
 //!
-//! Nothing here reads a clock, a file or the environment: [`Clock`], [`Store`] and [`Proposer`] come in as values.
+//! Nothing here reads a clock, a file or the environment: [`RunClock`], [`Store`] and [`Proposer`] come in as values.
 //!
 //! Next: [`Discovery`] for the loop, [`Proposer`] for who proposes, [`Store`] for what is remembered, [`Snapshot`] for what a
 //! proposer is shown.
@@ -55,7 +55,7 @@ mod snapshot;
 mod store;
 
 pub use discovery::{
-    Clock, Discovery, Ended, Event, Observer, Still, Unobserved, Which, status_text,
+    Discovery, Event, FixedClock, Observer, RunClock, RunEnd, RunSelector, Unobserved, status_text,
 };
 pub use enumerative::EnumerativeProposer;
 pub use error::{Error, ProposeError};
@@ -63,13 +63,13 @@ pub use error::{Error, ProposeError};
 pub use llm::{LlmOptions, LlmProposer};
 pub use memory::MemoryStore;
 pub use rank::{Candidate, Features, Ranked, Weights};
-pub use recall::{Recall, Sought, Stated};
+pub use recall::{MatchedLaw, Recall, TargetQuantity};
 pub use snapshot::{
-    Accepted, Capabilities, Contract, Falsified, LoopConfig, Proposal, Proposer, RunConfig,
-    Selected, Snapshot, Specimen, Step, Summary, Totals, Undecided, Verdicts,
+    Accepted, Capabilities, FailureExample, Falsified, LoopConfig, Proposal, Proposer, RunConfig,
+    Selected, Snapshot, Step, Summary, Totals, Undecided, UniverseContract, Verdicts,
 };
 pub use store::{
-    Attempt, Call, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
-    Iteration, IterationPlan, IterationStatus, LawRow, LawStatus, Mark, Query, RunRow, Store,
-    StoreError, Usage, VerdictCounts, VerdictKey,
+    Attempt, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration,
+    IterationPlan, IterationStatus, LawRow, LawStatus, Mark, ModelCallRow, Query, RunRow, Store,
+    StoreError, TestedLaw, UsageRow, VerdictCounts, VerdictKey,
 };

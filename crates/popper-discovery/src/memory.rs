@@ -6,8 +6,8 @@ use popper_harness::decide::Status;
 
 use crate::discovery::status_text;
 use crate::store::{
-    Attempt, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
-    Iteration, IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError,
+    Attempt, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration,
+    IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError, TestedLaw,
     VerdictCounts, VerdictKey,
 };
 
@@ -59,7 +59,7 @@ fn newest<T>(mut rows: Vec<T>, newest: Option<u32>) -> Vec<T> {
 
 impl MemoryStore {
     /// What is known of a law of a run.
-    fn finding(&self, run: &RunRow, law: &LawRow) -> Option<Finding> {
+    fn finding(&self, run: &RunRow, law: &LawRow) -> Option<TestedLaw> {
         let key = (
             law.law_fingerprint.clone(),
             run.harness_hash.clone(),
@@ -70,9 +70,9 @@ impl MemoryStore {
         Some(self.attempt(law, evaluation))
     }
 
-    fn attempt(&self, law: &LawRow, evaluation: &EvaluationRow) -> Finding {
+    fn attempt(&self, law: &LawRow, evaluation: &EvaluationRow) -> TestedLaw {
         let counterexample = evaluation.counterexample_id;
-        Finding {
+        TestedLaw {
             law: law.clone(),
             evaluation: evaluation.clone(),
             counterexample: counterexample
@@ -81,7 +81,7 @@ impl MemoryStore {
         }
     }
 
-    fn store(&mut self, decision: &Decision, undo: &mut Undo) -> Result<(), StoreError> {
+    fn store(&mut self, decision: &DecisionRow, undo: &mut Undo) -> Result<(), StoreError> {
         let new = &decision.evaluation;
         let same = |row: &&EvaluationRow| {
             (row.run_id, row.law_id, row.seed) == (new.run_id, new.law_id, new.seed)
@@ -327,7 +327,7 @@ impl Store for MemoryStore {
         Ok(made.map(Attempt::of).collect())
     }
 
-    async fn commit(&mut self, decisions: &[Decision]) -> Result<(), StoreError> {
+    async fn commit(&mut self, decisions: &[DecisionRow]) -> Result<(), StoreError> {
         // All or none: a group that fails half-way is reverted.
         let mut undo = Undo::new(self);
         for decision in decisions {
@@ -339,7 +339,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn findings(&mut self, query: Query<'_>) -> Result<Vec<Finding>, StoreError> {
+    async fn findings(&mut self, query: Query<'_>) -> Result<Vec<TestedLaw>, StoreError> {
         let of_run = self
             .laws
             .iter()
@@ -359,7 +359,7 @@ impl Store for MemoryStore {
         run_id: i64,
         after: i64,
         limit: u32,
-    ) -> Result<Vec<Finding>, StoreError> {
+    ) -> Result<Vec<TestedLaw>, StoreError> {
         let of_run = self.evaluations.iter().filter(|row| row.run_id == run_id);
         let made = of_run
             .filter(|row| row.id > after)

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::enumerative::{eliminate, primitive};
 use crate::error::Error;
 use crate::snapshot::Verdicts;
-use crate::store::Finding;
+use crate::store::TestedLaw;
 
 /// What a run has found of the additive conserved quantities of one window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,16 +27,16 @@ pub struct Recall {
     /// How many independent ones of them the accepted laws state, `0..=dimension`.
     pub found: usize,
     /// A basis of them, short patterns first.
-    pub quantities: Vec<Sought>,
+    pub quantities: Vec<TargetQuantity>,
     /// Accepted laws that state such a quantity, in the order in which they came. The number of cells and constants are none.
-    pub inside: Vec<Stated>,
+    pub inside: Vec<MatchedLaw>,
     /// What else was tested, by template. A refuted law lies outside in any case.
     pub outside: BTreeMap<String, Verdicts>,
 }
 
 /// An accepted law that states a quantity of the span.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stated {
+pub struct MatchedLaw {
     /// The law.
     pub law_fingerprint: String,
     /// Whether it did not follow from the laws before it.
@@ -45,7 +45,7 @@ pub struct Stated {
 
 /// A quantity that could be found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Sought {
+pub struct TargetQuantity {
     /// As an observable.
     pub expr: String,
     /// Whether it follows from the accepted laws.
@@ -63,9 +63,9 @@ impl Recall {
     pub fn measure(
         span: &ConservedSpace,
         universe: &Tabulated,
-        findings: &[Finding],
+        findings: &[TestedLaw],
     ) -> Result<Self, Error> {
-        let mut space = Space::default();
+        let mut space = LinearSpan::default();
         let mut recall = Self {
             width: span.width,
             dimension: span.dimension.saturating_sub(1),
@@ -80,7 +80,7 @@ impl Recall {
                 let vector = stated(&finding.law.law()?, universe, span);
                 if let Some(new) = vector.and_then(|vector| space.add(&vector)) {
                     let law_fingerprint = finding.law.law_fingerprint.clone();
-                    recall.inside.push(Stated {
+                    recall.inside.push(MatchedLaw {
                         law_fingerprint,
                         new,
                     });
@@ -97,7 +97,7 @@ impl Recall {
                 .collect()
         };
         recall.quantities = (span.basis.iter().skip(1).enumerate())
-            .map(|(index, quantity)| Sought {
+            .map(|(index, quantity)| TargetQuantity {
                 expr: quantity.expr.clone(),
                 found: space.holds(&unit(index)),
             })
@@ -106,7 +106,7 @@ impl Recall {
     }
 
     /// How the laws fared that state no quantity of the span, all templates together.
-    pub fn beyond(&self) -> Verdicts {
+    pub fn other_laws(&self) -> Verdicts {
         self.outside
             .values()
             .fold(Verdicts::default(), |sum, part| Verdicts {
@@ -208,11 +208,11 @@ fn binary(op: Arith, left: Observable, right: Observable) -> Observable {
 
 /// A space of vectors, exactly: rows in reduced echelon form without a common divisor, each with a positive lead.
 #[derive(Default)]
-struct Space {
+struct LinearSpan {
     rows: Vec<Vec<i128>>,
 }
 
-impl Space {
+impl LinearSpan {
     /// Takes a vector in, and says whether it was new. None where the numbers grow beyond 128 bits; then nothing is taken in.
     fn add(&mut self, vector: &[i64]) -> Option<bool> {
         let Some((lead, row)) = leading(self.reduce(vector)?) else {
@@ -249,11 +249,11 @@ fn leading(row: Vec<i128>) -> Option<(usize, Vec<i128>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::Space;
+    use super::LinearSpan;
 
     #[test]
     fn rank_is_exact() {
-        let mut space = Space::default();
+        let mut space = LinearSpan::default();
         for vector in [[2, 4, 0], [1, 2, 0], [-3, -6, 0], [0, 0, 0]] {
             space.add(&vector).unwrap();
         }
@@ -265,14 +265,14 @@ mod tests {
         space.add(&[0, 5, 7]).unwrap();
         assert!(space.holds(&[0, 0, 1]));
         // A vector that a prime of 61 bits would take for zero.
-        let mut space = Space::default();
+        let mut space = LinearSpan::default();
         space.add(&[(1 << 61) - 1, 0]).unwrap();
         assert!(space.holds(&[1, 0]));
     }
 
     #[test]
     fn numbers_without_room_are_refused_and_change_nothing() {
-        let mut space = Space::default();
+        let mut space = LinearSpan::default();
         let mut number = 0x9e37_79b9_7f4a_7c15_u64;
         let mut refused = 0;
         for _ in 0..6 {

@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use popper_discovery::{
-    Call, Candidate, CapabilityRow, Decision, Discovery, Finding, Iteration, IterationPlan,
-    IterationStatus, LawRow, LawStatus, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer,
-    Query, RunRow, Snapshot, Step, Still, Store as _, Unobserved, VerdictKey, Which,
+    Candidate, CapabilityRow, DecisionRow, Discovery, FixedClock, Iteration, IterationPlan,
+    IterationStatus, LawRow, LawStatus, LoopConfig, MemoryStore, ModelCallRow, Proposal,
+    ProposeError, Proposer, Query, RunRow, RunSelector, Snapshot, Step, Store as _, TestedLaw,
+    Unobserved, VerdictKey,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -66,7 +67,7 @@ impl Proposer for Fixed {
         &'a self,
         _: &'a Snapshot,
         _: usize,
-        _: &'a [Call],
+        _: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let proposal = Proposal {
             candidates: self.0.clone(),
@@ -77,7 +78,7 @@ impl Proposer for Fixed {
 }
 
 /// The fixture laws with their verdicts, as a run stores them.
-async fn findings() -> (RunRow, Vec<Finding>) {
+async fn findings() -> (RunRow, Vec<TestedLaw>) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/popper/laws");
     let laws = ["true", "false", "unknown"].iter().flat_map(|file| {
         let text = std::fs::read_to_string(format!("{root}/{file}.json")).unwrap();
@@ -85,13 +86,13 @@ async fn findings() -> (RunRow, Vec<Finding>) {
     });
     let proposer = Fixed(laws.map(Candidate::new).collect());
     let harness = Harness::new(KineticGrid, Config::default()).unwrap();
-    let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
     let config = LoopConfig {
         test: 100,
         ..LoopConfig::default()
     };
     let store = MemoryStore::default();
-    let mut discovery = Discovery::open(store, harness, config, "fixed", clock, Which::New)
+    let mut discovery = Discovery::open(store, harness, config, "fixed", clock, RunSelector::New)
         .await
         .unwrap();
     discovery
@@ -107,7 +108,7 @@ async fn findings() -> (RunRow, Vec<Finding>) {
 struct Growing {
     database: Database,
     run: RunRow,
-    like: Vec<Finding>,
+    like: Vec<TestedLaw>,
     rng: ChaCha20Rng,
     iteration: Iteration,
     rows: usize,
@@ -190,10 +191,10 @@ impl Growing {
         plan.laws
     }
 
-    fn decide(&mut self, law: &LawRow, index: usize) -> Decision {
+    fn decide(&mut self, law: &LawRow, index: usize) -> DecisionRow {
         let verdict_digest = self.hash();
         let finding = &self.like[index % self.like.len()];
-        Decision {
+        DecisionRow {
             evaluation: popper_discovery::EvaluationRow {
                 id: 0,
                 run_id: self.run.id,
@@ -222,7 +223,7 @@ impl Growing {
     /// Adds a group; answers the seconds that its commit took.
     async fn grow(&mut self) -> f64 {
         let laws = self.plan().await;
-        let decisions: Vec<Decision> = laws
+        let decisions: Vec<DecisionRow> = laws
             .iter()
             .enumerate()
             .map(|(index, law)| self.decide(law, index))
@@ -339,7 +340,7 @@ async fn measure(rows: usize) -> Value {
         }));
         level *= 10;
     }
-    let row = |finding: &Finding| serde_json::to_vec(finding).unwrap().len();
+    let row = |finding: &TestedLaw| serde_json::to_vec(finding).unwrap().len();
     let refuted = growing
         .like
         .iter()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use popper_discovery::{
-    CounterexampleRow, Decision, EvaluationRow, IterationPlan, LawRow, LawStatus, VerdictKey,
+    CounterexampleRow, DecisionRow, EvaluationRow, IterationPlan, LawRow, LawStatus, VerdictKey,
 };
 use popper_harness::decide::Status;
 use sqlx::sqlite::SqliteConnection;
@@ -65,7 +65,7 @@ pub(crate) async fn stored_attempt(
 /// Stores decisions that are not there yet. False if one is, or if two are the same: then the transaction is of no use.
 pub(crate) async fn store_new(
     conn: &mut SqliteConnection,
-    decisions: &[Decision],
+    decisions: &[DecisionRow],
 ) -> Result<bool, sqlx::Error> {
     let first = sql::last_id::<EvaluationRow>(&mut *conn).await? + 1;
     let mut next = sql::last_id::<CounterexampleRow>(&mut *conn).await? + 1;

@@ -3,7 +3,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use popper_discovery::{Discovery, EnumerativeProposer, LoopConfig, Query, Still, Store as _, Unobserved, Which};
+//! use popper_discovery::{Discovery, EnumerativeProposer, FixedClock, LoopConfig, Query, RunSelector, Store as _, Unobserved};
 //! use popper_harness::decide::{Config, Harness};
 //! use popper_harness::universe::KineticGrid;
 //! use popper_store::{Access, Database};
@@ -12,13 +12,13 @@
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("popper.db");
 //! let harness = Harness::new(KineticGrid, Config::default())?;
-//! let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse()?));
+//! let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse()?));
 //! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
 //!
 //! let database = Database::open(&path, Access::Write).await?;
 //! let proposer = EnumerativeProposer::default();
 //! let mut discovery =
-//!     Discovery::open(database, harness, config, EnumerativeProposer::ID, clock, Which::Latest).await?;
+//!     Discovery::open(database, harness, config, EnumerativeProposer::ID, clock, RunSelector::Latest).await?;
 //! discovery.run_to(2, &proposer, &mut Unobserved).await?;
 //! let run = discovery.run().clone();
 //!

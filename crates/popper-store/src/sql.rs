@@ -6,7 +6,7 @@ use popper_discovery::{
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, QueryBuilder, Sqlite};
 
-use crate::location::Place;
+use crate::location::DatabaseLocation;
 use crate::table::{Keys, Record, record};
 
 /// Rows in one INSERT, and values in one list. Smaller rests are cut into powers of two, so that few statements are prepared.
@@ -174,7 +174,7 @@ pub(crate) async fn move_laws(
 /// The rows of an answer, all of one table.
 pub(crate) fn records<R: Record>(
     rows: Result<Vec<SqliteRow>, sqlx::Error>,
-    place: &Place,
+    place: &DatabaseLocation,
 ) -> Result<Vec<R>, StoreError> {
     let rows = rows.map_err(|error| place.sql(error))?;
     rows.iter().map(|row| record(row, 0)).collect()

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use popper_discovery::{
-    Attempt, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
-    Iteration, IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError,
+    Attempt, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration,
+    IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError, TestedLaw,
     VerdictCounts, VerdictKey,
 };
 use popper_harness::decide::Status;
@@ -13,7 +13,7 @@ use sqlx::{AssertSqlSafe, Encode, QueryBuilder, Sqlite, Type};
 
 use crate::database::Database;
 use crate::group::{store_new, store_plan, stored_attempt};
-use crate::location::Place;
+use crate::location::DatabaseLocation;
 use crate::sql::{self, pieces};
 use crate::table::{Fields, Record, Table, record, time_text, word};
 
@@ -251,7 +251,7 @@ impl Store for Database {
         Ok(made.into_iter().map(|(_, attempt)| attempt).collect())
     }
 
-    async fn commit(&mut self, decisions: &[Decision]) -> Result<(), StoreError> {
+    async fn commit(&mut self, decisions: &[DecisionRow]) -> Result<(), StoreError> {
         let mut work = self.write().await?;
         if store_new(&mut work.tx, decisions)
             .await
@@ -276,7 +276,7 @@ impl Store for Database {
         work.commit().await
     }
 
-    async fn findings(&mut self, query: Query<'_>) -> Result<Vec<Finding>, StoreError> {
+    async fn findings(&mut self, query: Query<'_>) -> Result<Vec<TestedLaw>, StoreError> {
         let (conn, place) = self.connection().await?;
         let mut sql = sql::findings();
         if query.status.is_some() {
@@ -301,7 +301,7 @@ impl Store for Database {
         run_id: i64,
         after: i64,
         limit: u32,
-    ) -> Result<Vec<Finding>, StoreError> {
+    ) -> Result<Vec<TestedLaw>, StoreError> {
         let (conn, place) = self.connection().await?;
         let rows = sqlx::query(AssertSqlSafe(sql::evaluations()))
             .bind(run_id)
@@ -388,7 +388,7 @@ where
 
 fn keyed_attempts(
     rows: Result<Vec<SqliteRow>, sqlx::Error>,
-    place: &Place,
+    place: &DatabaseLocation,
 ) -> Result<Vec<(i64, Attempt)>, StoreError> {
     let rows = rows.map_err(|error| place.sql(error))?;
     let attempt = |row: &SqliteRow| {
@@ -406,14 +406,14 @@ fn keyed_attempts(
 
 fn attempts(
     rows: Result<Vec<SqliteRow>, sqlx::Error>,
-    place: &Place,
+    place: &DatabaseLocation,
 ) -> Result<Vec<Attempt>, StoreError> {
     let mut keyed = keyed_attempts(rows, place)?;
     keyed.sort_by_key(|(id, _)| *id);
     Ok(keyed.into_iter().map(|(_, attempt)| attempt).collect())
 }
 
-fn finding(row: &SqliteRow) -> Result<Finding, StoreError> {
+fn finding(row: &SqliteRow) -> Result<TestedLaw, StoreError> {
     let evaluation = LawRow::TABLE.columns.len();
     let counterexample = evaluation + EvaluationRow::TABLE.columns.len();
     let evaluation: EvaluationRow = record(row, evaluation)?;
@@ -421,7 +421,7 @@ fn finding(row: &SqliteRow) -> Result<Finding, StoreError> {
         .counterexample_id
         .map(|_| record::<CounterexampleRow>(row, counterexample))
         .transpose()?;
-    Ok(Finding {
+    Ok(TestedLaw {
         law: record(row, 0)?,
         evaluation,
         counterexample,

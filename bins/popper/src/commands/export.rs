@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use popper_discovery::{
-    CallRow, Error, Finding, Iteration, LawRow, LawStatus, Query, RunRow, Store,
+    CallRow, Error, Iteration, LawRow, LawStatus, Query, RunRow, Store, TestedLaw,
 };
 use popper_harness::decide::Verdict;
 use popper_store::Access;
@@ -51,16 +51,16 @@ struct Export {
     iterations: Vec<Iteration>,
     laws: Vec<LawRow>,
     /// The attempts that count for the laws, of whichever run, by the laws' keys.
-    findings: BTreeMap<i64, Finding>,
+    findings: BTreeMap<i64, TestedLaw>,
     /// The attempts that the run made, and those of other runs that count for its laws.
-    evaluations: Vec<Finding>,
+    evaluations: Vec<TestedLaw>,
     calls: Vec<CallRow>,
 }
 
 pub async fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.run.database.db;
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
-    database::spare_target(db, target)?;
+    database::refuse_target_over_database(db, target)?;
     let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let export = Export::read(&mut store, run).await.map_err(failure)?;
@@ -93,7 +93,7 @@ impl Export {
             after = last.evaluation.id;
             evaluations.extend(page);
         }
-        let elsewhere = |finding: &&Finding| finding.evaluation.run_id != run.id;
+        let elsewhere = |finding: &&TestedLaw| finding.evaluation.run_id != run.id;
         evaluations.extend(findings.iter().filter(elsewhere).cloned());
         Ok(Self {
             iterations: store.iterations(run.id, None).await?,
@@ -152,7 +152,7 @@ impl Export {
 }
 
 /// An attempt as the verdict it gave, in the form of `check --json`, with the columns that a verdict has not.
-fn evaluation(finding: &Finding, sim_hash: &str) -> Result<Value, Error> {
+fn evaluation(finding: &TestedLaw, sim_hash: &str) -> Result<Value, Error> {
     let verdict: Verdict = finding.verdict(sim_hash)?;
     let mut row = object(&verdict);
     let columns = unfold(&finding.evaluation);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use popper_discovery::IterationStatus;
-use popper_discovery::report::{DiscoveryReport, Turn, page};
+use popper_discovery::report::{DiscoveryReport, ProposalTurn, page};
 use popper_store::Access;
 
 use crate::discovery::database::{self, failure};
@@ -30,12 +30,12 @@ pub async fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, F
         Some(target) => target.clone(),
         None => page_of(run.id).into(),
     };
-    database::spare_target(db, &target)?;
+    database::refuse_target_over_database(db, &target)?;
     let report = DiscoveryReport::gather(&mut store, &run)
         .await
         .map_err(failure)?;
     let html = page(&report).render()?;
-    let complete = |turn: &Turn| turn.status == IterationStatus::Completed;
+    let complete = |turn: &ProposalTurn| turn.status == IterationStatus::Completed;
     if !report.iterations.last().is_some_and(complete) {
         let command = ResumeCommand::new("resume", run.id, db);
         session.warn(&format!("the run is not complete; to go on: {command}"));

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Session, escape};
-use popper_discovery::{Discovery, Error, LawRow, LawStatus, RunRow, Store, Which};
+use popper_discovery::{Discovery, Error, LawRow, LawStatus, RunRow, RunSelector, Store};
 use popper_store::Access;
 
 use crate::discovery::clock::SystemClock;
@@ -57,7 +57,7 @@ pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, F
     let stored = database::config(&run)?;
     let Settings { harness, discovery } = Settings::of(&stored)?;
     let clock = Arc::new(SystemClock::new());
-    let which = Which::Id(run.id);
+    let which = RunSelector::Id(run.id);
     let proposer = &run.discovery_model_id;
     let discovery = Discovery::open(store, harness, discovery, proposer, clock, which).await;
     let mut discovery = discovery.map_err(failure)?;

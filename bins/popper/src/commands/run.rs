@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, escape};
-use popper_discovery::{Store as _, Which};
+use popper_discovery::{RunSelector, Store as _};
 use popper_harness::universe::KineticGrid;
 use popper_store::{Access, Database};
 
 use crate::discovery::database::{self, failure};
-use crate::discovery::job::{Job, resume, spare};
+use crate::discovery::job::{Job, refuse_recording_over_database, resume};
 use crate::discovery::proposer;
 use crate::discovery::settings::Settings;
 use crate::error;
@@ -36,7 +36,7 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
         return resume(db, id, &args.work, session).await;
     }
     // All that can be wrong with the flags is found before a database is made.
-    spare(db, &args.work)?;
+    refuse_recording_over_database(db, &args.work)?;
     let settings = Settings::new(&args.work, None)?;
     let chosen = proposer::choose(&args.work, None, &settings, session)?;
     let mut store = database::open(db, Access::Write).await?;
@@ -46,7 +46,11 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
     let job = Job {
         db,
         work: &args.work,
-        which: if args.new { Which::New } else { Which::Latest },
+        which: if args.new {
+            RunSelector::New
+        } else {
+            RunSelector::Latest
+        },
     };
     job.run(store, settings, chosen, session).await
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use popper_discovery::Clock;
+use popper_discovery::RunClock;
 
 /// The clock that runs are stamped by.
 pub struct SystemClock {
@@ -18,7 +18,7 @@ impl SystemClock {
     }
 }
 
-impl Clock for SystemClock {
+impl RunClock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use llm_client::Usd;
-use popper_discovery::{Call, CallRow, Usage};
+use popper_discovery::{CallRow, ModelCallRow, UsageRow};
 use serde::Serialize;
 
 /// Calls, tokens and money. What a server does not say is unknown, and never counted as 0 in silence.
@@ -42,9 +42,9 @@ impl Cost {
         cost
     }
 
-    pub fn add(&mut self, call: &Call) {
+    pub fn add(&mut self, call: &ModelCallRow) {
         // A usage that cannot be read is one that says nothing.
-        let usage: Usage = serde_json::from_str(&call.usage_json).unwrap_or_default();
+        let usage: UsageRow = serde_json::from_str(&call.usage_json).unwrap_or_default();
         self.calls += 1;
         self.input_tokens = self
             .input_tokens
@@ -124,7 +124,7 @@ mod tests {
     fn cost(usages: &[&str]) -> String {
         let mut cost = Cost::default();
         for usage in usages {
-            cost.add(&Call {
+            cost.add(&ModelCallRow {
                 model_id: String::new(),
                 prompt_hash: String::new(),
                 request_json: String::new(),

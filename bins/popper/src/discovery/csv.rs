@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bin_support::Failure;
-use popper_discovery::{Error, Finding, LawRow, status_text};
+use popper_discovery::{Error, LawRow, TestedLaw, status_text};
 use popper_harness::decide::Verdict;
 
 use super::database::failure;
@@ -36,7 +36,7 @@ const HEADER: [&str; 21] = [
 /// One row a law, with the verdict that counts.
 pub fn csv(
     laws: &[LawRow],
-    findings: &BTreeMap<i64, Finding>,
+    findings: &BTreeMap<i64, TestedLaw>,
     sim_hash: &str,
 ) -> Result<Vec<u8>, Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -48,7 +48,7 @@ pub fn csv(
     Ok(writer.into_inner()?)
 }
 
-fn row(law: &LawRow, finding: Option<&Finding>, sim_hash: &str) -> Result<[String; 21], Error> {
+fn row(law: &LawRow, finding: Option<&TestedLaw>, sim_hash: &str) -> Result<[String; 21], Error> {
     let verdict: Option<Verdict> = finding
         .map(|finding| finding.verdict(sim_hash))
         .transpose()?;

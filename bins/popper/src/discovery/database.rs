@@ -67,13 +67,15 @@ pub fn spoken(error: &dyn StdError) -> String {
     escape(&line)
 }
 
-/// As [`spare`]; stdout takes no file's place.
-pub fn spare_target(db: &Path, target: &OutputTarget) -> Result<(), Failure> {
-    target.file().map_or(Ok(()), |path| spare(db, path))
+/// As [`refuse_output_over_database`]; stdout takes no file's place.
+pub fn refuse_target_over_database(db: &Path, target: &OutputTarget) -> Result<(), Failure> {
+    target
+        .file()
+        .map_or(Ok(()), |path| refuse_output_over_database(db, path))
 }
 
 /// Refuses to write a result to where the database stands, or one of the files that belong to it.
-pub fn spare(db: &Path, output: &Path) -> Result<(), Failure> {
+pub fn refuse_output_over_database(db: &Path, output: &Path) -> Result<(), Failure> {
     let is_part = ["", "-wal", "-shm", ".lock", LEDGER].iter().any(|suffix| {
         let mut part = db.as_os_str().to_owned();
         part.push(suffix);

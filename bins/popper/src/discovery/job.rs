@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
 use llm_client::Cassette;
-use popper_discovery::{Discovery, Ended, Error, ProposeError, RunRow, Store as _, Which};
+use popper_discovery::{Discovery, Error, ProposeError, RunEnd, RunRow, RunSelector, Store as _};
 use popper_store::{Access, Database};
 
 use super::clock::SystemClock;
@@ -28,7 +28,7 @@ pub async fn resume(
     work: &RunOptions,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    spare(db, work)?;
+    refuse_recording_over_database(db, work)?;
     let mut store = database::open(db, Access::WriteExisting).await?;
     let run = database::run(&mut store, Some(id)).await?;
     let stored = database::config(&run)?;
@@ -38,22 +38,24 @@ pub async fn resume(
     let job = Job {
         db,
         work,
-        which: Which::Id(run.id),
+        which: RunSelector::Id(run.id),
     };
     job.run(store, settings, chosen, session).await
 }
 
 /// Refuses to record a talk with a model into the database.
-pub fn spare(db: &Path, work: &RunOptions) -> Result<(), Failure> {
+pub fn refuse_recording_over_database(db: &Path, work: &RunOptions) -> Result<(), Failure> {
     let record = work.model.record.as_ref();
-    record.map_or(Ok(()), |record| database::spare(db, record))
+    record.map_or(Ok(()), |record| {
+        database::refuse_output_over_database(db, record)
+    })
 }
 
 /// A run that is to be worked on.
 pub struct Job<'a> {
     pub db: &'a Path,
     pub work: &'a RunOptions,
-    pub which: Which,
+    pub which: RunSelector,
 }
 
 impl Job<'_> {
@@ -85,11 +87,11 @@ impl Job<'_> {
         let ended = discovery.run_to(total, proposer.as_ref(), &mut watch).await;
         drop(watch);
         let exit = match ended {
-            Ok(Ended::Completed) => {
+            Ok(RunEnd::Completed) => {
                 self.conclude(&run, discovery.store(), session).await?;
                 Exit::Done
             }
-            Ok(Ended::Stopped) => {
+            Ok(RunEnd::Stopped) => {
                 session.warn("interrupted: what is finished is kept");
                 self.say_how_to_go_on(&run, session);
                 Exit::Interrupted

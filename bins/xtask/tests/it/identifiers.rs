@@ -10,17 +10,10 @@ use crate::modules::is_test;
 use crate::single::sources;
 
 /// The packages that are held to these rules. A package is added when its names are clean.
-const CLEAN: &[&str] = &[
-    "bin-support",
-    "llm-client",
-    "llm-types",
+const CLEAN: &[&str] = &["popper", "popper-discovery", "popper-store", "xtask"];
     "logosphere",
     "logosphere-core",
-    "report-kit",
-    "test-support",
-    "xtask",
     "zer0gravity",
-];
 const CLEAN: &[&str] = &["durable", "hermitcrab-migrate", "pscale-blocks", "xtask"];
 const CLEAN: &[&str] = &["xtask", "hermitcrab-kernel", "hermitcrab-face"];
 const CLEAN: &[&str] = &["popper-harness", "xtask"];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 /// A clock.
-pub trait Clock: Send + Sync {
+pub trait RunClock: Send + Sync {
     /// The time of day.
     fn now(&self) -> Timestamp;
 
@@ -15,9 +15,9 @@ pub trait Clock: Send + Sync {
 
 /// A clock that stands still at a moment: what tests and replays want.
 #[derive(Debug, Clone, Copy)]
-pub struct Still(pub Timestamp);
+pub struct FixedClock(pub Timestamp);
 
-impl Clock for Still {
+impl RunClock for FixedClock {
     fn now(&self) -> Timestamp {
         self.0
     }

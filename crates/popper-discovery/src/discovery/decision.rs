@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::rank::sha256;
 use crate::store::{
-    CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding, LawRow, LawStatus,
-    StoreError, VerdictKey,
+    CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, LawRow, LawStatus, StoreError,
+    TestedLaw, VerdictKey,
 };
 
 /// How verdicts are written in columns.
@@ -42,7 +42,7 @@ pub(crate) struct Period {
     pub runtime_ms: u64,
 }
 
-impl Decision {
+impl DecisionRow {
     /// The rows of a verdict on a law of a run. `stopped` says that the harness was told to stop, by a limit on time. An attempt that
     /// was UNKNOWN `resource_limit` then is stored, and the law waits for the next one; every other verdict is final.
     pub(crate) fn new(
@@ -171,7 +171,7 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("a type of these crates can be written as JSON")
 }
 
-impl Finding {
+impl TestedLaw {
     /// The verdict as the harness gave it, under the name that the law has in this run. `sim_hash` is the run's.
     ///
     /// # Errors

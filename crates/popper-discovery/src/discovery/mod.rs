@@ -7,9 +7,9 @@ mod plan;
 mod run_loop;
 mod trial;
 
-pub use clock::{Clock, Still};
+pub use clock::{FixedClock, RunClock};
 #[cfg(feature = "llm")]
 pub(crate) use decision::json;
 pub use decision::status_text;
 pub use observer::{Event, Observer, Unobserved};
-pub use run_loop::{Discovery, Ended, Which};
+pub use run_loop::{Discovery, RunEnd, RunSelector};

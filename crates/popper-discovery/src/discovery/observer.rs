@@ -5,7 +5,7 @@ use popper_harness::decide::Verdict;
 
 use crate::error::Error;
 use crate::snapshot::Summary;
-use crate::store::{Call, LawRow};
+use crate::store::{LawRow, ModelCallRow};
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub enum Event<'a> {
         total: u32,
     },
     /// A model answered.
-    Called(&'a Call),
+    Called(&'a ModelCallRow),
     /// The laws to test are chosen.
     Planned(&'a Summary),
     /// A stored law cannot be read. It is skipped, and becomes `rejected_schema` with the next plan.

@@ -8,10 +8,10 @@ use super::decision::json;
 use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
 use crate::error::Error;
-use crate::rank::{Ranked, admit};
+use crate::rank::{Ranked, validate_proposal};
 use crate::snapshot::{Proposal, Proposer, Selected, Snapshot, Step, Summary};
 use crate::store::{
-    Attempt, Call, CallRow, Iteration, IterationPlan, LawRow, LawStatus, Query, Store,
+    Attempt, CallRow, Iteration, IterationPlan, LawRow, LawStatus, ModelCallRow, Query, Store,
 };
 
 /// Attempts after which a law that a limit on time always cuts leaves its place to others; `retest` still tries it.
@@ -21,7 +21,7 @@ const REMEMBERED: u32 = 200;
 
 impl<S: Store> Discovery<S> {
     /// Takes over what another run has decided while this iteration lay still, and leaves out the laws that cannot be read any more.
-    pub(super) async fn take_over(
+    pub(super) async fn adopt_open_iteration(
         &mut self,
         iteration: &Iteration,
         mut summary: Summary,
@@ -78,7 +78,7 @@ impl<S: Store> Discovery<S> {
             return Ok(None);
         };
         let mut plan = self.take_in(iteration, &snapshot, &proposal).await?;
-        let known = self.settle_known(&mut plan).await?;
+        let known = self.skip_known_laws(&mut plan).await?;
         let (ranking, selected) = self.choose(&mut plan, observer).await?;
         let count = |status| plan.laws.iter().filter(|law| law.status == status).count() as u64;
         let proposed = proposal.candidates.len() as u64;
@@ -116,7 +116,7 @@ impl<S: Store> Discovery<S> {
         observer: &mut dyn Observer,
     ) -> Result<Option<Proposal>, Error> {
         let stored = self.store.calls(self.run.id, Some(iteration.id)).await?;
-        let mut calls: Vec<Call> = stored.into_iter().map(|row| row.call).collect();
+        let mut calls: Vec<ModelCallRow> = stored.into_iter().map(|row| row.call).collect();
         loop {
             let step = proposer.propose(snapshot, self.config.propose, &calls);
             let step = match select(step, observer.stopped()).await {
@@ -153,7 +153,7 @@ impl<S: Store> Discovery<S> {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut laws = Vec::new();
         for candidate in &proposal.candidates {
-            let law = admit(candidate, language);
+            let law = validate_proposal(candidate, language);
             let fingerprint = &law.law_fingerprint;
             if !snapshot.proposed.contains(fingerprint) && seen.insert(fingerprint.clone()) {
                 laws.push(LawRow {
@@ -177,7 +177,7 @@ impl<S: Store> Discovery<S> {
     }
 
     /// Marks what the database knows already as tested; answers the fingerprints.
-    async fn settle_known(&mut self, plan: &mut ProposedLaw) -> Result<Vec<String>, Error> {
+    async fn skip_known_laws(&mut self, plan: &mut ProposedLaw) -> Result<Vec<String>, Error> {
         let asked: Vec<String> = plan
             .candidates()
             .map(|law| law.law_fingerprint.clone())

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use popper_harness::decide::{Harness, Verdict};
 use popper_harness::universe::Universe as _;
 
-use super::clock::Clock;
+use super::clock::RunClock;
 use super::decision::json;
 use super::observer::{Event, Observer};
 use super::plan::next_seed;
 use crate::error::Error;
 use crate::rank::{Ranker, sha256};
-use crate::snapshot::{Capabilities, Contract, LoopConfig, Proposer, RunConfig};
+use crate::snapshot::{Capabilities, LoopConfig, Proposer, RunConfig, UniverseContract};
 use crate::store::{CapabilityRow, Iteration, IterationStatus, LawStatus, Mark, RunRow, Store};
 
 /// How a call of [`Discovery::run_to`] ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum RunEnd {
     /// All iterations are complete.
     Completed,
     /// The observer stopped it; the iteration it was in, if it was in one, is marked `aborted`, and the next call goes on with it.
@@ -25,7 +25,7 @@ pub enum Ended {
 
 /// Which run to work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum RunSelector {
     /// The newest one with the same universe, configuration and proposer, else a new one.
     Latest,
     /// A new one.
@@ -39,7 +39,7 @@ pub struct Discovery<S> {
     pub(super) store: S,
     pub(super) harness: Harness,
     pub(super) config: LoopConfig,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn RunClock>,
     pub(super) run: RunRow,
     pub(super) ranker: Ranker,
 }
@@ -55,18 +55,18 @@ impl<S: Store> Discovery<S> {
         harness: Harness,
         config: LoopConfig,
         proposer: &str,
-        clock: Arc<dyn Clock>,
-        which: Which,
+        clock: Arc<dyn RunClock>,
+        which: RunSelector,
     ) -> Result<Self, Error> {
         config.check()?;
         let asked = RunConfig::new(&harness, config.clone(), proposer.to_owned());
         let runs = store.runs().await?;
         let found = match which {
-            Which::New => None,
-            Which::Latest => runs
+            RunSelector::New => None,
+            RunSelector::Latest => runs
                 .into_iter()
                 .find(|run| differs(run, &harness, &asked).is_none()),
-            Which::Id(id) => {
+            RunSelector::Id(id) => {
                 let run = runs.into_iter().find(|run| run.id == id);
                 let run = run.ok_or(Error::NoRun { id })?;
                 if let Some(error) = differs(&run, &harness, &asked) {
@@ -114,14 +114,14 @@ impl<S: Store> Discovery<S> {
         total: u32,
         proposer: &dyn Proposer,
         observer: &mut dyn Observer,
-    ) -> Result<Ended, Error> {
+    ) -> Result<RunEnd, Error> {
         loop {
             let last = self.store.iterations(self.run.id, Some(1)).await?.pop();
             let iteration = match last {
                 Some(last) if last.status != IterationStatus::Completed => last,
-                Some(last) if last.iteration_index >= total => return Ok(Ended::Completed),
-                None if total == 0 => return Ok(Ended::Completed),
-                _ if observer.stop() => return Ok(Ended::Stopped),
+                Some(last) if last.iteration_index >= total => return Ok(RunEnd::Completed),
+                None if total == 0 => return Ok(RunEnd::Completed),
+                _ if observer.stop() => return Ok(RunEnd::Stopped),
                 last => {
                     let index = last.map_or(0, |last| last.iteration_index) + 1;
                     self.begin_iteration(index).await?
@@ -138,7 +138,7 @@ impl<S: Store> Discovery<S> {
                 self.store
                     .mark_iteration(iteration.id, Mark::Aborted)
                     .await?;
-                return Ok(Ended::Stopped);
+                return Ok(RunEnd::Stopped);
             }
         }
     }
@@ -159,7 +159,7 @@ impl<S: Store> Discovery<S> {
             id: 0,
             run_id: self.run.id,
             iteration_id: 0,
-            universe_contract_json: json(&Contract::of(self.harness.universe())),
+            universe_contract_json: json(&UniverseContract::of(self.harness.universe())),
             harness_capabilities_json: json(&Capabilities::of(&self.harness)),
             created_at: now,
         };
@@ -180,7 +180,8 @@ impl<S: Store> Discovery<S> {
         let mut summary = match &iteration.summary_json {
             Some(json) => {
                 let summary = Error::json("iterations", iteration.id, "summary_json", json)?;
-                self.take_over(iteration, summary, observer).await?
+                self.adopt_open_iteration(iteration, summary, observer)
+                    .await?
             }
             None => match self.plan(iteration, proposer, observer).await? {
                 Some(summary) => summary,
@@ -254,7 +255,7 @@ async fn begin(
     store: &mut impl Store,
     harness: &Harness,
     config: &RunConfig,
-    clock: &dyn Clock,
+    clock: &dyn RunClock,
 ) -> Result<RunRow, Error> {
     let run = RunRow {
         id: 0,

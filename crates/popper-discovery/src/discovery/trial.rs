@@ -10,7 +10,7 @@ use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
 use crate::error::Error;
 use crate::snapshot::{Selected, Verdicts};
-use crate::store::{Decision, LawRow, Store};
+use crate::store::{DecisionRow, LawRow, Store};
 
 /// Decisions are stored together until this many wait, ..
 const GROUP_ROWS: usize = 1000;
@@ -69,7 +69,7 @@ impl<S: Store> Discovery<S> {
     }
 
     /// Puts a law to the harness.
-    pub(super) fn decide(&self, law: &LawRow, seed: u64) -> Result<(Decision, Verdict), Error> {
+    pub(super) fn decide(&self, law: &LawRow, seed: u64) -> Result<(DecisionRow, Verdict), Error> {
         let reseeded;
         let harness = if seed == self.harness.config().seed {
             &self.harness
@@ -91,7 +91,7 @@ impl<S: Store> Discovery<S> {
             completed_at: clock.now(),
             runtime_ms: verdict.runtime_ms,
         };
-        let decision = Decision::new(law, harness, &verdict, period, stopped);
+        let decision = DecisionRow::new(law, harness, &verdict, period, stopped);
         Ok((decision, verdict))
     }
 }
@@ -99,12 +99,12 @@ impl<S: Store> Discovery<S> {
 /// Decisions that wait to be stored together.
 #[derive(Default)]
 struct Group {
-    decisions: Vec<Decision>,
+    decisions: Vec<DecisionRow>,
     since: Duration,
 }
 
 impl Group {
-    fn add(&mut self, decision: Decision, begun: Duration) {
+    fn add(&mut self, decision: DecisionRow, begun: Duration) {
         if self.decisions.is_empty() {
             self.since = begun;
         }

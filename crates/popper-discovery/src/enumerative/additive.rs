@@ -18,11 +18,11 @@ const MOST_COMBINED: usize = 24;
 
 /// The patterns of up to some width that neither begin nor end with the background: the counts of all others follow from theirs
 /// and the number of cells.
-pub(super) struct Patterns {
+pub(super) struct PatternBasis {
     patterns: Vec<Vec<Symbol>>,
 }
 
-impl Patterns {
+impl PatternBasis {
     /// Patterns of up to `width` cells, short ones first, in the given order of the symbols that are not the background; none
     /// where they are too many.
     pub(super) fn new(foreground: &[Symbol], width: usize) -> Option<Self> {
@@ -117,11 +117,11 @@ pub(super) fn counted(pattern: impl Iterator<Item = char>) -> String {
 }
 
 /// What the steps seen so far did to the counts of patterns.
-pub(super) struct Changes(Vec<Vec<i64>>);
+pub(super) struct PatternDeltas(Vec<Vec<i64>>);
 
-impl Changes {
+impl PatternDeltas {
     /// The distinct changes, without those that are none.
-    pub(super) fn of(patterns: &Patterns, evidence: &ObservationMatrix) -> Self {
+    pub(super) fn of(patterns: &PatternBasis, evidence: &ObservationMatrix) -> Self {
         let states = evidence.states().iter();
         let counts: Vec<Vec<i64>> = states.map(|state| patterns.counts(state)).collect();
         let changes: BTreeSet<Vec<i64>> = evidence
@@ -137,7 +137,7 @@ impl Changes {
 
     /// Short vectors that span everything which no change has changed.
     pub(super) fn conserved(&self, dimension: usize) -> Vec<Vec<i64>> {
-        let mut rows = Rows::default();
+        let mut rows = RowSpace::default();
         for change in &self.0 {
             rows.add(change);
         }
@@ -211,9 +211,9 @@ pub(super) fn combinations(basis: &[Vec<i64>], most: i64) -> Vec<Vec<i64>> {
 
 /// Equations in reduced form: each has a leading column in which all others are 0.
 #[derive(Default)]
-struct Rows(Vec<(usize, Vec<i128>)>);
+struct RowSpace(Vec<(usize, Vec<i128>)>);
 
-impl Rows {
+impl RowSpace {
     /// Adds an equation. One whose coefficients grow beyond what fits is left out: the space is then too large, never too small.
     fn add(&mut self, change: &[i64]) {
         let mut row: Vec<i128> = change.iter().map(|&entry| entry.into()).collect();

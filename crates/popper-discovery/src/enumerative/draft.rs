@@ -31,7 +31,7 @@ pub(super) fn read(law: Value) -> Option<Law> {
 
 /// What a law says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum LawBody {
     /// A formula.
     Claim(Expr),
     /// A transform commutes with the step.
@@ -48,7 +48,7 @@ pub(super) struct LawDraft {
     pub h: Option<u64>,
     /// Conditions on the start: left side, comparison, right side.
     pub preconditions: Vec<[String; 3]>,
-    pub said: Said,
+    pub said: LawBody,
 }
 
 impl LawDraft {
@@ -59,7 +59,7 @@ impl LawDraft {
             t,
             h: None,
             preconditions: Vec::new(),
-            said: Said::Claim(claim),
+            said: LawBody::Claim(claim),
         }
     }
 
@@ -76,7 +76,7 @@ impl LawDraft {
             t,
             h: None,
             preconditions: Vec::new(),
-            said: Said::Commutes(transform.to_owned()),
+            said: LawBody::Commutes(transform.to_owned()),
         }
     }
 
@@ -84,8 +84,8 @@ impl LawDraft {
     pub(super) fn from_normal_form(law: &Value) -> Option<Self> {
         let law = NormalLaw::from_value(law.clone(), "$").ok()?;
         let said = match &law.claim {
-            NormalClaim::Formula(claim) => Said::Claim(claim.as_people_write()),
-            NormalClaim::Commutes(transform) => Said::Commutes(transform.clone()),
+            NormalClaim::Formula(claim) => LawBody::Claim(claim.as_people_write()),
+            NormalClaim::Commutes(transform) => LawBody::Commutes(transform.clone()),
             _ => return None,
         };
         let conditions = law.preconditions.iter().map(|given| {
@@ -109,8 +109,8 @@ impl LawDraft {
     /// The claim, where it is a formula.
     pub(super) fn claim(&self) -> Option<&Expr> {
         match &self.said {
-            Said::Claim(claim) => Some(claim),
-            Said::Commutes(_) => None,
+            LawBody::Claim(claim) => Some(claim),
+            LawBody::Commutes(_) => None,
         }
     }
 
@@ -133,12 +133,12 @@ impl LawDraft {
             .collect();
         law.insert("preconditions".into(), conditions.into());
         match &self.said {
-            Said::Commutes(transform) => {
+            LawBody::Commutes(transform) => {
                 law.insert("transform".into(), json!(transform));
                 law.insert("claim".into(), json!(format!("commutes({transform})")));
             }
-            Said::Claim(claim) => {
-                let names = Names::of(claim, symbols);
+            LawBody::Claim(claim) => {
+                let names = NameTable::of(claim, symbols);
                 law.insert(
                     "claim".into(),
                     json!(claim.text(Notation::Grammar, &|expr| names.name(expr))),
@@ -164,13 +164,13 @@ impl LawDraft {
             _ => "symmetry",
         };
         let mut words = match (&self.said, self.template) {
-            (Said::Commutes(transform), _) => vec![transform.clone()],
+            (LawBody::Commutes(transform), _) => vec![transform.clone()],
             // "Conserved" says the rest.
-            (Said::Claim(claim), Template::Invariant) if is_invariance(claim) => {
+            (LawBody::Claim(claim), Template::Invariant) if is_invariance(claim) => {
                 let exprs = claim.observables();
                 exprs.iter().map(|expr| spelled(expr, symbols)).collect()
             }
-            (Said::Claim(claim), _) => vec![slug(claim, symbols)],
+            (LawBody::Claim(claim), _) => vec![slug(claim, symbols)],
         };
         if let Some(h) = self.h {
             words.push(format!("within_{h}"));
@@ -189,7 +189,7 @@ impl LawDraft {
 
     fn forbidden(&self, symbols: &[char]) -> String {
         let t = self.t;
-        let names = self.claim().map(|claim| Names::of(claim, symbols));
+        let names = self.claim().map(|claim| NameTable::of(claim, symbols));
         let name = |expr: &str| {
             names
                 .as_ref()
@@ -197,10 +197,10 @@ impl LawDraft {
         };
         let text = |phrase: &Expr| phrase.text(Notation::Grammar, &name);
         match &self.said {
-            Said::Commutes(transform) => format!(
+            LawBody::Commutes(transform) => format!(
                 "a start and a t <= {t} for which {transform} before t steps and {transform} after t steps give different states"
             ),
-            Said::Claim(Expr::Bin(Op::Implies, p, q)) => match self.h {
+            LawBody::Claim(Expr::Bin(Op::Implies, p, q)) => match self.h {
                 Some(h) => format!(
                     "a step t <= {t} at which {} and then no step up to t+{h} at which {}",
                     text(p),
@@ -208,7 +208,7 @@ impl LawDraft {
                 ),
                 None => format!("a step t <= {t} at which {} and not ({})", text(p), text(q)),
             },
-            Said::Claim(Expr::Bin(op, left, right)) if op.is_comparison() => {
+            LawBody::Claim(Expr::Bin(op, left, right)) if op.is_comparison() => {
                 format!(
                     "a step t <= {t} at which {} {} {}",
                     text(left),
@@ -216,7 +216,7 @@ impl LawDraft {
                     text(right)
                 )
             }
-            Said::Claim(claim) => format!("a step t <= {t} at which not ({})", text(claim)),
+            LawBody::Claim(claim) => format!("a step t <= {t} at which not ({})", text(claim)),
         }
     }
 }
@@ -235,9 +235,9 @@ fn is_invariance(claim: &Expr) -> bool {
 }
 
 /// Names for the expressions of a claim, in order of appearance.
-struct Names(Vec<(String, String)>);
+struct NameTable(Vec<(String, String)>);
 
-impl Names {
+impl NameTable {
     fn of(claim: &Expr, symbols: &[char]) -> Self {
         let mut names: Vec<(String, String)> = Vec::new();
         let mut letters = 0;

@@ -6,10 +6,10 @@
 mod additive;
 mod draft;
 mod elimination;
+mod grammar;
 mod mutation;
 mod observations;
 mod proposer;
-mod walk;
 
 pub(crate) use elimination::{eliminate, primitive};
 pub use proposer::EnumerativeProposer;

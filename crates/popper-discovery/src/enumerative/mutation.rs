@@ -4,10 +4,10 @@ use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Expr, Template};
 
 use super::additive::counted;
-use super::draft::{LawDraft, Said, now};
+use super::draft::{LawBody, LawDraft, now};
+use super::grammar::{Stream, in_turn};
 use super::observations::ObservationMatrix;
-use super::walk::{Stream, in_turn};
-use crate::snapshot::{Falsified, Snapshot, Specimen};
+use crate::snapshot::{FailureExample, Falsified, Snapshot};
 
 /// The longest window that a refuted `eventually` is given.
 const LONGEST_WINDOW: u64 = 64;
@@ -55,7 +55,7 @@ fn weakened(
 }
 
 /// Conditions that the start of a refutation does not meet.
-fn conditions(specimen: &Specimen, snapshot: &Snapshot) -> Vec<[String; 3]> {
+fn conditions(specimen: &FailureExample, snapshot: &Snapshot) -> Vec<[String; 3]> {
     let condition = |lhs: String, op: &str, rhs: usize| [lhs, op.to_owned(), rhs.to_string()];
     let start = &specimen.initial_state;
     let cells = start.chars().count();
@@ -86,7 +86,7 @@ fn other_direction(draft: &LawDraft) -> Option<LawDraft> {
         return None;
     };
     (draft.template == Template::Monotone).then(|| LawDraft {
-        said: Said::Claim(Expr::Bin(op.mirrored(), left.clone(), right.clone())),
+        said: LawBody::Claim(Expr::Bin(op.mirrored(), left.clone(), right.clone())),
         ..draft.clone()
     })
 }
@@ -101,7 +101,11 @@ fn longer_window(draft: &LawDraft) -> Option<LawDraft> {
 }
 
 /// An implication with one thing more in front, which the refutation does not have where it refutes.
-fn extra_antecedents(draft: &LawDraft, specimen: &Specimen, snapshot: &Snapshot) -> Vec<LawDraft> {
+fn extra_antecedents(
+    draft: &LawDraft,
+    specimen: &FailureExample,
+    snapshot: &Snapshot,
+) -> Vec<LawDraft> {
     let Some(Expr::Bin(Op::Implies, p, q)) = draft.claim() else {
         return Vec::new();
     };
@@ -131,7 +135,7 @@ fn extra_antecedents(draft: &LawDraft, specimen: &Specimen, snapshot: &Snapshot)
             };
             let claim = (**p).clone().op(Op::And, extra).then((**q).clone());
             LawDraft {
-                said: Said::Claim(claim),
+                said: LawBody::Claim(claim),
                 ..draft.clone()
             }
         })
@@ -161,7 +165,7 @@ fn bound_of(draft: &LawDraft) -> Option<(String, Op, i64)> {
 
 fn bounded(draft: &LawDraft, expr: &str, op: Op, number: i64) -> LawDraft {
     LawDraft {
-        said: Said::Claim(now(expr).op(op, number)),
+        said: LawBody::Claim(now(expr).op(op, number)),
         ..draft.clone()
     }
 }
@@ -234,7 +238,7 @@ fn strengthened(
     }
     if let Some(Expr::Bin(Op::Implies, p, q)) = draft.claim() {
         let with = |p: Expr, q: Expr| LawDraft {
-            said: Said::Claim(p.then(q)),
+            said: LawBody::Claim(p.then(q)),
             ..draft.clone()
         };
         if let Expr::Bin(Op::And, left, right) = p.as_ref() {
@@ -248,7 +252,7 @@ fn strengthened(
     }
     if let (Template::Monotone, Some(Expr::Bin(_, left, right))) = (draft.template, draft.claim()) {
         drafts.push(LawDraft {
-            said: Said::Claim((**left).clone().op(Op::Eq, (**right).clone())),
+            said: LawBody::Claim((**left).clone().op(Op::Eq, (**right).clone())),
             ..draft.clone()
         });
     }
@@ -307,7 +311,7 @@ fn joined(one: &LawDraft, other: &LawDraft) -> Option<LawDraft> {
     };
     Some(LawDraft {
         t: one.t.min(other.t),
-        said: Said::Claim(said),
+        said: LawBody::Claim(said),
         ..one.clone()
     })
 }

@@ -11,11 +11,11 @@ use popper_harness::universe::{State, TableUniverse, Universe as _};
 use serde_json::json;
 
 use super::draft::{LawDraft, read};
-use crate::snapshot::{Contract, Snapshot, Specimen};
+use crate::snapshot::{FailureExample, Snapshot, UniverseContract};
 
 /// A piece of a run: which state was seen at which step. Step 0 is always there.
 #[derive(Debug)]
-struct Piece {
+struct Trajectory {
     seen: BTreeMap<u64, usize>,
     /// Whether another piece holds the same states, so that its steps are not counted twice.
     repeats: bool,
@@ -26,13 +26,13 @@ pub(super) struct ObservationMatrix {
     /// A universe with the same symbols in which nothing ever happens: it reads states without knowing the rule.
     still: Option<TableUniverse>,
     states: Vec<State>,
-    pieces: Vec<Piece>,
+    pieces: Vec<Trajectory>,
     /// The values of observables on every state, by observable; looked up only, never listed.
-    values: RefCell<HashMap<Observable, Column>>,
+    values: RefCell<HashMap<Observable, ObservationColumn>>,
 }
 
 /// The values of an observable on every state; none where it has no value.
-type Column = Rc<Vec<Option<i64>>>;
+type ObservationColumn = Rc<Vec<Option<i64>>>;
 
 impl ObservationMatrix {
     /// Reads a snapshot. What is no state of the universe is passed over.
@@ -58,8 +58,8 @@ impl ObservationMatrix {
 
     fn add(
         &mut self,
-        specimen: &Specimen,
-        contract: &Contract,
+        specimen: &FailureExample,
+        contract: &UniverseContract,
         index: &mut BTreeMap<State, usize>,
     ) {
         let Some(still) = &self.still else {
@@ -105,11 +105,11 @@ impl ObservationMatrix {
             })
             .filter(|seen: &BTreeMap<_, _>| seen.len() > 1 && !known(seen))
             .collect();
-        self.pieces.push(Piece {
+        self.pieces.push(Trajectory {
             seen,
             repeats: false,
         });
-        self.pieces.extend(later.into_iter().map(|seen| Piece {
+        self.pieces.extend(later.into_iter().map(|seen| Trajectory {
             seen,
             repeats: true,
         }));
@@ -138,12 +138,12 @@ impl ObservationMatrix {
 
     /// Whether something that was seen breaks a law. What cannot be read off counts as not broken.
     pub(super) fn refutes(&self, program: &Program) -> bool {
-        let columns: Vec<Column> = program
+        let columns: Vec<ObservationColumn> = program
             .observables
             .iter()
             .map(|observable| self.column(observable))
             .collect();
-        let conditions: Vec<(Column, Op, Column)> = program
+        let conditions: Vec<(ObservationColumn, Op, ObservationColumn)> = program
             .preconditions
             .iter()
             .map(|condition| {
@@ -178,13 +178,13 @@ impl ObservationMatrix {
         Some((values().min()?, values().max()?))
     }
 
-    fn column_of(&self, expr: &str) -> Option<Column> {
+    fn column_of(&self, expr: &str) -> Option<ObservationColumn> {
         let asking = LawDraft::invariant(expr, 1);
         let program = self.compile(&read(asking.law(&[]))?)?;
         Some(self.column(program.observables.first()?))
     }
 
-    fn column(&self, observable: &Observable) -> Column {
+    fn column(&self, observable: &Observable) -> ObservationColumn {
         if let Some(column) = self.values.borrow().get(observable) {
             return Rc::clone(column);
         }
@@ -195,8 +195,8 @@ impl ObservationMatrix {
     }
 }
 
-impl Piece {
-    fn breaks(&self, program: &Program, columns: &[Column]) -> bool {
+impl Trajectory {
+    fn breaks(&self, program: &Program, columns: &[ObservationColumn]) -> bool {
         let holds_at = |formula: &Formula, t: u64| {
             holds(formula, t, &mut |index, time| {
                 let step = match time {
@@ -244,7 +244,7 @@ impl Piece {
     }
 }
 
-fn still(contract: &Contract) -> Option<TableUniverse> {
+fn still(contract: &UniverseContract) -> Option<TableUniverse> {
     let table: serde_json::Map<String, serde_json::Value> = contract
         .symbols
         .iter()

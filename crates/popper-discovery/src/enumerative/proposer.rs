@@ -6,13 +6,13 @@ use futures_util::future::{self, BoxFuture};
 use serde_json::Value;
 
 use super::draft::{LawDraft, read};
+use super::grammar::{GrammarEnumerator, Stream};
 use super::mutation;
 use super::observations::ObservationMatrix;
-use super::walk::{Stream, Walk};
 use crate::error::ProposeError;
 use crate::rank::Candidate;
 use crate::snapshot::{Proposal, Proposer, Snapshot, Step};
-use crate::store::Call;
+use crate::store::ModelCallRow;
 
 /// Proposes without a model.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,8 +29,8 @@ impl EnumerativeProposer {
     /// no more to say of the universe.
     pub fn laws(&self, snapshot: &Snapshot, k: usize) -> Vec<Value> {
         let evidence = ObservationMatrix::of(snapshot);
-        let walk = Walk::new(&snapshot.contract, &evidence, self.seed);
-        let mut sieve = Sieve {
+        let walk = GrammarEnumerator::new(&snapshot.contract, &evidence, self.seed);
+        let mut sieve = ProposalFilter {
             snapshot,
             evidence: &evidence,
             seen: BTreeSet::new(),
@@ -68,7 +68,7 @@ impl Proposer for EnumerativeProposer {
         &'a self,
         snapshot: &'a Snapshot,
         k: usize,
-        _calls: &'a [Call],
+        _calls: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let laws = self.laws(snapshot, k);
         let proposal = Proposal {
@@ -142,7 +142,7 @@ impl Kind {
 
     fn stream<'a>(
         self,
-        walk: &'a Walk<'a>,
+        walk: &'a GrammarEnumerator<'a>,
         snapshot: &'a Snapshot,
         evidence: &'a ObservationMatrix,
     ) -> Stream<'a> {
@@ -162,13 +162,13 @@ impl Kind {
 }
 
 /// What lets a law pass: it is new, and nothing seen breaks it.
-struct Sieve<'a> {
+struct ProposalFilter<'a> {
     snapshot: &'a Snapshot,
     evidence: &'a ObservationMatrix,
     seen: BTreeSet<String>,
 }
 
-impl Sieve<'_> {
+impl ProposalFilter<'_> {
     /// The next law of a stream that passes; none at its end, or where what was seen breaks one after the other.
     fn next(&mut self, stream: &mut Stream<'_>) -> Option<Value> {
         let mut broken = 0;

@@ -141,10 +141,10 @@ mod tests {
 
     use super::super::prompts;
     use super::*;
-    use crate::snapshot::{Capabilities, Contract};
+    use crate::snapshot::{Capabilities, UniverseContract};
 
     fn blind(universe: impl Universe) -> SymbolMask {
-        let contract = Contract::of(&Tabulated::of(&universe).unwrap());
+        let contract = UniverseContract::of(&Tabulated::of(&universe).unwrap());
         let harness = Harness::new(universe, Config::default()).unwrap();
         SymbolMask::blind(&contract, &Capabilities::of(&harness), 0)
     }

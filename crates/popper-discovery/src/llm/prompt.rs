@@ -6,10 +6,10 @@ use llm_client::{Block, CacheMark, Message, Request, Role};
 use serde_json::Value;
 
 use super::prompts;
-use super::sentence::{Sentence, Speaker};
+use super::sentence::{LawText, NameTranslator};
 use super::symbol_mask::SymbolMask;
 use crate::error::ProposeError;
-use crate::snapshot::{Accepted, Falsified, Snapshot, Specimen, Undecided};
+use crate::snapshot::{Accepted, FailureExample, Falsified, Snapshot, Undecided};
 
 /// What stands where a list has no entries.
 const NOTHING: &str = "(none)";
@@ -30,13 +30,13 @@ pub(super) struct Prompt {
 impl Prompt {
     /// The prompt for `k` laws. Depends on nothing but its arguments.
     pub fn new(snapshot: &Snapshot, k: usize, mask: &SymbolMask) -> Self {
-        let speaker = Speaker {
+        let translator = NameTranslator {
             mask,
             contract: &snapshot.contract,
         };
         Self {
-            system: system(snapshot, &speaker),
-            snapshot: body(snapshot, &speaker),
+            system: system(snapshot, &translator),
+            snapshot: body(snapshot, &translator),
             log: snapshot
                 .research_log
                 .clone()
@@ -70,9 +70,9 @@ impl Prompt {
     }
 }
 
-fn system(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
+fn system(snapshot: &Snapshot, translator: &NameTranslator<'_>) -> String {
     let (contract, capabilities) = (&snapshot.contract, &snapshot.capabilities);
-    let mask = speaker.mask;
+    let mask = translator.mask;
     let listed = |symbols: &[char]| {
         let mut shown: Vec<char> = symbols.iter().map(|&symbol| mask.symbol(symbol)).collect();
         if !mask.is_open() {
@@ -163,14 +163,14 @@ fn system(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
     ])
 }
 
-fn body(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
+fn body(snapshot: &Snapshot, translator: &NameTranslator<'_>) -> String {
     let totals = &snapshot.totals;
     // What stands under its law already is not said twice.
-    let is_new = |specimen: &&Specimen| {
+    let is_new = |specimen: &&FailureExample| {
         let mut shown = snapshot.falsified.iter().map(|law| &law.counterexample);
         !shown.any(|shown| shown == *specimen)
     };
-    let more: Vec<&Specimen> = snapshot.gallery.iter().filter(is_new).collect();
+    let more: Vec<&FailureExample> = snapshot.gallery.iter().filter(is_new).collect();
     prompts::SNAPSHOT.fill(&[
         ("iteration", &snapshot.iteration.to_string()),
         ("pass", &totals.pass.to_string()),
@@ -180,19 +180,19 @@ fn body(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
         ("waiting", &totals.waiting.to_string()),
         (
             "accepted",
-            &list(&snapshot.accepted, |law| accepted(law, speaker)),
+            &list(&snapshot.accepted, |law| accepted(law, translator)),
         ),
         (
             "falsified",
-            &list(&snapshot.falsified, |law| falsified(law, speaker)),
+            &list(&snapshot.falsified, |law| falsified(law, translator)),
         ),
         (
             "undecided",
-            &list(&snapshot.unknown, |law| undecided(law, speaker)),
+            &list(&snapshot.unknown, |law| undecided(law, translator)),
         ),
         (
             "gallery",
-            &list(&more, |specimen| gallery(specimen, speaker)),
+            &list(&more, |specimen| gallery(specimen, translator)),
         ),
     ])
 }
@@ -208,7 +208,7 @@ fn list<T>(items: &[T], line: impl Fn(&T) -> String) -> String {
     lines.join("\n")
 }
 
-fn accepted(law: &Accepted, speaker: &Speaker<'_>) -> String {
+fn accepted(law: &Accepted, translator: &NameTranslator<'_>) -> String {
     let strength = law
         .strength
         .and_then(|strength| serde_json::to_value(strength).ok());
@@ -216,24 +216,28 @@ fn accepted(law: &Accepted, speaker: &Speaker<'_>) -> String {
         .as_ref()
         .and_then(Value::as_str)
         .unwrap_or("no evidence");
-    format!("{} [{strength}: {}]", speaker.law(&law.law).text, law.scope)
+    format!(
+        "{} [{strength}: {}]",
+        translator.law(&law.law).text,
+        law.scope
+    )
 }
 
-fn undecided(law: &Undecided, speaker: &Speaker<'_>) -> String {
+fn undecided(law: &Undecided, translator: &NameTranslator<'_>) -> String {
     format!(
         "{} [{}; what would decide it: {}]",
-        speaker.law(&law.law).text,
+        translator.law(&law.law).text,
         law.reason,
         law.needs
     )
 }
 
-fn falsified(law: &Falsified, speaker: &Speaker<'_>) -> String {
-    let sentence = speaker.law(&law.law);
+fn falsified(law: &Falsified, translator: &NameTranslator<'_>) -> String {
+    let sentence = translator.law(&law.law);
     let mut line = format!(
         "{}\n  {}",
         sentence.text,
-        specimen(&law.counterexample, speaker)
+        specimen(&law.counterexample, translator)
     );
     if let Some(values) = values(&law.counterexample, &sentence) {
         let _ = write!(line, "; {values}");
@@ -241,24 +245,29 @@ fn falsified(law: &Falsified, speaker: &Speaker<'_>) -> String {
     line
 }
 
-fn gallery(found: &Specimen, speaker: &Speaker<'_>) -> String {
-    format!("{}: {}", found.template, specimen(found, speaker))
+fn gallery(found: &FailureExample, translator: &NameTranslator<'_>) -> String {
+    format!("{}: {}", found.template, specimen(found, translator))
 }
 
 /// Start, step and states of a refutation.
-fn specimen(specimen: &Specimen, speaker: &Speaker<'_>) -> String {
+fn specimen(specimen: &FailureExample, translator: &NameTranslator<'_>) -> String {
     let mut line = format!(
         "start {} fails at t={}",
-        speaker.state(&specimen.initial_state),
+        translator.state(&specimen.initial_state),
         specimen.t_fail
     );
     for moment in &specimen.excerpt {
-        let _ = write!(line, ", s({}) = {}", moment.t, speaker.state(&moment.state));
+        let _ = write!(
+            line,
+            ", s({}) = {}",
+            moment.t,
+            translator.state(&moment.state)
+        );
     }
     let witness = &specimen.witness;
     match specimen.template.as_str() {
         "symmetry_commutation" => {
-            let sides = [&witness.left, &witness.right].map(|side| speaker.state(side));
+            let sides = [&witness.left, &witness.right].map(|side| translator.state(side));
             let _ = write!(
                 line,
                 "; transformed first: {}, transformed last: {}",
@@ -279,7 +288,7 @@ fn specimen(specimen: &Specimen, speaker: &Speaker<'_>) -> String {
 }
 
 /// What the law's observables were where it failed, and one step later.
-fn values(specimen: &Specimen, sentence: &Sentence) -> Option<String> {
+fn values(specimen: &FailureExample, sentence: &LawText) -> Option<String> {
     let witness = &specimen.witness;
     let values: Vec<String> = sentence
         .observables()

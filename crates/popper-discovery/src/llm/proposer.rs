@@ -6,14 +6,14 @@ use llm_client::{Client, Error, ErrorKind, Message, Reply, Request};
 
 use super::prompt::Prompt;
 use super::prompts;
-use super::reading::{Fault, Reading};
+use super::reading::{ParsedReply, ReplyProblem};
 use super::schema;
 use super::symbol_mask::SymbolMask;
 use crate::discovery::json;
 use crate::error::ProposeError;
 use crate::rank::Candidate;
 use crate::snapshot::{LoopConfig, Proposal, Proposer, Snapshot, Step};
-use crate::store::{Call, Usage};
+use crate::store::{ModelCallRow, UsageRow};
 
 /// How many times the laws that were asked for are read; what is beyond is only counted.
 const SURPLUS: usize = 10;
@@ -99,12 +99,12 @@ impl LlmProposer {
         &self,
         snapshot: &Snapshot,
         k: usize,
-        calls: &[Call],
+        calls: &[ModelCallRow],
     ) -> Result<Step, ProposeError> {
         let mask = self.mask(snapshot);
         let limit = k.saturating_mul(SURPLUS);
         if let Some(last) = calls.last() {
-            let reading = Reading::of(&last.reply_text, limit);
+            let reading = ParsedReply::of(&last.reply_text, limit);
             let is_last_turn = calls.len() > self.options.repairs as usize;
             match &reading.fault {
                 None => return Ok(Step::Proposed(proposal(calls, &reading, &mask))),
@@ -129,7 +129,7 @@ impl LlmProposer {
         &self,
         snapshot: &Snapshot,
         k: usize,
-        calls: &[Call],
+        calls: &[ModelCallRow],
         mask: &SymbolMask,
     ) -> Result<Request, ProposeError> {
         let prompt = Prompt::new(snapshot, k, mask);
@@ -145,7 +145,7 @@ impl LlmProposer {
         ));
         for call in calls {
             // What is quoted here, the answer and the place of its fault, are the model's own words and not scanned.
-            let fault = Reading::of(&call.reply_text, 0).fault;
+            let fault = ParsedReply::of(&call.reply_text, 0).fault;
             request
                 .messages
                 .push(Message::assistant(echo(&call.reply_text)));
@@ -156,10 +156,10 @@ impl LlmProposer {
         Ok(request)
     }
 
-    async fn ask(&self, request: &Request) -> Result<Call, ProposeError> {
+    async fn ask(&self, request: &Request) -> Result<ModelCallRow, ProposeError> {
         let prepared = self.client.prepare(request).map_err(failed)?;
         let reply = self.client.complete(request).await.map_err(failed)?;
-        Ok(Call {
+        Ok(ModelCallRow {
             model_id: reply.model.clone(),
             prompt_hash: prepared.sha256,
             request_json: String::from_utf8_lossy(&prepared.body).into_owned(),
@@ -176,19 +176,19 @@ impl Proposer for LlmProposer {
     }
 
     /// With no calls, or with a last one that cannot be read while repairs are left, asks the model once and answers
-    /// [`Step::Called`]; else reads the last one. `Call::prompt_hash` is the sha256 of the request's body as it goes over the
-    /// wire, which is `Call::request_json`.
+    /// [`Step::Called`]; else reads the last one. `ModelCallRow::prompt_hash` is the sha256 of the request's body as it goes over the
+    /// wire, which is `ModelCallRow::request_json`.
     fn propose<'a>(
         &'a self,
         snapshot: &'a Snapshot,
         k: usize,
-        calls: &'a [Call],
+        calls: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         self.step(snapshot, k, calls).boxed()
     }
 }
 
-fn proposal(calls: &[Call], reading: &Reading<'_>, mask: &SymbolMask) -> Proposal {
+fn proposal(calls: &[ModelCallRow], reading: &ParsedReply<'_>, mask: &SymbolMask) -> Proposal {
     Proposal {
         candidates: reading.candidates(mask),
         prompt_hash: calls.first().map(|call| call.prompt_hash.clone()),
@@ -199,10 +199,10 @@ fn proposal(calls: &[Call], reading: &Reading<'_>, mask: &SymbolMask) -> Proposa
 
 /// What is left when no answer was of the form that was asked for: the whole laws of the latest answer that has any, and what
 /// stands behind them as one that cannot be read.
-fn salvaged(calls: &[Call], limit: usize, mask: &SymbolMask) -> Proposal {
+fn salvaged(calls: &[ModelCallRow], limit: usize, mask: &SymbolMask) -> Proposal {
     let readings = calls
         .iter()
-        .map(|call| (call, Reading::of(&call.reply_text, limit)));
+        .map(|call| (call, ParsedReply::of(&call.reply_text, limit)));
     // Of equals the last one counts.
     let best = readings.max_by_key(|(_, reading)| !reading.laws.is_empty());
     let Some((call, reading)) = best else {
@@ -233,14 +233,14 @@ fn echo(reply: &str) -> String {
     }
 }
 
-fn complaint(fault: Option<&Fault>) -> String {
+fn complaint(fault: Option<&ReplyProblem>) -> String {
     let what = fault.map_or("it cannot be read", |fault| &fault.what);
     prompts::REPAIR.fill(&[("error", what)])
 }
 
-fn usage(reply: &Reply) -> Usage {
+fn usage(reply: &Reply) -> UsageRow {
     let known = |tokens| reply.usage.known.then_some(tokens);
-    Usage {
+    UsageRow {
         input_tokens: known(reply.usage.prompt()),
         output_tokens: known(reply.usage.output),
         nano_usd: reply.cost.usd.map(|usd| usd.0),

@@ -20,7 +20,7 @@ pub(super) const MAX_LOG: usize = 16 << 10;
 
 /// What an answer holds.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reading<'a> {
+pub(super) struct ParsedReply<'a> {
     /// The model's notes.
     pub log: Option<String>,
     /// The elements of `candidate_laws`, each as it was written, at most as many as were wanted.
@@ -30,20 +30,20 @@ pub(super) struct Reading<'a> {
     /// There is a list of laws, whole or not.
     has_list: bool,
     /// Why the answer is not of the form that was asked for. The laws are then those that stand whole before the fault.
-    pub fault: Option<Fault>,
+    pub fault: Option<ReplyProblem>,
     /// What is wrong besides, and harms no law.
     pub note: Option<String>,
 }
 
 /// Why an answer is not of the form that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ReplyProblem {
     pub what: String,
     /// The text ends too early; what stands before its end is sound.
     pub is_cut: bool,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ParsedReply<'a> {
     /// Reads an answer, and at most `limit` laws of it.
     ///
     /// Every byte is read a few times at most and nothing recurses, however long or deep the text is.
@@ -65,7 +65,7 @@ impl<'a> Reading<'a> {
             let is_cut = fault.as_ref().is_some_and(|fault| fault.is_cut);
             // Where the list was reached, the place where it breaks says more than that there is no JSON.
             let what = fault.filter(|fault| !fault.is_cut).map(|fault| fault.what);
-            reading.fault = Some(Fault {
+            reading.fault = Some(ReplyProblem {
                 what: what.unwrap_or(error.message),
                 is_cut,
             });
@@ -76,13 +76,13 @@ impl<'a> Reading<'a> {
     fn read(json: &'a str, limit: usize) -> Self {
         let mut reading = Self::default();
         let mut raw_log = None;
-        let form = Form {
+        let form = ReplyVisitor {
             limit,
             log: &mut raw_log,
             reading: &mut reading,
         };
         let read = form.deserialize(&mut serde_json::Deserializer::from_str(json));
-        reading.fault = read.err().map(|error| Fault {
+        reading.fault = read.err().map(|error| ReplyProblem {
             is_cut: error.is_eof(),
             what: short(&error.to_string()),
         });
@@ -195,13 +195,13 @@ fn short(message: &str) -> String {
 }
 
 /// The whole answer. What it finds is kept outside, so that an error at the end does not lose what stands before.
-struct Form<'r, 'a> {
+struct ReplyVisitor<'r, 'a> {
     limit: usize,
     log: &'r mut Option<&'a RawValue>,
-    reading: &'r mut Reading<'a>,
+    reading: &'r mut ParsedReply<'a>,
 }
 
-impl<'a> DeserializeSeed<'a> for Form<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for ReplyVisitor<'_, 'a> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'a>>(self, source: D) -> Result<(), D::Error> {
@@ -209,7 +209,7 @@ impl<'a> DeserializeSeed<'a> for Form<'_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Form<'_, 'a> {
+impl<'a> Visitor<'a> for ReplyVisitor<'_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -226,7 +226,7 @@ impl<'a> Visitor<'a> for Form<'_, 'a> {
                 "candidate_laws" if has_laws => return Err(twice("candidate_laws")),
                 "candidate_laws" => {
                     has_laws = true;
-                    fields.next_value_seed(List {
+                    fields.next_value_seed(LawListVisitor {
                         limit: self.limit,
                         reading: self.reading,
                     })?;
@@ -245,12 +245,12 @@ impl<'a> Visitor<'a> for Form<'_, 'a> {
 }
 
 /// The list of laws.
-struct List<'r, 'a> {
+struct LawListVisitor<'r, 'a> {
     limit: usize,
-    reading: &'r mut Reading<'a>,
+    reading: &'r mut ParsedReply<'a>,
 }
 
-impl<'a> DeserializeSeed<'a> for List<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for LawListVisitor<'_, 'a> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'a>>(self, source: D) -> Result<(), D::Error> {
@@ -258,7 +258,7 @@ impl<'a> DeserializeSeed<'a> for List<'_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for List<'_, 'a> {
+impl<'a> Visitor<'a> for LawListVisitor<'_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

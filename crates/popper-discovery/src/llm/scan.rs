@@ -4,7 +4,7 @@ use popper_harness::law::syntax::QUOTES;
 
 /// A piece of a text. The pieces of a text, one after another, are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum TextFragment<'a> {
     /// What stands between two quotes, without them.
     Quoted(&'a str),
     /// A whole name.
@@ -14,23 +14,23 @@ pub(super) enum Piece<'a> {
 }
 
 /// Cuts a text. A quote that is never closed is a character like any other.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = TextFragment<'_>> {
     let mut rest = text;
-    let mut next = Next::Any;
+    let mut next = ScanStep::Any;
     // Behind the last quote of a kind none can be closed: found once, so that a text of quotes is still read in one go.
     let mut unclosed = [false; 3];
     std::iter::from_fn(move || {
         match next {
-            Next::Inside(length) => {
-                next = Next::Closing;
-                return Some(Piece::Quoted(take(&mut rest, length)));
+            ScanStep::Inside(length) => {
+                next = ScanStep::Closing;
+                return Some(TextFragment::Quoted(take(&mut rest, length)));
             }
-            Next::Closing => {
-                next = Next::Any;
+            ScanStep::Closing => {
+                next = ScanStep::Any;
                 let quote = rest.chars().next().map_or(0, char::len_utf8);
-                return Some(Piece::Other(take(&mut rest, quote)));
+                return Some(TextFragment::Other(take(&mut rest, quote)));
             }
-            Next::Any => {}
+            ScanStep::Any => {}
         }
         let first = rest.chars().next()?;
         Some(match first {
@@ -49,29 +49,29 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
                         rest[width..].find(quote)
                     };
                     match found {
-                        Some(length) => next = Next::Inside(length),
+                        Some(length) => next = ScanStep::Inside(length),
                         None => unclosed[kind] = true,
                     }
                 }
-                Piece::Other(take(&mut rest, width))
+                TextFragment::Other(take(&mut rest, width))
             }
             // A name cannot begin with a digit, but may follow one.
             '0'..='9' => {
                 let length = run(rest, |c| c.is_ascii_digit());
-                Piece::Other(take(&mut rest, length))
+                TextFragment::Other(take(&mut rest, length))
             }
             c if c.is_alphabetic() || c == '_' => {
                 let length = run(rest, |c| c.is_alphanumeric() || c == '_');
-                Piece::Word(take(&mut rest, length))
+                TextFragment::Word(take(&mut rest, length))
             }
-            c => Piece::Other(take(&mut rest, c.len_utf8())),
+            c => TextFragment::Other(take(&mut rest, c.len_utf8())),
         })
     })
 }
 
 /// What comes next.
 #[derive(Clone, Copy)]
-enum Next {
+enum ScanStep {
     Any,
     /// So many bytes between two quotes.
     Inside(usize),
@@ -97,18 +97,18 @@ mod tests {
     fn a_text_is_cut_as_the_grammar_cuts_it() {
         let text = "2cue + count('X\"')-_é9 \"a'b\" ‘Y’ 'open";
         let words: Vec<_> = pieces(text)
-            .filter(|piece| !matches!(piece, Piece::Other(_)))
+            .filter(|piece| !matches!(piece, TextFragment::Other(_)))
             .collect();
         assert_eq!(
             words,
             [
-                Piece::Word("cue"),
-                Piece::Word("count"),
-                Piece::Quoted("X\""),
-                Piece::Word("_é9"),
-                Piece::Quoted("a'b"),
-                Piece::Quoted("Y"),
-                Piece::Word("open"),
+                TextFragment::Word("cue"),
+                TextFragment::Word("count"),
+                TextFragment::Quoted("X\""),
+                TextFragment::Word("_é9"),
+                TextFragment::Quoted("a'b"),
+                TextFragment::Quoted("Y"),
+                TextFragment::Word("open"),
             ]
         );
     }
@@ -127,7 +127,11 @@ mod tests {
             "‘",
         ] {
             let joined: String = pieces(text)
-                .map(|(Piece::Quoted(part) | Piece::Word(part) | Piece::Other(part))| part)
+                .map(
+                    |(TextFragment::Quoted(part)
+                     | TextFragment::Word(part)
+                     | TextFragment::Other(part))| part,
+                )
                 .collect();
             assert_eq!(joined, text);
         }

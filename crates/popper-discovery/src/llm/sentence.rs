@@ -9,9 +9,9 @@ use popper_harness::universe::Shift;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::scan::{Piece, pieces};
+use super::scan::{TextFragment, pieces};
 use super::symbol_mask::SymbolMask;
-use crate::snapshot::Contract;
+use crate::snapshot::UniverseContract;
 
 /// What expressions may name in every universe.
 const LANGUAGE: [&str; 16] = [
@@ -42,19 +42,19 @@ const UNREAD: &str = "(a text that cannot be read)";
 const UNKNOWN: &str = "unknown_name";
 
 /// Says things in the words that the model knows.
-pub(super) struct Speaker<'a> {
+pub(super) struct NameTranslator<'a> {
     pub mask: &'a SymbolMask,
-    pub contract: &'a Contract,
+    pub contract: &'a UniverseContract,
 }
 
 /// A law as a line, and what its observables are called there.
 #[derive(Default)]
-pub(super) struct Sentence {
+pub(super) struct LawText {
     pub text: String,
     observables: Vec<String>,
 }
 
-impl Sentence {
+impl LawText {
     /// The observables with their names: normal forms call them by their expressions.
     pub fn observables(&self) -> impl Iterator<Item = (String, &str)> {
         self.observables
@@ -80,7 +80,7 @@ impl Sentence {
     }
 }
 
-impl Speaker<'_> {
+impl NameTranslator<'_> {
     /// A symbol. One that the universe does not have is a guess of the model's, or a physical one: to tell these apart would tell
     /// what the physical ones are.
     fn symbol(&self, symbol: char) -> char {
@@ -133,16 +133,18 @@ impl Speaker<'_> {
         };
         pieces(text)
             .map(|piece| match piece {
-                Piece::Quoted(text) => text.chars().map(|symbol| self.symbol(symbol)).collect(),
-                Piece::Word(name) => word(name),
-                Piece::Other(text) => text.to_owned(),
+                TextFragment::Quoted(text) => {
+                    text.chars().map(|symbol| self.symbol(symbol)).collect()
+                }
+                TextFragment::Word(name) => word(name),
+                TextFragment::Other(text) => text.to_owned(),
             })
             .collect()
     }
 
     /// A law in its normal form.
-    pub fn law(&self, law: &Value) -> Sentence {
-        let mut sentence = Sentence::default();
+    pub fn law(&self, law: &Value) -> LawText {
+        let mut sentence = LawText::default();
         let Ok(law) = NormalLaw::from_value(law.clone(), "$") else {
             "(a law that cannot be read)".clone_into(&mut sentence.text);
             return sentence;

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 
-use super::scan::{Piece, pieces};
-use crate::snapshot::{Capabilities, Contract};
+use super::scan::{TextFragment, pieces};
+use crate::snapshot::{Capabilities, UniverseContract};
 
 /// What symbols are shown as: twice as many as a universe may have, so that enough are left when some are its own.
 const LETTERS: [char; 16] = [
@@ -45,7 +45,7 @@ impl SymbolMask {
     }
 
     /// The mask of a universe. It must stay the same for the length of a run, and so must `seed`.
-    pub fn blind(contract: &Contract, capabilities: &Capabilities, seed: u64) -> Self {
+    pub fn blind(contract: &UniverseContract, capabilities: &Capabilities, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let hidden: BTreeSet<char> = contract.symbols.iter().copied().collect();
         let mut letters: Vec<char> = LETTERS
@@ -121,9 +121,9 @@ impl SymbolMask {
     pub fn expression(&self, text: &str) -> String {
         pieces(text)
             .map(|piece| match piece {
-                Piece::Quoted(text) => self.state(text),
-                Piece::Word(word) => renamed(&self.observables, word),
-                Piece::Other(text) => text.to_owned(),
+                TextFragment::Quoted(text) => self.state(text),
+                TextFragment::Word(word) => renamed(&self.observables, word),
+                TextFragment::Other(text) => text.to_owned(),
             })
             .collect()
     }

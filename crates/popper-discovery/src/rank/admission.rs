@@ -36,7 +36,7 @@ pub(crate) fn sha256(text: &str) -> String {
 }
 
 /// The row for a candidate, `proposed` if it is a law of the language and `rejected_schema` with every reason if not.
-pub(crate) fn admit(candidate: &Candidate, language: Extensions) -> LawRow {
+pub(crate) fn validate_proposal(candidate: &Candidate, language: Extensions) -> LawRow {
     let law = match &candidate.law {
         Err(message) => Err(vec![problem(message)]),
         Ok(value) => Law::from_value(value.clone(), "$", language)

@@ -4,6 +4,6 @@ mod admission;
 mod ranking;
 
 pub use admission::Candidate;
-pub(crate) use admission::{admit, sha256};
+pub(crate) use admission::{sha256, validate_proposal};
 pub(crate) use ranking::Ranker;
 pub use ranking::{Features, Ranked, Weights};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::store::{Finding, LawRow};
+use crate::store::{LawRow, TestedLaw};
 
 /// What counts how much. Each weight is `0..=1000`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -190,7 +190,7 @@ impl Ranker {
     pub(crate) fn rank(
         &mut self,
         waiting: &[&LawRow],
-        tested: &[Finding],
+        tested: &[TestedLaw],
         harness: &Harness,
         weights: &Weights,
     ) -> Result<Vec<Ranked>, Error> {
@@ -289,7 +289,7 @@ fn features(law: &Profile, tested: &[Arc<Profile>], rivals: &[&Profile]) -> Feat
 }
 
 /// Whether a tested law is neither refuted nor proved.
-fn is_open(finding: &Finding) -> bool {
+fn is_open(finding: &TestedLaw) -> bool {
     finding.evaluation.status != Status::Fail
         && !finding
             .evaluation
@@ -348,17 +348,17 @@ mod tests {
     use popper_harness::universe::KineticGrid;
 
     use super::*;
-    use crate::rank::{Candidate, admit};
+    use crate::rank::{Candidate, validate_proposal};
 
     fn law(template: &str, expr: &str, claim: &str) -> LawRow {
         let law = json!({
             "law_id": format!("{template} {expr}"), "template": template, "quantifiers": {"T": 20},
             "observables": [{"name": "f", "expr": expr}], "claim": claim, "forbidden": "otherwise",
         });
-        admit(&Candidate::new(law), Extensions::default())
+        validate_proposal(&Candidate::new(law), Extensions::default())
     }
 
-    fn ranking(laws: &[LawRow], tested: &[Finding]) -> Vec<Ranked> {
+    fn ranking(laws: &[LawRow], tested: &[TestedLaw]) -> Vec<Ranked> {
         let harness = Harness::new(KineticGrid, Config::default()).unwrap();
         let laws: Vec<&LawRow> = laws.iter().collect();
         Ranker::default()

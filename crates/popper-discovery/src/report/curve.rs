@@ -3,7 +3,7 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 
 use super::cells::counted;
-use super::discovery_report::{DiscoveryReport, Point, Reach};
+use super::discovery_report::{DiscoveryReport, Point, RecallReport};
 use crate::recall::Recall;
 
 pub(super) fn discovery(report: &DiscoveryReport) -> Section {
@@ -57,12 +57,12 @@ pub(super) fn recall(report: &DiscoveryReport) -> Section {
         .rev()
         .find_map(|reach| reach.recall.as_ref());
     match widest.filter(|recall| !recall.outside.is_empty()) {
-        Some(recall) => section.section(beyond(recall)),
+        Some(recall) => section.section(other_laws(recall)),
         None => section,
     }
 }
 
-fn width(section: Section, reach: &Reach) -> Section {
+fn width(section: Section, reach: &RecallReport) -> Section {
     let title = match reach.width {
         1 => "Windows of one cell".to_owned(),
         width => format!("Windows of up to {width} cells"),
@@ -101,7 +101,7 @@ fn width(section: Section, reach: &Reach) -> Section {
 }
 
 /// What the laws were worth that state none of these quantities.
-fn beyond(recall: &Recall) -> Section {
+fn other_laws(recall: &Recall) -> Section {
     let columns = [
         "Template",
         "Accepted",
@@ -113,7 +113,7 @@ fn beyond(recall: &Recall) -> Section {
         .outside
         .iter()
         .map(|(name, verdicts)| (name.as_str(), *verdicts));
-    let all = (recall.outside.len() > 1).then(|| ("all of them", recall.beyond()));
+    let all = (recall.outside.len() > 1).then(|| ("all of them", recall.other_laws()));
     let rows = rows.chain(all).map(|(name, verdicts)| {
         let decided = verdicts.pass + verdicts.fail + verdicts.unknown;
         [

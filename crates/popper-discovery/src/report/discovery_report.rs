@@ -37,13 +37,13 @@ pub struct DiscoveryReport {
     /// Laws that wait for their test.
     pub waiting: u64,
     /// The iterations in order.
-    pub iterations: Vec<Turn>,
+    pub iterations: Vec<ProposalTurn>,
     /// The ranking of the last iteration that has one, best first.
     pub ranking: Option<Ranking>,
     /// What models were asked.
     pub calls: Calls,
     /// What the run has found of the additive conserved quantities, by window width.
-    pub recall: Vec<Reach>,
+    pub recall: Vec<RecallReport>,
     /// How the verdicts of this run came one by one.
     pub curve: Vec<Point>,
 }
@@ -110,7 +110,7 @@ pub struct Rejected {
     /// The number of the iteration that brought it.
     pub iteration: Option<u32>,
     /// Every reason.
-    pub problems: Vec<Complaint>,
+    pub problems: Vec<RejectionReason>,
     /// The beginning of what the proposer wrote; the database has all of it.
     pub raw: String,
     /// How many characters it wrote.
@@ -119,7 +119,7 @@ pub struct Rejected {
 
 /// Why a proposal is no law.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Complaint {
+pub struct RejectionReason {
     /// Where in it, as a JSON path.
     pub path: String,
     /// What is wrong there.
@@ -128,7 +128,7 @@ pub struct Complaint {
 
 /// An iteration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Turn {
+pub struct ProposalTurn {
     /// Its number, from 1.
     pub index: u32,
     /// Where it stands.
@@ -196,7 +196,7 @@ pub struct Calls {
 
 /// What a run has found of the additive conserved quantities of one window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Reach {
+pub struct RecallReport {
     /// The window width.
     pub width: usize,
     /// What was found.

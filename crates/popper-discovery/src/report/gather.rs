@@ -10,15 +10,16 @@ use serde_json::Value;
 
 use super::diagram::diagrams;
 use super::discovery_report::{
-    Calls, Complaint, DiscoveryReport, Judged, Point, REPORT_VERSION, Ranking, Reach, Refutation,
-    Rejected, Turn, TurnPlan,
+    Calls, DiscoveryReport, Judged, Point, ProposalTurn, REPORT_VERSION, Ranking, RecallReport,
+    Refutation, Rejected, RejectionReason, TurnPlan,
 };
 use super::wording::Wording;
 use crate::error::Error;
 use crate::recall::Recall;
 use crate::snapshot::{RunConfig, Summary, Verdicts, needs};
 use crate::store::{
-    CallRow, CounterexampleRow, Finding, Iteration, LawRow, LawStatus, Query, RunRow, Store, Usage,
+    CallRow, CounterexampleRow, Iteration, LawRow, LawStatus, Query, RunRow, Store, TestedLaw,
+    UsageRow,
 };
 
 /// Counterexamples that are drawn.
@@ -57,7 +58,7 @@ impl DiscoveryReport {
         // What other runs knew was there before anything was tested here.
         findings.sort_by_key(|finding| came(finding, run));
         let recall = WIDTHS.map(|width| reach(width, &universe, &findings));
-        let recall: Vec<Reach> = recall.into_iter().collect::<Result<_, _>>()?;
+        let recall: Vec<RecallReport> = recall.into_iter().collect::<Result<_, _>>()?;
         let (turns, ranking) = turns(&iterations)?;
         Ok(Self {
             schema_version: REPORT_VERSION.to_owned(),
@@ -85,12 +86,12 @@ fn counted(verdicts: impl Iterator<Item = Status>) -> Verdicts {
     counted
 }
 
-fn own(finding: &Finding, run: &RunRow) -> bool {
+fn own(finding: &TestedLaw, run: &RunRow) -> bool {
     finding.evaluation.run_id == run.id
 }
 
 /// Where a finding stands in the order of time.
-fn came(finding: &Finding, run: &RunRow) -> (bool, i64) {
+fn came(finding: &TestedLaw, run: &RunRow) -> (bool, i64) {
     if own(finding, run) {
         (true, finding.evaluation.id)
     } else {
@@ -98,7 +99,11 @@ fn came(finding: &Finding, run: &RunRow) -> (bool, i64) {
     }
 }
 
-fn judged(finding: &Finding, run: &RunRow, numbers: &BTreeMap<i64, u32>) -> Result<Judged, Error> {
+fn judged(
+    finding: &TestedLaw,
+    run: &RunRow,
+    numbers: &BTreeMap<i64, u32>,
+) -> Result<Judged, Error> {
     let (law, evaluation) = (&finding.law, &finding.evaluation);
     let normal: Value = Error::json("laws", law.id, "normalized_json", &law.normalized_json)?;
     let table = "law_evaluations";
@@ -138,7 +143,7 @@ fn judged(finding: &Finding, run: &RunRow, numbers: &BTreeMap<i64, u32>) -> Resu
     })
 }
 
-fn refutation(finding: &Finding) -> Result<Option<Refutation>, Error> {
+fn refutation(finding: &TestedLaw) -> Result<Option<Refutation>, Error> {
     let Some(CounterexampleRow { id, .. }) = finding.counterexample else {
         return Ok(None);
     };
@@ -183,14 +188,14 @@ fn rejected(law: &LawRow, numbers: &BTreeMap<i64, u32>) -> Result<Rejected, Erro
         law_id: law.law_id.clone(),
         iteration: numbers.get(&law.created_iteration_id).copied(),
         problems: problems
-            .map(|Problem { path, message }| Complaint { path, message })
+            .map(|Problem { path, message }| RejectionReason { path, message })
             .collect(),
         raw: law.raw_llm_json.chars().take(RAW).collect(),
         raw_characters: law.raw_llm_json.chars().count() as u64,
     })
 }
 
-fn turns(iterations: &[Iteration]) -> Result<(Vec<Turn>, Option<Ranking>), Error> {
+fn turns(iterations: &[Iteration]) -> Result<(Vec<ProposalTurn>, Option<Ranking>), Error> {
     let mut ranking = None;
     let mut noted: Option<String> = None;
     let mut turns = Vec::with_capacity(iterations.len());
@@ -222,7 +227,7 @@ fn turns(iterations: &[Iteration]) -> Result<(Vec<Turn>, Option<Ranking>), Error
                 selected,
             });
         }
-        turns.push(Turn {
+        turns.push(ProposalTurn {
             index: iteration.iteration_index,
             status: iteration.status,
             started_at: iteration.started_at,
@@ -237,7 +242,7 @@ fn turns(iterations: &[Iteration]) -> Result<(Vec<Turn>, Option<Ranking>), Error
 fn summed(rows: &[CallRow]) -> Result<Calls, Error> {
     let mut calls = Calls::default();
     for row in rows {
-        let usage: Usage = Error::json("llm_calls", row.id, "usage_json", &row.call.usage_json)?;
+        let usage: UsageRow = Error::json("llm_calls", row.id, "usage_json", &row.call.usage_json)?;
         calls.count += 1;
         calls.models.insert(row.call.model_id.clone());
         let (input, output) = (usage.input_tokens, usage.output_tokens);
@@ -250,12 +255,16 @@ fn summed(rows: &[CallRow]) -> Result<Calls, Error> {
     Ok(calls)
 }
 
-fn reach(width: usize, universe: &Tabulated, findings: &[Finding]) -> Result<Reach, Error> {
+fn reach(
+    width: usize,
+    universe: &Tabulated,
+    findings: &[TestedLaw],
+) -> Result<RecallReport, Error> {
     let (recall, problem) = match span(universe, width) {
         Ok(span) => (Some(Recall::measure(&span, universe, findings)?), None),
         Err(error) => (None, Some(error.to_string())),
     };
-    Ok(Reach {
+    Ok(RecallReport {
         width,
         recall,
         problem,
@@ -263,7 +272,7 @@ fn reach(width: usize, universe: &Tabulated, findings: &[Finding]) -> Result<Rea
 }
 
 /// A point after each attempt that this run made itself.
-fn curve(findings: &[Finding], run: &RunRow, recall: &[Reach]) -> Vec<Point> {
+fn curve(findings: &[TestedLaw], run: &RunRow, recall: &[RecallReport]) -> Vec<Point> {
     let widest = recall.iter().rev().find_map(|reach| reach.recall.as_ref());
     let inside = widest.map_or(&[][..], |recall| &recall.inside);
     let new: BTreeSet<&str> = (inside.iter())

@@ -16,8 +16,8 @@ mod wording;
 
 pub use diagram::{Diagram, Failure};
 pub use discovery_report::{
-    Calls, Complaint, DiscoveryReport, Judged, Point, REPORT_VERSION, Ranking, Reach, Refutation,
-    Rejected, Turn, TurnPlan,
+    Calls, DiscoveryReport, Judged, Point, ProposalTurn, REPORT_VERSION, Ranking, RecallReport,
+    Refutation, Rejected, RejectionReason, TurnPlan,
 };
 pub use page::page;
 pub use wording::Wording;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::config::LoopConfig;
 use super::summary::Summary;
 use crate::error::Error;
-use crate::store::{Finding, Iteration, LawStatus, Query, RunRow, Store};
+use crate::store::{Iteration, LawStatus, Query, RunRow, Store, TestedLaw};
 
 /// All that a proposer knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Snapshot {
     /// The number of the iteration, from 1.
     pub iteration: u32,
     /// The symbols and what may start; never the rule.
-    pub contract: Contract,
+    pub contract: UniverseContract,
     /// What may be said and tested.
     pub capabilities: Capabilities,
     /// Laws that passed, the latest last.
@@ -30,7 +30,7 @@ pub struct Snapshot {
     /// Laws that were neither, the latest last.
     pub unknown: Vec<Undecided>,
     /// Refutations as unlike each other as possible.
-    pub gallery: Vec<Specimen>,
+    pub gallery: Vec<FailureExample>,
     /// How much there is in all.
     pub totals: Totals,
     /// What the proposer noted in its last turn.
@@ -42,7 +42,7 @@ pub struct Snapshot {
 
 /// A universe as far as a proposer may know it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Contract {
+pub struct UniverseContract {
     /// The symbols in order; the first is the background.
     pub symbols: Vec<char>,
     /// The symbols that no state holds at t = 0.
@@ -53,7 +53,7 @@ pub struct Contract {
     pub has_incoming: bool,
 }
 
-impl Contract {
+impl UniverseContract {
     /// What a universe shows of itself.
     pub fn of(universe: &Tabulated) -> Self {
         let alphabet = universe.alphabet();
@@ -131,7 +131,7 @@ pub struct Falsified {
     /// Its normal form.
     pub law: Value,
     /// What refutes it.
-    pub counterexample: Specimen,
+    pub counterexample: FailureExample,
 }
 
 /// A law that is neither.
@@ -149,7 +149,7 @@ pub struct Undecided {
 
 /// A refutation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Specimen {
+pub struct FailureExample {
     /// The template of the law that it refutes.
     pub template: String,
     /// The start.
@@ -231,7 +231,7 @@ impl Snapshot {
         let shown = falsified.len().saturating_sub(config.falsified as usize);
         Ok(Self {
             iteration: iteration.iteration_index,
-            contract: Contract::of(harness.universe()),
+            contract: UniverseContract::of(harness.universe()),
             capabilities: Capabilities::of(harness),
             accepted: accepted.iter().map(accept).collect::<Result<_, _>>()?,
             gallery: diverse(&specimens, config.gallery as usize),
@@ -255,12 +255,12 @@ impl Snapshot {
     }
 }
 
-fn normal_form(finding: &Finding) -> Result<Value, Error> {
+fn normal_form(finding: &TestedLaw) -> Result<Value, Error> {
     let law = &finding.law;
     Error::json("laws", law.id, "normalized_json", &law.normalized_json)
 }
 
-fn accept(finding: &Finding) -> Result<Accepted, Error> {
+fn accept(finding: &TestedLaw) -> Result<Accepted, Error> {
     #[derive(Deserialize)]
     struct EvidenceRow {
         strength: Option<Strength>,
@@ -281,7 +281,7 @@ fn accept(finding: &Finding) -> Result<Accepted, Error> {
     })
 }
 
-fn undecided(finding: &Finding) -> Result<Undecided, Error> {
+fn undecided(finding: &TestedLaw) -> Result<Undecided, Error> {
     let reason = finding.evaluation.reason_code.clone().unwrap_or_default();
     Ok(Undecided {
         law_fingerprint: finding.law.law_fingerprint.clone(),
@@ -291,7 +291,7 @@ fn undecided(finding: &Finding) -> Result<Undecided, Error> {
     })
 }
 
-fn specimen(finding: &Finding) -> Result<Specimen, Error> {
+fn specimen(finding: &TestedLaw) -> Result<FailureExample, Error> {
     let Some(row) = &finding.counterexample else {
         return Err(Error::row(
             "law_evaluations",
@@ -300,7 +300,7 @@ fn specimen(finding: &Finding) -> Result<Specimen, Error> {
             "a FAIL without a counterexample",
         ));
     };
-    Ok(Specimen {
+    Ok(FailureExample {
         template: finding.law.template.clone(),
         initial_state: row.initial_state.clone(),
         t_fail: row.t_fail,
@@ -315,8 +315,8 @@ fn specimen(finding: &Finding) -> Result<Specimen, Error> {
 }
 
 /// At most `limit` refutations, each start once, turn by turn from each template and ring size, the latest of each first.
-fn diverse(specimens: &[Specimen], limit: usize) -> Vec<Specimen> {
-    let mut kinds: Vec<((&str, usize), Vec<&Specimen>)> = Vec::new();
+fn diverse(specimens: &[FailureExample], limit: usize) -> Vec<FailureExample> {
+    let mut kinds: Vec<((&str, usize), Vec<&FailureExample>)> = Vec::new();
     let mut starts = BTreeSet::new();
     for specimen in specimens.iter().rev() {
         if !starts.insert(&specimen.initial_state) {

@@ -9,7 +9,8 @@ pub use config::{LoopConfig, RunConfig};
 #[cfg(feature = "report")]
 pub(crate) use knowledge::needs;
 pub use knowledge::{
-    Accepted, Capabilities, Contract, Falsified, Snapshot, Specimen, Totals, Undecided,
+    Accepted, Capabilities, FailureExample, Falsified, Snapshot, Totals, Undecided,
+    UniverseContract,
 };
 pub use proposer::{Proposal, Proposer, Step};
 pub use summary::{Selected, Summary, Verdicts};

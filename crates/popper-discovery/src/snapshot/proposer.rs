@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use super::knowledge::Snapshot;
 use crate::error::ProposeError;
 use crate::rank::Candidate;
-use crate::store::Call;
+use crate::store::ModelCallRow;
 
 /// A source of laws.
 ///
@@ -21,7 +21,7 @@ pub trait Proposer: Send + Sync {
         &'a self,
         snapshot: &'a Snapshot,
         k: usize,
-        calls: &'a [Call],
+        calls: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>>;
 }
 
@@ -30,7 +30,7 @@ pub trait Proposer: Send + Sync {
 #[non_exhaustive]
 pub enum Step {
     /// A model was asked once more; store this and ask again.
-    Called(Box<Call>),
+    Called(Box<ModelCallRow>),
     /// The laws.
     Proposed(Proposal),
 }

@@ -143,7 +143,7 @@ impl Mark<'_> {
 
 /// A decided law with all that belongs to it: stored whole or not at all.
 #[derive(Debug, Clone)]
-pub struct Decision {
+pub struct DecisionRow {
     /// The attempt. `counterexample_id` is set by the store.
     pub evaluation: EvaluationRow,
     /// The refutation. `law_evaluation_id` is set by the store.
@@ -160,7 +160,7 @@ pub struct Decision {
 
 /// What the store knows of a law's trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct TestedLaw {
     /// The law.
     pub law: LawRow,
     /// The attempt that counts, of whichever run.
@@ -312,14 +312,14 @@ pub trait Store: Send {
     /// A key that exists moves to the new attempt unless it belongs to a refutation: a FAIL stands.
     fn commit(
         &mut self,
-        decisions: &[Decision],
+        decisions: &[DecisionRow],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// What is known of the laws of a run, in the order in which the laws were stored.
     fn findings(
         &mut self,
         query: Query<'_>,
-    ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Vec<TestedLaw>, StoreError>> + Send;
 
     /// The attempts that a run made itself, in the order in which they were stored: at most `limit` after the one with the key
     /// `after` (0 for the first ones).
@@ -328,7 +328,7 @@ pub trait Store: Send {
         run_id: i64,
         after: i64,
         limit: u32,
-    ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Vec<TestedLaw>, StoreError>> + Send;
 
     /// How a run stands.
     fn tally(

@@ -4,9 +4,9 @@ mod interface;
 mod row;
 
 pub use interface::{
-    Attempt, Decision, Finding, IterationPlan, Mark, Query, Store, StoreError, VerdictCounts,
+    Attempt, DecisionRow, IterationPlan, Mark, Query, Store, StoreError, TestedLaw, VerdictCounts,
 };
 pub use row::{
-    Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
-    LawRow, LawStatus, RunRow, Usage, VerdictKey,
+    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
+    LawStatus, ModelCallRow, RunRow, UsageRow, VerdictKey,
 };

@@ -208,12 +208,12 @@ pub struct CallRow {
     pub created_at: Timestamp,
     /// What was asked and answered.
     #[serde(flatten)]
-    pub call: Call,
+    pub call: ModelCallRow,
 }
 
 /// A question to a model and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Call {
+pub struct ModelCallRow {
     /// The model that answered.
     pub model_id: String,
     /// sha256 of the request.
@@ -222,14 +222,14 @@ pub struct Call {
     pub request_json: String,
     /// The whole text of the answer.
     pub reply_text: String,
-    /// A [`Usage`].
+    /// A [`UsageRow`].
     pub usage_json: String,
 }
 
 /// What a call took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Usage {
+pub struct UsageRow {
     /// Tokens of the prompt, where the server says.
     pub input_tokens: Option<u64>,
     /// Tokens of the answer, where the server says.
@@ -247,7 +247,7 @@ pub struct CapabilityRow {
     pub run_id: i64,
     /// The first iteration it holds for.
     pub iteration_id: i64,
-    /// A [`Contract`](crate::Contract).
+    /// A [`UniverseContract`](crate::UniverseContract).
     pub universe_contract_json: String,
     /// A [`Capabilities`](crate::Capabilities).
     pub harness_capabilities_json: String,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use popper_discovery::report::{DiscoveryReport, page};
-use popper_discovery::{Call, CallRow, Error, LawStatus, MemoryStore, RunRow};
+use popper_discovery::{CallRow, Error, LawStatus, MemoryStore, ModelCallRow, RunRow};
 use popper_harness::decide::Status;
 use scraper::Html;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ pub(crate) fn fill(store: &mut MemoryStore, run: &mut RunRow, text: &str) {
         iteration_id: 1,
         turn: 0,
         created_at: run.created_at,
-        call: Call {
+        call: ModelCallRow {
             model_id: text.into(),
             prompt_hash: text.into(),
             request_json: text.into(),

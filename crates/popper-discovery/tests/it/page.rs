@@ -1,7 +1,7 @@
 //! A run as a page.
 
 use popper_discovery::report::{DiscoveryReport, page};
-use popper_discovery::{Candidate, IterationStatus, MemoryStore, RunRow, Which};
+use popper_discovery::{Candidate, IterationStatus, MemoryStore, RunRow, RunSelector};
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
 use scraper::{ElementRef, Html, Selector};
@@ -42,7 +42,7 @@ pub(crate) async fn small_run() -> (MemoryStore, RunRow) {
     run_in(
         MemoryStore::default(),
         vec![batch(fixture_laws()), second],
-        Which::Latest,
+        RunSelector::Latest,
     )
     .await
 }
@@ -108,7 +108,7 @@ fn parsed(html: &str) -> Html {
 
 #[tokio::test]
 async fn a_run_that_has_not_begun() {
-    let (mut store, run) = run_in(MemoryStore::default(), vec![], Which::Latest).await;
+    let (mut store, run) = run_in(MemoryStore::default(), vec![], RunSelector::Latest).await;
     let page = parsed(&html(&mut store, &run).await);
     let notices = texts(&page, ".notice bdi");
     assert!(
@@ -155,8 +155,8 @@ async fn a_run_under_way_tells_what_was_stored() {
 #[tokio::test]
 async fn a_run_of_known_laws_only() {
     let laws = || vec![batch(fixture_laws())];
-    let (store, first) = run_in(MemoryStore::default(), laws(), Which::Latest).await;
-    let (mut store, second) = run_in(store, laws(), Which::New).await;
+    let (store, first) = run_in(MemoryStore::default(), laws(), RunSelector::Latest).await;
+    let (mut store, second) = run_in(store, laws(), RunSelector::New).await;
     assert_ne!(first.id, second.id);
     let report = DiscoveryReport::gather(&mut store, &second).await.unwrap();
     assert_eq!(report.laws.len(), 33);
@@ -204,7 +204,7 @@ async fn the_cell_that_a_local_law_is_wrong_about_is_marked() {
         harness,
         MemoryStore::default(),
         vec![batch([law])],
-        Which::Latest,
+        RunSelector::Latest,
     )
     .await;
     let report = DiscoveryReport::gather(&mut store, &run).await.unwrap();
@@ -229,7 +229,12 @@ async fn a_late_failure_is_drawn_around_its_step() {
         "law_id": "never", "template": "bound", "quantifiers": {"T": 200}, "claim": "x(t) <= 0", "forbidden": "a collision",
         "observables": [{"name": "x", "expr": "count('X')"}],
     });
-    let (mut store, run) = run_in(MemoryStore::default(), vec![batch([law])], Which::Latest).await;
+    let (mut store, run) = run_in(
+        MemoryStore::default(),
+        vec![batch([law])],
+        RunSelector::Latest,
+    )
+    .await;
     let row = &mut store.counterexamples[0];
     row.initial_state = format!(">{}<{}", ".".repeat(99), ".".repeat(50));
     row.t_fail = 50;
@@ -252,7 +257,7 @@ async fn money_and_tokens_are_told_as_far_as_they_are_known() {
         iteration_id: 1,
         turn: 0,
         created_at: run.created_at,
-        call: popper_discovery::Call {
+        call: popper_discovery::ModelCallRow {
             model_id: "teller".into(),
             prompt_hash: String::new(),
             request_json: "{}".into(),

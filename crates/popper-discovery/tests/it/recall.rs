@@ -1,6 +1,6 @@
 //! What a run has found of what there is to be found.
 
-use popper_discovery::{MemoryStore, Query, Recall, Store as _, Which};
+use popper_discovery::{MemoryStore, Query, Recall, RunSelector, Store as _};
 use popper_harness::conserved::span;
 use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
 use serde_json::{Value, json};
@@ -12,7 +12,13 @@ async fn recall(universe: impl Universe, width: usize, laws: Vec<Value>) -> Reca
     let harness = harness_for(universe);
     let universe = harness.universe().clone();
     let batches = vec![batch(laws)];
-    let (mut store, run) = run_with(harness, MemoryStore::default(), batches, Which::Latest).await;
+    let (mut store, run) = run_with(
+        harness,
+        MemoryStore::default(),
+        batches,
+        RunSelector::Latest,
+    )
+    .await;
     let findings = store.findings(Query::all(&run)).await.unwrap();
     Recall::measure(&span(&universe, width).unwrap(), &universe, &findings).unwrap()
 }
@@ -41,7 +47,7 @@ async fn the_fixture_laws_find_both_numbers_of_movers() {
     assert_eq!((two.dimension, two.found), (4, 2));
     assert_eq!(two.inside, one.inside);
     // Every law is either inside or outside.
-    let beyond = two.beyond();
+    let beyond = two.other_laws();
     let tested = two.inside.len() as u64 + beyond.pass + beyond.fail + beyond.unknown;
     assert_eq!(tested, 33);
     assert!(two.outside["symmetry_commutation"].pass >= 3);

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{self, BoxFuture};
 use popper_discovery::{
-    Attempt, CallRow, CapabilityRow, Decision, Ended, Error, Event, Finding, Iteration,
-    IterationPlan, IterationStatus, LawRow, LawStatus, LoopConfig, Mark, MemoryStore, Observer,
-    Query, RunRow, Store, StoreError, Unobserved, VerdictCounts, VerdictKey, Which,
+    Attempt, CallRow, CapabilityRow, DecisionRow, Error, Event, Iteration, IterationPlan,
+    IterationStatus, LawRow, LawStatus, LoopConfig, Mark, MemoryStore, Observer, Query, RunEnd,
+    RunRow, RunSelector, Store, StoreError, TestedLaw, Unobserved, VerdictCounts, VerdictKey,
 };
 
 use crate::scripted::{Scripted, open, quick};
@@ -21,9 +21,14 @@ fn config() -> LoopConfig {
 }
 
 async fn uninterrupted() -> MemoryStore {
-    let mut discovery = open(MemoryStore::default(), quick(), &config(), Which::Latest)
-        .await
-        .unwrap();
+    let mut discovery = open(
+        MemoryStore::default(),
+        quick(),
+        &config(),
+        RunSelector::Latest,
+    )
+    .await
+    .unwrap();
     discovery
         .run_to(ITERATIONS, &Scripted::mixed(), &mut Unobserved)
         .await
@@ -83,7 +88,7 @@ mortal! {
         fn mark_iteration(iteration_id: i64, mark: Mark<'_>) -> ();
         fn plan_iteration(plan: &IterationPlan) -> ();
         fn add_call(call: &CallRow) -> ();
-        fn commit(decisions: &[Decision]) -> ();
+        fn commit(decisions: &[DecisionRow]) -> ();
     }
     read {
         fn runs() -> Vec<RunRow>;
@@ -95,8 +100,8 @@ mortal! {
         fn known(fingerprints: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, VerdictKey>;
         fn attempts_at(law_fingerprint: &str, harness_config_hash: &str, sim_hash: &str) -> Vec<Attempt>;
         fn attempts_of(run_id: i64, law_ids: &[i64], harness_config_hash: &str) -> Vec<Attempt>;
-        fn findings(query: Query<'_>) -> Vec<Finding>;
-        fn evaluations(run_id: i64, after: i64, limit: u32) -> Vec<Finding>;
+        fn findings(query: Query<'_>) -> Vec<TestedLaw>;
+        fn evaluations(run_id: i64, after: i64, limit: u32) -> Vec<TestedLaw>;
         fn tally(run: &RunRow) -> VerdictCounts;
     }
 }
@@ -104,7 +109,7 @@ mortal! {
 /// Runs until the store dies at this write. Whether it died.
 async fn run_mortal(store: &mut MemoryStore, left: usize, after: bool) -> bool {
     let mortal = Mortal { store, left, after };
-    let Ok(mut discovery) = open(mortal, quick(), &config(), Which::Latest).await else {
+    let Ok(mut discovery) = open(mortal, quick(), &config(), RunSelector::Latest).await else {
         return true;
     };
     match discovery
@@ -112,7 +117,7 @@ async fn run_mortal(store: &mut MemoryStore, left: usize, after: bool) -> bool {
         .await
     {
         Ok(ended) => {
-            assert_eq!(ended, Ended::Completed);
+            assert_eq!(ended, RunEnd::Completed);
             false
         }
         Err(Error::Store(StoreError::Full { .. })) => true,
@@ -169,16 +174,21 @@ async fn a_stop_at_any_event_is_marked_and_changes_nothing_in_the_end() {
     let whole = uninterrupted().await;
     for in_calls in [false, true] {
         for left in 0.. {
-            let mut discovery = open(MemoryStore::default(), quick(), &config(), Which::Latest)
-                .await
-                .unwrap();
+            let mut discovery = open(
+                MemoryStore::default(),
+                quick(),
+                &config(),
+                RunSelector::Latest,
+            )
+            .await
+            .unwrap();
             let mut stopper = Stopper { left, in_calls };
             let script = Scripted::mixed();
             let ended = discovery
                 .run_to(ITERATIONS, &script, &mut stopper)
                 .await
                 .unwrap();
-            if ended == Ended::Completed {
+            if ended == RunEnd::Completed {
                 assert!(left > 10);
                 break;
             }
@@ -186,7 +196,7 @@ async fn a_stop_at_any_event_is_marked_and_changes_nothing_in_the_end() {
             let last = discovery.store().iterations.last();
             assert!(last.is_none_or(|last| last.status != IterationStatus::Running));
             let store = discovery.store().clone();
-            let mut discovery = open(store, quick(), &config(), Which::Latest)
+            let mut discovery = open(store, quick(), &config(), RunSelector::Latest)
                 .await
                 .unwrap();
             discovery

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use popper_discovery::{LawStatus, LoopConfig, MemoryStore, Query, Store as _, Unobserved, Which};
+use popper_discovery::{
+    LawStatus, LoopConfig, MemoryStore, Query, RunSelector, Store as _, Unobserved,
+};
 use popper_harness::counterexample::{Counterexample, rederive};
 use popper_harness::decide::Verdict;
 use popper_harness::law::{Extensions, Law};
@@ -28,9 +30,14 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
         test: 1000,
         ..LoopConfig::default()
     };
-    let mut discovery = open(MemoryStore::default(), harness(), &config, Which::Latest)
-        .await
-        .unwrap();
+    let mut discovery = open(
+        MemoryStore::default(),
+        harness(),
+        &config,
+        RunSelector::Latest,
+    )
+    .await
+    .unwrap();
     discovery
         .run_to(1, &Scripted::all_at_once(), &mut Unobserved)
         .await
@@ -96,9 +103,14 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
 #[tokio::test]
 async fn every_proposal_is_kept_and_a_broken_one_says_why() {
     let config = LoopConfig::default();
-    let mut discovery = open(MemoryStore::default(), harness(), &config, Which::Latest)
-        .await
-        .unwrap();
+    let mut discovery = open(
+        MemoryStore::default(),
+        harness(),
+        &config,
+        RunSelector::Latest,
+    )
+    .await
+    .unwrap();
     discovery
         .run_to(3, &Scripted::mixed(), &mut Unobserved)
         .await

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
 use popper_discovery::{
-    Call, Candidate, Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunRow,
-    Snapshot, Step, Still, Unobserved, Which,
+    Candidate, Discovery, FixedClock, LoopConfig, MemoryStore, ModelCallRow, Proposal,
+    ProposeError, Proposer, RunRow, RunSelector, Snapshot, Step, Unobserved,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::Universe;
@@ -23,7 +23,7 @@ impl Proposer for Batches {
         &'a self,
         snapshot: &'a Snapshot,
         _: usize,
-        _: &'a [Call],
+        _: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let batch = self.0.get(snapshot.iteration as usize - 1).cloned();
         Box::pin(ready(Ok(Step::Proposed(batch.unwrap_or_default()))))
@@ -60,7 +60,7 @@ pub(crate) fn harness_for(universe: impl Universe) -> Harness {
 pub(crate) async fn run_in(
     store: MemoryStore,
     batches: Vec<Proposal>,
-    which: Which,
+    which: RunSelector,
 ) -> (MemoryStore, RunRow) {
     let kinetic = popper_harness::universe::KineticGrid;
     run_with(harness_for(kinetic), store, batches, which).await
@@ -70,13 +70,13 @@ pub(crate) async fn run_with(
     harness: Harness,
     store: MemoryStore,
     batches: Vec<Proposal>,
-    which: Which,
+    which: RunSelector,
 ) -> (MemoryStore, RunRow) {
     let config = LoopConfig {
         test: 1000,
         ..LoopConfig::default()
     };
-    let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
     let mut discovery = Discovery::open(store, harness, config, "batches", clock, which)
         .await
         .unwrap();

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use popper_discovery::{
-    Clock, Discovery, Error, Event, LawStatus, LoopConfig, MemoryStore, Observer, Query,
-    Store as _, Summary, Unobserved, Which,
+    Discovery, Error, Event, LawStatus, LoopConfig, MemoryStore, Observer, Query, RunClock,
+    RunSelector, Store as _, Summary, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
 
 use crate::scripted::{Scripted, moment, open, quick};
 
-async fn finished(which: Which, store: MemoryStore) -> Discovery<MemoryStore> {
+async fn finished(which: RunSelector, store: MemoryStore) -> Discovery<MemoryStore> {
     let config = LoopConfig::default();
     let mut discovery = open(store, quick(), &config, which).await.unwrap();
     discovery
@@ -26,18 +26,18 @@ async fn finished(which: Which, store: MemoryStore) -> Discovery<MemoryStore> {
 
 #[tokio::test]
 async fn a_run_that_is_complete_has_nothing_left_to_do() {
-    let mut first = finished(Which::Latest, MemoryStore::default()).await;
+    let mut first = finished(RunSelector::Latest, MemoryStore::default()).await;
     let rows = first.store().clone();
-    let mut again = finished(Which::Latest, rows.clone()).await;
+    let mut again = finished(RunSelector::Latest, rows.clone()).await;
     assert_eq!(*again.store(), rows);
 }
 
 #[tokio::test]
 async fn a_new_run_tests_nothing_that_is_known_and_knows_its_verdict() {
-    let mut first = finished(Which::Latest, MemoryStore::default()).await;
+    let mut first = finished(RunSelector::Latest, MemoryStore::default()).await;
     let old = first.run().clone();
     let verdicts = first.store().findings(Query::all(&old)).await.unwrap();
-    let mut second = finished(Which::New, first.store().clone()).await;
+    let mut second = finished(RunSelector::New, first.store().clone()).await;
     let new = second.run().clone();
     assert_ne!(old.id, new.id);
 
@@ -64,7 +64,7 @@ async fn a_new_run_tests_nothing_that_is_known_and_knows_its_verdict() {
     let found = second.store().findings(Query::all(&new)).await.unwrap();
     for old in verdicts {
         let same =
-            |new: &&popper_discovery::Finding| new.law.law_fingerprint == old.law.law_fingerprint;
+            |new: &&popper_discovery::TestedLaw| new.law.law_fingerprint == old.law.law_fingerprint;
         let new = found.iter().find(same).unwrap();
         assert_eq!(new.evaluation, old.evaluation);
     }
@@ -72,7 +72,7 @@ async fn a_new_run_tests_nothing_that_is_known_and_knows_its_verdict() {
 
 #[tokio::test]
 async fn a_retest_adds_exactly_one_row_with_the_next_seed() {
-    let mut discovery = finished(Which::Latest, MemoryStore::default()).await;
+    let mut discovery = finished(RunSelector::Latest, MemoryStore::default()).await;
     let run = discovery.run().clone();
     for status in [Status::Pass, Status::Fail] {
         let findings = discovery.store().findings(Query::all(&run)).await.unwrap();
@@ -105,10 +105,10 @@ async fn a_retest_adds_exactly_one_row_with_the_next_seed() {
 
 #[tokio::test]
 async fn another_universe_configuration_or_proposer_is_another_run() {
-    let mut first = finished(Which::Latest, MemoryStore::default()).await;
+    let mut first = finished(RunSelector::Latest, MemoryStore::default()).await;
     let (id, store) = (first.run().id, first.store().clone());
     let config = LoopConfig::default();
-    let clock = || Arc::new(popper_discovery::Still(moment()));
+    let clock = || Arc::new(popper_discovery::FixedClock(moment()));
     let wide = Config::default().exhaustive_n(7);
     let wide = Harness::new(KineticGrid, wide).unwrap();
     let random = Harness::new(
@@ -136,7 +136,7 @@ async fn another_universe_configuration_or_proposer_is_another_run() {
             config,
             proposer,
             clock(),
-            Which::Id(id),
+            RunSelector::Id(id),
         );
         match open.await {
             Err(Error::Differs {
@@ -152,14 +152,14 @@ async fn another_universe_configuration_or_proposer_is_another_run() {
             Ok(_) => panic!("{expected} went unnoticed"),
         }
     }
-    let missing = open(store, quick(), &config, Which::Id(99)).await;
+    let missing = open(store, quick(), &config, RunSelector::Id(99)).await;
     assert!(matches!(missing, Err(Error::NoRun { id: 99 })));
 }
 
 /// A clock on which every look takes a second.
 struct Hasty(AtomicU64);
 
-impl Clock for Hasty {
+impl RunClock for Hasty {
     fn now(&self) -> Timestamp {
         moment()
     }
@@ -177,9 +177,16 @@ async fn what_a_limit_on_time_cuts_is_stored_and_waits_for_the_next_attempt() {
     };
     let clock = Arc::new(Hasty(AtomicU64::new(0)));
     let store = MemoryStore::default();
-    let mut discovery = Discovery::open(store, quick(), config, Scripted::ID, clock, Which::Latest)
-        .await
-        .unwrap();
+    let mut discovery = Discovery::open(
+        store,
+        quick(),
+        config,
+        Scripted::ID,
+        clock,
+        RunSelector::Latest,
+    )
+    .await
+    .unwrap();
     discovery
         .run_to(2, &Scripted::mixed(), &mut Unobserved)
         .await
@@ -225,12 +232,16 @@ async fn what_another_run_decided_meanwhile_is_taken_over() {
     let config = LoopConfig::default();
     let script = Scripted::mixed();
     let store = MemoryStore::default();
-    let mut first = open(store, quick(), &config, Which::Latest).await.unwrap();
+    let mut first = open(store, quick(), &config, RunSelector::Latest)
+        .await
+        .unwrap();
     first.run_to(3, &script, &mut StopAfter(4)).await.unwrap();
     let id = first.run().id;
-    let mut second = finished(Which::New, first.store().clone()).await;
+    let mut second = finished(RunSelector::New, first.store().clone()).await;
     let store = second.store().clone();
-    let mut first = open(store, quick(), &config, Which::Id(id)).await.unwrap();
+    let mut first = open(store, quick(), &config, RunSelector::Id(id))
+        .await
+        .unwrap();
     first.run_to(3, &script, &mut Unobserved).await.unwrap();
     let store = first.store();
     let mut decided = std::collections::BTreeSet::new();
@@ -251,7 +262,7 @@ async fn a_retest_finds_a_seed_that_is_free_also_at_the_end_of_the_numbers() {
     let harness = Harness::new(KineticGrid, config).unwrap();
     let loop_config = LoopConfig::default();
     let store = MemoryStore::default();
-    let mut discovery = open(store, harness, &loop_config, Which::Latest)
+    let mut discovery = open(store, harness, &loop_config, RunSelector::Latest)
         .await
         .unwrap();
     discovery

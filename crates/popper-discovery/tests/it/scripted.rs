@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use popper_discovery::{
-    Call, Candidate, Discovery, Error, LoopConfig, Proposal, ProposeError, Proposer, Snapshot,
-    Step, Still, Store, Which,
+    Candidate, Discovery, Error, FixedClock, LoopConfig, ModelCallRow, Proposal, ProposeError,
+    Proposer, RunSelector, Snapshot, Step, Store,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
@@ -74,11 +74,11 @@ impl Proposer for Scripted {
         &'a self,
         snapshot: &'a Snapshot,
         _: usize,
-        calls: &'a [Call],
+        calls: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let prompt = serde_json::to_string(snapshot).unwrap();
         let step = if calls.is_empty() {
-            Step::Called(Box::new(Call {
+            Step::Called(Box::new(ModelCallRow {
                 model_id: Self::ID.into(),
                 prompt_hash: format!("{:064x}", prompt.len()),
                 request_json: prompt,
@@ -121,8 +121,8 @@ pub async fn open<S: Store>(
     store: S,
     harness: Harness,
     config: &LoopConfig,
-    which: Which,
+    which: RunSelector,
 ) -> Result<Discovery<S>, Error> {
-    let clock = Arc::new(Still(moment()));
+    let clock = Arc::new(FixedClock(moment()));
     Discovery::open(store, harness, config.clone(), Scripted::ID, clock, which).await
 }

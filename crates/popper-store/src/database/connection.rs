@@ -9,7 +9,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, Sq
 use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
 
 use super::schema::{self, SchemaContent};
-use crate::location::{Place, beside, lock};
+use crate::location::{DatabaseLocation, beside, lock};
 
 /// How long another program that holds `SQLite`'s own lock is waited for.
 const BUSY: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ pub struct Database {
     /// Whether a transaction was begun and not seen to end.
     suspect: bool,
     options: SqliteConnectOptions,
-    place: Place,
+    place: DatabaseLocation,
     /// Given back last.
     _lock: Option<Lock>,
 }
@@ -74,7 +74,7 @@ pub struct Database {
 pub(crate) struct WriteTransaction<'a> {
     pub(crate) tx: Transaction<'a, Sqlite>,
     suspect: &'a mut bool,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a DatabaseLocation,
 }
 
 impl WriteTransaction<'_> {
@@ -113,7 +113,7 @@ impl Database {
         access: Access,
         tuning: Tuning,
     ) -> Result<Self, StoreError> {
-        let named = Place::new(path);
+        let named = DatabaseLocation::new(path);
         let path = find(path, access, &named)?;
         let place = named;
         if let Ok(file) = path.metadata() {
@@ -166,7 +166,7 @@ impl Database {
     /// A connection without an open transaction.
     pub(crate) async fn connection(
         &mut self,
-    ) -> Result<(&mut SqliteConnection, &Place), StoreError> {
+    ) -> Result<(&mut SqliteConnection, &DatabaseLocation), StoreError> {
         if self.suspect
             && let Some(conn) = self.conn.take()
         {
@@ -214,7 +214,7 @@ impl Database {
 }
 
 /// The file itself: two names of one file must find one lock.
-fn find(path: &Path, access: Access, place: &Place) -> Result<PathBuf, StoreError> {
+fn find(path: &Path, access: Access, place: &DatabaseLocation) -> Result<PathBuf, StoreError> {
     match path.canonicalize() {
         Ok(path) if path.is_dir() => Err(place.corrupt("a folder")),
         Ok(path) => Ok(path),
@@ -246,7 +246,7 @@ fn common(path: &Path) -> SqliteConnectOptions {
 /// Reads, and makes nothing.
 async fn connect_to_read(
     path: &Path,
-    place: &Place,
+    place: &DatabaseLocation,
 ) -> Result<(SqliteConnection, SqliteConnectOptions), StoreError> {
     let options = common(path).read_only(true);
     let connected = match options.connect().await {
@@ -274,7 +274,11 @@ async fn connect_to_read(
 
 /// Sees whether the file ends within its last page, which `SQLite` does not ask. Anything else that is damaged is met when it is
 /// read: to look for it here would take as long as reading the whole file.
-async fn whole(conn: &mut SqliteConnection, path: &Path, place: &Place) -> Result<(), StoreError> {
+async fn whole(
+    conn: &mut SqliteConnection,
+    path: &Path,
+    place: &DatabaseLocation,
+) -> Result<(), StoreError> {
     let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
     let expected: i64 = sqlx::query_scalar(size)
         .fetch_one(conn)
@@ -304,7 +308,7 @@ fn writer(path: &Path, tuning: Tuning) -> SqliteConnectOptions {
 }
 
 /// Makes the tables in an empty file, all of them or none.
-async fn settle(conn: &mut SqliteConnection, place: &Place) -> Result<(), StoreError> {
+async fn settle(conn: &mut SqliteConnection, place: &DatabaseLocation) -> Result<(), StoreError> {
     let fault = |error| place.sql(error);
     let mut tx = conn.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
     if schema::inspect(&mut tx, place).await? == SchemaContent::Empty {

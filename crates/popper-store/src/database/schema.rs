@@ -8,7 +8,7 @@ use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::SqliteConnection;
 
-use crate::location::Place;
+use crate::location::DatabaseLocation;
 
 /// The newest schema that this program knows.
 pub(crate) const KNOWN: i64 = 1;
@@ -61,7 +61,7 @@ fn made() -> Vec<String> {
 /// Looks into a file. Refuses what is not ours, or newer.
 pub(crate) async fn inspect(
     conn: &mut SqliteConnection,
-    place: &Place,
+    place: &DatabaseLocation,
 ) -> Result<SchemaContent, StoreError> {
     let fault = |error| place.sql(error);
     let found = objects(conn).await.map_err(fault)?;
@@ -106,7 +106,10 @@ pub(crate) async fn inspect(
 }
 
 /// Makes the tables.
-pub(crate) async fn migrate(conn: &mut SqliteConnection, place: &Place) -> Result<(), StoreError> {
+pub(crate) async fn migrate(
+    conn: &mut SqliteConnection,
+    place: &DatabaseLocation,
+) -> Result<(), StoreError> {
     migrator()
         .run_direct(None, conn, false)
         .await

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use durable::{Disk, Lock, LockError};
 use popper_discovery::StoreError;
 
-use super::Place;
+use super::DatabaseLocation;
 
 /// Takes the lock on the file `NAME.lock` next to the database, or says at once that another process has it.
 ///
 /// It is never taken on the database itself: closing any descriptor of that file drops the locks of `SQLite`.
-pub(crate) fn lock(database: &Path, place: &Place) -> Result<Lock, StoreError> {
+pub(crate) fn lock(database: &Path, place: &DatabaseLocation) -> Result<Lock, StoreError> {
     let lock = Disk::default().lock(&beside(database, ".lock"));
     lock.map_err(|error| match error {
         LockError::Held { .. } => place.locked(),

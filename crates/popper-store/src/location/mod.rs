@@ -29,9 +29,9 @@ mod code {
 
 /// A file, for messages.
 #[derive(Debug, Clone)]
-pub(crate) struct Place(String);
+pub(crate) struct DatabaseLocation(String);
 
-impl Place {
+impl DatabaseLocation {
     pub(crate) fn new(path: &Path) -> Self {
         Self(path.display().to_string())
     }

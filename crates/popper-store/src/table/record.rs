@@ -4,8 +4,8 @@
 
 use jiff::Timestamp;
 use popper_discovery::{
-    Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
-    LawRow, LawStatus, RunRow, StoreError,
+    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
+    LawStatus, ModelCallRow, RunRow, StoreError,
 };
 use popper_harness::decide::Status;
 use sqlx::Sqlite;
@@ -448,7 +448,7 @@ impl Record for CallRow {
             iteration_id: fields.get()?,
             turn: fields.small()?,
             created_at: fields.time()?,
-            call: Call {
+            call: ModelCallRow {
                 model_id: fields.get()?,
                 prompt_hash: fields.get()?,
                 request_json: fields.get()?,

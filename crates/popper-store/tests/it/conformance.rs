@@ -1,9 +1,9 @@
 //! The database remembers what its twin in memory remembers, row by row, and answers as it does.
 
 use popper_discovery::{
-    CounterexampleRow, Decision, Discovery, Ended, EvaluationRow, Event, Finding, LawRow,
-    LawStatus, LoopConfig, Mark, MemoryStore, Observer, Query, RunRow, Store, Unobserved,
-    VerdictKey, Which,
+    CounterexampleRow, DecisionRow, Discovery, EvaluationRow, Event, LawRow, LawStatus, LoopConfig,
+    Mark, MemoryStore, Observer, Query, RunEnd, RunRow, RunSelector, Store, TestedLaw, Unobserved,
+    VerdictKey,
 };
 use popper_harness::decide::{Config, Status};
 use popper_store::{Access, Database};
@@ -98,27 +98,33 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
 async fn life<S: Store>(store: S) -> (S, Vec<Value>) {
     let proposer = run::Scripted(run::laws(), " with a NUL \0 and a quote '");
     let mut said = Vec::new();
-    let mut first = run::open(store, 0, config(), Which::Latest).await;
+    let mut first = run::open(store, 0, config(), RunSelector::Latest).await;
     let ended = first
         .run_to(2, &proposer, &mut StopAfter(10))
         .await
         .unwrap();
-    assert_eq!(ended, Ended::Stopped);
+    assert_eq!(ended, RunEnd::Stopped);
     said.push(answers(&mut first).await);
     let ended = first.run_to(2, &proposer, &mut Unobserved).await.unwrap();
-    assert_eq!(ended, Ended::Completed);
+    assert_eq!(ended, RunEnd::Completed);
     let run = first.run().clone();
     let findings = first.store().findings(Query::all(&run)).await.unwrap();
     let law = findings[0].law.law_fingerprint.clone();
     first.retest(&law).await.unwrap();
     said.push(answers(&mut first).await);
 
-    let mut second = run::open(first.into_store(), 0, config(), Which::New).await;
+    let mut second = run::open(first.into_store(), 0, config(), RunSelector::New).await;
     second.run_to(2, &proposer, &mut Unobserved).await.unwrap();
     said.push(answers(&mut second).await);
 
     let rest = run::Scripted(run::laws().split_off(26), "");
-    let mut far = run::open(second.into_store(), u64::MAX - 1, config(), Which::New).await;
+    let mut far = run::open(
+        second.into_store(),
+        u64::MAX - 1,
+        config(),
+        RunSelector::New,
+    )
+    .await;
     far.run_to(1, &rest, &mut Unobserved).await.unwrap();
     said.push(answers(&mut far).await);
     let law = {
@@ -136,13 +142,13 @@ async fn life<S: Store>(store: S) -> (S, Vec<Value>) {
 
     let (store, more) = by_hand(far.into_store(), &run).await;
     said.extend(more);
-    let mut first = run::open(store, 0, config(), Which::Id(run.id)).await;
+    let mut first = run::open(store, 0, config(), RunSelector::Id(run.id)).await;
     said.push(answers(&mut first).await);
     (first.into_store(), said)
 }
 
 /// A decision on a law, shaped after a stored one.
-fn decision(like: &Finding, law: &LawRow, seed: u64, status: Status) -> Decision {
+fn decision(like: &TestedLaw, law: &LawRow, seed: u64, status: Status) -> DecisionRow {
     let mut evaluation = EvaluationRow {
         id: 0,
         run_id: law.run_id,
@@ -162,7 +168,7 @@ fn decision(like: &Finding, law: &LawRow, seed: u64, status: Status) -> Decision
         t: u64::MAX,
         ..like.counterexample.clone().unwrap()
     });
-    Decision {
+    DecisionRow {
         law_status: LawStatus::Tested,
         key: Some(VerdictKey {
             law_fingerprint: law.law_fingerprint.clone(),
@@ -187,18 +193,18 @@ async fn by_hand<S: Store>(mut store: S, run: &RunRow) -> (S, Vec<Value>) {
     let like = store.findings(refuted).await.unwrap().remove(0);
     let all = [LawStatus::Tested, LawStatus::Proposed, LawStatus::Queued];
     let laws = store.laws_by_status(run.id, &all, None).await.unwrap();
-    let cut = Decision {
+    let cut = DecisionRow {
         law_status: LawStatus::Queued,
         key: None,
         ..decision(&like, &laws[0], 1000, Status::Unknown)
     };
     let make = |law: usize, seed, status| decision(&like, &laws[law], seed, status);
     let (pass, fail, unknown) = (Status::Pass, Status::Fail, Status::Unknown);
-    let contradiction = Decision {
+    let contradiction = DecisionRow {
         verdict_digest: "another".into(),
         ..make(1, 1001, unknown)
     };
-    let groups: Vec<Vec<Decision>> = vec![
+    let groups: Vec<Vec<DecisionRow>> = vec![
         vec![],
         vec![cut.clone()],
         vec![cut.clone()],

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use popper_discovery::{Candidate, LoopConfig, Unobserved, Which};
+use popper_discovery::{Candidate, LoopConfig, RunSelector, Unobserved};
 use popper_harness::counterexample::{Counterexample, rederive};
 use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
@@ -37,7 +37,7 @@ async fn real_run(path: &Path) {
     let laws: Vec<Value> = serde_json::from_str(blocks(&guide, "json")[0]).unwrap();
     let proposer = run::Scripted(laws.into_iter().map(Candidate::new).collect(), "");
     let database = made::write(path).await;
-    let mut discovery = run::open(database, 0, LoopConfig::default(), Which::New).await;
+    let mut discovery = run::open(database, 0, LoopConfig::default(), RunSelector::New).await;
     discovery
         .run_to(1, &proposer, &mut Unobserved)
         .await

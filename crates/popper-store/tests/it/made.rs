@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use popper_discovery::{
-    CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Iteration, IterationPlan,
+    CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration, IterationPlan,
     IterationStatus, LawRow, LawStatus, RunRow, Store, VerdictKey,
 };
 use popper_harness::decide::Status;
@@ -74,7 +74,7 @@ pub fn law(run_id: i64, created_iteration_id: i64, name: &str) -> LawRow {
     }
 }
 
-pub fn decision(law: &LawRow, seed: u64, status: Status) -> Decision {
+pub fn decision(law: &LawRow, seed: u64, status: Status) -> DecisionRow {
     let verdict_digest = format!("digest of {} {seed}", law.law_id);
     let evaluation = EvaluationRow {
         id: 0,
@@ -107,7 +107,7 @@ pub fn decision(law: &LawRow, seed: u64, status: Status) -> Decision {
         minimized: true,
         created_at: time(),
     });
-    Decision {
+    DecisionRow {
         evaluation,
         counterexample,
         law_status: LawStatus::Tested,
@@ -150,7 +150,7 @@ pub async fn queue(database: &mut Database, laws: usize) -> Vec<LawRow> {
 }
 
 /// The decisions on laws, every third one a refutation.
-pub fn decisions(laws: &[LawRow]) -> Vec<Decision> {
+pub fn decisions(laws: &[LawRow]) -> Vec<DecisionRow> {
     let status = |index: usize| [Status::Fail, Status::Pass, Status::Unknown][index % 3];
     laws.iter()
         .enumerate()

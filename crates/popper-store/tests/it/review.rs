@@ -1,6 +1,6 @@
 //! Faults that a review found.
 
-use popper_discovery::{Call, CallRow, Store as _};
+use popper_discovery::{CallRow, ModelCallRow, Store as _};
 
 use crate::made;
 
@@ -19,7 +19,7 @@ async fn the_log_stays_within_16_mib_while_a_run_works() {
             iteration_id: 1,
             turn,
             created_at: made::time(),
-            call: Call {
+            call: ModelCallRow {
                 model_id: "a model".into(),
                 prompt_hash: "hash".into(),
                 request_json: "q".repeat(500_000),

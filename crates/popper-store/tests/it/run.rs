@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use popper_discovery::{
-    Call, Candidate, Clock, Discovery, LoopConfig, Proposal, ProposeError, Proposer, Snapshot,
-    Step, Store, Which,
+    Candidate, Discovery, LoopConfig, ModelCallRow, Proposal, ProposeError, Proposer, RunClock,
+    RunSelector, Snapshot, Step, Store,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
@@ -60,10 +60,10 @@ impl Proposer for Scripted {
         &'a self,
         snapshot: &'a Snapshot,
         k: usize,
-        calls: &'a [Call],
+        calls: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let step = if calls.len() < 2 {
-            Step::Called(Box::new(Call {
+            Step::Called(Box::new(ModelCallRow {
                 model_id: "a model".into(),
                 prompt_hash: format!("prompt {}", snapshot.iteration),
                 request_json: serde_json::to_string(snapshot).unwrap(),
@@ -91,7 +91,7 @@ pub struct Ticking {
     elapsed: AtomicU64,
 }
 
-impl Clock for Ticking {
+impl RunClock for Ticking {
     fn now(&self) -> Timestamp {
         let first: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
         first + Duration::from_millis(self.now.fetch_add(1, Ordering::Relaxed))
@@ -108,7 +108,12 @@ pub fn harness(seed: u64) -> Harness {
 }
 
 /// Opens a run of the scripted proposer.
-pub async fn open<S: Store>(store: S, seed: u64, config: LoopConfig, which: Which) -> Discovery<S> {
+pub async fn open<S: Store>(
+    store: S,
+    seed: u64,
+    config: LoopConfig,
+    which: RunSelector,
+) -> Discovery<S> {
     let clock = Arc::new(Ticking::default());
     Discovery::open(store, harness(seed), config, Scripted::ID, clock, which)
         .await

@@ -1,6 +1,6 @@
 //! Values from one end of their range to the other, and texts that nobody expects.
 
-use popper_discovery::{Call, CallRow, LawStatus, Query, RunRow, Store as _};
+use popper_discovery::{CallRow, LawStatus, ModelCallRow, Query, RunRow, Store as _};
 use popper_harness::decide::Status;
 use popper_store::{Access, Database};
 
@@ -34,7 +34,7 @@ async fn every_text_comes_back_as_it_was() {
             iteration_id: 1,
             turn: turn as u32,
             created_at: made::time(),
-            call: Call {
+            call: ModelCallRow {
                 model_id: text.chars().take(50).collect(),
                 prompt_hash: "hash".into(),
                 request_json: text.clone(),

@@ -8,8 +8,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use popper_discovery::{
-    Accepted, Capabilities, Contract, Discovery, EnumerativeProposer, Falsified, LoopConfig,
-    MemoryStore, Query, Snapshot, Specimen, Still, Store as _, Totals, Unobserved, Which,
+    Accepted, Capabilities, Discovery, EnumerativeProposer, FailureExample, Falsified, FixedClock,
+    LoopConfig, MemoryStore, Query, RunSelector, Snapshot, Store as _, Totals, UniverseContract,
+    Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};
@@ -39,7 +40,7 @@ struct Story {
 fn empty(harness: &Harness) -> Snapshot {
     Snapshot {
         iteration: 1,
-        contract: Contract::of(harness.universe()),
+        contract: UniverseContract::of(harness.universe()),
         capabilities: Capabilities::of(harness),
         accepted: Vec::new(),
         falsified: Vec::new(),
@@ -120,7 +121,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
             keep(&mut snapshot.accepted, accepted, 30);
         }
         (Status::Fail, Some(package)) => {
-            let specimen = Specimen {
+            let specimen = FailureExample {
                 template: law.template().name().into(),
                 initial_state: package.initial_state.clone(),
                 t_fail: package.t_fail,
@@ -148,14 +149,14 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
 /// The verdicts of a run of the whole loop with its defaults.
 async fn whole_loop(universe: impl Universe, seed: u64) -> Vec<(Law, Status)> {
     let harness = Harness::new(universe, Config::default()).unwrap();
-    let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
     let mut discovery = Discovery::open(
         MemoryStore::default(),
         harness,
         LoopConfig::default(),
         EnumerativeProposer::ID,
         clock,
-        Which::Latest,
+        RunSelector::Latest,
     )
     .await
     .unwrap();

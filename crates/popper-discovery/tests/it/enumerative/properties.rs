@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use popper_discovery::{EnumerativeProposer, Snapshot, Specimen};
+use popper_discovery::{EnumerativeProposer, FailureExample, Snapshot};
 use popper_harness::decide::{Harness, Status};
 use popper_harness::law::{Extensions, Law, Program};
 use popper_harness::law::{holds, observe};
@@ -13,7 +13,7 @@ use super::{Order, empty, fixture, hasty, read, story, whole_loop};
 
 /// Whether one state of an excerpt, or two that follow each other, break a law that has no precondition. Written anew from the
 /// meaning of the templates, for claims about single states and steps.
-fn broken(law: &Law, specimen: &Specimen, universe: &Tabulated) -> bool {
+fn broken(law: &Law, specimen: &FailureExample, universe: &Tabulated) -> bool {
     use popper_harness::law::syntax::Time;
     let Ok(program) = Program::compile(law, universe) else {
         return false;

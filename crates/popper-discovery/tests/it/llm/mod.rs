@@ -13,8 +13,8 @@ use llm_client::provider::{HttpRequest, HttpResponse};
 use llm_client::{Anthropic, Auth, Client, ClientBuilder, Endpoint, Error, RetryPolicy};
 use popper_discovery::llm::SymbolMask;
 use popper_discovery::{
-    Capabilities, Contract, Discovery, LlmOptions, LlmProposer, LoopConfig, MemoryStore, Snapshot,
-    Still, Totals, Which,
+    Capabilities, Discovery, FixedClock, LlmOptions, LlmProposer, LoopConfig, MemoryStore,
+    RunSelector, Snapshot, Totals, UniverseContract,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::{KineticGrid, Tabulated, Universe};
@@ -114,16 +114,16 @@ pub fn harness() -> Harness {
 }
 
 pub async fn open(store: MemoryStore, config: LoopConfig) -> Discovery<MemoryStore> {
-    let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
     let model = LlmProposer::DEFAULT_MODEL;
-    Discovery::open(store, harness(), config, model, clock, Which::Latest)
+    Discovery::open(store, harness(), config, model, clock, RunSelector::Latest)
         .await
         .unwrap()
 }
 
 /// The first snapshot of a run.
 pub fn beginning(universe: impl Universe, extensions: &[&str]) -> Snapshot {
-    let contract = Contract::of(&Tabulated::of(&universe).unwrap());
+    let contract = UniverseContract::of(&Tabulated::of(&universe).unwrap());
     let config = Config::default().extensions(extensions.iter().map(ToString::to_string).collect());
     let harness = Harness::new(universe, config).unwrap();
     Snapshot {

@@ -3,8 +3,8 @@
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use llm_client::{Budget, Client, Error as ClientError, ErrorKind};
 use popper_discovery::{
-    Ended, Error, Event, IterationStatus, LlmOptions, LlmProposer, LoopConfig, MemoryStore,
-    Observer, ProposeError, Unobserved,
+    Error, Event, IterationStatus, LlmOptions, LlmProposer, LoopConfig, MemoryStore, Observer,
+    ProposeError, RunEnd, Unobserved,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ async fn uninterrupted() -> (MemoryStore, Vec<Value>) {
         .run_to(3, &proposer, &mut Unobserved)
         .await
         .unwrap();
-    assert_eq!(ended, Ended::Completed);
+    assert_eq!(ended, RunEnd::Completed);
     (discovery.store().clone(), model.bodies())
 }
 
@@ -102,7 +102,7 @@ async fn a_stop_while_the_model_thinks_gives_the_answer_up() {
     let mut discovery = open(MemoryStore::default(), LoopConfig::default()).await;
     let proposer = model.proposer(LlmOptions::default());
     let ended = discovery.run_to(3, &proposer, &mut Stops).await.unwrap();
-    assert_eq!((ended, model.transport.running()), (Ended::Stopped, 0));
+    assert_eq!((ended, model.transport.running()), (RunEnd::Stopped, 0));
     let store = discovery.store().clone();
     assert_eq!(store.iterations[0].status, IterationStatus::Aborted);
     assert!(store.calls.is_empty());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use popper_discovery::{
-    Discovery, LoopConfig, MemoryStore, Proposal, Still, Summary, Unobserved, Which,
+    Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, RunSelector, Summary, Unobserved,
 };
 
 use crate::run::{Batches, batch, invariant};
@@ -14,8 +14,15 @@ async fn open(store: MemoryStore) -> Discovery<MemoryStore> {
         test: 1,
         ..LoopConfig::default()
     };
-    let clock = Arc::new(Still(moment()));
-    let open = Discovery::open(store, quick(), config, "batches", clock, Which::Latest);
+    let clock = Arc::new(FixedClock(moment()));
+    let open = Discovery::open(
+        store,
+        quick(),
+        config,
+        "batches",
+        clock,
+        RunSelector::Latest,
+    );
     open.await.unwrap()
 }
 

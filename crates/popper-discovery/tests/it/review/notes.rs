@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use popper_discovery::{
-    Discovery, LawStatus, LoopConfig, MemoryStore, Query, Still, Store as _, Unobserved, Which,
+    Discovery, FixedClock, LawStatus, LoopConfig, MemoryStore, Query, RunSelector, Store as _,
+    Unobserved,
 };
 use popper_harness::law::{Extensions, Law};
 use serde_json::{Value, json};
@@ -19,9 +20,9 @@ fn laws() -> [Value; 2] {
 }
 
 async fn run(laws: impl IntoIterator<Item = Value>) -> Discovery<MemoryStore> {
-    let clock = Arc::new(Still(moment()));
+    let clock = Arc::new(FixedClock(moment()));
     let config = LoopConfig::default();
-    let (store, which) = (MemoryStore::default(), Which::Latest);
+    let (store, which) = (MemoryStore::default(), RunSelector::Latest);
     let open = Discovery::open(store, quick(), config, "batches", clock, which);
     let mut discovery = open.await.unwrap();
     let proposer = Batches(vec![batch(laws)]);

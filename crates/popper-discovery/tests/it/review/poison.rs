@@ -1,8 +1,8 @@
 //! A law that cannot be read again costs one row, not the run.
 
 use popper_discovery::{
-    Ended, Event, LawRow, LawStatus, LoopConfig, MemoryStore, Observer, Proposal, Summary,
-    Unobserved, Which,
+    Event, LawRow, LawStatus, LoopConfig, MemoryStore, Observer, Proposal, RunEnd, RunSelector,
+    Summary, Unobserved,
 };
 use serde_json::{Value, json};
 
@@ -86,14 +86,14 @@ async fn what_is_taken_in_is_read_again_whatever_its_depth() {
         quick(),
         config,
         "batches",
-        std::sync::Arc::new(popper_discovery::Still(moment())),
-        Which::Latest,
+        std::sync::Arc::new(popper_discovery::FixedClock(moment())),
+        RunSelector::Latest,
     )
     .await
     .unwrap();
     let mut watcher = Watcher::new(usize::MAX);
     let ended = discovery.run_to(2, &Batches(proposals), &mut watcher).await;
-    assert_eq!(ended.unwrap(), Ended::Completed);
+    assert_eq!(ended.unwrap(), RunEnd::Completed);
     assert_eq!(watcher.unreadable, Vec::<String>::new());
     let rows = &discovery.store().laws;
     assert!((10..=claims.len()).contains(&rows.len()), "{}", rows.len());
@@ -120,10 +120,12 @@ async fn a_stored_row_that_cannot_be_read_is_skipped_and_rejected() {
     };
     let script = Scripted::mixed();
     let store = MemoryStore::default();
-    let mut discovery = open(store, quick(), &config, Which::Latest).await.unwrap();
+    let mut discovery = open(store, quick(), &config, RunSelector::Latest)
+        .await
+        .unwrap();
     // In the middle of the tests: some laws are tested, some queued, some wait.
     let stopped = discovery.run_to(3, &script, &mut Watcher::new(2)).await;
-    assert_eq!(stopped.unwrap(), Ended::Stopped);
+    assert_eq!(stopped.unwrap(), RunEnd::Stopped);
     let mut store = std::mem::take(discovery.store());
     let nested = format!("{}true{}", "[".repeat(100), "]".repeat(100));
     let mut poisoned = Vec::new();
@@ -136,10 +138,12 @@ async fn a_stored_row_that_cannot_be_read_is_skipped_and_rejected() {
         row.normalized_json = poison.to_owned();
         poisoned.push((row.id, row.law_id.clone()));
     }
-    let mut discovery = open(store, quick(), &config, Which::Latest).await.unwrap();
+    let mut discovery = open(store, quick(), &config, RunSelector::Latest)
+        .await
+        .unwrap();
     let mut watcher = Watcher::new(usize::MAX);
     let ended = discovery.run_to(3, &script, &mut watcher).await.unwrap();
-    assert_eq!(ended, Ended::Completed);
+    assert_eq!(ended, RunEnd::Completed);
     // One warning each.
     watcher.unreadable.sort();
     let mut names: Vec<String> = poisoned.iter().map(|(_, name)| name.clone()).collect();
@@ -183,13 +187,20 @@ async fn a_law_next_to_a_poisoned_one_is_tested() {
             test: 1,
             ..LoopConfig::default()
         };
-        let clock = std::sync::Arc::new(popper_discovery::Still(moment()));
-        popper_discovery::Discovery::open(store, quick(), config, "batches", clock, Which::Latest)
+        let clock = std::sync::Arc::new(popper_discovery::FixedClock(moment()));
+        popper_discovery::Discovery::open(
+            store,
+            quick(),
+            config,
+            "batches",
+            clock,
+            RunSelector::Latest,
+        )
     };
     let run = |poison: bool| async move {
         let mut discovery = open(MemoryStore::default()).await.unwrap();
         let ended = discovery.run_to(1, &proposer(), &mut Unobserved).await;
-        assert_eq!(ended.unwrap(), Ended::Completed);
+        assert_eq!(ended.unwrap(), RunEnd::Completed);
         let mut store = discovery.into_store();
         if poison {
             let waiting = store.laws.iter_mut().find(is(LawStatus::Proposed)).unwrap();
@@ -197,7 +208,7 @@ async fn a_law_next_to_a_poisoned_one_is_tested() {
         }
         let mut discovery = open(store).await.unwrap();
         let ended = discovery.run_to(2, &proposer(), &mut Unobserved).await;
-        assert_eq!(ended.unwrap(), Ended::Completed);
+        assert_eq!(ended.unwrap(), RunEnd::Completed);
         discovery.into_store().evaluations.len()
     };
     assert_eq!((run(false).await, run(true).await), (2, 1));

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use popper_discovery::{
-    Clock, Discovery, LawStatus, LoopConfig, MemoryStore, Proposal, Store as _, Summary,
-    Unobserved, Which,
+    Discovery, LawStatus, LoopConfig, MemoryStore, Proposal, RunClock, RunSelector, Store as _,
+    Summary, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -21,7 +21,7 @@ struct Jump {
     at: u64,
 }
 
-impl Clock for Jump {
+impl RunClock for Jump {
     fn now(&self) -> Timestamp {
         moment()
     }
@@ -47,7 +47,7 @@ async fn run(at: u64) -> (Discovery<MemoryStore>, u64) {
         looks: AtomicU64::new(0),
         at,
     });
-    let (store, which) = (MemoryStore::default(), Which::Latest);
+    let (store, which) = (MemoryStore::default(), RunSelector::Latest);
     let discovery = Discovery::open(store, harness, config, "batches", clock.clone(), which);
     let mut discovery = discovery.await.unwrap();
     let mut law = invariant("six", "count('X')");

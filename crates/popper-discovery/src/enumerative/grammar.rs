@@ -8,10 +8,10 @@ use popper_harness::universe::Symbol;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
-use super::additive::{Changes, Patterns, combinations, counted};
+use super::additive::{PatternBasis, PatternDeltas, combinations, counted};
 use super::draft::{LawDraft, next, now, start};
 use super::observations::ObservationMatrix;
-use crate::snapshot::Contract;
+use crate::snapshot::UniverseContract;
 
 /// Drafts as they are asked for.
 pub(super) type Stream<'a> = Box<dyn Iterator<Item = LawDraft> + 'a>;
@@ -24,8 +24,8 @@ const LARGEST: i64 = 8;
 const FAR: i64 = 1000;
 
 /// What there is to speak of, in an order that the seed chooses.
-pub(super) struct Walk<'a> {
-    contract: &'a Contract,
+pub(super) struct GrammarEnumerator<'a> {
+    contract: &'a UniverseContract,
     evidence: &'a ObservationMatrix,
     /// The symbols but the background.
     foreground: Vec<Symbol>,
@@ -67,8 +67,12 @@ pub(super) fn in_turn<'a>(streams: Vec<Stream<'a>>) -> Stream<'a> {
     }))
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(contract: &'a Contract, evidence: &'a ObservationMatrix, seed: u64) -> Self {
+impl<'a> GrammarEnumerator<'a> {
+    pub(super) fn new(
+        contract: &'a UniverseContract,
+        evidence: &'a ObservationMatrix,
+        seed: u64,
+    ) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut foreground: Vec<Symbol> = (1..contract.symbols.len() as Symbol).collect();
         shuffle(&mut foreground, &mut rng);
@@ -127,15 +131,15 @@ impl<'a> Walk<'a> {
 
     /// Patterns of a width, and what no step seen so far has changed of their counts; computed when it is asked for, since wide
     /// ones take time.
-    fn spaces(&'a self, width: usize) -> impl Iterator<Item = (Patterns, Vec<Vec<i64>>)> + 'a {
+    fn spaces(&'a self, width: usize) -> impl Iterator<Item = (PatternBasis, Vec<Vec<i64>>)> + 'a {
         iter::once(()).filter_map(move |()| {
-            let patterns = Patterns::new(&self.foreground, width)?;
-            let basis = Changes::of(&patterns, self.evidence).conserved(patterns.len());
+            let patterns = PatternBasis::new(&self.foreground, width)?;
+            let basis = PatternDeltas::of(&patterns, self.evidence).conserved(patterns.len());
             Some((patterns, basis))
         })
     }
 
-    fn sums(&self, patterns: &Patterns, vectors: &[Vec<i64>]) -> Vec<LawDraft> {
+    fn sums(&self, patterns: &PatternBasis, vectors: &[Vec<i64>]) -> Vec<LawDraft> {
         let vectors = vectors
             .iter()
             .filter(|vector| vector.iter().any(|&entry| entry != 0));
