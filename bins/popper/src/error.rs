@@ -7,7 +7,7 @@ use popper_harness::law::Ambiguity;
 /// The most characters of a line that are shown on either side of a mark.
 const CONTEXT: usize = 60;
 
-/// What is wrong with an input or an output. Every message names what it is about.
+/// An error of an input or an output. Every message names the input or output.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,4 @@
-//! Expected verdicts, and how real ones differ from them.
+//! Expected verdicts, and the differences of real ones from them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::input::Text;
 use bin_support::escape;
 
-/// What is expected of each law, by `law_id`.
+/// The expectations by `law_id`.
 pub struct Expectations(HashMap<String, Expectation>);
 
 #[derive(Deserialize)]
@@ -23,20 +23,20 @@ struct File {
     expected: Vec<Value>,
 }
 
-/// What is expected of one law; an absent key is not compared.
+/// The expectation of one law; an absent key is not compared.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expectation {
     law_id: String,
     status: Status,
     reason_code: Option<UnknownReason>,
-    /// A floor.
+    /// The weakest strength that is accepted.
     strength: Option<Strength>,
     /// The number of cells of the counterexample.
     smallest_n: Option<usize>,
-    /// Its cells that are not the first symbol.
+    /// The number of its cells that are not the first symbol.
     fewest_movers_at_smallest_n: Option<usize>,
-    /// For the reader of the file.
+    /// A comment for the reader of the file.
     #[serde(rename = "note")]
     _note: Option<String>,
 }
@@ -135,7 +135,7 @@ impl Expectations {
     }
 }
 
-/// The word that JSON has for a value.
+/// Returns the word for a value in JSON.
 pub fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,

@@ -1,4 +1,4 @@
-//! Reading what a command was given: a file, or stdin for `-`.
+//! The input of a command: a file, or stdin for `-`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -80,7 +80,7 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// How messages call an input.
+/// The name of an input in messages.
 pub fn name(path: &Path) -> String {
     if is_stdin(path) {
         "stdin".to_owned()

@@ -1,4 +1,4 @@
-//! Reading law files: what is wrong is reported, what is right is kept.
+//! The reader of law files: problems are reported, valid laws are kept.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use popper_harness::law::{EXTENSION_OFF, Extensions, Law, LawError};
 use crate::error::Error;
 use crate::input::Text;
 
-/// How many broken laws of one file are reported one by one.
+/// The most invalid laws of one file that are reported one by one.
 const REPORTED: usize = 100;
 
 /// The laws of the files in order.
 pub struct Laws {
     pub laws: Vec<Law>,
-    /// How many files and laws could not be read. Each was reported.
+    /// The number of files and laws that could not be read. Each was reported.
     pub broken: usize,
 }
 
@@ -77,7 +77,7 @@ impl Laws {
     }
 }
 
-/// One line for each thing that is wrong with a law.
+/// Reports one line for each problem of a law.
 fn report(name: &str, error: &LawError, session: &Session) {
     for problem in &error.problems {
         let advice = if problem.message == EXTENSION_OFF {

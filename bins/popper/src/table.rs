@@ -1,4 +1,4 @@
-//! Verdicts for people: one line a law.
+//! Tables of verdicts for people: one line a law.
 
 use comfy_table::{Table, presets};
 use popper_harness::counterexample::Counterexample;
@@ -114,7 +114,7 @@ fn summary([pass, fail, unknown]: [usize; 3], broken: usize) -> String {
     line
 }
 
-/// The table of what is not as expected.
+/// The table of the differences from the expectations.
 pub fn differences(differences: &[Difference], cut: bool) -> String {
     let mut table = table(["law", "key", "expected", "found"]);
     for difference in differences {
@@ -135,7 +135,7 @@ fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     table
 }
 
-/// How the best evidence was reached, short: `evidence.scope` has the whole sentence.
+/// The evidence in a few words: `evidence.scope` has the whole sentence.
 fn evidence(verdict: &Verdict) -> String {
     let rings = &verdict.power.rings;
     let sampled = rings.iter().filter(|ring| ring.used > 0).map(|ring| ring.n);

@@ -7,7 +7,7 @@ use popper_harness::universe::{KineticGrid, Tabulated, UniverseError};
 use crate::error::Error;
 use crate::input::Text;
 
-/// What the built-in universe is called on the command line; its id is [`KineticGrid::ID`].
+/// The name of the built-in universe on the command line; its id is [`KineticGrid::ID`].
 pub const BUILT_IN: &str = "kinetic_grid";
 
 /// The built-in universe by its name, or the one that a file defines.

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::store::StoreError;
 
-/// Why a run does not go on. What was committed stays.
+/// The error that interrupts a run. Committed rows stay.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,31 +18,31 @@ pub enum Error {
     /// A field of the configuration is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// There is no such run.
+    /// The run does not exist.
     #[error("there is no run {id}")]
     NoRun {
-        /// The run that was asked for.
+        /// The requested id.
         id: i64,
     },
-    /// A run cannot go on under another universe, configuration or proposer.
+    /// A run cannot continue under another universe, configuration or proposer.
     #[error("run {id} has another {what}: it has {stored}, asked for is {asked}")]
     Differs {
-        /// The run.
+        /// The id of the run.
         id: i64,
-        /// What differs.
+        /// The part that differs.
         what: &'static str,
-        /// What the run has: a hash, or a name.
+        /// The hash or name of the stored run.
         stored: String,
-        /// What was asked for.
+        /// The requested hash or name.
         asked: String,
     },
-    /// There is no such law.
+    /// The law does not exist.
     #[error("no run of this database has a law {law_fingerprint}")]
     NoLaw {
-        /// The fingerprint that was asked for.
+        /// The requested fingerprint.
         law_fingerprint: String,
     },
-    /// A column holds what this program does not write.
+    /// A column has a value that this program does not write.
     #[error("{table} {id}: column {column}: {message}")]
     Row {
         /// The table.
@@ -51,7 +51,7 @@ pub enum Error {
         id: i64,
         /// The column.
         column: &'static str,
-        /// What is wrong.
+        /// The problem with the value.
         message: String,
     },
 }
@@ -82,20 +82,20 @@ impl Error {
     }
 }
 
-/// Why there is no proposal.
+/// The error of a proposer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProposeError {
-    /// The model could not be reached or did not answer; later it may.
+    /// The model could not be reached or did not reply; a later attempt may succeed.
     #[error("the model gave no answer")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A cap on money or tokens is reached.
     #[error("the budget is used up")]
     Budget(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The request cannot be sent as it is; trying again does not help.
+    /// The request cannot be sent as it is; another attempt does not help.
     #[error("the model cannot be asked")]
     Refused(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A prompt that was to be blind holds a word that gives something away.
+    /// A blind prompt contains a word that reveals the universe.
     #[error("the prompt would give away {word:?}; nothing was sent")]
     Leak {
         /// The word or state.

@@ -1,4 +1,4 @@
-//! Propose laws about a universe, try to refute them, remember everything, and go on after a kill as if nothing had happened.
+//! Proposes laws about a universe, tries to refute them, stores every step, and continues after a kill as if uninterrupted.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -32,14 +32,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **The one decision.** The store is the only memory. A snapshot is built from it alone, a model's answer is stored before it is
-//! read, what an iteration chose is stored before it is tested, and decisions are stored in small groups. So the state of a run is
-//! always a prefix of the same story, and resuming is nothing else than running.
+//! **The one decision.** The store is the only memory. A snapshot is built from it alone, a model's reply is stored before it is
+//! read, the plan of an iteration is stored before its tests, and decisions are stored in small groups. So the state of a run is
+//! always a prefix of the same history, and resuming is the same as running.
 //!
-//! Nothing here reads a clock, a file or the environment: [`RunClock`], [`Store`] and [`Proposer`] come in as values.
+//! The crate reads no clock, no file and no environment: [`RunClock`], [`Store`] and [`Proposer`] are parameters.
 //!
-//! Next: [`Discovery`] for the loop, [`Proposer`] for who proposes, [`Store`] for what is remembered, [`Snapshot`] for what a
-//! proposer is shown.
+//! Next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`] for the stored rows, [`Snapshot`] for the knowledge of a
+//! proposer.
 
 mod discovery;
 mod enumerative;

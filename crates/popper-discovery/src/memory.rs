@@ -1,4 +1,4 @@
-//! The store's twin in memory: what a test or a short experiment needs, and what a database is tested against.
+//! A store in memory, for tests and short experiments. The database is tested against it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,28 +11,28 @@ use crate::store::{
     VerdictCounts, VerdictKey,
 };
 
-/// All tables as lists; the key of a row is its place, counted from 1.
+/// All tables as lists; the key of a row is its number in the list, from 1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemoryStore {
-    /// `runs`
+    /// The table `runs`.
     pub runs: Vec<RunRow>,
-    /// `iterations`
+    /// The table `iterations`.
     pub iterations: Vec<Iteration>,
-    /// `laws`
+    /// The table `laws`.
     pub laws: Vec<LawRow>,
-    /// `law_evaluations`
+    /// The table `law_evaluations`.
     pub evaluations: Vec<EvaluationRow>,
-    /// `counterexamples`
+    /// The table `counterexamples`.
     pub counterexamples: Vec<CounterexampleRow>,
-    /// `capability_snapshots`
+    /// The table `capability_snapshots`.
     pub capabilities: Vec<CapabilityRow>,
-    /// `llm_calls`
+    /// The table `llm_calls`.
     pub calls: Vec<CallRow>,
-    /// `verdict_keys`, by law, configuration and universe.
+    /// The table `verdict_keys`, by law, configuration and universe.
     pub keys: BTreeMap<(String, String, String), VerdictKey>,
 }
 
-/// A law, a configuration and a universe.
+/// The hashes of a law, a configuration and a universe.
 type Triple = (String, String, String);
 
 /// The key of the row that is pushed next.
@@ -48,7 +48,7 @@ fn get_mut<T>(rows: &mut [T], id: i64) -> Option<&mut T> {
     rows.get_mut(usize::try_from(id - 1).ok()?)
 }
 
-/// The last `newest` of a list, if a number is given.
+/// The last `newest` rows of a list, or all of them.
 fn newest<T>(mut rows: Vec<T>, newest: Option<u32>) -> Vec<T> {
     if let Some(newest) = newest {
         let skip = rows.len().saturating_sub(newest as usize);
@@ -58,7 +58,7 @@ fn newest<T>(mut rows: Vec<T>, newest: Option<u32>) -> Vec<T> {
 }
 
 impl MemoryStore {
-    /// What is known of a law of a run.
+    /// The law of a run with its verdict. `None` if it has none.
     fn finding(&self, run: &RunRow, law: &LawRow) -> Option<TestedLaw> {
         let key = (
             law.law_fingerprint.clone(),

@@ -1,7 +1,7 @@
-//! How much of what there is to be found a run has found.
+//! The recall of a run: the share of the additive conserved quantities that it has found.
 //!
-//! `popper_harness::conserved` knows every additive conserved quantity of a universe. The laws that passed are held against it:
-//! which of these quantities follow from them, and what they say beyond.
+//! `popper_harness::conserved` knows every additive conserved quantity of a universe. The accepted laws are
+//! compared with it: which of these quantities follow from them, and which laws state something else.
 
 use std::collections::BTreeMap;
 
@@ -17,49 +17,49 @@ use crate::error::Error;
 use crate::snapshot::Verdicts;
 use crate::store::TestedLaw;
 
-/// What a run has found of the additive conserved quantities of one window width.
+/// The additive conserved quantities of one window width that a run has found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Recall {
-    /// The window width.
+    /// The window width in cells.
     pub width: usize,
-    /// How many independent quantities there are beside the number of cells, which is conserved in every universe.
+    /// The number of independent quantities without the number of cells, which is conserved in every universe.
     pub dimension: usize,
-    /// How many independent ones of them the accepted laws state, `0..=dimension`.
+    /// The number of independent quantities that the accepted laws state, `0..=dimension`.
     pub found: usize,
-    /// A basis of them, short patterns first.
+    /// A basis of the quantities, short patterns first.
     pub quantities: Vec<TargetQuantity>,
-    /// Accepted laws that state such a quantity, in the order in which they came. The number of cells and constants are none.
+    /// Accepted laws that state such a quantity, in order of time. The number of cells and constants do not count.
     pub inside: Vec<MatchedLaw>,
-    /// What else was tested, by template. A refuted law lies outside in any case.
+    /// The verdicts on all other tested laws, by template. Every refuted law is among them.
     pub outside: BTreeMap<String, Verdicts>,
 }
 
-/// An accepted law that states a quantity of the span.
+/// An accepted law that states a conserved quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MatchedLaw {
-    /// The law.
+    /// The fingerprint of the law.
     pub law_fingerprint: String,
     /// Whether it did not follow from the laws before it.
     pub new: bool,
 }
 
-/// A quantity that could be found.
+/// A conserved quantity that can be found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TargetQuantity {
-    /// As an observable.
+    /// The quantity as an observable.
     pub expr: String,
     /// Whether it follows from the accepted laws.
     pub found: bool,
 }
 
 impl Recall {
-    /// Holds the findings of a run against a span of its universe.
+    /// Compares the tested laws of a run with the conserved quantities of its universe.
     ///
     /// A law states a quantity when it says that an observable has the same value at two times, on all rings or on all from some
     /// size on; one with other preconditions does not.
     ///
     /// # Errors
-    /// [`Error::Row`] when an accepted law cannot be read.
+    /// [`Error::Row`] if an accepted law cannot be read.
     pub fn measure(
         span: &ConservedSpace,
         universe: &Tabulated,
@@ -105,7 +105,7 @@ impl Recall {
         Ok(recall)
     }
 
-    /// How the laws fared that state no quantity of the span, all templates together.
+    /// Returns the verdicts on laws that state no conserved quantity, all templates together.
     pub fn other_laws(&self) -> Verdicts {
         self.outside
             .values()
@@ -117,8 +117,8 @@ impl Recall {
     }
 }
 
-/// The coordinates of the quantity that a law says has one value at two times, without the number of cells. None where it says
-/// anything else, says it under conditions, or what it says is true of every universe.
+/// The coordinates of the quantity that a law says is conserved, without the number of cells. `None` for a law that says
+/// anything else, has other preconditions, or holds in every universe.
 fn stated(law: &Law, universe: &Tabulated, span: &ConservedSpace) -> Option<Vec<i64>> {
     let program = Program::compile(law, universe).ok()?;
     let Claim::Always {
@@ -154,8 +154,8 @@ fn stated(law: &Law, universe: &Tabulated, span: &ConservedSpace) -> Option<Vec<
     vector.iter().any(|&entry| entry != 0).then_some(vector)
 }
 
-/// Whether a precondition leaves out small rings and nothing else. A law for the others says as much: a small ring runs as a large
-/// one on which it is repeated, and what changes there is as many times what changes here.
+/// Whether a precondition excludes small rings and nothing else. A law for the larger rings says as much: a small ring behaves as
+/// a large one on which it is repeated, and the quantities are multiplied.
 fn from_some_size_on(condition: &Condition) -> bool {
     matches!(
         (condition.op, &condition.left, &condition.right),
@@ -164,12 +164,12 @@ fn from_some_size_on(condition: &Condition) -> bool {
     )
 }
 
-/// What a sum reads at each time, without what the ring alone decides.
+/// The observables of a sum by time, without those that depend on the ring size alone.
 #[derive(Default)]
 struct Sums(BTreeMap<Time, Observable>);
 
 impl Sums {
-    /// Adds a term so many times. None where it is no sum of observables with constant factors.
+    /// Adds a multiple of a term. `None` if it is not a sum of observables with constant factors.
     fn add(&mut self, term: &Term, factor: i64, program: &Program) -> Option<()> {
         match term {
             Term::Int(_) => Some(()),
@@ -206,14 +206,14 @@ fn binary(op: Arith, left: Observable, right: Observable) -> Observable {
     Observable::Bin(op, Box::new(left), Box::new(right))
 }
 
-/// A space of vectors, exactly: rows in reduced echelon form without a common divisor, each with a positive lead.
+/// A vector space with exact arithmetic: rows in reduced echelon form without a common divisor, each with a positive lead.
 #[derive(Default)]
 struct LinearSpan {
     rows: Vec<Vec<i128>>,
 }
 
 impl LinearSpan {
-    /// Takes a vector in, and says whether it was new. None where the numbers grow beyond 128 bits; then nothing is taken in.
+    /// Adds a vector, and returns whether it was independent. `None` if an entry needs more than 128 bits; nothing is added then.
     fn add(&mut self, vector: &[i64]) -> Option<bool> {
         let Some((lead, row)) = leading(self.reduce(vector)?) else {
             return Some(false);
@@ -229,7 +229,7 @@ impl LinearSpan {
             .is_some_and(|rest| rest.iter().all(|&entry| entry == 0))
     }
 
-    /// What is left of a vector.
+    /// The remainder of a vector after reduction by the rows.
     fn reduce(&self, vector: &[i64]) -> Option<Vec<i128>> {
         let wide: Vec<i128> = vector.iter().copied().map(i128::from).collect();
         self.rows.iter().try_fold(wide, |rest, row| {
@@ -239,7 +239,7 @@ impl LinearSpan {
     }
 }
 
-/// A row with its leading place, that entry made positive; none for the zero row.
+/// A row with the index of its leading entry, which is made positive. `None` for the zero row.
 fn leading(row: Vec<i128>) -> Option<(usize, Vec<i128>)> {
     let row = primitive(row);
     let lead = row.iter().position(|&entry| entry != 0)?;

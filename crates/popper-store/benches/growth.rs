@@ -1,7 +1,7 @@
-//! How fast decisions are stored and known ones are found, while the database grows.
+//! The speed of storing and finding decisions, while the database grows.
 //!
 //! `cargo bench -p popper-store --bench growth -- [ROWS]` fills a database up to ROWS attempts (default 1000000: 7.5 GB of disk while it
-//! runs) and prints one JSON object. The rows are those of the real verdicts on the fixture laws, each with a fingerprint of its own.
+//! runs) and prints one JSON object. The rows are those of the real verdicts on the fixture laws, each with a different fingerprint.
 //! Laws are stored 1000 at a time, as an iteration's plan; a commit holds 1000 decisions, as the loop's largest groups do.
 
 #![expect(
@@ -34,10 +34,10 @@ const BULK: Tuning = Tuning {
     cache_mib: 512,
     log_mib: 128,
 };
-/// Fingerprints in one question.
+/// Fingerprints in one query.
 const ASKED: usize = 1000;
 
-/// Seconds.
+/// The duration of some work in seconds.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 async fn seconds<T>(work: impl Future<Output = T>) -> f64 {
     let begin = std::time::Instant::now();

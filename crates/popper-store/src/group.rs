@@ -1,4 +1,4 @@
-//! What is stored together: the proposals of an iteration, a group of decisions.
+//! The rows that are stored in one transaction: the plan of an iteration, a group of decisions.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteConnection;
 use crate::sql;
 use crate::table::{Keys, signed, word};
 
-/// Stores what an iteration proposes and chooses.
+/// Stores the plan of an iteration.
 pub(crate) async fn store_plan(
     conn: &mut SqliteConnection,
     plan: &IterationPlan,
@@ -32,7 +32,7 @@ pub(crate) async fn store_plan(
     Ok(())
 }
 
-/// Gives each law the last status that is said of it.
+/// Gives each law the last status of the list.
 async fn move_laws(
     conn: &mut SqliteConnection,
     moved: impl Iterator<Item = (i64, LawStatus)>,
@@ -62,7 +62,7 @@ pub(crate) async fn stored_attempt(
         .await
 }
 
-/// Stores decisions that are not there yet. False if one is, or if two are the same: then the transaction is of no use.
+/// Stores new decisions. `false` if one is stored already, or if two are equal: the transaction must then be rolled back.
 pub(crate) async fn store_new(
     conn: &mut SqliteConnection,
     decisions: &[DecisionRow],
@@ -101,7 +101,7 @@ pub(crate) async fn store_new(
     Ok(true)
 }
 
-/// What a group leaves of each key: the first FAIL, else the last attempt.
+/// The row of each key after a group: the first FAIL, else the last attempt.
 #[derive(Default)]
 struct LastKeys<'a>(BTreeMap<(&'a str, &'a str, &'a str), (&'a VerdictKey, i64, Status)>);
 

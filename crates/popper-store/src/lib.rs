@@ -1,4 +1,4 @@
-//! The database behind popper's discovery loop: one `SQLite` file, embedded, safe against kill -9.
+//! The database of popper's discovery loop: one `SQLite` file, embedded, safe against kill -9.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -32,14 +32,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **The one decision.** One process writes, and it knows that it is alone: it gives out the keys itself, so that a group of
-//! decisions is a few statements of many rows and one transaction. A lock on the file `NAME.lock` beside the database keeps others out, and
-//! dies with the process.
+//! **The one decision.** One process writes, and it knows that it is alone: it assigns the keys itself, so that a group of
+//! decisions is a few statements of many rows and one transaction. A lock on the file `NAME.lock` next to the database keeps other
+//! processes out, and ends with the process.
 //!
-//! **Durability.** Write-ahead log, `synchronous = FULL`: when a method answers, what it wrote has been handed to the disk (`fsync`).
-//! A killed process loses what was in flight and nothing else; so does a power cut, if the disk keeps its word about `fsync`.
+//! **Durability.** Write-ahead log, `synchronous = FULL`: when a method returns, its rows are on the disk (`fsync`).
+//! A killed process loses only the open transaction; so does a power cut, if the disk obeys `fsync`.
 //!
-//! Next: [`Database::open`] for what can go wrong, [`popper_discovery::Store`] for what it does, `migrations/sqlite` for the tables.
+//! Next: [`Database::open`] for the errors, [`popper_discovery::Store`] for the methods, `migrations/sqlite` for the tables.
 
 mod database;
 mod group;

@@ -31,7 +31,7 @@ pub(crate) const ATTEMPTS_AT: &str = "SELECT e.id, e.law_id, e.seed, e.status FR
      AND e.run_id = r.id AND e.law_id = l.id AND e.harness_config_hash = $2";
 pub(crate) const STORED_ATTEMPT: &str = "SELECT artifacts_json FROM law_evaluations \
      WHERE run_id = $1 AND law_id = $2 AND harness_config_hash = $3 AND seed = $4";
-/// A FAIL stands; any other verdict makes way.
+/// A FAIL is kept; any other verdict is replaced.
 pub(crate) const REPLACE_KEY: &str = " ON CONFLICT (law_fingerprint, harness_config_hash, sim_hash) DO UPDATE SET \
      evaluation_id = excluded.evaluation_id, verdict_digest = excluded.verdict_digest \
      WHERE NOT EXISTS (SELECT 1 FROM law_evaluations e WHERE e.id = verdict_keys.evaluation_id AND e.status = 'FAIL')";
@@ -79,7 +79,7 @@ pub(crate) fn evaluations() -> String {
     )
 }
 
-/// Pieces of a list whose sizes are few.
+/// Cuts a list into chunks of few different sizes.
 pub(crate) fn pieces<T>(mut list: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let fits = list.len().min(CHUNK);
@@ -93,7 +93,7 @@ pub(crate) fn pieces<T>(mut list: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// Inserts rows; answers how many were.
+/// Inserts rows and returns their number.
 pub(crate) async fn insert<R: Record>(
     conn: &mut SqliteConnection,
     rows: &[(Keys, &R)],
@@ -111,7 +111,7 @@ pub(crate) async fn insert<R: Record>(
     Ok(inserted)
 }
 
-/// Inserts one row under the next key; answers the key.
+/// Inserts one row under the next key and returns the key.
 pub(crate) async fn insert_next<R: Record>(
     conn: &mut SqliteConnection,
     row: &R,

@@ -17,7 +17,7 @@ use crate::location::DatabaseLocation;
 use crate::sql::{self, pieces};
 use crate::table::{Fields, Record, Table, record, time_text, word};
 
-/// LIMIT that is none.
+/// The LIMIT of a query for all rows.
 const ALL: i64 = i64::MAX;
 
 impl Store for Database {
@@ -374,7 +374,7 @@ fn distinct(texts: &[String]) -> Vec<&str> {
     texts.into_iter().collect()
 }
 
-/// `.., .., ..)`
+/// Adds a list of values and the closing parenthesis.
 fn list<T>(query: &mut QueryBuilder<Sqlite>, values: &[T])
 where
     for<'t> &'t T: Encode<'t, Sqlite> + Type<Sqlite>,

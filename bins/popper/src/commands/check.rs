@@ -1,4 +1,4 @@
-//! `popper check`.
+//! The command `popper check`.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::laws::Laws;
 use crate::table::{self, Layout, VerdictTable};
 use crate::universe;
 
-/// From this many laws on, a bar shows how far the work is.
+/// The fewest laws for which a progress bar is shown.
 const MANY: usize = 10;
 
 #[derive(Debug, clap::Args)]
@@ -27,16 +27,16 @@ pub struct CheckArgs {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub universe: UniverseFlag,
-    /// The harness's configuration: a JSON object, absent fields have their defaults.
+    /// Configuration of the harness: a JSON object, absent fields have their defaults.
     #[arg(long, value_name = "FILE.json")]
     pub config: Option<PathBuf>,
     /// Switch an extension of the claim language on (`local_transition`).
     #[arg(long, value_name = "NAME")]
     pub extension: Vec<String>,
-    /// Where every random choice comes from: the same seed gives the same verdicts [default: the configuration's, else 0].
+    /// Random seed: the same seed gives the same verdicts [default: from the configuration, else 0].
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Try every start of every ring up to this size, at most 20 [default: the configuration's, else 10].
+    /// Largest ring size of which every start is tried, at most 20 [default: from the configuration, else 10].
     #[arg(long, value_name = "N")]
     pub exhaustive_n: Option<usize>,
     /// Print the verdicts in full, as one array.
@@ -125,7 +125,7 @@ fn harness(args: &CheckArgs) -> Result<Harness, Failure> {
     Harness::new(universe, config).map_err(Failure::usage)
 }
 
-/// The verdict of a law, or nothing if Ctrl-C cut its evaluation short.
+/// The verdict of a law. `None` if Ctrl-C interrupted its evaluation.
 fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict> {
     if interrupt.is_raised() {
         return None;
@@ -138,7 +138,7 @@ fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict
     (!(limited && interrupt.is_raised())).then_some(verdict)
 }
 
-/// Where verdicts go: JSON as they come, a table at the end.
+/// The output of verdicts: JSON one by one, or a table at the end.
 enum Output {
     Json { empty: bool },
     Table(Box<VerdictTable>),
@@ -176,7 +176,7 @@ impl Output {
     }
 }
 
-/// Says how the verdicts compare with the expected ones. stdout is one array where JSON was asked for, so stderr is the place then.
+/// Reports the differences from the expected verdicts: on stderr with `--json`, since stdout is then one array.
 fn report(
     differences: &[Difference],
     finished: usize,

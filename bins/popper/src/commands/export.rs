@@ -1,4 +1,4 @@
-//! `popper export`: a run as one document, or as one row a law.
+//! The command `popper export`, which writes a run as one document, or as one row a law.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -22,14 +22,14 @@ const EXPORT_VERSION: &str = "1.0.0";
 /// Attempts that are read from the database at once.
 const PAGE: u32 = 1000;
 
-/// Columns that are kept as text: they are quotations, and the hashes beside them are of exactly these bytes.
+/// Columns that are kept as text: they are quotations, and the hashes in the same row are of exactly these bytes.
 const VERBATIM: [&str; 2] = ["raw_llm_json", "request_json"];
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     #[command(flatten)]
     pub run: RunFlag,
-    /// `json` is everything; `csv` is one row a law.
+    /// Format: `json` has every row, `csv` one row a law.
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub format: Format,
     /// File to write, as a whole or not at all; - for stdout [default: -].
@@ -45,12 +45,12 @@ pub enum Format {
     Csv,
 }
 
-/// All that is known of a run.
+/// The rows of a run.
 struct Export {
     run: RunRow,
     iterations: Vec<Iteration>,
     laws: Vec<LawRow>,
-    /// The attempts that count for the laws, of whichever run, by the laws' keys.
+    /// The attempts that decided the laws, in any run, by the laws' keys.
     findings: BTreeMap<i64, TestedLaw>,
     /// The attempts that the run made, and those of other runs that count for its laws.
     evaluations: Vec<TestedLaw>,
@@ -151,7 +151,7 @@ impl Export {
     }
 }
 
-/// An attempt as the verdict it gave, in the form of `check --json`, with the columns that a verdict has not.
+/// An attempt as its verdict, in the form of `check --json`, with the columns that a verdict lacks.
 fn evaluation(finding: &TestedLaw, sim_hash: &str) -> Result<Value, Error> {
     let verdict: Verdict = finding.verdict(sim_hash)?;
     let mut row = object(&verdict);

@@ -1,4 +1,4 @@
-//! The commands, a file each: its flags, and what it does.
+//! The commands, one file each, with the arguments and the function.
 
 pub mod check;
 pub mod export;

@@ -1,4 +1,4 @@
-//! `popper new`: an example to start from.
+//! The command `popper new`, which prints an example to start from.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `popper report`: a run as one page that needs no network.
+//! The command `popper report`, which writes a run as one page that needs no network.
 
 use std::io::Write as _;
 
@@ -38,7 +38,7 @@ pub async fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, F
     let complete = |turn: &ProposalTurn| turn.status == IterationStatus::Completed;
     if !report.iterations.last().is_some_and(complete) {
         let command = ResumeCommand::new("resume", run.id, db);
-        session.warn(&format!("the run is not complete; to go on: {command}"));
+        session.warn(&format!("the run is not complete; to continue: {command}"));
     }
     let output = target.begin([db])?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;

@@ -1,4 +1,4 @@
-//! `popper resume`.
+//! The command `popper resume`.
 
 use bin_support::{Exit, Failure, Session};
 
@@ -9,7 +9,7 @@ use crate::flags::{DatabaseFlag, RunOptions};
 pub struct ResumeArgs {
     #[command(flatten)]
     pub database: DatabaseFlag,
-    /// The run.
+    /// Id of the run.
     #[arg(long, value_name = "ID")]
     pub run_id: i64,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `popper retest`: one law, decided once more.
+//! The command `popper retest`, which decides one law once more.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ pub struct RetestArgs {
     pub database: DatabaseFlag,
     #[command(flatten)]
     pub law: LawFlag,
-    /// The run whose configuration and universe count [default: the newest that has the law].
+    /// Id of the run with the configuration and the universe [default: newest run with the law].
     #[arg(long, value_name = "ID")]
     pub run_id: Option<i64>,
     /// Print the verdict in full, in an array.
@@ -34,14 +34,14 @@ pub struct RetestArgs {
     pub table: TableFlag,
 }
 
-/// Which law a command is about.
+/// The law of a command.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 pub struct LawFlag {
-    /// The law's fingerprint, or at least the first 8 digits of it.
+    /// Fingerprint of the law, or at least its first 8 digits.
     #[arg(long, value_name = "SHA256")]
     pub law_fingerprint: Option<String>,
-    /// The law's name, where one law of the run has it.
+    /// Name of the law, if only one law of the run has it.
     #[arg(long, value_name = "NAME")]
     pub law_id: Option<String>,
 }
@@ -80,7 +80,7 @@ pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, F
 }
 
 impl LawFlag {
-    /// The digits that are asked for, empty where a name is.
+    /// Returns the requested digits, empty if a name is given.
     fn fingerprint(&self) -> Result<String, Failure> {
         let asked = self.law_fingerprint.as_deref().unwrap_or_default();
         let is_digits = asked.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -91,7 +91,7 @@ impl LawFlag {
     }
 }
 
-/// The runs that are meant, newest first.
+/// Returns the requested runs, newest first.
 async fn runs(store: &mut impl Store, id: Option<i64>) -> Result<Vec<RunRow>, Failure> {
     let mut runs = store.runs().await.map_err(failure)?;
     if let Some(id) = id {
@@ -103,7 +103,7 @@ async fn runs(store: &mut impl Store, id: Option<i64>) -> Result<Vec<RunRow>, Fa
     Ok(runs)
 }
 
-/// The newest run that has a law of this name, and the law's fingerprint.
+/// Returns the newest run that has a law of this name, and the law's fingerprint.
 async fn find_named(
     store: &mut impl Store,
     asked: &str,
@@ -140,7 +140,7 @@ async fn find_named(
     }))
 }
 
-/// The names that share most with the one that is asked for, at most five.
+/// Returns the most similar names, at most five.
 fn most_alike(asked: &str, laws: &[LawRow]) -> Vec<String> {
     let asked = asked.to_lowercase();
     let likeness = |name: &str| {
@@ -157,7 +157,7 @@ fn most_alike(asked: &str, laws: &[LawRow]) -> Vec<String> {
     names.into_iter().take(5).map(escape).collect()
 }
 
-/// The run and the whole fingerprint that are meant: the newest run whose laws have one, and only one, that begins as asked.
+/// Returns the newest run with a law whose fingerprint begins as requested, and the whole fingerprint, which must be unique.
 async fn find(
     store: &mut impl Store,
     asked: &str,
@@ -185,7 +185,7 @@ async fn find(
     }
 }
 
-/// The fingerprints of the laws of a run that begin like this. What was rejected is no law.
+/// Returns the fingerprints of a run's laws that begin like this, without rejected proposals.
 async fn laws_beginning(
     store: &mut impl Store,
     run: &RunRow,

@@ -1,4 +1,4 @@
-//! `popper run`.
+//! The command `popper run`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::universe;
 pub struct RunArgs {
     #[command(flatten)]
     pub database: DatabaseFlag,
-    /// Go on with this run; its universe, configuration and proposer are taken from the database.
+    /// Id of a run to continue; its universe, configuration and proposer are taken from the database.
     #[arg(long = "run-id", value_name = "ID", conflicts_with = "new")]
     pub id: Option<i64>,
-    /// Begin a new run, also where one with the same universe, configuration and proposer exists.
+    /// Begin a new run, also if one with the same universe, configuration and proposer exists.
     #[arg(long = "new-run")]
     pub new: bool,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
     job.run(store, settings, chosen, session).await
 }
 
-/// Refuses to begin a run in the built-in universe where all runs are in others: a flag was forgotten.
+/// Refuses to begin a run in the built-in universe if all runs are in others: a flag was forgotten.
 async fn same_universe(store: &mut Database, db: &Path) -> Result<(), Failure> {
     let runs = store.runs().await.map_err(failure)?;
     let known: BTreeSet<&str> = runs.iter().map(|run| run.universe_id.as_str()).collect();

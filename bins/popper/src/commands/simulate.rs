@@ -1,4 +1,4 @@
-//! `popper simulate`.
+//! The command `popper simulate`.
 
 use std::io::{self, BufRead, Read as _, Write as _};
 
@@ -14,9 +14,9 @@ const LONGEST: u64 = 64 << 20;
 
 #[derive(Debug, clap::Args)]
 pub struct SimulateArgs {
-    /// The state at t = 0, such as `..><`, every symbol of the universe allowed; `-` reads states from stdin, one a line.
+    /// State at t = 0, such as `..><`, every symbol of the universe allowed; `-` reads states from stdin, one a line.
     pub state: String,
-    /// How many steps to make.
+    /// Number of steps.
     #[arg(long, value_name = "T")]
     pub steps: u64,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub fn execute(args: &SimulateArgs, session: &mut Session) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Any symbol of the alphabet may stand here: what may start matters for laws only.
+/// Reads a state of any symbols: the restriction of starts matters for laws only.
 fn read(universe: &Tabulated, text: &str, name: &str) -> Result<State, Failure> {
     let state = universe.alphabet().parse(text);
     state.map_err(|error| Failure::usage(Error::unfit(name, error)))

@@ -1,4 +1,4 @@
-//! `popper span`.
+//! The command `popper span`.
 
 use std::io::Write as _;
 
@@ -13,7 +13,7 @@ use bin_support::escape;
 pub struct SpanArgs {
     #[command(flatten)]
     pub universe: UniverseFlag,
-    /// The widest window, in cells.
+    /// Widest window, in cells.
     #[arg(long, value_name = "W", default_value_t = 2)]
     pub width: usize,
     /// Print the dimension and the basis as JSON.

@@ -1,4 +1,4 @@
-//! `popper status`: how a run stands, also while it is under way.
+//! The command `popper status`, which prints the status of a run, also of a running one.
 
 use std::io::Write as _;
 
@@ -15,7 +15,7 @@ use crate::table::Layout;
 pub struct StatusArgs {
     #[command(flatten)]
     pub run: RunFlag,
-    /// Print it as JSON.
+    /// Print the status as JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `popper universe`.
+//! The command `popper universe`.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -8,14 +8,14 @@ use popper_harness::universe::{Definition, random_universe};
 
 use crate::universe::load;
 
-/// How many entries of a rule are printed for people.
+/// The most entries of a rule in the output for people.
 const SHOWN: usize = 1024;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum UniverseArgs {
     /// Print symbols, radius, rule, transforms and hash
     Show {
-        /// A JSON file, or the built-in one by its name.
+        /// JSON file, or the name of the built-in universe.
         #[arg(value_name = "FILE|kinetic_grid")]
         universe: PathBuf,
         /// Print the canonical definition.
@@ -26,7 +26,7 @@ pub enum UniverseArgs {
     ///
     /// If not, the exit code is 2 and stderr says what is wrong.
     Check {
-        /// A JSON file, or the built-in one by its name.
+        /// JSON file, or the name of the built-in universe.
         #[arg(value_name = "FILE|kinetic_grid")]
         universe: PathBuf,
     },
@@ -110,7 +110,7 @@ fn show(definition: &Definition, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The rule as it is thought of: windows in the order of the symbols, not of their code points.
+/// The rule in the order of the symbols, not of their code points.
 fn in_symbol_order(definition: &Definition) -> Vec<(&str, char)> {
     let place = |char: char| definition.symbols.chars().position(|symbol| symbol == char);
     let mut entries: Vec<_> = definition

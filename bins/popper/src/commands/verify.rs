@@ -17,25 +17,25 @@ use bin_support::{escape, shortened};
 
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
-    /// The file, or a verdict that holds it, or what `check --json` or `export` prints; `-` for stdin.
+    /// File with the evidence, with a verdict, or with the output of `check --json` or `export`; `-` for stdin.
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
 }
 
-/// Something that a file or a verdict may carry and that can be checked again.
+/// Evidence that a file or a verdict may contain and that can be checked again.
 trait Verifiable: DeserializeOwned {
-    /// What messages call it.
+    /// The name of this evidence in messages.
     const NAME: &str;
-    /// Where a verdict keeps it, as a JSON pointer.
+    /// The place of this evidence in a verdict, as a JSON pointer.
     const POINTER: &str;
 
-    /// What was found to hold, in a few words, or why it does not.
+    /// Checks the evidence: returns the result in a few words, or the error.
     fn hold(&self) -> Result<String, String>;
 
-    /// The fingerprint of the law and the hash of the universe that it is about.
+    /// Returns the fingerprint of its law and the hash of its universe.
     fn subject(&self) -> Result<(String, String), String>;
 
-    /// What to call it where no verdict names the law.
+    /// Returns its name if no verdict names the law.
     fn label(&self) -> String;
 }
 
@@ -162,16 +162,16 @@ struct Exhibit {
     verdict: Option<Claimed>,
 }
 
-/// What a verdict says its evidence is about.
+/// The law and the universe that a verdict states for its evidence.
 struct Claimed {
     law_id: String,
     law: Value,
     universe: Value,
-    /// How the verdict contradicts itself.
+    /// The contradiction within the verdict, if there is one.
     contradiction: Option<String>,
 }
 
-/// How a verdict's status contradicts the evidence that it carries.
+/// Returns the contradiction between a verdict's status and its evidence, if there is one.
 fn contradiction(verdict: &Value) -> Option<String> {
     let carries = |pointer| verdict.pointer(pointer).is_some_and(|part| !part.is_null());
     let refuted = carries(Counterexample::POINTER);
@@ -196,7 +196,7 @@ fn is_built_in(hash: &str) -> bool {
 }
 
 impl Claimed {
-    /// Evidence for another law or from another universe says nothing for this verdict, however well it holds.
+    /// Checks that the evidence is about the law and the universe of the verdict.
     fn matches(&self, evidence: &impl Verifiable) -> Result<(), String> {
         let (law, universe) = evidence.subject()?;
         for (field, stated, derived) in [

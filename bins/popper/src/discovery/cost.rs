@@ -1,4 +1,4 @@
-//! What the model of a run has taken so far.
+//! The tokens and the price of a run's model calls.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use llm_client::Usd;
 use popper_discovery::{CallRow, ModelCallRow, UsageRow};
 use serde::Serialize;
 
-/// Calls, tokens and money. What a server does not say is unknown, and never counted as 0 in silence.
+/// Calls, tokens and money. A number that a server does not report is unknown, and never silently counted as 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
-    /// Calls to a model.
+    /// Number of calls to a model.
     pub calls: u64,
-    /// Tokens of the prompts, of the calls that say.
+    /// Tokens of the prompts, of the calls that report them.
     pub input_tokens: u64,
-    /// Tokens of the answers, of the calls that say.
+    /// Tokens of the replies, of the calls that report them.
     pub output_tokens: u64,
-    /// Calls whose tokens are not known.
+    /// Number of calls whose tokens are unknown.
     pub calls_without_tokens: u64,
-    /// Billionths of a dollar, of the calls with a price; none where no call has one.
+    /// Billionths of a US dollar, of the calls with a price. `None` if no call has one.
     pub nano_usd: Option<i64>,
-    /// Calls whose price is not known.
+    /// Number of calls whose price is unknown.
     pub calls_without_price: u64,
-    /// Attempts that ended without a usage.
+    /// Number of attempts that ended without a usage.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsettled: u64,
-    /// The most that these can have cost, in billionths of a dollar.
+    /// The highest possible cost of these attempts, in billionths of a US dollar.
     #[serde(skip_serializing_if = "is_zero")]
     pub uncertain_nano_usd: i64,
 }

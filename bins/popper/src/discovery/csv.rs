@@ -33,7 +33,7 @@ const HEADER: [&str; 21] = [
     "notes",
 ];
 
-/// One row a law, with the verdict that counts.
+/// Returns one row a law, with the verdict that decided it.
 pub fn csv(
     laws: &[LawRow],
     findings: &BTreeMap<i64, TestedLaw>,
@@ -87,7 +87,7 @@ fn row(law: &LawRow, finding: Option<&TestedLaw>, sim_hash: &str) -> Result<[Str
     .map(Option::unwrap_or_default))
 }
 
-/// Why a proposal is no law, one reason a line.
+/// The problems of an invalid proposal, one a line.
 fn problems(law: &LawRow) -> Result<String, Error> {
     let problems = law.problems()?;
     let lines = problems.iter().map(ToString::to_string);

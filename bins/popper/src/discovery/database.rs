@@ -1,4 +1,4 @@
-//! The database that a command works with, and the run in it.
+//! The database of a command, and the run in it.
 
 use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub async fn open(path: &Path, access: Access) -> Result<Database, Failure> {
     opened.map_err(failure)
 }
 
-/// The error that ends the program: what was asked wrongly is a usage error.
+/// Returns the error that ends the program. A wrong request is a usage error.
 pub fn failure(error: impl Into<Error>) -> Failure {
     let error = error.into();
     let exit = match error {
@@ -74,7 +74,7 @@ pub fn refuse_target_over_database(db: &Path, target: &OutputTarget) -> Result<(
         .map_or(Ok(()), |path| refuse_output_over_database(db, path))
 }
 
-/// Refuses to write a result to where the database stands, or one of the files that belong to it.
+/// Refuses to write a result over the database, or over one of the files that belong to it.
 pub fn refuse_output_over_database(db: &Path, output: &Path) -> Result<(), Failure> {
     let is_part = ["", "-wal", "-shm", ".lock", LEDGER].iter().any(|suffix| {
         let mut part = db.as_os_str().to_owned();
@@ -122,7 +122,7 @@ pub async fn run(store: &mut impl Store, id: Option<i64>) -> Result<RunRow, Fail
     }
 }
 
-/// What a run was begun with.
+/// Returns the configuration of a run.
 pub fn config(run: &RunRow) -> Result<RunConfig, Failure> {
     serde_json::from_str(&run.config_json).map_err(|error| {
         failure(Error::Row {

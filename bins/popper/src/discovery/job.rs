@@ -21,7 +21,7 @@ use super::verdicts;
 use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
 use crate::table::Layout;
 
-/// Goes on with a run, which says itself what it works with.
+/// Continues a run with the configuration in its row.
 pub async fn resume(
     db: &Path,
     id: i64,
@@ -43,7 +43,7 @@ pub async fn resume(
     job.run(store, settings, chosen, session).await
 }
 
-/// Refuses to record a talk with a model into the database.
+/// Refuses to record model calls into the database.
 pub fn refuse_recording_over_database(db: &Path, work: &RunOptions) -> Result<(), Failure> {
     let record = work.model.record.as_ref();
     record.map_or(Ok(()), |record| {
@@ -92,13 +92,13 @@ impl Job<'_> {
                 Exit::Done
             }
             Ok(RunEnd::Stopped) => {
-                session.warn("interrupted: what is finished is kept");
-                self.say_how_to_go_on(&run, session);
+                session.warn("interrupted: finished work is kept");
+                self.print_resume_command(&run, session);
                 Exit::Interrupted
             }
             Err(error) => {
                 session.warn(&spoken(&error));
-                self.say_how_to_go_on(&run, session);
+                self.print_resume_command(&run, session);
                 return Ok(match error {
                     Error::Propose(ProposeError::Budget(_)) => Exit::Interrupted,
                     _ => Exit::Failed,
@@ -110,7 +110,7 @@ impl Job<'_> {
         Ok(exit)
     }
 
-    /// Prints what the run has found and where to go next.
+    /// Prints the result of the run and the next commands.
     async fn conclude(
         &self,
         run: &RunRow,
@@ -133,19 +133,19 @@ impl Job<'_> {
             ResumeCommand::new("report", run.id, self.db)
         )?;
         match self.calls_left(status.cost.calls)? {
-            Some(0) => writeln!(out, "go on      the recording ends here")?,
+            Some(0) => writeln!(out, "continue   the recording ends here")?,
             left => {
                 // An iteration makes one call or more.
                 let more = left.map_or(DEFAULT_ITERATIONS, |left| left.min(DEFAULT_ITERATIONS));
                 let total = status.iterations.saturating_add(more);
                 let command = ResumeCommand::longer(run.id, self.db, self.work, total);
-                writeln!(out, "go on      {command}")?;
+                writeln!(out, "continue   {command}")?;
             }
         }
         Ok(())
     }
 
-    /// Calls that a recording can still answer, where one is replayed.
+    /// Returns the number of calls that a replayed recording can still answer.
     fn calls_left(&self, made: u64) -> Result<Option<u32>, Failure> {
         let Some(path) = &self.work.model.replay else {
             return Ok(None);
@@ -155,8 +155,8 @@ impl Job<'_> {
         Ok(Some(u32::try_from(left).unwrap_or(u32::MAX)))
     }
 
-    fn say_how_to_go_on(&self, run: &RunRow, session: &Session) {
+    fn print_resume_command(&self, run: &RunRow, session: &Session) {
         let command = ResumeCommand::resume(run.id, self.db, self.work);
-        session.warn(&format!("to go on: {command}"));
+        session.warn(&format!("to continue: {command}"));
     }
 }

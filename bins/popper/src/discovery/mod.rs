@@ -1,4 +1,4 @@
-//! The database of runs, and the work on a run in it: no command, but what several of them need.
+//! The database of runs and the work on a run, shared by several commands.
 
 pub mod clock;
 pub mod cost;
@@ -18,7 +18,7 @@ use bin_support::DefaultPath;
 
 use crate::flags::DEFAULT_DATABASE;
 
-/// Returns what the commands write unless a flag names another place.
+/// Returns the files that the commands write unless a flag names another place.
 pub fn places() -> Vec<DefaultPath> {
     let db = Path::new(DEFAULT_DATABASE);
     let mut places = vec![

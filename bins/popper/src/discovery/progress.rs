@@ -1,4 +1,4 @@
-//! Shows how a run gets on, and stops it at Ctrl-C.
+//! The progress of a run at a terminal, and its stop at Ctrl-C.
 
 use bin_support::{Interrupt, Progress, escape};
 use futures_util::future::BoxFuture;
@@ -18,7 +18,7 @@ pub struct ProgressObserver {
 }
 
 impl ProgressObserver {
-    /// `cost` is what the run has taken before.
+    /// Returns an observer; `cost` is the cost of the run so far.
     pub fn new(progress: Progress, interrupt: Interrupt, cost: Cost) -> Self {
         Self {
             progress,
@@ -31,7 +31,7 @@ impl ProgressObserver {
 
     fn completed(&self, summary: &Summary) -> String {
         let aside: Vec<String> = [
-            (summary.rejected, "no law"),
+            (summary.rejected, "invalid"),
             (summary.duplicates, "repeated"),
             (summary.known.len() as u64, "known"),
         ]

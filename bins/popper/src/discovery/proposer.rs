@@ -1,4 +1,4 @@
-//! Who proposes: decided by flags, the run's own row, and whether there is a model.
+//! The choice of the proposer, from flags, the run's row, and the keys for a model.
 
 use bin_support::{
     Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
@@ -10,17 +10,17 @@ use super::settings::Settings;
 use crate::error::Error;
 use crate::flags::{ProposerName, RunOptions};
 
-/// The model that is asked where neither flags nor the run name one.
+/// The model that is called if neither flags nor the run name one.
 const DEFAULTS: ModelDefaults = ModelDefaults {
     program: "popper",
     provider: ProviderName::Anthropic,
     model: LlmProposer::DEFAULT_MODEL,
 };
 
-/// The proposer of a run, and its client where it asks a model.
+/// The proposer of a run, and its client if it calls a model.
 pub type Chosen = (Box<dyn Proposer>, Option<Client>);
 
-/// The proposer for a run; `stored` is the one that the run has had so far.
+/// Chooses the proposer for a run; `stored` is the one that the run has had so far.
 pub fn choose(
     work: &RunOptions,
     stored: Option<&str>,
@@ -66,7 +66,7 @@ pub fn choose(
     }
 }
 
-/// A flag that names a model, or a place to ask one.
+/// The first flag that names a model or a server.
 fn named(flags: &ModelFlags) -> Option<&'static str> {
     let asks = flags
         .provider

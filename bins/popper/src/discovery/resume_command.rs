@@ -1,4 +1,4 @@
-//! Commands that tell the user how to go on, ready to be pasted into a shell.
+//! The commands with which the user continues, ready to be pasted into a shell.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ impl ResumeCommand {
         command
     }
 
-    /// The command that goes on with a run that has not ended. All that the run's row does not hold is repeated.
+    /// Returns the command that continues an unfinished run. It repeats all flags that the run's row does not contain.
     pub fn resume(run_id: i64, db: &Path, work: &RunOptions) -> Self {
         let mut command = Self::new("resume", run_id, db);
         if work.iterations != DEFAULT_ITERATIONS {
@@ -44,7 +44,7 @@ impl ResumeCommand {
         command
     }
 
-    /// The command that makes a completed run longer, to `iterations` in all.
+    /// Returns the command that extends a completed run to `iterations` in all.
     pub fn longer(run_id: i64, db: &Path, work: &RunOptions, iterations: u32) -> Self {
         let work = RunOptions {
             iterations,
@@ -67,7 +67,7 @@ impl std::fmt::Display for ResumeCommand {
     }
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "_-./:=@%+,".contains(char);
     if !word.is_empty() && word.chars().all(plain) {

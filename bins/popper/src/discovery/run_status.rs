@@ -1,4 +1,4 @@
-//! How a run stands: its iterations, laws, verdicts and cost.
+//! The status of a run: its iterations, laws, verdicts and cost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use super::cost::Cost;
 use super::database::{failure, ledger};
 use bin_support::escape;
 
-/// All of it, in the form that `--json` prints.
+/// The status of a run, in the form that `--json` prints.
 #[derive(Debug, Serialize)]
 pub struct RunStatus {
     pub run_id: i64,
@@ -24,30 +24,30 @@ pub struct RunStatus {
     pub sim_hash: String,
     pub harness_config_hash: String,
     pub proposer: String,
-    /// Completed ones.
+    /// Number of completed iterations.
     pub iterations: u32,
     pub last_iteration: Option<LastIteration>,
     pub laws: BTreeMap<LawStatus, u64>,
     pub verdicts: Vec<Verdicts>,
-    /// Attempts that this run made itself.
+    /// Number of attempts of this run itself.
     pub evaluations: u64,
     pub cost: Cost,
 }
 
-/// Where the last iteration stands.
+/// The status of the last iteration.
 #[derive(Debug, Serialize)]
 pub struct LastIteration {
     pub iteration_index: u32,
     pub status: IterationStatus,
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
-    /// Laws to test, once they are chosen.
+    /// Number of laws to test, once they are selected.
     pub selected: Option<usize>,
-    /// Of these, the ones that are decided.
+    /// Number of these laws that are decided.
     pub decided: usize,
 }
 
-/// How many laws have a verdict for a reason.
+/// The number of laws with a verdict and a reason.
 #[derive(Debug, Serialize)]
 pub struct Verdicts {
     pub verdict: String,
@@ -55,7 +55,7 @@ pub struct Verdicts {
     pub laws: u64,
 }
 
-/// How a run of the database at `db` stands, with what its ledger says of attempts without a reply.
+/// Returns the status of a run of the database at `db`, with the attempts without a reply in its ledger.
 pub async fn run_status(
     store: &mut impl Store,
     run: &RunRow,
@@ -107,7 +107,7 @@ impl RunStatus {
         })
     }
 
-    /// The same in lines for people.
+    /// Returns the status in lines for people.
     pub fn lines(&self) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: &str| {
@@ -133,7 +133,7 @@ impl RunStatus {
         text
     }
 
-    /// `60 proposed: 30 tested, 30 waiting`.
+    /// The laws by status: `60 proposed: 30 tested, 30 waiting`.
     fn law_words(&self) -> String {
         let count = |status| self.laws.get(&status).copied().unwrap_or(0);
         let waiting = count(LawStatus::Proposed) + count(LawStatus::Queued);
@@ -154,7 +154,7 @@ impl RunStatus {
         }
     }
 
-    /// `14 PASS, 20 FAIL, 6 UNKNOWN (4 vacuous_pass, 2 tautological_claim)`.
+    /// The verdicts: `14 PASS, 20 FAIL, 6 UNKNOWN (4 vacuous_pass, 2 tautological_claim)`.
     fn verdict_words(&self) -> String {
         let words = ["PASS", "FAIL", "UNKNOWN"].map(|verdict| {
             let of_it = || self.verdicts.iter().filter(|one| one.verdict == verdict);
@@ -218,7 +218,7 @@ impl LastIteration {
     }
 }
 
-/// How many of the selected laws are decided.
+/// Returns the number of selected laws that are decided.
 async fn decided(store: &mut impl Store, run: &RunRow, summary: &Summary) -> Result<usize, Error> {
     let selected = || summary.selected.iter();
     let fingerprints: Vec<String> = selected().map(|law| law.law_fingerprint.clone()).collect();

@@ -1,4 +1,4 @@
-//! What a run works with: from its own row, a configuration file, and flags.
+//! The settings of a run: from its row, a configuration file, and flags.
 
 use bin_support::Failure;
 use popper_discovery::{LoopConfig, RunConfig};
@@ -15,8 +15,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// A file stands for all fields, so it wins over the run's own configuration as a whole; a flag wins over both. Whether a run
-    /// may go on like that is not decided here.
+    /// Merges the settings. A file replaces the run's own configuration as a whole; a flag wins over both. Whether a run
+    /// may continue with them is not decided here.
     pub fn new(work: &RunOptions, stored: Option<&RunConfig>) -> Result<Self, Failure> {
         let (mut harness, mut discovery) = match (&work.config, stored) {
             (Some(path), _) => config::read(path).map_err(Failure::usage)?,
@@ -44,7 +44,7 @@ impl Settings {
         })
     }
 
-    /// The settings of a run as they stand in its row.
+    /// Returns the settings in the row of a run.
     pub fn of(stored: &RunConfig) -> Result<Self, Failure> {
         Ok(Self {
             harness: Harness::new(

@@ -6,10 +6,10 @@ use popper_discovery::{Error, Query, RunRow, Store};
 
 use crate::table::{Layout, VerdictTable};
 
-/// The most laws that are printed, the latest ones.
+/// The most laws in the table, the latest ones.
 const SHOWN: u32 = 500;
 
-/// The table of the laws that are decided, or a line that says there are none.
+/// Returns the table of the decided laws, or a line if no law is decided.
 pub async fn lines(store: &mut impl Store, run: &RunRow, layout: Layout) -> Result<String, Error> {
     let query = Query {
         newest: Some(SHOWN + 1),

@@ -1,4 +1,4 @@
-//! A cap in dollars is the run's, over all its processes, and attempts without a reply are told.
+//! A cap in dollars is the run's, over all its processes, and attempts without a reply are reported.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,4 +1,4 @@
-//! `popper check --expect`.
+//! Tests of `popper check --expect`.
 
 use serde_json::{Value, json};
 

@@ -15,10 +15,10 @@ use crate::sql;
 /// Iterations of the runs here.
 const ITERATIONS: &str = "4";
 
-/// How long any process here may take; far more than it does.
+/// The longest time that a process may take; far more than it needs.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A place where an iteration tests so many laws: with some hundred it takes long enough to be met in its middle.
+/// A place whose iterations test `laws` laws: with some hundred an iteration is long enough to be interrupted.
 fn place(laws: u32) -> Place {
     Place::with(&json!({
         "exhaustive_n": 6, "minimal_n": 6, "ladder": [8, 16, 33], "generations": 2,
@@ -26,7 +26,7 @@ fn place(laws: u32) -> Place {
     }))
 }
 
-/// Begins the run of a place, or goes on with it.
+/// Begins the run of a place, or continues it.
 fn start(place: &Place) -> Child {
     let arguments = [
         "run",
@@ -69,7 +69,7 @@ impl Draws {
     }
 }
 
-/// When to kill: a moment after the run begins, or after it is seen at something.
+/// The moment of the kill: after the run begins, or after it reaches a phase.
 struct Aim {
     at: Option<&'static str>,
     delay: Duration,
@@ -117,7 +117,7 @@ const UNSTORED: &str = "testing, none stored";
 /// Laws are tested, and some of them are stored.
 const STORED: &str = "testing, some stored";
 
-/// What a run is at, by what is in the database.
+/// The phase of a run, from the rows of the database.
 fn phase(db: &Path) -> &'static str {
     let statement = "SELECT CASE \
         WHEN i.status <> 'running' THEN 'between' \
@@ -193,7 +193,7 @@ fn wait_for(child: &mut Child, db: &Path, statement: &str) -> bool {
     }
 }
 
-/// Ctrl-C.
+/// The signal of Ctrl-C.
 fn interrupt(child: &Child) {
     signal(child, "-INT");
 }
@@ -229,7 +229,7 @@ fn ctrl_c_stops_between_two_tests_and_the_run_goes_on_later() {
         }
         assert_eq!(ran.code, Some(130), "{}", ran.stderr);
         assert_eq!(last["status"], "aborted", "{status}");
-        let hint = "popper: to go on: popper resume --run-id 1 --db popper.db --iterations 4\n";
+        let hint = "popper: to continue: popper resume --run-id 1 --db popper.db --iterations 4\n";
         assert!(ran.stderr.ends_with(hint), "{}", ran.stderr);
         let shown = place.popper(&["status"]).stdout;
         assert!(shown.contains("aborted: "), "{shown}");

@@ -67,7 +67,7 @@ fn what_a_model_answers_is_stored_counted_and_tested() {
     let ran = run(&place, &base, &["--provider", "vllm", "--iterations", "1"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("2 proposed (1 no law), 1 tested"),
+        ran.stderr.contains("2 proposed (1 invalid), 1 tested"),
         "{}",
         ran.stderr
     );
@@ -133,7 +133,7 @@ fn a_server_that_is_down_leaves_the_iteration_running_and_says_how_to_go_on() {
     );
     let last = ran.stderr.lines().last().unwrap();
     let hint = format!(
-        "popper: to go on: popper resume --run-id 1 --db popper.db --provider vllm --base-url {base}"
+        "popper: to continue: popper resume --run-id 1 --db popper.db --provider vllm --base-url {base}"
     );
     assert_eq!(last, hint, "{}", ran.stderr);
     assert!(

@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// How a run of the binary ended and what it wrote.
+/// The exit and the output of a run of the binary.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,

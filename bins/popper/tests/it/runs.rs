@@ -56,7 +56,7 @@ impl Place {
         self.popper(&all)
     }
 
-    /// `popper status --json`.
+    /// Returns the output of `popper status --json`.
     pub fn status(&self, run_id: &str) -> Value {
         let ran = self.popper(&["status", "--json", "--run-id", run_id]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! `popper simulate`.
+//! Tests of `popper simulate`.
 
 use serde_json::Value;
 

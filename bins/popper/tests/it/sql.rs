@@ -71,7 +71,7 @@ pub fn rows(path: &Path) -> BTreeMap<String, Vec<String>> {
     tables.into_iter().map(dump).collect()
 }
 
-/// What `SQLite` itself checks, and that no attempt is stored twice.
+/// Checks the integrity of the database, and that no attempt is stored twice.
 pub fn assert_sound(path: &Path) {
     assert_eq!(column(path, "PRAGMA integrity_check"), ["ok"]);
     let statement = "SELECT \"table\" FROM pragma_foreign_key_check";

@@ -154,7 +154,7 @@ fn columns_that_hold_nonsense_are_named() {
     }
 }
 
-/// A small file system of its own, where this process may mount one.
+/// A separate small file system, if this process may mount one.
 struct Small<'a>(&'a Path);
 
 impl<'a> Small<'a> {
@@ -241,7 +241,7 @@ fn a_full_disk_ends_a_run_with_one_line_and_how_to_go_on() {
     );
     let lines: Vec<&str> = ran.stderr.lines().collect();
     assert!(lines[0].contains("the disk is full"), "{}", ran.stderr);
-    let hint = "popper: to go on: popper resume --run-id 1 --db small/popper.db --iterations 40";
+    let hint = "popper: to continue: popper resume --run-id 1 --db small/popper.db --iterations 40";
     assert_eq!(lines[1..], [hint], "{}", ran.stderr);
     // What was committed is sound, and goes on elsewhere.
     for entry in fs::read_dir(&small).unwrap() {

@@ -12,18 +12,16 @@ use crate::single::sources;
 
 /// The folders whose doc comments are read.
 const COMMENTS: &[&str] = &[
+    "bins/popper",
     "bins/logosphere",
     "bins/zer0gravity",
     "crates/zer0gravity-engine",
     "bins/zer0gravity/src",
     "bins/xtask",
-    "crates/bin-support",
-    "crates/llm-client",
-    "crates/llm-types",
+    "crates/popper-discovery",
+    "crates/popper-store",
     "crates/logosphere-core/src",
     "crates/logosphere-core",
-    "crates/report-kit",
-    "crates/test-support",
     "crates/durable",
     "crates/hermitcrab-migrate",
     "crates/pscale-blocks",
@@ -36,11 +34,9 @@ const COMMENTS: &[&str] = &[
 /// The folders whose error texts and messages are read.
 const MESSAGES: &[&str] = &[
     "bins/logosphere/src",
-    "crates/bin-support",
-    "crates/llm-client",
-    "crates/llm-types",
-    "crates/report-kit",
-    "crates/test-support",
+    "bins/popper/src",
+    "crates/popper-discovery/src",
+    "crates/popper-store/src",
 ];
 const MESSAGES: &[&str] = &[
     "crates/durable/src",

@@ -1,19 +1,19 @@
-//! Time, from outside: it goes into the rows, and decides when a group of decisions is stored, but never into a verdict.
+//! The clock of a run. Its time is stored in rows and decides when a group of decisions is stored. It never enters a verdict.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// A clock.
+/// A source of the time of day and of durations.
 pub trait RunClock: Send + Sync {
     /// The time of day.
     fn now(&self) -> Timestamp;
 
-    /// Time since some fixed moment, never going back.
+    /// The time since a fixed moment; it never decreases.
     fn elapsed(&self) -> Duration;
 }
 
-/// A clock that stands still at a moment: what tests and replays want.
+/// A clock that always shows the same time, for tests and replays.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Timestamp);
 

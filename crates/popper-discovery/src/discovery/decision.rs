@@ -1,4 +1,4 @@
-//! From a verdict to the rows that keep it.
+//! Conversion of verdicts to rows, and of rows to verdicts.
 
 use jiff::Timestamp;
 use popper_harness::counterexample::{COUNTEREXAMPLE_VERSION, Counterexample};
@@ -13,7 +13,7 @@ use crate::store::{
     TestedLaw, VerdictKey,
 };
 
-/// How verdicts are written in columns.
+/// Returns the word that a column has for a verdict.
 pub fn status_text(status: Status) -> &'static str {
     match status {
         Status::Pass => "PASS",
@@ -22,19 +22,19 @@ pub fn status_text(status: Status) -> &'static str {
     }
 }
 
-/// `law_evaluations.artifacts_json`.
+/// The content of the column `law_evaluations.artifacts_json`.
 #[derive(Serialize, Deserialize)]
 struct Artifacts {
     /// The configuration in force, with the seed of the attempt.
     harness_config: Config,
     /// sha256 of the verdict's JSON without `runtime_ms`.
     verdict_digest: String,
-    /// `Counterexample::minimal`, which has no column of its own.
+    /// `Counterexample::minimal`, for which there is no column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     minimal: Option<bool>,
 }
 
-/// When an attempt was made.
+/// The time and duration of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Period {
     pub started_at: Timestamp,
@@ -43,8 +43,8 @@ pub(crate) struct Period {
 }
 
 impl DecisionRow {
-    /// The rows of a verdict on a law of a run. `stopped` says that the harness was told to stop, by a limit on time. An attempt that
-    /// was UNKNOWN `resource_limit` then is stored, and the law waits for the next one; every other verdict is final.
+    /// Returns the rows for a verdict on a law of a run. `stopped` is `true` if a limit on time stopped the harness. An attempt that
+    /// is then UNKNOWN `resource_limit` is stored, and the law waits for the next attempt. Every other verdict is final.
     pub(crate) fn new(
         law: &LawRow,
         harness: &Harness,
@@ -118,7 +118,7 @@ impl DecisionRow {
     /// Whether a stored attempt with the same run, law, configuration and seed has the same verdict, by its artifacts.
     ///
     /// # Errors
-    /// [`StoreError::Contradiction`] when it has not.
+    /// [`StoreError::Contradiction`] if the verdicts differ.
     pub fn agrees_with(&self, artifacts_json: &str) -> Result<(), StoreError> {
         let stored = serde_json::from_str::<Artifacts>(artifacts_json)
             .map(|artifacts| artifacts.verdict_digest)
@@ -136,7 +136,7 @@ impl DecisionRow {
 }
 
 impl EvaluationRow {
-    /// The notes of the verdict. Rows of older programs hold one a line.
+    /// Returns the notes of the verdict. Rows of older programs have one note a line.
     pub fn all_notes(&self) -> Vec<String> {
         serde_json::from_str(&self.notes)
             .unwrap_or_else(|_| self.notes.lines().map(str::to_owned).collect())
@@ -144,7 +144,7 @@ impl EvaluationRow {
 }
 
 impl CapabilityRow {
-    /// Whether two rows say the same, whenever that was.
+    /// Whether two rows have the same contract and capabilities, whatever their times.
     pub fn says_the_same(&self, other: &Self) -> bool {
         self.universe_contract_json == other.universe_contract_json
             && self.harness_capabilities_json == other.harness_capabilities_json
@@ -162,7 +162,7 @@ fn reason_text(reason: UnknownReason) -> String {
     json(&reason).trim_matches('"').to_owned()
 }
 
-/// A value of these crates as JSON text. Two values must not share a text because neither could be written, so a failure is not hidden.
+/// Returns a value of these crates as JSON text. An error would give two values the same text, so it is not hidden.
 #[expect(
     clippy::expect_used,
     reason = "the keys of these crates' maps are strings, and their `Serialize` is derived"
@@ -172,7 +172,7 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 }
 
 impl TestedLaw {
-    /// The verdict as the harness gave it, under the name that the law has in this run. `sim_hash` is the run's.
+    /// Returns the verdict of the harness, with the name that the law has in this run. `sim_hash` is the run's.
     ///
     /// # Errors
     /// [`Error::Row`] when a column does not hold what this program writes.
@@ -200,7 +200,7 @@ impl TestedLaw {
         Ok(verdict)
     }
 
-    /// The counterexample as the package that `replay` takes.
+    /// Returns the counterexample in the form that `rederive` reads.
     ///
     /// # Errors
     /// [`Error::Row`] when a column does not hold what this program writes.

@@ -1,4 +1,4 @@
-//! Who watches a run, and may stop it.
+//! The observer of a run, which may stop it.
 
 use futures_util::future::{self, BoxFuture};
 use popper_harness::decide::Verdict;
@@ -7,20 +7,20 @@ use crate::error::Error;
 use crate::snapshot::Summary;
 use crate::store::{LawRow, ModelCallRow};
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// An iteration begins, or goes on after an interruption.
+    /// An iteration begins, or continues after an interruption.
     Iteration {
-        /// Its number, from 1.
+        /// The number of the iteration, from 1.
         index: u32,
         /// The number of the last one.
         total: u32,
     },
     /// A model answered.
     Called(&'a ModelCallRow),
-    /// The laws to test are chosen.
+    /// The laws to test are selected.
     Planned(&'a Summary),
     /// A stored law cannot be read. It is skipped, and becomes `rejected_schema` with the next plan.
     Unreadable {
@@ -37,9 +37,9 @@ pub enum Event<'a> {
     Completed(&'a Summary),
 }
 
-/// Watches a run.
+/// An observer of a run.
 pub trait Observer: Send {
-    /// Hears of an event.
+    /// Receives an event.
     fn event(&mut self, _event: Event<'_>) {}
 
     /// Whether the run should stop after what is in flight; asked between two evaluations.
@@ -47,13 +47,13 @@ pub trait Observer: Send {
         false
     }
 
-    /// Resolves when the run should stop: an answer that is waited for is then given up.
+    /// Resolves when the run should stop: a pending call is then dropped.
     fn stopped(&self) -> BoxFuture<'static, ()> {
         Box::pin(future::pending())
     }
 }
 
-/// Watches nothing.
+/// An observer that ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 

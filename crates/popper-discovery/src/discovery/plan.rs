@@ -1,4 +1,4 @@
-//! Before the tests: asking, taking in, ranking, choosing. All of it becomes durable in one step.
+//! The plan of an iteration: proposals, validation, ranking, selection. All of it becomes durable in one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use crate::store::{
     Attempt, CallRow, Iteration, IterationPlan, LawRow, LawStatus, ModelCallRow, Query, Store,
 };
 
-/// Attempts after which a law that a limit on time always cuts leaves its place to others; `retest` still tries it.
+/// Attempts after which a law that always reaches a limit on time is not selected again. `retest` still tests it.
 const MOST_ATTEMPTS: usize = 3;
 /// Tested laws that novelty is measured against, the latest ones.
 const REMEMBERED: u32 = 200;
 
 impl<S: Store> Discovery<S> {
-    /// Takes over what another run has decided while this iteration lay still, and leaves out the laws that cannot be read any more.
+    /// Continues an open iteration: removes the laws that another run has decided meanwhile, and those that cannot be read any more.
     pub(super) async fn adopt_open_iteration(
         &mut self,
         iteration: &Iteration,
@@ -62,7 +62,7 @@ impl<S: Store> Discovery<S> {
         Ok(summary)
     }
 
-    /// Everything before the tests. None if the observer stopped it.
+    /// Makes the plan of an iteration. `None` if the observer stopped it.
     pub(super) async fn plan(
         &mut self,
         iteration: &Iteration,
@@ -107,7 +107,7 @@ impl<S: Store> Discovery<S> {
         Ok(Some(summary))
     }
 
-    /// Asks the proposer until it has laws, storing each call before it is read. None if the observer stopped it.
+    /// Asks the proposer until the proposal is complete, and stores each call before it is read. `None` if the observer stopped it.
     async fn proposal(
         &mut self,
         iteration: &Iteration,
@@ -142,7 +142,7 @@ impl<S: Store> Discovery<S> {
         }
     }
 
-    /// The rows for new proposals, and the laws that were waiting.
+    /// Returns the rows for new proposals, and the laws that were waiting.
     async fn take_in(
         &mut self,
         iteration: &Iteration,
@@ -176,7 +176,7 @@ impl<S: Store> Discovery<S> {
         })
     }
 
-    /// Marks what the database knows already as tested; answers the fingerprints.
+    /// Marks the laws whose verdict the database has as tested, and returns their fingerprints.
     async fn skip_known_laws(&mut self, plan: &mut ProposedLaw) -> Result<Vec<String>, Error> {
         let asked: Vec<String> = plan
             .candidates()
@@ -199,7 +199,7 @@ impl<S: Store> Discovery<S> {
         Ok(known.into_keys().collect())
     }
 
-    /// Ranks what waits and queues the best.
+    /// Ranks the waiting laws and queues the best ones.
     async fn choose(
         &mut self,
         plan: &mut ProposedLaw,
@@ -271,9 +271,9 @@ impl<S: Store> Discovery<S> {
     }
 }
 
-/// What an iteration is about to store.
+/// The laws that an iteration stores.
 struct ProposedLaw {
-    /// New proposals.
+    /// The new proposals.
     laws: Vec<LawRow>,
     /// Laws of earlier iterations that are not tested yet.
     waiting: Vec<LawRow>,
@@ -282,7 +282,7 @@ struct ProposedLaw {
 }
 
 impl ProposedLaw {
-    /// The laws that could be tested.
+    /// Returns the laws that can be tested.
     fn candidates(&self) -> impl Iterator<Item = &LawRow> {
         let open = |law: &&LawRow| matches!(law.status, LawStatus::Proposed | LawStatus::Queued);
         self.waiting.iter().chain(self.laws.iter().filter(open))
@@ -307,7 +307,7 @@ impl ProposedLaw {
     }
 }
 
-/// The first seed from the configuration's on that no attempt has had.
+/// Returns the first unused seed, counted from the seed of the configuration.
 pub(super) fn next_seed(first: u64, made: &[Attempt]) -> u64 {
     let mut seed = first;
     while made.iter().any(|attempt| attempt.seed == seed) {

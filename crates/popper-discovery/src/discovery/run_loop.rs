@@ -1,4 +1,4 @@
-//! The loop: snapshot, propose, take in, rank, test, commit, and the same again.
+//! The loop of a run: snapshot, proposals, ranking, tests, decisions.
 
 use std::sync::Arc;
 
@@ -14,27 +14,27 @@ use crate::rank::{Ranker, sha256};
 use crate::snapshot::{Capabilities, LoopConfig, Proposer, RunConfig, UniverseContract};
 use crate::store::{CapabilityRow, Iteration, IterationStatus, LawStatus, Mark, RunRow, Store};
 
-/// How a call of [`Discovery::run_to`] ended.
+/// The end of a call of [`Discovery::run_to`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
     /// All iterations are complete.
     Completed,
-    /// The observer stopped it; the iteration it was in, if it was in one, is marked `aborted`, and the next call goes on with it.
+    /// The observer stopped the run. An open iteration is marked `aborted`, and the next call continues it.
     Stopped,
 }
 
-/// Which run to work on.
+/// The run to work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunSelector {
     /// The newest one with the same universe, configuration and proposer, else a new one.
     Latest,
-    /// A new one.
+    /// A new run.
     New,
-    /// This one.
+    /// The run with this id.
     Id(i64),
 }
 
-/// A run, ready to go on from wherever its store says it is.
+/// A run, ready to continue from the state of its store.
 pub struct Discovery<S> {
     pub(super) store: S,
     pub(super) harness: Harness,
@@ -45,11 +45,11 @@ pub struct Discovery<S> {
 }
 
 impl<S: Store> Discovery<S> {
-    /// Finds or begins a run.
+    /// Finds a run, or begins a new one.
     ///
     /// # Errors
-    /// [`Error::NoRun`] and [`Error::Differs`] for a run that is not there, or is another one; a configuration out of range;
-    /// whatever the store says.
+    /// [`Error::NoRun`] and [`Error::Differs`] for a run that does not exist, or differs; a configuration out of range;
+    /// errors of the store.
     pub async fn open(
         mut store: S,
         harness: Harness,
@@ -89,7 +89,7 @@ impl<S: Store> Discovery<S> {
         })
     }
 
-    /// The run.
+    /// The row of the run.
     pub fn run(&self) -> &RunRow {
         &self.run
     }
@@ -99,16 +99,16 @@ impl<S: Store> Discovery<S> {
         &mut self.store
     }
 
-    /// Ends the work on the run and gives the store back.
+    /// Ends the work on the run and returns the store.
     pub fn into_store(self) -> S {
         self.store
     }
 
-    /// Continues until `total` iterations are complete. Laws are decided on the thread that polls this future, and keep it for as long
-    /// as they take: run it on a thread that serves nothing else.
+    /// Continues until `total` iterations are complete. Laws are decided on the thread that polls this future, which blocks
+    /// meanwhile: run it on a separate thread.
     ///
     /// # Errors
-    /// Those of the store and the proposer. The iteration then stays `running`; the next call goes on with it.
+    /// Those of the store and the proposer. The iteration then stays `running`; the next call continues it.
     pub async fn run_to(
         &mut self,
         total: u32,
@@ -170,7 +170,7 @@ impl<S: Store> Discovery<S> {
         Ok(Iteration { id, ..iteration })
     }
 
-    /// One iteration from wherever it stands. False if the observer stopped it.
+    /// Runs or continues an iteration. `false` if the observer stopped it.
     async fn iterate(
         &mut self,
         iteration: &Iteration,
@@ -202,10 +202,10 @@ impl<S: Store> Discovery<S> {
         Ok(true)
     }
 
-    /// Tests a law of the run once more, with the next seed, and adds exactly one row. Keeps its thread as [`Self::run_to`] does.
+    /// Tests a law of the run once more, with the next seed, and adds exactly one row. It blocks its thread as [`Self::run_to`] does.
     ///
     /// # Errors
-    /// [`Error::NoLaw`] when the run has no such law; whatever the store says.
+    /// [`Error::NoLaw`] if the run has no such law; errors of the store.
     pub async fn retest(&mut self, law_fingerprint: &str) -> Result<Verdict, Error> {
         let asked = [law_fingerprint.to_owned()];
         let laws = self.store.laws_by_fingerprint(self.run.id, &asked).await?;
@@ -223,7 +223,7 @@ impl<S: Store> Discovery<S> {
     }
 }
 
-/// Why a run cannot go on as asked.
+/// The error if a run cannot continue under a configuration.
 fn differs(run: &RunRow, harness: &Harness, asked: &RunConfig) -> Option<Error> {
     let error = |what, stored: &str, asked: &str| {
         Some(Error::Differs {

@@ -1,4 +1,4 @@
-//! The tests: laws are put to the harness, and decisions are stored in small groups.
+//! The tests of an iteration: the harness decides laws, and decisions are stored in small groups.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::error::Error;
 use crate::snapshot::{Selected, Verdicts};
 use crate::store::{DecisionRow, LawRow, Store};
 
-/// Decisions are stored together until this many wait, ..
+/// The most decisions of a group.
 const GROUP_ROWS: usize = 1000;
-/// .. or the first of them has waited this long. What a kill can lose is at most one such group.
+/// The longest time that a decision waits to be stored. A kill loses at most one group.
 const GROUP_TIME: Duration = Duration::from_millis(50);
 
 impl<S: Store> Discovery<S> {
-    /// Decides the selected laws that are not decided yet. None if the observer stopped it.
+    /// Decides the selected laws that are not decided yet. `None` if the observer stopped it.
     pub(super) async fn test(
         &mut self,
         selected: &[Selected],
@@ -68,7 +68,7 @@ impl<S: Store> Discovery<S> {
         Ok(Some(verdicts))
     }
 
-    /// Puts a law to the harness.
+    /// Evaluates a law in the harness.
     pub(super) fn decide(&self, law: &LawRow, seed: u64) -> Result<(DecisionRow, Verdict), Error> {
         let reseeded;
         let harness = if seed == self.harness.config().seed {
@@ -96,7 +96,7 @@ impl<S: Store> Discovery<S> {
     }
 }
 
-/// Decisions that wait to be stored together.
+/// Decisions that are stored together.
 #[derive(Default)]
 struct Group {
     decisions: Vec<DecisionRow>,

@@ -1,7 +1,7 @@
-//! Sums of counts that nothing seen so far has changed.
+//! Sums of counts that no observed step has changed.
 //!
-//! Every step that was seen gives a linear equation for the coefficients of a conserved sum. What solves all of them is a
-//! space; its short vectors are the candidates. Each refutation makes the space smaller, so it shrinks towards the true one.
+//! Every observed step gives a linear equation for the coefficients of a conserved sum. The solutions of all equations are a
+//! vector space, and its short vectors are the candidates. Each refutation makes the space smaller, so it shrinks towards the true one.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use popper_harness::universe::Symbol;
 use super::elimination::eliminate;
 use super::observations::ObservationMatrix;
 
-/// Patterns beyond this number make the equations too many to be worth it.
+/// The most patterns of a system of equations.
 const MOST_PATTERNS: usize = 160;
-/// Vectors that are combined with each other.
+/// The most vectors that are combined in pairs.
 const MOST_COMBINED: usize = 24;
 
 /// The patterns of up to some width that neither begin nor end with the background: the counts of all others follow from theirs
@@ -23,8 +23,8 @@ pub(super) struct PatternBasis {
 }
 
 impl PatternBasis {
-    /// Patterns of up to `width` cells, short ones first, in the given order of the symbols that are not the background; none
-    /// where they are too many.
+    /// Patterns of up to `width` cells, short ones first, in the given order of the symbols that are not the background.
+    /// `None` if they are too many.
     pub(super) fn new(foreground: &[Symbol], width: usize) -> Option<Self> {
         let mut patterns: Vec<Vec<Symbol>> = Vec::new();
         let mut middles: Vec<Vec<Symbol>> = vec![Vec::new()];
@@ -59,12 +59,12 @@ impl PatternBasis {
         Some(Self { patterns })
     }
 
-    /// How many there are.
+    /// The number of patterns.
     pub(super) fn len(&self) -> usize {
         self.patterns.len()
     }
 
-    /// How often each stands in a state.
+    /// The number of occurrences of each pattern in a state.
     fn counts(&self, state: &[Symbol]) -> Vec<i64> {
         let n = state.len();
         let stands = |pattern: &[Symbol], cell: usize| {
@@ -116,11 +116,11 @@ pub(super) fn counted(pattern: impl Iterator<Item = char>) -> String {
     }
 }
 
-/// What the steps seen so far did to the counts of patterns.
+/// The changes of the pattern counts in the observed steps.
 pub(super) struct PatternDeltas(Vec<Vec<i64>>);
 
 impl PatternDeltas {
-    /// The distinct changes, without those that are none.
+    /// The distinct changes that are not zero.
     pub(super) fn of(patterns: &PatternBasis, evidence: &ObservationMatrix) -> Self {
         let states = evidence.states().iter();
         let counts: Vec<Vec<i64>> = states.map(|state| patterns.counts(state)).collect();
@@ -135,7 +135,7 @@ impl PatternDeltas {
         Self(changes.into_iter().filter(changed).collect())
     }
 
-    /// Short vectors that span everything which no change has changed.
+    /// Short vectors that span the space of sums which no observed step has changed.
     pub(super) fn conserved(&self, dimension: usize) -> Vec<Vec<i64>> {
         let mut rows = RowSpace::default();
         for change in &self.0 {
@@ -150,7 +150,7 @@ impl PatternDeltas {
     }
 }
 
-/// How long a vector is when written down.
+/// The length of a vector as an expression: its terms and the sizes of its coefficients.
 fn size(vector: &[i64]) -> i64 {
     let terms = vector.iter().filter(|&&entry| entry != 0).count() as i64;
     terms + vector.iter().map(|entry| entry.abs()).sum::<i64>()
@@ -185,7 +185,7 @@ fn combined(left: &[i64], right: &[i64], factor: i64) -> Vec<i64> {
         .collect()
 }
 
-/// The vectors, and the sums of two of them with coefficients up to `most`, the easiest to say first.
+/// The vectors, and the sums of two of them with coefficients up to `most`, the shortest expression first.
 pub(super) fn combinations(basis: &[Vec<i64>], most: i64) -> Vec<Vec<i64>> {
     let combined_basis = &basis[..basis.len().min(MOST_COMBINED)];
     let mut sums = basis.to_vec();
@@ -214,7 +214,7 @@ pub(super) fn combinations(basis: &[Vec<i64>], most: i64) -> Vec<Vec<i64>> {
 struct RowSpace(Vec<(usize, Vec<i128>)>);
 
 impl RowSpace {
-    /// Adds an equation. One whose coefficients grow beyond what fits is left out: the space is then too large, never too small.
+    /// Adds an equation. An equation whose coefficients overflow is left out: the space is then too large, never too small.
     fn add(&mut self, change: &[i64]) {
         let mut row: Vec<i128> = change.iter().map(|&entry| entry.into()).collect();
         for (lead, other) in &self.0 {
@@ -238,7 +238,7 @@ impl RowSpace {
         }
     }
 
-    /// The solution in which one free column stands alone; none for a leading column, or where it does not fit.
+    /// The solution in which one free column is the only one. `None` for a leading column or on overflow.
     fn solution(&self, dimension: usize, free: usize) -> Option<Vec<i64>> {
         if self.0.iter().any(|(lead, _)| *lead == free) {
             return None;

@@ -1,4 +1,4 @@
-//! A law in the making, and how it is written for people.
+//! Drafts of laws, and the names and texts that they get for people.
 
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{
@@ -29,7 +29,7 @@ pub(super) fn read(law: Value) -> Option<Law> {
     Law::from_value(law, "$", Extensions::default()).ok()
 }
 
-/// What a law says.
+/// The claim of a law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LawBody {
     /// A formula.
@@ -38,7 +38,7 @@ pub(super) enum LawBody {
     Commutes(String),
 }
 
-/// A law in the making.
+/// A law that is being composed, before it is written as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LawDraft {
     pub template: Template,
@@ -80,7 +80,7 @@ impl LawDraft {
         }
     }
 
-    /// Reads a normal form; none where it is one of a kind that is not mutated here.
+    /// Reads a normal form. `None` for a claim that the mutations do not cover.
     pub(super) fn from_normal_form(law: &Value) -> Option<Self> {
         let law = NormalLaw::from_value(law.clone(), "$").ok()?;
         let said = match &law.claim {

@@ -2,8 +2,8 @@
 
 use num_integer::gcd;
 
-/// A row less a multiple of another, so that its entry at `lead` is 0, without a common divisor; the row itself where that entry is
-/// 0 already. `None` where 128 bits do not hold an entry.
+/// Subtracts a multiple of another row, so that the entry at `lead` is 0, and divides by the common divisor. A row whose entry is
+/// 0 already is returned as it is. `None` if an entry needs more than 128 bits.
 pub(crate) fn eliminate(row: &[i128], other: &[i128], lead: usize) -> Option<Vec<i128>> {
     let (factor, keep) = (*row.get(lead)?, *other.get(lead)?);
     if factor == 0 {

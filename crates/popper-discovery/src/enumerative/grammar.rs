@@ -13,17 +13,17 @@ use super::draft::{LawDraft, next, now, start};
 use super::observations::ObservationMatrix;
 use crate::snapshot::UniverseContract;
 
-/// Drafts as they are asked for.
+/// A lazy sequence of drafts.
 pub(super) type Stream<'a> = Box<dyn Iterator<Item = LawDraft> + 'a>;
 
-/// The widest patterns that a conserved sum is looked for in.
+/// The widest patterns of a conserved sum, in cells.
 const WIDEST: usize = 3;
 /// The bound on the coefficients of a sum of conserved sums.
 const LARGEST: i64 = 8;
-/// Where constants, coefficients and the like end; far beyond what anybody asks for.
+/// The limit of constants and coefficients, far beyond what a run reaches.
 const FAR: i64 = 1000;
 
-/// What there is to speak of, in an order that the seed chooses.
+/// The expressions and transforms of a universe, in an order that the seed chooses.
 pub(super) struct GrammarEnumerator<'a> {
     contract: &'a UniverseContract,
     evidence: &'a ObservationMatrix,
@@ -53,7 +53,7 @@ fn least(expr: Expr, number: i64) -> Expr {
     expr.op(Op::Ge, number)
 }
 
-/// One of each in turn, until all have ended.
+/// Takes one draft of each stream in turn, until all have ended.
 pub(super) fn in_turn<'a>(streams: Vec<Stream<'a>>) -> Stream<'a> {
     let mut streams: std::collections::VecDeque<Stream<'a>> = streams.into();
     Box::new(iter::from_fn(move || {
@@ -102,7 +102,7 @@ impl<'a> GrammarEnumerator<'a> {
         }
     }
 
-    /// Sums of counts of symbols and pairs that no step seen so far has changed.
+    /// Sums of counts of symbols and pairs that no observed step has changed.
     pub(super) fn invariants(&'a self) -> Stream<'a> {
         // What is conserved, and of each two their shortest sums: more of them would only say the same again.
         let singles = self.spaces(1).flat_map(|(patterns, basis)| {
@@ -129,8 +129,8 @@ impl<'a> GrammarEnumerator<'a> {
         Box::new(wide.chain(in_turn(vec![large(1), large(2)])))
     }
 
-    /// Patterns of a width, and what no step seen so far has changed of their counts; computed when it is asked for, since wide
-    /// ones take time.
+    /// Patterns of a width, and the sums of their counts that no observed step has changed. They are computed on demand, since wide
+    /// patterns take time.
     fn spaces(&'a self, width: usize) -> impl Iterator<Item = (PatternBasis, Vec<Vec<i64>>)> + 'a {
         iter::once(()).filter_map(move |()| {
             let patterns = PatternBasis::new(&self.foreground, width)?;
@@ -179,7 +179,7 @@ impl<'a> GrammarEnumerator<'a> {
         Box::new(all.filter(moves).flat_map(both))
     }
 
-    /// Counts and what they cannot exceed.
+    /// Upper and lower bounds of counts.
     pub(super) fn bounds(&'a self) -> Stream<'a> {
         let law = |claim| LawDraft::new(Template::Bound, 40, claim);
         let constant = move |number: i64| {
@@ -218,7 +218,7 @@ impl<'a> GrammarEnumerator<'a> {
         ])
     }
 
-    /// What follows one step on.
+    /// Implications from a state to the next one.
     pub(super) fn steps(&'a self) -> Stream<'a> {
         let law = |claim| LawDraft::new(Template::ImplicationStep, 30, claim);
         let incoming = || {
@@ -262,7 +262,7 @@ impl<'a> GrammarEnumerator<'a> {
         Box::new(first.chain(second).chain(far))
     }
 
-    /// What goes together, now or from the start.
+    /// Implications within a state, or from the start to a later state.
     pub(super) fn states(&'a self) -> Stream<'a> {
         let law = |claim| LawDraft::new(Template::ImplicationState, 30, claim);
         let some = || self.some.iter();
@@ -291,7 +291,7 @@ impl<'a> GrammarEnumerator<'a> {
         Box::new(first.chain(second).chain(far))
     }
 
-    /// What comes in time.
+    /// Implications whose consequent holds within a window of steps.
     pub(super) fn eventually(&'a self) -> Stream<'a> {
         let law = |h: u64, claim| LawDraft {
             h: Some(h),
@@ -325,7 +325,7 @@ impl<'a> GrammarEnumerator<'a> {
         Box::new(transforms.map(|transform| LawDraft::symmetry(transform, 40)))
     }
 
-    /// Two symbols that are both absent.
+    /// Conditions that two symbols are both absent.
     fn both(&'a self, at: fn(&str) -> Expr) -> impl Iterator<Item = Expr> + 'a {
         let some = self.some.iter().enumerate();
         some.flat_map(move |(place, a)| {
@@ -334,7 +334,7 @@ impl<'a> GrammarEnumerator<'a> {
         })
     }
 
-    /// Implications between thresholds, which never end.
+    /// Implications between thresholds of counts: in effect endless.
     fn thresholds(&'a self, at: fn(&str) -> Expr) -> impl Iterator<Item = Expr> + 'a {
         (2..FAR).flat_map(move |p| {
             (1..=p).flat_map(move |q| {

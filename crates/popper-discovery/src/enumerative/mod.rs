@@ -1,7 +1,7 @@
-//! A proposer that needs no model: it walks the claim grammar from small to large, guided by what was refuted and what survived.
+//! A proposer without a model: it enumerates the claim grammar by size, guided by the refuted and the accepted laws.
 //!
-//! It knows what the snapshot shows and nothing else: no rule, no verdict but those. A law that a piece of a run seen so far
-//! breaks is not proposed, and none is proposed twice.
+//! The snapshot is all that it reads: it does not know the rule of the universe. It proposes no law that an observed trajectory
+//! violates, and no law twice.
 
 mod additive;
 mod draft;

@@ -1,4 +1,4 @@
-//! Laws made from laws: refuted ones weaker, surviving ones stronger.
+//! Mutations of tested laws: weaker forms of refuted ones, stronger forms of surviving ones.
 
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Expr, Template};
@@ -11,10 +11,10 @@ use crate::snapshot::{FailureExample, Falsified, Snapshot};
 
 /// The longest window that a refuted `eventually` is given.
 const LONGEST_WINDOW: u64 = 64;
-/// How far horizons are stretched, in steps.
+/// The longest horizon of a mutated law, in steps.
 const LONGEST_HORIZON: u64 = 400;
 
-/// Weaker forms of what was refuted, the latest first.
+/// Weaker forms of the refuted laws, the latest first.
 pub(super) fn weaker<'a>(snapshot: &'a Snapshot, evidence: &'a ObservationMatrix) -> Stream<'a> {
     let falsified = snapshot.falsified.iter().rev();
     in_turn(
@@ -80,7 +80,7 @@ fn conditions(specimen: &FailureExample, snapshot: &Snapshot) -> Vec<[String; 3]
     conditions
 }
 
-/// What only falls was refuted: it may only grow.
+/// The monotone law in the other direction.
 fn other_direction(draft: &LawDraft) -> Option<LawDraft> {
     let Some(Expr::Bin(op @ (Op::Le | Op::Ge), left, right)) = draft.claim() else {
         return None;
@@ -100,7 +100,7 @@ fn longer_window(draft: &LawDraft) -> Option<LawDraft> {
     })
 }
 
-/// An implication with one thing more in front, which the refutation does not have where it refutes.
+/// Implications with one more antecedent, which is false at the step where the refutation fails.
 fn extra_antecedents(
     draft: &LawDraft,
     specimen: &FailureExample,
@@ -170,7 +170,7 @@ fn bounded(draft: &LawDraft, expr: &str, op: Op, number: i64) -> LawDraft {
     }
 }
 
-/// Stronger forms of what survived, the latest first.
+/// Stronger forms of the accepted laws, the latest first.
 pub(super) fn stronger<'a>(snapshot: &'a Snapshot, evidence: &'a ObservationMatrix) -> Stream<'a> {
     let survivors: Vec<(LawDraft, bool)> = snapshot
         .accepted
@@ -267,7 +267,7 @@ fn strengthened(
     drafts
 }
 
-/// `x >= k`
+/// The parts of `x >= k`.
 fn threshold(phrase: &Expr) -> Option<(String, Time, i64)> {
     let Expr::Bin(Op::Ge, left, right) = phrase else {
         return None;
@@ -278,12 +278,12 @@ fn threshold(phrase: &Expr) -> Option<(String, Time, i64)> {
     }
 }
 
-/// Whether a phrase is no conjunction.
+/// Whether a claim is not a conjunction.
 fn is_simple(phrase: &Expr) -> bool {
     !matches!(phrase, Expr::Bin(Op::And, ..))
 }
 
-/// Two laws of one kind as one. What is joined already is not joined again: that would only reword it.
+/// Two laws of the same template as one. A conjunction is not joined again: that would only reword it.
 fn joined(one: &LawDraft, other: &LawDraft) -> Option<LawDraft> {
     let alike = one.template == other.template
         && one.h == other.h

@@ -1,4 +1,4 @@
-//! What the snapshot shows of the universe: pieces of runs. A law that one of them breaks is not worth a proposal.
+//! The observations in a snapshot: parts of trajectories. A law that one of them refutes is not proposed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -13,17 +13,17 @@ use serde_json::json;
 use super::draft::{LawDraft, read};
 use crate::snapshot::{FailureExample, Snapshot, UniverseContract};
 
-/// A piece of a run: which state was seen at which step. Step 0 is always there.
+/// A part of a trajectory: the observed state of some steps. Step 0 is always included.
 #[derive(Debug)]
 struct Trajectory {
     seen: BTreeMap<u64, usize>,
-    /// Whether another piece holds the same states, so that its steps are not counted twice.
+    /// Whether another part has the same states, so that its steps are not counted twice.
     repeats: bool,
 }
 
-/// All pieces of runs that a snapshot shows.
+/// All parts of trajectories that a snapshot contains.
 pub(super) struct ObservationMatrix {
-    /// A universe with the same symbols in which nothing ever happens: it reads states without knowing the rule.
+    /// A universe with the same symbols whose states never change: it reads states without knowing the rule.
     still: Option<TableUniverse>,
     states: Vec<State>,
     pieces: Vec<Trajectory>,
@@ -31,11 +31,11 @@ pub(super) struct ObservationMatrix {
     values: RefCell<HashMap<Observable, ObservationColumn>>,
 }
 
-/// The values of an observable on every state; none where it has no value.
+/// The values of an observable on every state, `None` where it has no value.
 type ObservationColumn = Rc<Vec<Option<i64>>>;
 
 impl ObservationMatrix {
-    /// Reads a snapshot. What is no state of the universe is passed over.
+    /// Reads a snapshot. A text that is not a state of the universe is skipped.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         let still = still(&snapshot.contract);
         let mut evidence = Self {
@@ -115,12 +115,12 @@ impl ObservationMatrix {
         }));
     }
 
-    /// The states that were seen, each once.
+    /// The observed states, each once.
     pub(super) fn states(&self) -> &[State] {
         &self.states
     }
 
-    /// Every step that was seen: the state before and the state after, as places in [`states`](Self::states).
+    /// Every observed step: the state before and the state after, as indices of [`states`](Self::states).
     pub(super) fn steps(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let pieces = self.pieces.iter().filter(|piece| !piece.repeats);
         pieces.flat_map(|piece| {
@@ -131,12 +131,12 @@ impl ObservationMatrix {
         })
     }
 
-    /// A law as a program, where it can be read without the rule and the transforms.
+    /// Compiles a law. `None` if it cannot be read without the rule and the transforms.
     pub(super) fn compile(&self, law: &popper_harness::law::Law) -> Option<Program> {
         Program::compile(law, self.still.as_ref()?).ok()
     }
 
-    /// Whether something that was seen breaks a law. What cannot be read off counts as not broken.
+    /// Whether an observation refutes a law. An observable without a value refutes nothing.
     pub(super) fn refutes(&self, program: &Program) -> bool {
         let columns: Vec<ObservationColumn> = program
             .observables
@@ -161,7 +161,7 @@ impl ObservationMatrix {
         })
     }
 
-    /// Whether some step seen changes the value of an expression, or no step was seen at all.
+    /// Whether an observed step changes the value of an expression, or no step was observed.
     pub(super) fn moves(&self, expr: &str) -> bool {
         let mut steps = self.steps().peekable();
         if steps.peek().is_none() {
@@ -171,7 +171,7 @@ impl ObservationMatrix {
         column.is_some_and(|column| steps.any(|(before, after)| column[before] != column[after]))
     }
 
-    /// The least and the greatest value of an expression on all states seen.
+    /// The least and the greatest value of an expression on all observed states.
     pub(super) fn extremes(&self, expr: &str) -> Option<(i64, i64)> {
         let column = self.column_of(expr)?;
         let values = || column.iter().copied().flatten();

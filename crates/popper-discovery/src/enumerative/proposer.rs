@@ -14,19 +14,19 @@ use crate::rank::Candidate;
 use crate::snapshot::{Proposal, Proposer, Snapshot, Step};
 use crate::store::ModelCallRow;
 
-/// Proposes without a model.
+/// A proposer that enumerates laws without a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EnumerativeProposer {
-    /// Decides between laws of one size, and nothing else.
+    /// The random seed: it decides the order of laws of equal size, and nothing else.
     pub seed: u64,
 }
 
 impl EnumerativeProposer {
-    /// What runs call it.
+    /// The proposer's id in the row of a run.
     pub const ID: &str = "enumerative";
 
-    /// The laws that it proposes: a pure function of the snapshot, `k` and the seed. Fewer than `k` only where the grammar has
-    /// no more to say of the universe.
+    /// Returns the proposals: a pure function of the snapshot, `k` and the seed. There are fewer than `k` only where the grammar
+    /// has no further law for the universe.
     pub fn laws(&self, snapshot: &Snapshot, k: usize) -> Vec<Value> {
         let evidence = ObservationMatrix::of(snapshot);
         let walk = GrammarEnumerator::new(&snapshot.contract, &evidence, self.seed);
@@ -79,7 +79,7 @@ impl Proposer for EnumerativeProposer {
     }
 }
 
-/// Where laws come from.
+/// The source of a law: a part of the grammar, or a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Invariant,
@@ -94,7 +94,7 @@ enum Kind {
     Stronger,
 }
 
-/// How the kinds follow each other: a reader of the first few laws sees most of the language.
+/// The order of the sources: the first few laws show most of the language.
 const ROUND: &[Kind] = &[
     Kind::Invariant,
     Kind::Symmetry,
@@ -123,7 +123,7 @@ const ROUND: &[Kind] = &[
     Kind::Wide,
 ];
 
-/// How many laws of one kind may be broken in a row before the kind is given up for this time.
+/// The number of consecutive refuted laws after which a source is skipped for this batch.
 const TRIES: usize = 200;
 
 impl Kind {
@@ -161,7 +161,7 @@ impl Kind {
     }
 }
 
-/// What lets a law pass: it is new, and nothing seen breaks it.
+/// The filter of proposals: a law passes if it is new and no observation refutes it.
 struct ProposalFilter<'a> {
     snapshot: &'a Snapshot,
     evidence: &'a ObservationMatrix,
@@ -169,7 +169,7 @@ struct ProposalFilter<'a> {
 }
 
 impl ProposalFilter<'_> {
-    /// The next law of a stream that passes; none at its end, or where what was seen breaks one after the other.
+    /// Returns the next law of a stream that passes. `None` at its end, or after too many consecutive refuted laws.
     fn next(&mut self, stream: &mut Stream<'_>) -> Option<Value> {
         let mut broken = 0;
         while broken < TRIES {
@@ -199,12 +199,12 @@ impl ProposalFilter<'_> {
     }
 }
 
-/// What becomes of a law in the sieve.
+/// The outcome of the filter for a law.
 enum Passage {
-    /// It is worth a proposal.
+    /// The law is new and not refuted.
     New(Value),
-    /// It was proposed before.
+    /// The law was proposed before.
     Known,
-    /// Something seen breaks it.
+    /// An observation refutes the law, or it cannot be read.
     Broken,
 }

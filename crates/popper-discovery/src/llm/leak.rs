@@ -1,8 +1,8 @@
-//! Whether a prompt gives something away.
+//! The search for words and symbols in a prompt that reveal the universe.
 
 use super::symbol_mask::SymbolMask;
 
-/// Words that say what the ground truth is about, in lower case. Plurals and other forms stand for themselves.
+/// Words that reveal the subject of the universe, in lower case. Plurals and other forms are separate entries.
 const ANSWERS: [&str; 50] = [
     "annihilate",
     "automata",
@@ -56,18 +56,19 @@ const ANSWERS: [&str; 50] = [
     "velocity",
 ];
 
-/// What stands between blanks or brackets like a state and is none: the operators of the language.
+/// The operators of the language, which look like a state between spaces or brackets.
 const OPERATORS: [&str; 21] = [
     "->", "=>", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "&&", "||", "!", "(",
     ")", "()", "[]", "{}",
 ];
 
 impl SymbolMask {
-    /// The first thing in a text that a blind model must not see: a symbol of the universe inside of quotes, a bare row of them,
-    /// the name of a transform, a family or an observable that has another one, or a word that says what the universe is about,
-    /// also as a part of a longer name. `None` in the open.
+    /// Returns the first word or state in a text that a blind model must not see. `None` for a model that is not blind.
     ///
-    /// A single symbol outside of quotes is no find: `>` is an operator, and a letter may be a word. Prompts write every state
+    /// Hidden are a symbol of the universe inside of quotes, a bare row of them, a name that has a neutral one, and a word that
+    /// reveals the subject of the universe, also as a part of a longer name.
+    ///
+    /// A single symbol outside of quotes is ignored: `>` is an operator, and a letter may be a word. Prompts write every state
     /// and symbol in single quotes, so that none is missed.
     pub fn leaks(&self, text: &str) -> Option<String> {
         if self.is_open() {

@@ -1,6 +1,6 @@
-//! A language model as the proposer: what it is shown, and how its answers are read.
+//! A language model as the proposer: its prompts, and the reading of its replies.
 //!
-//! A model works blind unless told otherwise: [`SymbolMask`] hides the symbols and the names that give something away, and every
+//! A model works blind by default: [`SymbolMask`] hides the symbols and the names that reveal the universe, and every
 //! prompt is scanned before it is sent ([`SymbolMask::leaks`]).
 
 mod leak;

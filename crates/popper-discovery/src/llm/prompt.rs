@@ -1,4 +1,4 @@
-//! The prompt of a turn: what is always said, and what the snapshot says.
+//! The prompt of a turn: the constant part, and the snapshot.
 
 use std::fmt::Write as _;
 
@@ -11,24 +11,24 @@ use super::symbol_mask::SymbolMask;
 use crate::error::ProposeError;
 use crate::snapshot::{Accepted, FailureExample, Falsified, Snapshot, Undecided};
 
-/// What stands where a list has no entries.
+/// The text of a list without entries.
 const NOTHING: &str = "(none)";
 
-/// A prompt in pieces, by whose words they are.
+/// The parts of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
-    /// What is the same in every turn of a run.
+    /// The constant part, equal in every turn of a run.
     pub system: String,
-    /// What is known.
+    /// The snapshot as text.
     pub snapshot: String,
-    /// The model's own notes. They are its own words, quoted back, so they are not scanned: it may guess what it likes.
+    /// The model's own notes. They are quoted back and not scanned, since the model may guess anything.
     pub log: String,
-    /// What is wanted.
+    /// The request for laws.
     pub request: String,
 }
 
 impl Prompt {
-    /// The prompt for `k` laws. Depends on nothing but its arguments.
+    /// Returns the prompt for `k` laws: a pure function of its arguments.
     pub fn new(snapshot: &Snapshot, k: usize, mask: &SymbolMask) -> Self {
         let translator = NameTranslator {
             mask,
@@ -45,10 +45,10 @@ impl Prompt {
         }
     }
 
-    /// Refuses a prompt that gives something away.
+    /// Refuses a prompt that reveals the universe.
     ///
     /// # Errors
-    /// [`ProposeError::Leak`] with the first word or state that does.
+    /// [`ProposeError::Leak`] with the first word or state that reveals it.
     pub fn check(&self, schema: &Value, mask: &SymbolMask) -> Result<(), ProposeError> {
         let schema = schema.to_string();
         [&self.system, &self.snapshot, &self.request, &schema]
@@ -57,7 +57,7 @@ impl Prompt {
             .map_or(Ok(()), |word| Err(ProposeError::Leak { word }))
     }
 
-    /// The request, without the form of the answer.
+    /// Returns the request, without the schema of the reply.
     pub fn request(&self, model: &str) -> Request {
         let user = [&self.snapshot, &self.log, &self.request];
         Request {
@@ -249,7 +249,7 @@ fn gallery(found: &FailureExample, translator: &NameTranslator<'_>) -> String {
     format!("{}: {}", found.template, specimen(found, translator))
 }
 
-/// Start, step and states of a refutation.
+/// The start, the step and the states of a refutation.
 fn specimen(specimen: &FailureExample, translator: &NameTranslator<'_>) -> String {
     let mut line = format!(
         "start {} fails at t={}",
@@ -287,7 +287,7 @@ fn specimen(specimen: &FailureExample, translator: &NameTranslator<'_>) -> Strin
     line
 }
 
-/// What the law's observables were where it failed, and one step later.
+/// The values of the law's observables at the failing step and at the next one.
 fn values(specimen: &FailureExample, sentence: &LawText) -> Option<String> {
     let witness = &specimen.witness;
     let values: Vec<String> = sentence

@@ -1,4 +1,4 @@
-//! The proposer that asks a model, one call at a time.
+//! The proposer that calls a model, one call at a time.
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -15,21 +15,21 @@ use crate::rank::Candidate;
 use crate::snapshot::{LoopConfig, Proposal, Proposer, Snapshot, Step};
 use crate::store::{ModelCallRow, UsageRow};
 
-/// How many times the laws that were asked for are read; what is beyond is only counted.
+/// Laws that are read, as a multiple of the requested number; further ones are only counted.
 const SURPLUS: usize = 10;
-/// The most bytes of a broken answer that a repair quotes back.
+/// The most bytes of an invalid reply that a repair turn quotes.
 const MAX_ECHO: usize = 64 << 10;
 
-/// How a model is asked. All of it goes into the prompts, so it must stay the same for the length of a run.
+/// The options of the proposer. They affect the prompts, so they must stay the same for the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LlmOptions {
-    /// Whether symbols and names are disguised.
+    /// Whether the model sees neutral symbols and names.
     pub blind: bool,
-    /// Where the mask comes from.
+    /// The random seed of the mask.
     pub seed: u64,
-    /// Turns that tell the model what is wrong with its answer.
+    /// Repair turns: calls that tell the model the problem with its reply.
     pub repairs: u32,
-    /// The longest answer in tokens, at least 1.
+    /// The longest reply in tokens, at least 1.
     pub max_tokens: u32,
 }
 
@@ -45,7 +45,7 @@ impl Default for LlmOptions {
 }
 
 impl LlmOptions {
-    /// What the configuration of a run says, so that a run is continued as it was begun. `seed` is the harness's.
+    /// Returns the options of a run's configuration, so that a run continues with its options. `seed` is the harness's.
     pub fn of(config: &LoopConfig, seed: u64) -> Self {
         Self {
             blind: config.blind,
@@ -56,10 +56,10 @@ impl LlmOptions {
     }
 }
 
-/// Asks a language model for laws.
+/// A proposer that asks a language model for laws.
 ///
-/// It keeps nothing between two calls: the prompt is a function of the snapshot, the conversation of a repair one of the stored
-/// calls. So a run that was killed sends the bytes that it would have sent, and an answer that is stored is not asked for again.
+/// It keeps no state between two calls: the prompt is a function of the snapshot, a repair conversation one of the stored
+/// calls. So a run that was killed sends the same bytes as an undisturbed one, and a stored reply is not requested again.
 #[derive(Clone)]
 pub struct LlmProposer {
     client: Client,
@@ -68,12 +68,12 @@ pub struct LlmProposer {
 }
 
 impl LlmProposer {
-    /// The model that is asked where none is named.
+    /// The default model.
     pub const DEFAULT_MODEL: &str = "claude-opus-5-5";
-    /// The longest answer in tokens where nothing is said: room for twenty laws and for thinking about them.
+    /// The default limit of a reply in tokens: room for twenty laws and for thinking about them.
     pub const MAX_TOKENS: u32 = 20_000;
 
-    /// Asks `model` through `client`.
+    /// Returns a proposer that calls `model` through `client`.
     pub fn new(client: Client, model: impl Into<String>, options: LlmOptions) -> Self {
         Self {
             client,
@@ -175,8 +175,8 @@ impl Proposer for LlmProposer {
         &self.model
     }
 
-    /// With no calls, or with a last one that cannot be read while repairs are left, asks the model once and answers
-    /// [`Step::Called`]; else reads the last one. `ModelCallRow::prompt_hash` is the sha256 of the request's body as it goes over the
+    /// Without calls, or if the last reply cannot be read and repair turns are left, calls the model once and returns
+    /// [`Step::Called`]. Else reads the last reply. `ModelCallRow::prompt_hash` is the sha256 of the request's body as it goes over the
     /// wire, which is `ModelCallRow::request_json`.
     fn propose<'a>(
         &'a self,
@@ -197,8 +197,8 @@ fn proposal(calls: &[ModelCallRow], reading: &ParsedReply<'_>, mask: &SymbolMask
     }
 }
 
-/// What is left when no answer was of the form that was asked for: the whole laws of the latest answer that has any, and what
-/// stands behind them as one that cannot be read.
+/// Returns the proposal if no reply has the requested form: the complete laws of the latest reply that has any, and the
+/// text after them as one invalid proposal.
 fn salvaged(calls: &[ModelCallRow], limit: usize, mask: &SymbolMask) -> Proposal {
     let readings = calls
         .iter()
@@ -220,7 +220,7 @@ fn salvaged(calls: &[ModelCallRow], limit: usize, mask: &SymbolMask) -> Proposal
     proposal
 }
 
-/// The answer as the model's own turn. A very long one is cut: the model need not read megabytes to answer again.
+/// The reply as the model's own turn. A very long reply is cut: the model need not read megabytes to reply again.
 fn echo(reply: &str) -> String {
     if reply.trim().is_empty() {
         return "(no text)".to_owned();

@@ -1,4 +1,4 @@
-//! From what a model wrote to laws. Its text is data: what cannot be read is said, never guessed, and no string is edited.
+//! The reader of replies. A reply is data: a problem is reported, never guessed away, and no string is edited.
 
 use std::fmt;
 
@@ -13,40 +13,40 @@ use serde_json::value::RawValue;
 use super::symbol_mask::SymbolMask;
 use crate::rank::Candidate;
 
-/// The longest law that is read, in bytes. One that fills every field of the language to its limit is longer and no law.
+/// The longest law that is read, in bytes. A valid law is shorter.
 pub(super) const MAX_LAW: usize = 256 << 10;
 /// The longest research log that is kept, in bytes.
 pub(super) const MAX_LOG: usize = 16 << 10;
 
-/// What an answer holds.
+/// The content of a reply.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ParsedReply<'a> {
     /// The model's notes.
     pub log: Option<String>,
-    /// The elements of `candidate_laws`, each as it was written, at most as many as were wanted.
+    /// The elements of `candidate_laws`, each as it was written, up to the limit.
     pub laws: Vec<&'a str>,
-    /// How many more there are.
+    /// The number of elements beyond the limit.
     pub surplus: u64,
-    /// There is a list of laws, whole or not.
+    /// Whether there is a list of laws, complete or not.
     has_list: bool,
-    /// Why the answer is not of the form that was asked for. The laws are then those that stand whole before the fault.
+    /// The error if the reply does not have the requested form. The laws are then the complete ones before the error.
     pub fault: Option<ReplyProblem>,
-    /// What is wrong besides, and harms no law.
+    /// A problem that affects no law.
     pub note: Option<String>,
 }
 
-/// Why an answer is not of the form that was asked for.
+/// The error of a reply that does not have the requested form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReplyProblem {
     pub what: String,
-    /// The text ends too early; what stands before its end is sound.
+    /// Whether the text ends too early and is valid up to its end.
     pub is_cut: bool,
 }
 
 impl<'a> ParsedReply<'a> {
-    /// Reads an answer, and at most `limit` laws of it.
+    /// Reads a reply, and at most `limit` laws of it.
     ///
-    /// Every byte is read a few times at most and nothing recurses, however long or deep the text is.
+    /// Every byte is read a few times at most, without recursion, however long or deep the text is.
     pub fn of(text: &'a str, limit: usize) -> Self {
         let found = find(text);
         let whole = found.as_ref().ok().map(|json| Self::read(json, limit));
@@ -90,7 +90,7 @@ impl<'a> ParsedReply<'a> {
         reading
     }
 
-    /// What of an answer stands behind its last whole law.
+    /// Returns the text after the last complete law.
     pub fn rest(&self, text: &'a str) -> &'a str {
         let Some(law) = self.laws.last() else {
             return text;
@@ -120,7 +120,7 @@ impl<'a> ParsedReply<'a> {
         }
     }
 
-    /// The laws in the terms of the universe.
+    /// Returns the laws in the terms of the universe.
     pub fn candidates(&self, mask: &SymbolMask) -> Vec<Candidate> {
         let read = |raw: &&str| Candidate {
             raw: (*raw).to_owned(),
@@ -129,7 +129,7 @@ impl<'a> ParsedReply<'a> {
         self.laws.iter().map(read).collect()
     }
 
-    /// What was wrong and did not stop anything, for the summary.
+    /// Returns the problems of the reply as a whole, for the summary.
     pub fn problem(&self) -> Option<String> {
         let cut = self.fault.as_ref().map(|fault| match self.laws.len() {
             0 => fault.what.clone(),
@@ -150,7 +150,7 @@ impl<'a> ParsedReply<'a> {
     }
 }
 
-/// One element of the list.
+/// Reads an element of the list.
 fn law(raw: &str) -> Result<Value, String> {
     if raw.len() > MAX_LAW {
         return Err(format!(
@@ -173,7 +173,7 @@ fn law(raw: &str) -> Result<Value, String> {
     Err(format!("expected a law (an object), found {kind}"))
 }
 
-/// Where an object may begin that does not end: at the first brace of all, and at the first one that begins a line.
+/// The offsets at which an incomplete object may begin: the first brace, and the first one at the start of a line.
 fn starts(text: &str) -> Vec<usize> {
     let mut starts: Vec<usize> = text.find('{').into_iter().collect();
     let mut at = 0;
@@ -194,7 +194,7 @@ fn short(message: &str) -> String {
     message[..message.floor_char_boundary(400)].to_owned()
 }
 
-/// The whole answer. What it finds is kept outside, so that an error at the end does not lose what stands before.
+/// The reader of the whole reply. It writes to a value outside, so that an error at the end does not lose earlier laws.
 struct ReplyVisitor<'r, 'a> {
     limit: usize,
     log: &'r mut Option<&'a RawValue>,
@@ -244,7 +244,7 @@ impl<'a> Visitor<'a> for ReplyVisitor<'_, 'a> {
     }
 }
 
-/// The list of laws.
+/// The reader of the list of laws.
 struct LawListVisitor<'r, 'a> {
     limit: usize,
     reading: &'r mut ParsedReply<'a>,

@@ -1,19 +1,19 @@
-//! What an expression is made of, as far as a mask has to know: the same cuts that the grammar makes, without its errors.
+//! The lexer of expressions for the mask: it cuts a text as the grammar does, without its errors.
 
 use popper_harness::law::syntax::QUOTES;
 
-/// A piece of a text. The pieces of a text, one after another, are the text.
+/// A part of a text. The parts of a text, one after another, are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextFragment<'a> {
-    /// What stands between two quotes, without them.
+    /// The text between two quotes, without them.
     Quoted(&'a str),
     /// A whole name.
     Word(&'a str),
-    /// Anything else: operators, numbers, blanks, the quotes themselves.
+    /// Any other text: operators, numbers, spaces, the quotes themselves.
     Other(&'a str),
 }
 
-/// Cuts a text. A quote that is never closed is a character like any other.
+/// Cuts a text into parts. A quote that is never closed is a character like any other.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = TextFragment<'_>> {
     let mut rest = text;
     let mut next = ScanStep::Any;
@@ -69,11 +69,11 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = TextFragment<'_>> {
     })
 }
 
-/// What comes next.
+/// The state of the lexer.
 #[derive(Clone, Copy)]
 enum ScanStep {
     Any,
-    /// So many bytes between two quotes.
+    /// The number of bytes between two quotes.
     Inside(usize),
     /// The second quote.
     Closing,

@@ -1,4 +1,4 @@
-//! The form of an answer as a JSON schema, for servers that hold a model to one.
+//! The JSON schema of a reply, for servers that enforce schemas.
 
 use serde_json::{Map, Value, json};
 

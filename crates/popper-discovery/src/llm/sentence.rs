@@ -1,4 +1,4 @@
-//! A law as one line of a prompt: its normal form in the words that the model knows.
+//! The text of a law as one line of a prompt, in the names that the model knows.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::scan::{TextFragment, pieces};
 use super::symbol_mask::SymbolMask;
 use crate::snapshot::UniverseContract;
 
-/// What expressions may name in every universe.
+/// The names that expressions may use in every universe.
 const LANGUAGE: [&str; 16] = [
     "adjacent_pairs",
     "and",
@@ -36,18 +36,18 @@ const LANGUAGE: [&str; 16] = [
 const MAX_LINE: usize = 2000;
 /// The largest ring that is shown, in cells.
 const MAX_CELLS: usize = 200;
-/// What stands for a claim that is not shown.
+/// The replacement of a claim that is not shown.
 const UNREAD: &str = "(a text that cannot be read)";
-/// What stands for a name that a model made up.
+/// The replacement of a name that a model made up.
 const UNKNOWN: &str = "unknown_name";
 
-/// Says things in the words that the model knows.
+/// The translator to the names that the model knows.
 pub(super) struct NameTranslator<'a> {
     pub mask: &'a SymbolMask,
     pub contract: &'a UniverseContract,
 }
 
-/// A law as a line, and what its observables are called there.
+/// The text of a law, and the names of its observables in it.
 #[derive(Default)]
 pub(super) struct LawText {
     pub text: String,
@@ -101,7 +101,7 @@ impl NameTranslator<'_> {
         format!("'{shown}'")
     }
 
-    /// A name that the harness does not know. A blind model sees none of them again: to hide only the physical ones would point
+    /// A name that the harness does not know. A blind model never sees such a name again: hiding only the physical ones would point
     /// at them.
     fn coined(&self, name: String) -> String {
         if self.mask.is_open() {
@@ -202,7 +202,7 @@ impl NameTranslator<'_> {
         format!("{} {op} {}", unwrapped(&left), unwrapped(&right))
     }
 
-    /// What the law declares to be missing.
+    /// The capabilities that the law declares missing.
     fn missing(&self, missing: &Capabilities) -> Vec<String> {
         let generators = missing.missing_generators.iter();
         let observables = missing.missing_observables.iter();
@@ -214,7 +214,7 @@ impl NameTranslator<'_> {
         names.map(|name| self.coined(name)).collect()
     }
 
-    /// A claim that nobody could read: the model's own text, which a blind model does not see again either.
+    /// A claim that could not be parsed: the model's own text, which a blind model does not see again either.
     fn own_words(&self, claim: &str) -> String {
         // A quote that is not closed would spoil the line.
         let is_plain = !claim.contains(['\n', '\'', '"']) && claim.len() <= MAX_LINE;

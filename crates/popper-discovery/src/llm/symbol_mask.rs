@@ -1,7 +1,7 @@
-//! The mask: a model that works blind sees neutral symbols and names, and what it writes is translated back.
+//! The mask of a blind model: it sees neutral symbols and names, and its replies are translated back.
 //!
-//! Every table here exchanges pairs, so translating twice changes nothing, in either direction. That is also why a guess is
-//! harmless: a physical name that a model writes although it was never shown becomes the neutral name, which the universe does
+//! Every table swaps pairs, so translating twice changes nothing, in either direction. So a guess is
+//! harmless: a physical name that a model guesses becomes the neutral name, which the universe does
 //! not have, and the harness reports it as missing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,24 +13,24 @@ use serde_json::Value;
 use super::scan::{TextFragment, pieces};
 use crate::snapshot::{Capabilities, UniverseContract};
 
-/// What symbols are shown as: twice as many as a universe may have, so that enough are left when some are its own.
+/// The neutral symbols: twice as many as a universe may have, so that enough are left if it uses some of them.
 const LETTERS: [char; 16] = [
     '_', 'A', 'B', 'K', 'M', 'P', 'Q', 'R', 'S', 'U', 'V', 'W', 'Y', 'Z', 'C', 'D',
 ];
 
-/// Observables whose name gives something away, and what they are shown as. The second name of the first is never shown, but a
-/// law of a database may hold it.
+/// Observables whose names reveal the universe, and their neutral names. The second entry is an alias that is never shown, but a
+/// law of a database may contain it.
 const OBSERVABLES: [(&str, &str); 2] = [
     ("incoming_collisions", "cue"),
     ("transition_indicator", "cue_alias"),
 ];
 
-/// What is shown instead of what, of one universe and one seed.
+/// The translation tables of one universe and one seed.
 #[derive(Debug, Clone, Default)]
 pub struct SymbolMask {
-    /// The universe's own symbols; empty in the open.
+    /// The universe's symbols; empty for a model that is not blind.
     hidden: BTreeSet<char>,
-    /// The same for names.
+    /// The universe's names; empty for a model that is not blind.
     hidden_names: BTreeSet<String>,
     symbols: BTreeMap<char, char>,
     observables: BTreeMap<String, String>,
@@ -39,12 +39,12 @@ pub struct SymbolMask {
 }
 
 impl SymbolMask {
-    /// None: everything is shown as it is.
+    /// Returns the mask that changes nothing.
     pub fn open() -> Self {
         Self::default()
     }
 
-    /// The mask of a universe. It must stay the same for the length of a run, and so must `seed`.
+    /// Returns the mask of a universe. Its arguments must stay the same for the whole run.
     pub fn blind(contract: &UniverseContract, capabilities: &Capabilities, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let hidden: BTreeSet<char> = contract.symbols.iter().copied().collect();
@@ -82,7 +82,7 @@ impl SymbolMask {
         }
     }
 
-    /// Whether nothing is disguised.
+    /// Whether the mask changes nothing.
     pub fn is_open(&self) -> bool {
         self.hidden.is_empty()
     }
@@ -97,27 +97,27 @@ impl SymbolMask {
         self.hidden_names.contains(name)
     }
 
-    /// A symbol.
+    /// Translates a symbol.
     pub fn symbol(&self, symbol: char) -> char {
         self.symbols.get(&symbol).copied().unwrap_or(symbol)
     }
 
-    /// A state, or any other text that consists of symbols.
+    /// Translates a state, or any other text that consists of symbols.
     pub fn state(&self, state: &str) -> String {
         state.chars().map(|symbol| self.symbol(symbol)).collect()
     }
 
-    /// The name of a transform.
+    /// Translates the name of a transform.
     pub fn transform(&self, name: &str) -> String {
         renamed(&self.transforms, name)
     }
 
-    /// The name of a family of cases.
+    /// Translates the name of a family of cases.
     pub fn family(&self, name: &str) -> String {
         renamed(&self.families, name)
     }
 
-    /// An expression or a claim, well-formed or not: symbols change inside of quotes only, names only as a whole.
+    /// Translates an expression or a claim, well-formed or not: symbols inside of quotes, and whole names.
     pub fn expression(&self, text: &str) -> String {
         pieces(text)
             .map(|piece| match piece {
@@ -128,7 +128,7 @@ impl SymbolMask {
             .collect()
     }
 
-    /// The claim of a symmetry: `commutes(NAME)`. Any other text is a comment and stays.
+    /// Translates the claim of a symmetry: `commutes(NAME)`. Any other text is a comment and stays.
     fn commutes(&self, text: &str) -> String {
         let inside = || {
             let opened = text.trim_start().strip_prefix("commutes")?.trim_start();
@@ -144,7 +144,7 @@ impl SymbolMask {
         format!("{before}{}{after}", self.transform(name))
     }
 
-    /// A law in its JSON form, or whatever was meant as one. What is no text of the language stays as it is: the law's name, its
+    /// Translates a law in its JSON form, valid or not. Texts outside of the claim language stay as they are: the law's name, its
     /// `forbidden`, notes, unknown keys, values of another type than expected.
     pub fn law(&self, law: &Value) -> Value {
         let mut law = law.clone();
@@ -209,7 +209,7 @@ impl SymbolMask {
     }
 }
 
-/// Pairs, both ways.
+/// A table of pairs in both directions.
 fn exchange<T: Ord + Clone>(pairs: impl IntoIterator<Item = (T, T)>) -> BTreeMap<T, T> {
     pairs
         .into_iter()
@@ -241,7 +241,7 @@ fn each_field(list: &mut Value, keys: &[&str], change: impl Fn(&str) -> String) 
     }
 }
 
-/// Fisher and Yates.
+/// Shuffles a list by the method of Fisher and Yates.
 fn shuffle<T>(items: &mut [T], rng: &mut ChaCha20Rng) {
     for last in (1..items.len()).rev() {
         items.swap(last, (rng.next_u64() % (last as u64 + 1)) as usize);

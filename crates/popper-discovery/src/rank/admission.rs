@@ -1,4 +1,4 @@
-//! From what a proposer wrote to rows: read, check, bring into normal form.
+//! Validation of proposals: the text of a proposer is parsed, checked and brought into normal form.
 
 use popper_harness::law::{Extensions, Law, Problem};
 use serde::Deserialize;
@@ -8,20 +8,20 @@ use sha2::{Digest, Sha256};
 use crate::error::Error;
 use crate::store::{LawRow, LawStatus};
 
-/// The most bytes of a name that goes into its column.
+/// The most characters of a text that is copied from an invalid proposal.
 const NAME_LIMIT: usize = 200;
 
-/// Something that is meant as a law.
+/// A proposal as the proposer wrote it.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// As the proposer wrote it.
+    /// The text of the proposer.
     pub raw: String,
-    /// The law's JSON in the terms of the universe, or why there is none.
+    /// The law's JSON in the terms of the universe, or the error of reading it.
     pub law: Result<Value, String>,
 }
 
 impl Candidate {
-    /// A law that needs no translation.
+    /// Returns the proposal of a law that needs no translation.
     pub fn new(law: Value) -> Self {
         Self {
             raw: law.to_string(),
@@ -35,7 +35,7 @@ pub(crate) fn sha256(text: &str) -> String {
     hex::encode(Sha256::digest(text))
 }
 
-/// The row for a candidate, `proposed` if it is a law of the language and `rejected_schema` with every reason if not.
+/// Returns the row for a proposal: `proposed` if it is a law of the language, else `rejected_schema` with every problem.
 pub(crate) fn validate_proposal(candidate: &Candidate, language: Extensions) -> LawRow {
     let law = match &candidate.law {
         Err(message) => Err(vec![problem(message)]),
@@ -66,7 +66,7 @@ fn problem(message: &(impl ToString + ?Sized)) -> Problem {
     }
 }
 
-/// The first expression or claim that does not parse. Unknown names and contradictions are for the harness to judge.
+/// The first expression or claim that does not parse. The harness judges unknown names and contradictions.
 fn unreadable(law: &Law) -> Option<Problem> {
     let ambiguity = law.resolve().err()?;
     ambiguity.unread.as_ref()?;
@@ -76,7 +76,7 @@ fn unreadable(law: &Law) -> Option<Problem> {
     })
 }
 
-/// The text of a law with its white space folded.
+/// Folds the white space of a text.
 fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -147,10 +147,10 @@ fn text(value: &Value, key: &str) -> String {
 }
 
 impl LawRow {
-    /// Why the row is not a law: the stored reasons, else the error of reading it. Empty for a law.
+    /// Returns the problems of an invalid proposal: the stored ones, else the error of reading it. Empty for a law.
     ///
     /// # Errors
-    /// [`Error::Row`] when the stored reasons are not what this program writes.
+    /// [`Error::Row`] if the stored problems are not what this program writes.
     pub fn problems(&self) -> Result<Vec<Problem>, Error> {
         #[derive(Deserialize)]
         struct Reason {
@@ -172,7 +172,7 @@ impl LawRow {
     /// The law, built from the row alone: its normal form with the proposer's name, words and tests.
     ///
     /// # Errors
-    /// [`Error::Row`] when the row is not one that a proposal became.
+    /// [`Error::Row`] if the row is not a valid proposal.
     pub fn law(&self) -> Result<Law, Error> {
         let mut law: Map<String, Value> =
             Error::json("laws", self.id, "normalized_json", &self.normalized_json)?;

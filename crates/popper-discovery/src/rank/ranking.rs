@@ -1,7 +1,7 @@
-//! Which laws to test first: the bold, new and telling ones.
+//! The order in which laws are tested: risky, novel and discriminating laws first.
 //!
-//! All measures but the words come from [`Program::content`]: what a law forbids of imagined histories. So the order in which laws
-//! are tested depends on what they say, never on what would come of the test.
+//! All measures but the words come from [`Program::content`]: the share of random histories that a law forbids. So the order of
+//! the tests depends on the claims, never on their verdicts.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,19 +15,19 @@ use serde_json::{Value, json};
 use crate::error::Error;
 use crate::store::{LawRow, TestedLaw};
 
-/// What counts how much. Each weight is `0..=1000`.
+/// The weights of the features of a law, each `0..=1000`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
-    /// How much a law forbids.
+    /// Weight of the share of histories that a law forbids.
     pub risk: f64,
-    /// How far it is from what is accepted and tested, in text and in behaviour.
+    /// Weight of the distance to the tested laws, in text and in behaviour.
     pub novelty: f64,
-    /// How much its verdict would tell between the laws that have survived so far.
+    /// Weight of the disagreement with the laws that are still open.
     pub discrimination: f64,
-    /// How sure it is that a verdict will come of it.
+    /// Weight of the chance that a test gives a verdict.
     pub testability: f64,
-    /// How much it repeats what is chosen before it; taken off.
+    /// Weight of the likeness to laws that are ranked higher; subtracted.
     pub redundancy: f64,
 }
 
@@ -69,36 +69,36 @@ impl Weights {
     }
 }
 
-/// What the rank of a law is made of, each `0..=1`.
+/// The features that decide the rank of a law, each `0..=1`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Features {
-    /// The share of imagined histories that it forbids.
+    /// The share of random histories that the law forbids.
     pub risk: f64,
     /// Half the distance in words, half the distance in behaviour, to the nearest law that is tested.
     pub novelty: f64,
-    /// On what share of histories it disagrees with its rivals, on average. A rival has the same template, forbids something, and is
+    /// The average share of histories on which the law and a rival disagree. A rival has the same template, forbids something, and is
     /// neither refuted nor proved.
     pub discrimination: f64,
-    /// 0 for a law that cannot be run, and the less the more preconditions it has.
+    /// 0 for a law that cannot be evaluated, and lower with each precondition.
     pub testability: f64,
-    /// How like the law before it in the ranking that is most like it.
+    /// The likeness to the most similar law that is ranked higher.
     pub redundancy: f64,
 }
 
-/// A law in the ranking.
+/// A law with its score in the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
-    /// The law.
+    /// The fingerprint of the law.
     pub law_fingerprint: String,
-    /// The behaviour hash; `None` for a law that cannot be run.
+    /// The behaviour hash. `None` for a law that cannot be evaluated.
     pub behaviour_hash: Option<String>,
-    /// What its score is made of.
+    /// The features of the law.
     pub features: Features,
-    /// The weighted sum.
+    /// The weighted sum of the features.
     pub score: f64,
 }
 
-/// Ranks laws. What it measured of a law for one ranking it keeps for the next, for speed alone.
+/// The ranking of laws. It keeps the measurements of a law for the next ranking, for speed alone.
 #[derive(Debug, Default)]
 pub(crate) struct Ranker {
     profiles: BTreeMap<String, Arc<Profile>>,
@@ -106,13 +106,13 @@ pub(crate) struct Ranker {
     pub(crate) stored_hashes: Option<BTreeMap<String, String>>,
 }
 
-/// What is measured of a law.
+/// The measurements of a law.
 #[derive(Debug)]
 struct Profile {
     law: Law,
-    /// What the law says, as words and pairs of neighbouring words.
+    /// The words and the pairs of neighbouring words of the normal form.
     words: BTreeSet<String>,
-    /// None for a law that cannot be run.
+    /// `None` for a law that cannot be evaluated.
     behaviour: Option<Behaviour>,
 }
 
@@ -139,7 +139,7 @@ impl Profile {
         })
     }
 
-    /// How alike two laws are in what they do, `0..=1`.
+    /// The likeness of the behaviour of two laws, `0..=1`.
     fn likeness(&self, other: &Self) -> f64 {
         match (&self.behaviour, &other.behaviour) {
             (Some(one), Some(other)) if one.hash == other.hash => 1.0,
@@ -148,7 +148,7 @@ impl Profile {
         }
     }
 
-    /// On how many imagined histories two laws disagree, `0..=1`.
+    /// The share of random histories on which two laws disagree, `0..=1`.
     fn difference(&self, other: &Self) -> f64 {
         match (&self.behaviour, &other.behaviour) {
             (Some(one), Some(other)) => one.content.difference(&other.content),
@@ -156,7 +156,7 @@ impl Profile {
         }
     }
 
-    /// Whether both say something, and in the same way.
+    /// Whether both laws have the same template and forbid something.
     fn is_rival_of(&self, other: &Self) -> bool {
         let bold = |law: &Self| {
             let behaviour = law.behaviour.as_ref();
@@ -167,7 +167,7 @@ impl Profile {
 }
 
 impl Ranker {
-    /// Measures a law, which can only be ranked then.
+    /// Measures a law, so that it can be ranked.
     ///
     /// # Errors
     /// [`Error::Row`] when the row cannot be read.
@@ -175,7 +175,7 @@ impl Ranker {
         self.profile(law, harness).map(drop)
     }
 
-    /// The law of a row, which is read again only where it was not ranked.
+    /// Returns the law of a row, which is parsed only if it was not ranked before.
     ///
     /// # Errors
     /// [`Error::Row`] when the row cannot be read.
@@ -186,7 +186,7 @@ impl Ranker {
         }
     }
 
-    /// Ranks the laws that wait, best first; equal scores keep their order.
+    /// Ranks the waiting laws, best first. Equal scores keep their order.
     pub(crate) fn rank(
         &mut self,
         waiting: &[&LawRow],
@@ -251,7 +251,7 @@ impl Ranker {
     }
 }
 
-/// The place of the best score, the first of equals.
+/// The index of the best score, the first of equals.
 fn best(left: &[(usize, Features)], weights: &Weights) -> Option<usize> {
     let scores = left.iter().map(|(_, features)| weights.score(features));
     let mut best: Option<(usize, f64)> = None;
@@ -297,7 +297,7 @@ fn is_open(finding: &TestedLaw) -> bool {
             .contains(r#""strength":"proved""#)
 }
 
-/// What a law says, as words and pairs of neighbouring words: the values of its normal form in order.
+/// The words and pairs of neighbouring words of a normal form: its values in order.
 fn words(normal: &Value) -> BTreeSet<String> {
     fn leaves(value: &Value, words: &mut Vec<String>) {
         match value {
@@ -313,7 +313,7 @@ fn words(normal: &Value) -> BTreeSet<String> {
     pairs.collect::<Vec<_>>().into_iter().chain(list).collect()
 }
 
-/// What two sets share over what they hold together; 1 for two empty ones.
+/// The size of the intersection of two sets over that of their union; 1 for two empty sets.
 fn jaccard(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     let shared = one.intersection(other).count();
     let either = one.len() + other.len() - shared;
@@ -336,7 +336,7 @@ impl Features {
     }
 }
 
-/// To four places: enough to read, and short to store.
+/// Rounds to four decimal places: enough to read, and short to store.
 fn rounded(number: f64) -> f64 {
     (number * 1e4).round() / 1e4
 }

@@ -1,4 +1,4 @@
-//! The accepted laws: what they rest on, and what the attempts to refute them were worth.
+//! The accepted laws: their evidence, and the power of the tests.
 
 use popper_harness::decide::{Power, Status};
 use popper_harness::proof::{Certificate, Method, Proof};
@@ -47,7 +47,7 @@ fn told(law: &Judged) -> Section {
     section.table(strata(&law.power))
 }
 
-/// What was checked, in words.
+/// The checks of a proof in words.
 fn proved(proof: &Proof) -> String {
     let method = match proof.method {
         Method::RuleCommutes => "The transform commutes with the local rule.",
@@ -96,7 +96,7 @@ fn rings(power: &Power) -> String {
     parts.join(", ")
 }
 
-/// What was tried on each ring size that was not exhausted.
+/// The samples of each ring size that was not exhausted.
 fn strata(power: &Power) -> Table {
     let columns = [
         "N",
@@ -123,7 +123,7 @@ fn bound(rate: Option<f64>) -> Cell {
     rate.map_or(Cell::Missing, |rate| Cell::number(rate, 5))
 }
 
-/// What the attempts were worth, for every law that was run.
+/// The power of the tests, for every evaluated law.
 pub(super) fn power(report: &DiscoveryReport) -> Section {
     let columns = [
         "Law",
@@ -166,9 +166,9 @@ pub(super) fn power(report: &DiscoveryReport) -> Section {
             bound(bounds.reduce(f64::max)),
         ]
     });
-    Section::new("What the tests were worth")
+    Section::new("Test power")
         .anchor("power")
         .folded()
-        .text("Mutants are wrong neighbours of a law, tried on the same cases: a test that refutes none of them would not have noticed a wrong law. Triggers: how often the antecedent held. Collisions and seam: the share of cases that visited a symbol no start may hold, and that had something at the seam of the ring. The bound is the rule of three, on the ring size with the fewest different cases; rings that were exhausted need none.")
+        .text("Mutants are wrong neighbours of a law, tried on the same cases: a test that refutes none of them would not have found a wrong law. Triggers: the number of times that the antecedent held. Collisions and seam: the share of cases that visited a symbol no start may hold, and that had something at the seam of the ring. The bound is the rule of three, on the ring size with the fewest different cases; rings that were exhausted need none.")
         .table(Table::new("Power", columns).rows(rows).limit(ROWS))
 }

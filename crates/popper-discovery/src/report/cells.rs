@@ -8,7 +8,7 @@ use crate::discovery::status_text;
 
 /// Laws in the table of verdicts, and in any other one.
 pub(super) const ROWS: usize = 500;
-/// Accepted laws that are told in full.
+/// Accepted laws that are shown in full.
 pub(super) const TOLD: usize = 200;
 /// Characters of a name in a table.
 const NAME: usize = 60;
@@ -18,17 +18,20 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The place of a law on the page.
+/// The anchor of a law on the page.
 pub(super) fn anchor(law: &Judged) -> String {
     format!("law-{}", law.id)
 }
 
-/// What a law says, in our words and in the proposer's.
+/// The claim of a law, from its normal form and in the proposer's words.
 pub(super) fn said(law: &Judged) -> Vec<(&'static str, Cell)> {
     let mut facts = vec![
         ("Claim", Cell::code(&law.wording.claim)),
-        ("In the proposer's words", Cell::text(&law.claim)),
-        ("Said to refute it", Cell::text(&law.forbidden)),
+        ("Claim, in the proposer's words", Cell::text(&law.claim)),
+        (
+            "Forbidden, in the proposer's words",
+            Cell::text(&law.forbidden),
+        ),
         ("Horizon", Cell::text(&law.wording.times)),
     ];
     if !law.wording.given.is_empty() {
@@ -37,7 +40,7 @@ pub(super) fn said(law: &Judged) -> Vec<(&'static str, Cell)> {
     facts
 }
 
-/// What a law is called: as the proposer called it, else by its fingerprint.
+/// The name of a law: the proposer's, else its fingerprint.
 pub(super) fn name(law: &Judged) -> String {
     match law.law_id.trim() {
         "" => short(&law.law_fingerprint),
@@ -45,7 +48,7 @@ pub(super) fn name(law: &Judged) -> String {
     }
 }
 
-/// A fingerprint as far as one reads it.
+/// The first ten digits of a fingerprint.
 pub(super) fn short(fingerprint: &str) -> String {
     fingerprint.chars().take(10).collect()
 }
@@ -67,7 +70,7 @@ pub(super) fn badge(status: Status) -> Cell {
     Cell::badge(status_text(status), tone)
 }
 
-/// How a verdict was reached, or why there is none.
+/// The evidence of a verdict, or the reason of UNKNOWN.
 pub(super) fn evidence(law: &Judged) -> Cell {
     match law.status {
         Status::Fail => Cell::text("a counterexample"),

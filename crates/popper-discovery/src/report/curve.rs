@@ -1,4 +1,4 @@
-//! How discovery went on, and how much of what there was to find was found.
+//! The discovery curve, and the recall of the additive conserved quantities.
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 
@@ -100,7 +100,7 @@ fn width(section: Section, reach: &RecallReport) -> Section {
     })
 }
 
-/// What the laws were worth that state none of these quantities.
+/// The verdicts on laws that state none of these quantities.
 fn other_laws(recall: &Recall) -> Section {
     let columns = [
         "Template",
@@ -124,7 +124,7 @@ fn other_laws(recall: &Recall) -> Section {
             Cell::number(verdicts.pass as f64 / decided as f64, 2),
         ]
     });
-    Section::new("What lies beyond")
-        .text(format!("Laws that state none of the quantities above, up to {} wide: symmetries, implications, bounds, and what was refuted.", counted(recall.width as u64, "cell", "cells")))
+    Section::new("Other laws")
+        .text(format!("Laws that state none of the quantities above, up to {} wide: symmetries, implications, bounds, and refuted laws.", counted(recall.width as u64, "cell", "cells")))
         .table(Table::new("By template", columns).rows(rows))
 }

@@ -1,4 +1,4 @@
-//! Counterexamples as rows of cells.
+//! Space-time diagrams of counterexamples.
 
 use popper_harness::counterexample::{Counterexample, read_start};
 use popper_harness::law::{Claim, Extensions, Law, Program, Symmetry};
@@ -7,19 +7,19 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// States of one diagram.
+/// The most states of a diagram.
 const ROWS: u64 = 40;
-/// Steps after the failure: one that the claim may speak of, one to see it go on.
+/// Steps after the failure: one that the claim may refer to, and one more.
 const AFTER: u64 = 2;
-/// Cells of one row.
+/// The most cells of a row.
 const COLUMNS: usize = 96;
-/// What a drawing may cost, in steps of cells. A row of a database can ask for any number of them.
+/// The most cell updates of a diagram: a row of a database can ask for any number of steps.
 const COST: u64 = 20_000_000;
 
-/// A stretch of a run around the step at which a claim fails.
+/// A part of a trajectory around the step at which a claim fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagram {
-    /// What is shown.
+    /// The title of the diagram.
     pub title: String,
     /// The step of the first row.
     pub time: u64,
@@ -27,9 +27,9 @@ pub struct Diagram {
     pub cell: u64,
     /// The states, a character a cell.
     pub rows: Vec<String>,
-    /// Where it fails.
+    /// The place where the claim fails.
     pub failure: Option<Failure>,
-    /// What is not shown.
+    /// The part that is not shown, if any.
     pub note: Option<String>,
 }
 
@@ -38,13 +38,13 @@ pub struct Diagram {
 pub struct Failure {
     /// The row, from 0.
     pub row: usize,
-    /// The place in the row, from 0, where a single cell is to blame.
+    /// The column, from 0, if the claim fails at a single cell.
     pub column: Option<usize>,
-    /// What happens there.
+    /// The failure in words.
     pub note: String,
 }
 
-/// The drawings of a counterexample: both ways of a symmetry, else the run itself. `id` is the key of its row, for errors.
+/// Returns the diagrams of a counterexample: both sides of a symmetry, else the trajectory. `id` is the key of its row, for errors.
 pub(super) fn diagrams(package: &Counterexample, id: i64) -> Result<Vec<Diagram>, Error> {
     let broken = |column, error: String| Error::row("counterexamples", id, column, error);
     let universe = Tabulated::from_value(&package.config.universe)
@@ -90,7 +90,7 @@ impl Scene<'_> {
         (last.saturating_sub(ROWS - 1), last)
     }
 
-    /// Whether a run to this step can be afforded so many times.
+    /// Whether `times` trajectories to a step stay within the limit of cost.
     fn affordable(&self, step: u64, times: usize) -> bool {
         let n = self.start.len();
         let period = self.universe.period_bound(n).filter(|period| *period > 0);
@@ -102,7 +102,7 @@ impl Scene<'_> {
         cost <= COST
     }
 
-    /// The states of the times that are drawn.
+    /// The states of the steps that are drawn.
     fn states(&self, start: &[Symbol]) -> Vec<State> {
         let (first, last) = self.times();
         let state = self.universe.evolve(start, first);
@@ -183,7 +183,7 @@ impl Scene<'_> {
         ])
     }
 
-    /// The states that the package itself holds.
+    /// The stored states of the counterexample.
     fn excerpt(&self) -> Diagram {
         let moments = &self.package.trajectory_excerpt;
         let rows: Vec<&str> = moments.iter().map(|moment| moment.state.as_str()).collect();
@@ -224,7 +224,7 @@ impl Scene<'_> {
     }
 }
 
-/// As much of the rows as is shown: around the cell that matters, else from the first one.
+/// Cuts the rows to the width of a diagram: around the failing cell, else from the first one.
 fn cut<R: AsRef<str>>(
     title: String,
     time: u64,

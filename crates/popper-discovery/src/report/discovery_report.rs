@@ -17,34 +17,34 @@ use crate::store::{IterationStatus, RunRow};
 /// The version of the report's JSON.
 pub const REPORT_VERSION: &str = "1.0.0";
 
-/// All that a page tells of a run.
+/// The data of the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiscoveryReport {
     /// The version of this form.
     pub schema_version: String,
     /// The run's row.
     pub run: RunRow,
-    /// Its configuration, read.
+    /// The parsed configuration of the run.
     pub config: RunConfig,
     /// The symbols of the universe in order; the first is the background.
     pub symbols: Vec<char>,
-    /// The verdicts that count, of whichever run of the database.
+    /// Numbers of laws by verdict, in any run of the database.
     pub verdicts: Verdicts,
     /// The laws with a verdict: accepted ones by strength, then refuted, then undecided ones by reason; else as stored.
     pub laws: Vec<Judged>,
-    /// The proposals that are no law, as stored.
+    /// The invalid proposals, as stored.
     pub rejected: Vec<Rejected>,
-    /// Laws that wait for their test.
+    /// Number of laws that wait for a test.
     pub waiting: u64,
     /// The iterations in order.
     pub iterations: Vec<ProposalTurn>,
     /// The ranking of the last iteration that has one, best first.
     pub ranking: Option<Ranking>,
-    /// What models were asked.
+    /// The calls to models, summed up.
     pub calls: Calls,
-    /// What the run has found of the additive conserved quantities, by window width.
+    /// The recall of the additive conserved quantities, by window width.
     pub recall: Vec<RecallReport>,
-    /// How the verdicts of this run came one by one.
+    /// The points of the discovery curve.
     pub curve: Vec<Point>,
 }
 
@@ -53,39 +53,39 @@ pub struct DiscoveryReport {
 pub struct Judged {
     /// The key of the law's row.
     pub id: i64,
-    /// The proposer's name for it.
+    /// The proposer's name for the law.
     pub law_id: String,
-    /// sha256 of its normal form.
+    /// sha256 of the normal form.
     pub law_fingerprint: String,
     /// The template's name.
     pub template: String,
-    /// What it says, in one way of writing it.
+    /// The text of the law, from its normal form.
     pub wording: Wording,
-    /// What it says, in the proposer's words.
+    /// The claim in the proposer's words.
     pub claim: String,
-    /// What would refute it, in the proposer's words.
+    /// The forbidden case in the proposer's words.
     pub forbidden: String,
-    /// The number of the iteration that brought it.
+    /// The number of the iteration that proposed it.
     pub iteration: Option<u32>,
     /// The key of the attempt's row.
     pub evaluation_id: i64,
-    /// Whether this run made the attempt; else another run of the database did.
+    /// Whether this run made the attempt, and not another run of the database.
     pub own: bool,
     /// The seed of the attempt.
     pub seed: u64,
     /// The verdict.
     pub status: Status,
-    /// Why it is UNKNOWN.
+    /// The reason code of the verdict UNKNOWN.
     pub reason: Option<String>,
-    /// What would decide it then.
+    /// The change that would make the law decidable.
     pub needs: Option<String>,
-    /// How the verdict was reached.
+    /// The evidence of the verdict.
     pub evidence: Evidence,
-    /// What the attempt was worth.
+    /// The power of the test.
     pub power: Power,
-    /// What else a reader should know.
+    /// The notes of the verdict.
     pub notes: Vec<String>,
-    /// What refutes it.
+    /// The counterexample of a FAIL.
     pub refutation: Option<Refutation>,
 }
 
@@ -94,73 +94,73 @@ pub struct Judged {
 pub struct Refutation {
     /// The key of its row.
     pub id: i64,
-    /// What reproduces it.
+    /// The data that reproduces the violation.
     pub package: Counterexample,
-    /// How it looks: two runs for a symmetry, else one; none where there were too many to draw all.
+    /// The diagrams: two for a symmetry, else one. Empty if there are more refutations than diagrams.
     pub diagrams: Vec<Diagram>,
 }
 
-/// A proposal that is no law.
+/// An invalid proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rejected {
     /// The key of its row.
     pub id: i64,
-    /// The proposer's name for it.
+    /// The proposer's name for the law.
     pub law_id: String,
-    /// The number of the iteration that brought it.
+    /// The number of the iteration that proposed it.
     pub iteration: Option<u32>,
-    /// Every reason.
+    /// The problems of the proposal.
     pub problems: Vec<RejectionReason>,
-    /// The beginning of what the proposer wrote; the database has all of it.
+    /// The beginning of the proposer's text; the database has the whole text.
     pub raw: String,
-    /// How many characters it wrote.
+    /// The length of the proposer's text in characters.
     pub raw_characters: u64,
 }
 
-/// Why a proposal is no law.
+/// A problem of an invalid proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectionReason {
-    /// Where in it, as a JSON path.
+    /// The place in the proposal, as a JSON path.
     pub path: String,
-    /// What is wrong there.
+    /// The problem at this place.
     pub message: String,
 }
 
 /// An iteration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProposalTurn {
-    /// Its number, from 1.
+    /// The number of the iteration, from 1.
     pub index: u32,
-    /// Where it stands.
+    /// The status of the iteration.
     pub status: IterationStatus,
-    /// When it was begun.
+    /// The time at which the iteration began.
     pub started_at: Timestamp,
-    /// When it was completed.
+    /// The time at which the iteration was completed.
     pub completed_at: Option<Timestamp>,
-    /// sha256 of the prompt, where a model was asked.
+    /// sha256 of the prompt, if a model was called.
     pub prompt_hash: Option<String>,
-    /// What it chose; none before it has chosen.
+    /// The plan. `None` before the laws to test are selected.
     pub plan: Option<TurnPlan>,
 }
 
-/// What an iteration chose, and what became of it.
+/// The plan of an iteration, and its verdicts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TurnPlan {
-    /// Proposals, broken ones and repetitions included.
+    /// Number of proposals, invalid and repeated ones included.
     pub proposed: u64,
-    /// Proposals that are no law.
+    /// Number of invalid proposals.
     pub rejected: u64,
-    /// Proposals that were there before.
+    /// Number of repeated proposals.
     pub duplicates: u64,
-    /// Laws that were not tested because the database knew their verdict.
+    /// Number of laws that were not tested because the database had their verdict.
     pub known: u64,
-    /// Laws to test.
+    /// Number of laws to test.
     pub selected: u64,
-    /// The verdicts on them, once all are there.
+    /// The verdicts on the laws to test, once all are decided.
     pub verdicts: Option<Verdicts>,
-    /// What the proposer noted, where it is not what it had noted before.
+    /// The proposer's notes, if they differ from those before.
     pub research_log: Option<String>,
-    /// What could not be read of the answer as a whole.
+    /// The problem with the reply as a whole, if there is one.
     pub problem: Option<String>,
 }
 
@@ -171,45 +171,45 @@ pub struct Ranking {
     pub iteration: u32,
     /// The laws, best first.
     pub laws: Vec<Ranked>,
-    /// The fingerprints of those that were chosen for a test.
+    /// The fingerprints of the laws that were selected for a test.
     pub selected: BTreeSet<String>,
 }
 
-/// The questions to models, summed up.
+/// The calls to models, summed up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Calls {
-    /// How many there were.
+    /// The number of calls.
     pub count: u64,
-    /// The models that answered.
+    /// The models that replied.
     pub models: BTreeSet<String>,
-    /// Tokens of the prompts, as far as the servers said.
+    /// Tokens of the prompts, as far as the servers reported them.
     pub input_tokens: u64,
-    /// Tokens of the answers, as far as the servers said.
+    /// Tokens of the replies, as far as the servers reported them.
     pub output_tokens: u64,
-    /// Calls whose tokens nobody told.
+    /// Number of calls whose tokens are unknown.
     pub uncounted: u64,
-    /// The price in billionths of a dollar, as far as it is known.
+    /// The price in billionths of a US dollar, as far as it is known.
     pub nano_usd: i64,
-    /// Calls whose price is not known.
+    /// Number of calls whose price is unknown.
     pub unpriced: u64,
 }
 
-/// What a run has found of the additive conserved quantities of one window width.
+/// The recall of the additive conserved quantities of one window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecallReport {
-    /// The window width.
+    /// The window width in cells.
     pub width: usize,
-    /// What was found.
+    /// The recall, if it was computed.
     pub recall: Option<Recall>,
-    /// Why that is not known, where the universe is too large for it.
+    /// The reason if the universe is too large for the computation.
     pub problem: Option<String>,
 }
 
-/// Where a run stood after one of its attempts.
+/// A point of the discovery curve: the state of a run after one of its attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Point {
     /// The verdicts so far.
     pub verdicts: Verdicts,
-    /// How many independent quantities of the widest known span were found so far.
+    /// Number of independent quantities of the widest known space that were found so far.
     pub found: u64,
 }

@@ -1,4 +1,4 @@
-//! From the rows of a run to its report.
+//! The report of a run, made from its rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,7 +90,7 @@ fn own(finding: &TestedLaw, run: &RunRow) -> bool {
     finding.evaluation.run_id == run.id
 }
 
-/// Where a finding stands in the order of time.
+/// The sort key of a tested law in the order of time.
 fn came(finding: &TestedLaw, run: &RunRow) -> (bool, i64) {
     if own(finding, run) {
         (true, finding.evaluation.id)
@@ -163,7 +163,7 @@ fn draw(laws: &mut [Judged]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Accepted laws by strength, then refuted ones, then undecided ones by reason. Equals stay as they were stored.
+/// The sort key of a law: accepted ones by strength, then refuted ones, then undecided ones by reason.
 fn place(law: &Judged) -> (u8, u8, String) {
     use popper_harness::decide::Strength::{Exhaustive, Proved, Sampled};
     match law.status {
@@ -271,7 +271,7 @@ fn reach(
     })
 }
 
-/// A point after each attempt that this run made itself.
+/// Returns a point after each attempt of the run itself.
 fn curve(findings: &[TestedLaw], run: &RunRow, recall: &[RecallReport]) -> Vec<Point> {
     let widest = recall.iter().rev().find_map(|reach| reach.recall.as_ref());
     let inside = widest.map_or(&[][..], |recall| &recall.inside);

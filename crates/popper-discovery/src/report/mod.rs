@@ -1,7 +1,7 @@
 //! A run as plain data, and as one page.
 //!
-//! [`DiscoveryReport::gather`] reads everything from the store and computes nothing anew but what can be derived from the rows: the
-//! drawings of the counterexamples and the recall. [`page`] writes it down. The same rows give the same bytes.
+//! [`DiscoveryReport::gather`] reads the rows of the run and derives the diagrams of the counterexamples and the recall from them.
+//! [`page`] renders the report. The same rows give the same bytes.
 
 mod accepted;
 mod cells;

@@ -74,7 +74,7 @@ fn lead(report: &DiscoveryReport) -> String {
 fn notices(report: &DiscoveryReport) -> Vec<(BadgeStatus, String)> {
     let mut notices = Vec::new();
     if report.calls.count == 0 {
-        let text = "Offline: no model was asked. Every law comes from a program.";
+        let text = "Offline: no model was called. Every law comes from a program.";
         let text = if report.run.discovery_model_id == EnumerativeProposer::ID {
             text
         } else {
@@ -86,14 +86,14 @@ fn notices(report: &DiscoveryReport) -> Vec<(BadgeStatus, String)> {
         None => notices.push((BadgeStatus::Caution, "No iteration has begun.".into())),
         Some(turn) if turn.status == IterationStatus::Running => {
             let text = format!(
-                "Iteration {} is under way or was cut off: what is told here is what was stored so far.",
+                "Iteration {} is running or was interrupted: this page shows the rows stored so far.",
                 turn.index
             );
             notices.push((BadgeStatus::Caution, text));
         }
         Some(turn) if turn.status == IterationStatus::Aborted => {
             let text = format!(
-                "Iteration {} was stopped: what is told here is what was stored so far.",
+                "Iteration {} was stopped: this page shows the rows stored so far.",
                 turn.index
             );
             notices.push((BadgeStatus::Caution, text));
@@ -117,14 +117,14 @@ fn facts(report: &DiscoveryReport) -> Vec<(&'static str, Cell)> {
     let tokens = |tokens: u64| match (calls.count, calls.uncounted) {
         (0, _) => Cell::Missing,
         (_, 0) => Cell::from(tokens),
-        (_, silent) => Cell::text(format!("{tokens}, {silent} calls did not say")),
+        (_, silent) => Cell::text(format!("{tokens}, {silent} calls unknown")),
     };
     let cost = match (calls.count, calls.unpriced) {
         (0, _) => Cell::Missing,
         (_, 0) => Cell::text(dollars(calls.nano_usd)),
-        (count, unknown) if count == unknown => Cell::text("not known"),
+        (count, unknown) if count == unknown => Cell::text("unknown"),
         (_, unknown) => Cell::text(format!(
-            "{}, {unknown} calls not known",
+            "{}, {unknown} calls unknown",
             dollars(calls.nano_usd)
         )),
     };
@@ -143,7 +143,7 @@ fn facts(report: &DiscoveryReport) -> Vec<(&'static str, Cell)> {
         ("Proposals asked for (K)", config.discovery.propose.into()),
         ("Tests an iteration (M)", config.discovery.test.into()),
         ("Laws waiting", report.waiting.into()),
-        ("Proposals that are no law", report.rejected.len().into()),
+        ("Invalid proposals", report.rejected.len().into()),
         ("Model", named(models)),
         ("Calls", calls.count.into()),
         ("Tokens in", tokens(calls.input_tokens)),

@@ -1,4 +1,4 @@
-//! What became of the rest: undecided laws, rejected proposals, iteration by iteration.
+//! The sections on undecided laws, rejected proposals and iterations.
 
 use popper_harness::decide::Status;
 use report_kit::{Cell, Entry, SearchableList, Section, Status as BadgeStatus, Table};
@@ -9,7 +9,7 @@ use crate::store::IterationStatus;
 
 /// Rejected proposals that are listed.
 const LISTED: usize = 200;
-/// Reasons of one that are listed.
+/// Problems of a proposal that are listed.
 const REASONS: usize = 20;
 /// Laws of a ranking that are listed.
 const RANKED: usize = 100;
@@ -19,7 +19,7 @@ pub(super) fn undecided(report: &DiscoveryReport) -> Section {
         "Law",
         "Claim",
         "Reason",
-        "What was seen, and what would decide it",
+        "Notes, and the change that would decide it",
     ];
     let unknown = report
         .laws
@@ -49,7 +49,7 @@ pub(super) fn rejected(report: &DiscoveryReport) -> Section {
         return section.text("Every proposal was a law of the language.");
     }
     let section = section.text(format!(
-        "{} no law of the language: kept, and not tested.",
+        "{} invalid: stored, and not tested.",
         counted(report.rejected.len() as u64, "proposal is", "proposals are")
     ));
     let section = if report.rejected.len() > LISTED {
@@ -98,8 +98,8 @@ pub(super) fn iterations(report: &DiscoveryReport) -> Section {
         "Iteration",
         "Status",
         "Proposed",
-        "No law",
-        "There before",
+        "Invalid",
+        "Repeated",
         "Known",
         "To test",
         "PASS",
@@ -130,7 +130,7 @@ pub(super) fn iterations(report: &DiscoveryReport) -> Section {
     });
     Section::new("Iterations")
         .anchor("iterations")
-        .text("There before: the run had this law already. Known: the database had its verdict under the same universe and configuration, so it was not tested again. The verdicts of an iteration stand here once all of them are there.")
+        .text("Repeated: the run had this law already. Known: the database had its verdict under the same universe and configuration, so it was not tested again. The verdicts of an iteration are shown once all of them are known.")
         .table(Table::new("Iterations", columns).rows(rows).limit(ROWS))
 }
 
@@ -145,7 +145,7 @@ pub(super) fn log(report: &DiscoveryReport) -> Section {
             entry = entry
                 .text(
                     BadgeStatus::Bad,
-                    format!("The answer could not be read as a whole: {problem}"),
+                    format!("The reply could not be read as a whole: {problem}"),
                 )
                 .text(BadgeStatus::Neutral, "\n");
         }

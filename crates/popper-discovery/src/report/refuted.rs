@@ -1,4 +1,4 @@
-//! The refutations, each with its drawing.
+//! The refuted laws, each with its diagrams.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use super::discovery_report::{DiscoveryReport, Judged, Refutation};
 use super::gather;
 use super::wording::spaced;
 
-/// Observables of a witness that are told.
+/// Observables of a witness that are shown.
 const MEASURED: usize = 64;
-/// Characters of a state that is told in a line.
+/// Characters of a state in a line.
 const STATE: usize = 200;
 
 pub(super) fn section(report: &DiscoveryReport) -> Section {
@@ -72,7 +72,7 @@ fn shown(law: &Judged, refutation: &Refutation, meanings: &[(char, &str)]) -> Se
             Cell::text(format!("{}: {size}", counted(cells, "cell", "cells"))),
         ),
         ("Fails at t", package.t_fail.into()),
-        ("What does not hold", Cell::code(sides)),
+        ("Violated comparison", Cell::code(sides)),
     ]);
     let section = Section::new(name(law)).anchor(anchor(law)).facts(facts);
     let section = measured(section, &witness.now, &witness.next, package.t_fail);
@@ -85,7 +85,7 @@ fn shown(law: &Judged, refutation: &Refutation, meanings: &[(char, &str)]) -> Se
     })
 }
 
-/// What the observables are where the claim fails and one step on.
+/// The values of the observables at the step where the claim fails and at the next one.
 fn measured(
     section: Section,
     now: &BTreeMap<String, Value>,
@@ -117,7 +117,7 @@ fn measured(
     section.table(Table::new("Witness", columns).rows(rows).limit(MEASURED))
 }
 
-/// What the symbols mean to a reader: known of the built-in universe, else only which one is the background.
+/// The meaning of the symbols: known for the built-in universe, else only of the background.
 fn meanings(report: &DiscoveryReport) -> Vec<(char, &'static str)> {
     let known: &[&str] = if report.config.universe == KineticGrid::ID {
         &["empty", "moves right", "moves left", "both, in one cell"]

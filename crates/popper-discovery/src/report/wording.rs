@@ -1,4 +1,4 @@
-//! A law in one way of writing it, from its normal form.
+//! The text of a law, from its normal form.
 
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{
@@ -7,19 +7,19 @@ use popper_harness::law::{
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
-/// What a law says, written the same way for every proposer.
+/// The text of a law, written in the same way for every proposer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Wording {
     /// The claim. `[t]` after an observable is the step at which it is read.
     pub claim: String,
-    /// How long it is claimed: `T = 60`, `T = 60, H = 8`.
+    /// The horizon and the window: `T = 60`, `T = 60, H = 8`.
     pub times: String,
     /// The conditions on the start.
     pub given: Vec<String>,
 }
 
 impl Wording {
-    /// The wording of a normal form. A damaged one is shown as the JSON it is.
+    /// The text of a normal form. A damaged one is shown as its JSON.
     pub(super) fn of(normal: &Value) -> Self {
         let Ok(law) = NormalLaw::from_value(normal.clone(), "$") else {
             return Self {
@@ -128,7 +128,7 @@ fn conserved(tree: &Expr) -> Option<&str> {
     }
 }
 
-/// An observable with room around its operators and without parentheses around the whole.
+/// An observable with spaces around its operators.
 pub(super) fn spaced(observable: &str) -> String {
     let mut spaced = String::with_capacity(observable.len());
     let (mut quote, mut last) = (None, '(');

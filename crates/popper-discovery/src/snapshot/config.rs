@@ -1,4 +1,4 @@
-//! What a run is told to do.
+//! The configuration of a run.
 
 use popper_harness::counterexample::universe_value;
 use popper_harness::decide::{Config, ConfigError, Harness};
@@ -10,7 +10,7 @@ use crate::rank::Weights;
 /// The most proposals or tests of one iteration.
 const MAX_LAWS: usize = 10_000;
 
-/// How the loop turns. Every field has a default, so that `{}` is the default configuration.
+/// The configuration of the loop. Every field has a default, so that `{}` is the default configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopConfig {
@@ -18,11 +18,11 @@ pub struct LoopConfig {
     pub propose: usize,
     /// Laws to test in an iteration (M), `1..=10000`.
     pub test: usize,
-    /// Whether symbols and names are disguised before a model sees them.
+    /// Whether a model sees neutral symbols and names instead of those of the universe.
     pub blind: bool,
-    /// Turns that tell a model what is wrong with its reply, at most 10.
+    /// Repair turns: calls that tell a model the problem with its reply, at most 10.
     pub repairs: u32,
-    /// Laws that are left from earlier iterations and take part in the ranking, the latest ones.
+    /// Waiting laws of earlier iterations that are ranked again, the latest ones.
     pub pool: u32,
     /// Accepted laws in a snapshot.
     pub accepted: u32,
@@ -32,10 +32,10 @@ pub struct LoopConfig {
     pub unknown: u32,
     /// Counterexamples in a snapshot.
     pub gallery: u32,
-    /// Milliseconds after which an evaluation is given up as UNKNOWN `resource_limit`, which does not count as tested.
-    /// Results then depend on the machine, so there is no limit unless one is set.
+    /// Wall-clock limit of an evaluation in milliseconds. A law that reaches it is UNKNOWN `resource_limit` and not counted as tested.
+    /// With a limit the results depend on the machine, so the default is `None`.
     pub wall_limit_ms: Option<u64>,
-    /// What counts how much in the ranking.
+    /// The weights of the ranking.
     pub weights: Weights,
 }
 
@@ -82,11 +82,11 @@ impl LoopConfig {
     }
 }
 
-/// What makes a run the run it is: a run is only continued under an equal one. Kept in `runs.config_json`.
+/// The identity of a run: a run is only continued under an equal configuration. Stored in `runs.config_json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// The version of the program that began the run; it does not matter for equality.
+    /// The version of the program that began the run, which is ignored in comparisons.
     pub version: String,
     /// The id of the built-in universe, or a whole definition.
     pub universe: Value,
@@ -95,12 +95,12 @@ pub struct RunConfig {
     /// The loop.
     #[serde(rename = "loop")]
     pub discovery: LoopConfig,
-    /// Who proposes: `enumerative`, or a model's id.
+    /// The proposer's id: `enumerative`, or a model's id.
     pub proposer: String,
 }
 
 impl RunConfig {
-    /// The configuration of a run that is about to begin.
+    /// Returns the configuration of a new run.
     pub fn new(harness: &Harness, discovery: LoopConfig, proposer: String) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").into(),

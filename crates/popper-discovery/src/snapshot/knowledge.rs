@@ -1,4 +1,4 @@
-//! What a proposer is shown, built from the store alone.
+//! The knowledge that a proposer receives, built from the store alone.
 
 use std::collections::BTreeSet;
 
@@ -14,33 +14,33 @@ use super::summary::Summary;
 use crate::error::Error;
 use crate::store::{Iteration, LawStatus, Query, RunRow, Store, TestedLaw};
 
-/// All that a proposer knows.
+/// The complete knowledge of a proposer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The number of the iteration, from 1.
     pub iteration: u32,
-    /// The symbols and what may start; never the rule.
+    /// The symbols and the possible starts, never the rule.
     pub contract: UniverseContract,
-    /// What may be said and tested.
+    /// The claims and tests that the harness supports.
     pub capabilities: Capabilities,
-    /// Laws that passed, the latest last.
+    /// Accepted laws, the latest last.
     pub accepted: Vec<Accepted>,
-    /// Laws that were refuted, the latest last.
+    /// Refuted laws, the latest last.
     pub falsified: Vec<Falsified>,
-    /// Laws that were neither, the latest last.
+    /// Undecided laws, the latest last.
     pub unknown: Vec<Undecided>,
-    /// Refutations as unlike each other as possible.
+    /// Refutations that differ from each other as much as possible.
     pub gallery: Vec<FailureExample>,
-    /// How much there is in all.
+    /// Numbers of laws in the whole run.
     pub totals: Totals,
-    /// What the proposer noted in its last turn.
+    /// The proposer's notes of its last turn.
     pub research_log: Option<String>,
-    /// The fingerprints of all laws of the run. For proposers that can compute them; in no prompt, and not stored.
+    /// The fingerprints of all laws of the run, for proposers that compute fingerprints. They are in no prompt, and not stored.
     #[serde(skip)]
     pub proposed: BTreeSet<String>,
 }
 
-/// A universe as far as a proposer may know it.
+/// The part of a universe's definition that a proposer may know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UniverseContract {
     /// The symbols in order; the first is the background.
@@ -49,12 +49,12 @@ pub struct UniverseContract {
     pub initial_forbidden: Vec<char>,
     /// The named transforms. The shifts (`shift_k`) always exist.
     pub transforms: Vec<String>,
-    /// Whether `incoming_collisions` can be asked for.
+    /// Whether the observable `incoming_collisions` exists.
     pub has_incoming: bool,
 }
 
 impl UniverseContract {
-    /// What a universe shows of itself.
+    /// Returns the contract of a universe.
     pub fn of(universe: &Tabulated) -> Self {
         let alphabet = universe.alphabet();
         let symbols = alphabet.chars().to_vec();
@@ -76,7 +76,7 @@ impl UniverseContract {
     }
 }
 
-/// What may be said and tested.
+/// The claims and tests that the harness supports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// The templates.
@@ -85,12 +85,12 @@ pub struct Capabilities {
     pub families: Vec<String>,
     /// The extensions that are on.
     pub extensions: Vec<String>,
-    /// The longest horizon that is tested as it stands.
+    /// The longest horizon that is tested without being shortened, in steps.
     pub max_t: u64,
 }
 
 impl Capabilities {
-    /// What a harness can do.
+    /// Returns the capabilities of a harness.
     pub fn of(harness: &Harness) -> Self {
         let config = harness.config();
         let local = config.language().local_transition;
@@ -115,11 +115,11 @@ impl Capabilities {
 pub struct Accepted {
     /// sha256 of `law`.
     pub law_fingerprint: String,
-    /// Its normal form.
+    /// The normal form of the law.
     pub law: Value,
-    /// How far the evidence reaches.
+    /// The strength of the evidence.
     pub strength: Option<Strength>,
-    /// The same in words.
+    /// The scope of the evidence in words.
     pub scope: String,
 }
 
@@ -128,56 +128,56 @@ pub struct Accepted {
 pub struct Falsified {
     /// sha256 of `law`.
     pub law_fingerprint: String,
-    /// Its normal form.
+    /// The normal form of the law.
     pub law: Value,
-    /// What refutes it.
+    /// The counterexample of the law.
     pub counterexample: FailureExample,
 }
 
-/// A law that is neither.
+/// A law that is neither accepted nor refuted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Undecided {
     /// sha256 of `law`.
     pub law_fingerprint: String,
-    /// Its normal form.
+    /// The normal form of the law.
     pub law: Value,
-    /// Why.
+    /// The reason code of the verdict UNKNOWN.
     pub reason: String,
-    /// What would decide it.
+    /// The change to the law that would make it decidable.
     pub needs: String,
 }
 
-/// A refutation.
+/// A counterexample of a refuted law.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureExample {
-    /// The template of the law that it refutes.
+    /// The template of the refuted law.
     pub template: String,
-    /// The start.
+    /// The state at t = 0.
     pub initial_state: String,
     /// The first step at which the claim fails.
     pub t_fail: u64,
-    /// The states around it.
+    /// The states around that step.
     pub excerpt: Vec<TraceStep>,
-    /// What was measured there.
+    /// The values of the observables at that step.
     pub witness: Witness,
 }
 
-/// How much there is in all.
+/// Numbers of laws in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Laws that passed.
+    /// Number of accepted laws.
     pub pass: u64,
-    /// Laws that were refuted.
+    /// Number of refuted laws.
     pub fail: u64,
-    /// Laws that are neither.
+    /// Number of undecided laws.
     pub unknown: u64,
-    /// Proposals that are no law.
+    /// Number of invalid proposals.
     pub rejected: u64,
-    /// Laws that wait.
+    /// Number of laws that are waiting for a test.
     pub waiting: u64,
 }
 
-/// What would decide a law, by the reason why it is not decided.
+/// The change that would make a law decidable, by the reason code of its verdict.
 pub(crate) fn needs(reason: &str) -> &'static str {
     match reason {
         "missing_observable" => "say it with the observables that exist",
@@ -362,7 +362,7 @@ async fn totals(store: &mut impl Store, run: &RunRow) -> Result<Totals, Error> {
     })
 }
 
-/// The log of the iteration before this one; each takes over the last one's if it has none of its own.
+/// The notes of the iteration before this one. An iteration without notes keeps those of the one before it.
 async fn research_log(
     store: &mut impl Store,
     run: &RunRow,

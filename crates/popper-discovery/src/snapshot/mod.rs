@@ -1,4 +1,4 @@
-//! What passes between the loop and a proposer: configuration, snapshot, proposal, and the summary of an iteration.
+//! The data between the loop and a proposer: configuration, snapshot, proposal, and the summary of an iteration.
 
 mod config;
 mod knowledge;

@@ -1,4 +1,4 @@
-//! Who proposes laws.
+//! The interface of proposers.
 
 use futures_util::future::BoxFuture;
 
@@ -9,14 +9,14 @@ use crate::store::ModelCallRow;
 
 /// A source of laws.
 ///
-/// A proposer keeps nothing between two calls: all it may know is in the snapshot, so that a run which was killed goes on as if
-/// it had not been.
+/// A proposer keeps no state between two calls: all it may know is in the snapshot. So a run that was killed continues as if
+/// it had not been interrupted.
 pub trait Proposer: Send + Sync {
-    /// What the run calls it: `enumerative`, or a model's id.
+    /// The proposer's id in the row of a run: `enumerative`, or a model's id.
     fn id(&self) -> &str;
 
-    /// Asks for about `k` laws. `calls` are the calls that this iteration has made so far, in order; a proposer that asks a
-    /// model answers [`Step::Called`] for each new one, so that it is stored before it is read and never paid twice.
+    /// Asks for about `k` laws. `calls` are the model calls of this iteration so far, in order. A proposer that calls a model
+    /// returns [`Step::Called`] for each new call, so that the call is stored before it is read and never paid twice.
     fn propose<'a>(
         &'a self,
         snapshot: &'a Snapshot,
@@ -25,25 +25,25 @@ pub trait Proposer: Send + Sync {
     ) -> BoxFuture<'a, Result<Step, ProposeError>>;
 }
 
-/// What a proposer answers.
+/// The result of a step of a proposer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Step {
-    /// A model was asked once more; store this and ask again.
+    /// A model was called once more: store the call and ask the proposer again.
     Called(Box<ModelCallRow>),
-    /// The laws.
+    /// The proposal is complete.
     Proposed(Proposal),
 }
 
-/// A batch of laws.
+/// A batch of proposed laws.
 #[derive(Debug, Clone, Default)]
 pub struct Proposal {
     /// The laws, in the proposer's order.
     pub candidates: Vec<Candidate>,
     /// sha256 of the first request, where a model was asked.
     pub prompt_hash: Option<String>,
-    /// What the proposer notes for its next turn.
+    /// The proposer's notes for its next turn.
     pub research_log: Option<String>,
-    /// What could not be read of the answer as a whole.
+    /// The problem with the reply as a whole, if there is one.
     pub problem: Option<String>,
 }

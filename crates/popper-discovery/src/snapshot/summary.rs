@@ -1,4 +1,4 @@
-//! What an iteration leaves behind besides rows: `iterations.summary_json`.
+//! The summary of an iteration, which is stored in `iterations.summary_json`.
 
 use popper_harness::decide::Status;
 use serde::{Deserialize, Serialize};
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 use super::knowledge::Snapshot;
 use crate::rank::Ranked;
 
-/// The compact memory of one iteration.
+/// The plan and the result of one iteration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// What the proposer was shown.
+    /// The snapshot that the proposer received.
     pub snapshot: Snapshot,
-    /// What the proposer noted for its next turn.
+    /// The proposer's notes for its next turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub research_log: Option<String>,
-    /// What could not be read of the proposer's answer as a whole.
+    /// The problem with the reply as a whole, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// Proposals, broken ones and repetitions included.
+    /// Number of proposals, invalid and repeated ones included.
     pub proposed: u64,
-    /// Proposals that are no law.
+    /// Number of invalid proposals.
     pub rejected: u64,
-    /// Proposals that the run had stored before, or that were proposed twice.
+    /// Number of proposals that the run had stored before, or that were proposed twice.
     pub duplicates: u64,
-    /// Laws that were not tested because the database knows their verdict, by fingerprint.
+    /// Fingerprints of the laws that were not tested because the database has their verdict.
     pub known: Vec<String>,
-    /// The laws that were ranked, best first.
+    /// The ranked laws, best first.
     pub ranking: Vec<Ranked>,
     /// The laws to test, in this order.
     pub selected: Vec<Selected>,
-    /// The verdicts on them, once all are there.
+    /// The verdicts on the laws to test, once all are decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdicts: Option<Verdicts>,
 }
@@ -43,14 +43,14 @@ pub struct Selected {
     pub seed: u64,
 }
 
-/// Verdicts, counted.
+/// Numbers of laws by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdicts {
-    /// PASS.
+    /// Number of laws with the verdict PASS.
     pub pass: u64,
-    /// FAIL.
+    /// Number of laws with the verdict FAIL.
     pub fail: u64,
-    /// UNKNOWN.
+    /// Number of laws with the verdict UNKNOWN.
     pub unknown: u64,
 }
 

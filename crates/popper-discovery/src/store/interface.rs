@@ -1,4 +1,4 @@
-//! Where the loop remembers: a trait with what the loop asks of a database.
+//! The interface of a store: the queries and transactions of the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -12,17 +12,17 @@ use super::row::{
     LawStatus, RunRow, VerdictKey,
 };
 
-/// Why the store did not do what it was asked. Nothing is half-written then.
+/// The error of a store. A transaction that failed has written nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process works with it.
+    /// The store is in use by another process.
     #[error("{place}: in use by another process; let it finish or stop it, then try again")]
     Locked {
         /// The file or address.
         place: String,
     },
-    /// It may not be written.
+    /// The store cannot be written.
     #[error(
         "{place}: read-only; give yourself the right to write it and its folder, or choose another place"
     )]
@@ -30,48 +30,48 @@ pub enum StoreError {
         /// The file or address.
         place: String,
     },
-    /// There is no room.
+    /// The disk is full.
     #[error("{place}: the disk is full; make room and resume, all that was committed is there")]
     Full {
         /// The file or address.
         place: String,
     },
-    /// It is damaged, or no database.
+    /// The file is damaged, or not a database.
     #[error("{place}: not a sound database ({message}); restore a copy, or choose another file")]
     Corrupt {
         /// The file or address.
         place: String,
-        /// What was found.
+        /// The problem with the file.
         message: String,
     },
-    /// A later program made it.
+    /// The file was made by a newer program.
     #[error(
         "{place}: made by a newer program (schema {found}, this one knows {known}); use that program"
     )]
     Newer {
         /// The file or address.
         place: String,
-        /// The schema it has.
+        /// The schema version of the file.
         found: i64,
-        /// The newest schema that this program knows.
+        /// The newest schema version that this program knows.
         known: i64,
     },
-    /// There is no such file, and none was to be made.
+    /// The file does not exist and was not to be created.
     #[error("{place}: there is no database")]
     Missing {
         /// The file or address.
         place: String,
     },
-    /// A column holds what this program never writes there.
+    /// A column has a value that this program never writes.
     #[error("{table} {id}: column {column}: {message}")]
     Column {
         /// The table.
         table: &'static str,
-        /// The row.
+        /// The key of the row.
         id: i64,
         /// The column.
         column: &'static str,
-        /// What is wrong with it.
+        /// The problem with the value.
         message: String,
     },
     /// The same law, configuration and seed gave two verdicts: the harness is not deterministic, or the database was edited.
@@ -79,30 +79,30 @@ pub enum StoreError {
         "law {law_fingerprint}, seed {seed}: the stored verdict has digest {stored}, the new one {new}: one of them is wrong"
     )]
     Contradiction {
-        /// The law.
+        /// The fingerprint of the law.
         law_fingerprint: String,
-        /// The seed of both.
+        /// The seed of both attempts.
         seed: u64,
-        /// The digest in the database.
+        /// The stored digest.
         stored: String,
-        /// The digest of the verdict that was to be stored.
+        /// The digest of the new verdict.
         new: String,
     },
-    /// Anything else that the database says.
+    /// Any other error of the database.
     #[error("{place}")]
     Database {
         /// The file or address.
         place: String,
-        /// What it says.
+        /// The error of the database.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// All that an iteration decides before it tests: stored in one transaction.
+/// The plan of an iteration before its tests, which is stored in one transaction.
 #[derive(Debug, Clone)]
 pub struct IterationPlan {
-    /// The iteration.
+    /// The key of the iteration.
     pub iteration_id: i64,
     /// The proposals, in the proposer's order; `created_iteration_id` and `run_id` are set.
     pub laws: Vec<LawRow>,
@@ -110,11 +110,11 @@ pub struct IterationPlan {
     pub moved: Vec<(i64, LawStatus)>,
     /// sha256 of the prompt.
     pub prompt_hash: Option<String>,
-    /// The [`Summary`](crate::Summary) so far.
+    /// The [`Summary`](crate::Summary) before the tests.
     pub summary_json: String,
 }
 
-/// A new status of an iteration.
+/// A change of an iteration's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark<'a> {
     /// The run continues with it.
@@ -131,7 +131,7 @@ pub enum Mark<'a> {
 }
 
 impl Mark<'_> {
-    /// The status that it sets.
+    /// Returns the new status.
     pub fn status(self) -> IterationStatus {
         match self {
             Self::Running => IterationStatus::Running,
@@ -141,47 +141,47 @@ impl Mark<'_> {
     }
 }
 
-/// A decided law with all that belongs to it: stored whole or not at all.
+/// A decided law with its rows, which are stored together or not at all.
 #[derive(Debug, Clone)]
 pub struct DecisionRow {
-    /// The attempt. `counterexample_id` is set by the store.
+    /// The attempt. The store sets `counterexample_id`.
     pub evaluation: EvaluationRow,
-    /// The refutation. `law_evaluation_id` is set by the store.
+    /// The counterexample of a FAIL. The store sets `law_evaluation_id`.
     pub counterexample: Option<CounterexampleRow>,
-    /// What becomes of the law.
+    /// The new status of the law.
     pub law_status: LawStatus,
-    /// The entry in `verdict_keys`; none for an attempt that does not count as tested. `evaluation_id` is set by the store.
+    /// The row of `verdict_keys`. `None` for an attempt that does not count as tested. The store sets `evaluation_id`.
     pub key: Option<VerdictKey>,
-    /// The law, for messages.
+    /// The fingerprint of the law, for messages.
     pub law_fingerprint: String,
     /// The digest of the verdict.
     pub verdict_digest: String,
 }
 
-/// What the store knows of a law's trial.
+/// A law with the attempt that decided it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TestedLaw {
     /// The law.
     pub law: LawRow,
-    /// The attempt that counts, of whichever run.
+    /// The attempt that decided the law, in any run.
     pub evaluation: EvaluationRow,
-    /// The refutation, if it is one.
+    /// The counterexample of a FAIL.
     pub counterexample: Option<CounterexampleRow>,
 }
 
-/// Which findings of a run.
+/// A query for the tested laws of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
     /// The run.
     pub run: &'a RunRow,
-    /// Only these verdicts.
+    /// Only laws with this verdict.
     pub status: Option<Status>,
-    /// Only so many, the ones whose laws were stored last.
+    /// The most laws to return, the ones that were stored last.
     pub newest: Option<u32>,
 }
 
 impl<'a> Query<'a> {
-    /// All findings of a run.
+    /// Returns the query for all tested laws of a run.
     pub fn all(run: &'a RunRow) -> Self {
         Self {
             run,
@@ -191,18 +191,18 @@ impl<'a> Query<'a> {
     }
 }
 
-/// How a run stands.
+/// Numbers of laws and attempts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerdictCounts {
     /// Laws by status.
     pub laws: BTreeMap<LawStatus, u64>,
-    /// Findings by verdict and reason.
+    /// Tested laws by verdict and reason.
     pub verdicts: BTreeMap<(String, Option<String>), u64>,
-    /// Attempts that this run made itself.
+    /// Attempts of the run itself.
     pub evaluations: u64,
 }
 
-/// An attempt that was made: the law's key, the seed, and the verdict.
+/// An attempt at a law: the law's key, the seed, and the verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// The key of the law in `laws`.
@@ -213,25 +213,25 @@ pub struct Attempt {
     pub status: Status,
 }
 
-/// A memory for runs.
+/// A store of runs.
 ///
-/// Every method that writes is one transaction: when it answers, all of it is durable; when it fails, none of it is there.
+/// Every method that writes is one transaction: on success all of it is durable, on an error nothing is written.
 /// One process at a time holds a store for writing.
 pub trait Store: Send {
-    /// Stores a run and answers its key.
+    /// Stores a run and returns its key.
     fn create_run(&mut self, run: &RunRow) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
     /// All runs, newest first.
     fn runs(&mut self) -> impl Future<Output = Result<Vec<RunRow>, StoreError>> + Send;
 
-    /// The iterations of a run in order, all or the `newest` ones.
+    /// Returns the iterations of a run in order, all or the `newest` ones.
     fn iterations(
         &mut self,
         run_id: i64,
         newest: Option<u32>,
     ) -> impl Future<Output = Result<Vec<Iteration>, StoreError>> + Send;
 
-    /// Stores an iteration as running, with the capabilities where they differ from the last ones of the run; answers its key.
+    /// Stores an iteration as running, with the capabilities if they differ from the last ones of the run. Returns its key.
     fn begin_iteration(
         &mut self,
         iteration: &Iteration,
@@ -245,13 +245,13 @@ pub trait Store: Send {
         mark: Mark<'_>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores what an iteration proposes and chooses.
+    /// Stores the plan of an iteration.
     fn plan_iteration(
         &mut self,
         plan: &IterationPlan,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores a call.
+    /// Stores a call to a model.
     fn add_call(&mut self, call: &CallRow) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// The calls of a run, or of one of its iterations, in order.
@@ -282,7 +282,7 @@ pub trait Store: Send {
         newest: Option<u32>,
     ) -> impl Future<Output = Result<Vec<LawRow>, StoreError>> + Send;
 
-    /// What is decided of these laws, by fingerprint, in any run.
+    /// Returns the decided laws among these, by fingerprint, in any run.
     fn known(
         &mut self,
         fingerprints: &[String],
@@ -306,22 +306,21 @@ pub trait Store: Send {
         harness_config_hash: &str,
     ) -> impl Future<Output = Result<Vec<Attempt>, StoreError>> + Send;
 
-    /// Stores decisions, all of them or none. One that is there already, with the same run, law, configuration and seed, is left
-    /// as it is.
+    /// Stores decisions, all of them or none. A stored decision with the same run, law, configuration and seed is left as it is.
     ///
-    /// A key that exists moves to the new attempt unless it belongs to a refutation: a FAIL stands.
+    /// An existing key moves to the new attempt unless it belongs to a refutation: a FAIL is never replaced.
     fn commit(
         &mut self,
         decisions: &[DecisionRow],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// What is known of the laws of a run, in the order in which the laws were stored.
+    /// Returns the tested laws of a run, in the order in which the laws were stored.
     fn findings(
         &mut self,
         query: Query<'_>,
     ) -> impl Future<Output = Result<Vec<TestedLaw>, StoreError>> + Send;
 
-    /// The attempts that a run made itself, in the order in which they were stored: at most `limit` after the one with the key
+    /// Returns the attempts of the run itself, in the order in which they were stored: at most `limit` after the one with the key
     /// `after` (0 for the first ones).
     fn evaluations(
         &mut self,
@@ -330,7 +329,7 @@ pub trait Store: Send {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<TestedLaw>, StoreError>> + Send;
 
-    /// How a run stands.
+    /// Returns the numbers of laws and attempts of a run.
     fn tally(
         &mut self,
         run: &RunRow,

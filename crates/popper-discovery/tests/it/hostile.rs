@@ -1,4 +1,4 @@
-//! What a model or a damaged database may hold, on a page.
+//! Hostile texts of a model or a damaged database on a page.
 
 use std::collections::BTreeSet;
 

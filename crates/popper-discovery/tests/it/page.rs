@@ -47,7 +47,7 @@ pub(crate) async fn small_run() -> (MemoryStore, RunRow) {
     .await
 }
 
-/// What a reader sees, a block a line; without the data, the tables behind the plots and the text behind the diagrams.
+/// The text that a reader sees, one block a line, without the data and the alternative texts of plots and diagrams.
 fn reading(page: &Html) -> String {
     let blocks = "h1, h2, h3, h4, header p, section > p, .folded > p, div > dt, dd, caption, thead tr, tbody tr, figcaption, p.note, li";
     let hidden = |element: &ElementRef| {
@@ -133,7 +133,7 @@ async fn a_run_under_way_tells_what_was_stored() {
     let page = parsed(&html(&mut store, &run).await);
     let notices = texts(&page, ".notice bdi").concat();
     assert!(
-        notices.contains("Iteration 2 is under way or was cut off"),
+        notices.contains("Iteration 2 is running or was interrupted"),
         "{notices}"
     );
     let lead = texts(&page, "header p").concat();
@@ -274,8 +274,8 @@ async fn money_and_tokens_are_told_as_far_as_they_are_known() {
     for fact in [
         "Modelteller",
         "Calls2",
-        "Tokens in1200, 1 calls did not say",
-        "Cost$1.234567, 1 calls not known",
+        "Tokens in1200, 1 calls unknown",
+        "Cost$1.234567, 1 calls unknown",
     ] {
         assert!(facts.contains(&fact.to_owned()), "{fact}: {facts:?}");
     }

@@ -1,4 +1,4 @@
-//! What a run has found of what there is to be found.
+//! The recall of a run.
 
 use popper_discovery::{MemoryStore, Query, Recall, RunSelector, Store as _};
 use popper_harness::conserved::span;

@@ -36,7 +36,7 @@ async fn uninterrupted() -> MemoryStore {
     discovery.store().clone()
 }
 
-/// A store that dies at one of its writes: before it is done, or after it is durable and before anyone hears of it.
+/// A store that dies at one of its writes: before it is done, or after it is durable and before it returns.
 struct Mortal<'a> {
     store: &'a mut MemoryStore,
     /// Writes left to do.

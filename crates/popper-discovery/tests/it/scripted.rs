@@ -116,7 +116,7 @@ pub fn moment() -> Timestamp {
     "2026-11-22T00:00:00Z".parse().unwrap()
 }
 
-/// A run of the script on the kinetic grid, with a clock that stands still.
+/// A run of the script on the kinetic grid, with a fixed clock.
 pub async fn open<S: Store>(
     store: S,
     harness: Harness,

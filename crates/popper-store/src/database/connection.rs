@@ -1,4 +1,4 @@
-//! A database file: opened, held, and opened again when something went wrong.
+//! The connection to a database file, which is opened again after an error.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,26 +11,25 @@ use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
 use super::schema::{self, SchemaContent};
 use crate::location::{DatabaseLocation, beside, lock};
 
-/// How long another program that holds `SQLite`'s own lock is waited for.
+/// The time to wait for another program that holds `SQLite`'s own lock.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Bytes of a page in a new file. An attempt takes 4 kB, so four of them share a page and few spill over. Measured beside 4, 8 and
-/// 32 kB, see `docs/benchmarks.md`.
+/// Bytes of a page in a new file. An attempt takes 4 kB, so four of them share a page and few spill over. Compared with 4, 8 and
+/// 32 kB in `docs/benchmarks.md`.
 const PAGE: u32 = 16_384;
 
-/// The largest that the file of the log stays once it is written back, in bytes.
+/// The largest size of the log file after it is written back, in bytes.
 const LOG_LIMIT: &str = "16777216";
 
-/// The memory and the disk that a database may use for speed.
+/// The memory and the disk that a database uses for speed.
 ///
-/// The default is meant for runs: a log of 4 MiB leaves room for a transaction of 12 MiB within 16 MiB. To fill a database with millions of
-/// rows, a cache that holds the two trees whose keys are hashes and a log that writes a page back once for many groups are faster,
-/// see `docs/benchmarks.md`.
+/// The default is meant for runs: a log of 4 MiB leaves room for a transaction of 12 MiB within 16 MiB. For millions of rows a
+/// larger cache, which holds the two trees whose keys are hashes, and a larger log are faster, see `docs/benchmarks.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
-    /// The most MiB of the page cache, `1..=1048576`; only used as far as the file is that large.
+    /// The largest page cache in MiB, `1..=1048576`; a smaller file uses less.
     pub cache_mib: u32,
-    /// MiB of the write-ahead log after which it is written back, `1..=1048576`.
+    /// The size of the write-ahead log in MiB after which it is written back, `1..=1048576`.
     pub log_mib: u32,
 }
 
@@ -43,34 +42,34 @@ impl Default for Tuning {
     }
 }
 
-/// What a database is opened for.
+/// The access to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To read and write; made if it is not there, with the folders above it; no other process may write it meanwhile.
+    /// Read and write. A missing file is created with its parent folders. No other process may write it meanwhile.
     Write,
-    /// To read and write what exists already.
+    /// Read and write an existing file.
     WriteExisting,
-    /// To read what exists already, also while another process writes it.
+    /// Read an existing file, also while another process writes it.
     Read,
 }
 
 /// A database file.
 ///
-/// A writing method that fails, or whose future is dropped, leaves nothing: the connection is then given up and opened anew
+/// A writing method that fails, or whose future is dropped, writes nothing: the connection is then closed and opened again
 /// before the next use, because `SQLite` itself ends a transaction on some errors and not on others.
 #[derive(Debug)]
 pub struct Database {
-    /// None only while it is opened anew, or when that failed.
+    /// `None` only while it is opened again, or if that failed.
     conn: Option<SqliteConnection>,
-    /// Whether a transaction was begun and not seen to end.
+    /// Whether a transaction began whose end is not known.
     suspect: bool,
     options: SqliteConnectOptions,
     place: DatabaseLocation,
-    /// Given back last.
+    /// The writer's lock, which is released last.
     _lock: Option<Lock>,
 }
 
-/// A transaction that leaves nothing unless it is committed.
+/// A transaction that is rolled back unless it is committed.
 pub(crate) struct WriteTransaction<'a> {
     pub(crate) tx: Transaction<'a, Sqlite>,
     suspect: &'a mut bool,
@@ -97,14 +96,14 @@ impl Database {
     /// Opens a database file.
     ///
     /// # Errors
-    /// [`StoreError::Missing`] unless it may be made; [`StoreError::Locked`] at once when another process has it open for
-    /// writing; [`StoreError::Newer`]; [`StoreError::Corrupt`] for what is no database, or one of another program, neither of which
-    /// is changed; [`StoreError::ReadOnly`] and [`StoreError::Full`] as the system says.
+    /// [`StoreError::Missing`] unless it may be created; [`StoreError::Locked`] at once if another process has it open for
+    /// writing; [`StoreError::Newer`]; [`StoreError::Corrupt`] for a file that is not a database, or one of another program, neither of
+    /// which is changed; [`StoreError::ReadOnly`] and [`StoreError::Full`] as the system reports them.
     pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
         Self::open_with(path, access, Tuning::default()).await
     }
 
-    /// The same with another use of memory and disk.
+    /// Opens a database file with another use of memory and disk.
     ///
     /// # Errors
     /// Those of [`Database::open`].
@@ -152,10 +151,10 @@ impl Database {
         })
     }
 
-    /// Closes the file: what is in the write-ahead log goes into it. Dropping a database does the same later, and says nothing.
+    /// Closes the file, after the write-ahead log is written back. Dropping a database does the same later, and reports no error.
     ///
     /// # Errors
-    /// Whatever the database says; all that was committed is durable even then.
+    /// The error of the database; all that was committed is durable even then.
     pub async fn close(mut self) -> Result<(), StoreError> {
         match self.conn.take() {
             Some(conn) => conn.close().await.map_err(|error| self.place.sql(error)),
@@ -163,7 +162,7 @@ impl Database {
         }
     }
 
-    /// A connection without an open transaction.
+    /// Returns a connection without an open transaction.
     pub(crate) async fn connection(
         &mut self,
     ) -> Result<(&mut SqliteConnection, &DatabaseLocation), StoreError> {
@@ -184,14 +183,14 @@ impl Database {
         }
     }
 
-    /// Begins to write.
+    /// Begins a transaction for writing.
     pub(crate) async fn write(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
         self.connection().await?;
         self.suspect = true;
         self.begin("BEGIN IMMEDIATE").await
     }
 
-    /// Begins to read several answers that belong together.
+    /// Begins a transaction for several consistent queries.
     pub(crate) async fn read(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
         self.connection().await?;
         self.begin("BEGIN").await
@@ -213,7 +212,7 @@ impl Database {
     }
 }
 
-/// The file itself: two names of one file must find one lock.
+/// The canonical path of the file: two names of one file must find one lock.
 fn find(path: &Path, access: Access, place: &DatabaseLocation) -> Result<PathBuf, StoreError> {
     match path.canonicalize() {
         Ok(path) if path.is_dir() => Err(place.corrupt("a folder")),
@@ -243,7 +242,7 @@ fn common(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// Reads, and makes nothing.
+/// Connects for reading, and creates no file.
 async fn connect_to_read(
     path: &Path,
     place: &DatabaseLocation,
@@ -272,7 +271,7 @@ async fn connect_to_read(
     }
 }
 
-/// Sees whether the file ends within its last page, which `SQLite` does not ask. Anything else that is damaged is met when it is
+/// Checks that the file does not end within its last page, which `SQLite` does not check. Other damage is found when it is
 /// read: to look for it here would take as long as reading the whole file.
 async fn whole(
     conn: &mut SqliteConnection,
@@ -307,7 +306,7 @@ fn writer(path: &Path, tuning: Tuning) -> SqliteConnectOptions {
         .pragma("journal_size_limit", LOG_LIMIT)
 }
 
-/// Makes the tables in an empty file, all of them or none.
+/// Creates the tables in an empty file, all of them or none.
 async fn settle(conn: &mut SqliteConnection, place: &DatabaseLocation) -> Result<(), StoreError> {
     let fault = |error| place.sql(error);
     let mut tx = conn.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;

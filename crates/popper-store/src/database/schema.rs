@@ -1,4 +1,4 @@
-//! Whose file it is, and of which version: nothing is written before that is known.
+//! The check of a file's tables and schema version, which comes before every write.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,16 +29,16 @@ fn migrator() -> Migrator {
     )])
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaContent {
-    /// Nothing yet.
+    /// The file has no tables.
     Empty,
-    /// Our tables, of the schema that is known.
+    /// The file has the tables of this program, of the known schema version.
     Ours,
 }
 
-/// The names in a database, each with the statement that made it; an index that belongs to a constraint has none.
+/// The names in a database, each with the statement that created it; an index of a constraint has no statement.
 async fn objects(
     conn: &mut SqliteConnection,
 ) -> Result<BTreeMap<String, Option<String>>, sqlx::Error> {
@@ -47,7 +47,7 @@ async fn objects(
     Ok(rows.into_iter().collect())
 }
 
-/// The statements of the migration that make a table or an index: the database keeps them as they are.
+/// The statements of the migration that create a table or an index: the database keeps them as they are.
 fn made() -> Vec<String> {
     let lines = TABLES.lines().filter(|line| !line.starts_with("--"));
     let text = lines.collect::<Vec<_>>().join("\n");
@@ -58,7 +58,7 @@ fn made() -> Vec<String> {
         .collect()
 }
 
-/// Looks into a file. Refuses what is not ours, or newer.
+/// Inspects a file. Refuses the tables of another program, and a newer schema.
 pub(crate) async fn inspect(
     conn: &mut SqliteConnection,
     place: &DatabaseLocation,
@@ -105,7 +105,7 @@ pub(crate) async fn inspect(
     }
 }
 
-/// Makes the tables.
+/// Creates the tables.
 pub(crate) async fn migrate(
     conn: &mut SqliteConnection,
     place: &DatabaseLocation,

@@ -1,4 +1,4 @@
-//! One writing process a database.
+//! The lock that allows one writing process for each database.
 
 use std::path::{Path, PathBuf};
 

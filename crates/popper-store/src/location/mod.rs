@@ -1,4 +1,4 @@
-//! What went wrong, in the store's terms: every error names the file.
+//! The location of a database, and errors that name it.
 
 mod lock;
 
@@ -27,7 +27,7 @@ mod code {
     pub(super) const SHM_SIZE: u32 = 0x130a;
 }
 
-/// A file, for messages.
+/// The path of a database, for messages.
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseLocation(String);
 
@@ -129,7 +129,7 @@ impl DatabaseLocation {
     }
 }
 
-/// What is wrong with a column, without the words around it.
+/// The error of a column, without the context that sqlx adds.
 pub(crate) fn column_message(error: &sqlx::Error) -> String {
     error
         .source()

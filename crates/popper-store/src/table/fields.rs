@@ -1,4 +1,4 @@
-//! A row of an answer, read column by column. What does not fit names table, key and column.
+//! The columns of a row in a result, read one by one. An error names table, key and column.
 
 use jiff::Timestamp;
 use popper_discovery::StoreError;
@@ -8,11 +8,11 @@ use sqlx::{Decode, Row as _, Sqlite, Type};
 use super::record::{Record, Table, Word};
 use crate::location::column_message;
 
-/// The columns of one table within a row of an answer.
+/// The columns of one table within a row of a result.
 pub(crate) struct Fields<'r> {
     row: &'r SqliteRow,
     table: Table,
-    /// Where the table's columns begin in the row.
+    /// The index of the table's first column in the row.
     begin: usize,
     next: usize,
     id: i64,

@@ -1,4 +1,4 @@
-//! The tables: which columns, in which order, and how a row of ours is written to them and read from them.
+//! The columns of each table in order, and the conversion of rows to them and from them.
 //!
 //! Every statement that names columns is made from these lists, so that writing and reading cannot drift apart.
 
@@ -13,7 +13,7 @@ use sqlx::query_builder::Separated;
 
 use super::fields::Fields;
 
-/// A table.
+/// The name and the columns of a table.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub name: &'static str,
@@ -38,15 +38,15 @@ impl Table {
     }
 }
 
-/// Where a row's values go.
+/// The list of values of an INSERT.
 pub(crate) type Values<'a, 'b> = &'a mut Separated<'b, Sqlite, &'static str>;
 
 /// The keys that a new row gets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keys {
-    /// Its own.
+    /// The key of the row itself.
     pub id: i64,
-    /// The one that the store sets: `counterexample_id` of an attempt, `law_evaluation_id` of a counterexample, `iteration_id` of
+    /// The link that the store sets: `counterexample_id` of an attempt, `law_evaluation_id` of a counterexample, `iteration_id` of
     /// the capabilities.
     pub link: Option<i64>,
 }
@@ -55,10 +55,10 @@ pub(crate) struct Keys {
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
-    /// The value for each column, in order; the row's own key does not count.
+    /// Writes the value of each column, in order; the row's own key is ignored.
     fn write(&self, keys: Keys, values: Values<'_, '_>);
 
-    /// The row back from its columns.
+    /// Reads the row from its columns.
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError>;
 }
 
@@ -67,12 +67,12 @@ pub(crate) fn signed(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// RFC 3339 with nine decimals.
+/// The time in RFC 3339 with nine decimals.
 pub(crate) fn time_text(time: Timestamp) -> String {
     format!("{time:.9}")
 }
 
-/// How an enumeration is written in a column.
+/// An enumeration that a column has as a word.
 pub(crate) trait Word: Sized + Copy + 'static {
     const ALL: &'static [(Self, &'static str)];
 }

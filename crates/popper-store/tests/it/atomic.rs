@@ -98,7 +98,7 @@ async fn a_contradiction_leaves_the_store_usable() {
     assert_eq!(made::sound_counts(&path).await, made::expected_counts(6));
 }
 
-/// Copies what is on disk while the database is open, its log cut to so many bytes.
+/// Copies the files while the database is open, with the log cut to a number of bytes.
 fn torn_copy(from: &Path, to: &Path, log_bytes: usize) {
     std::fs::copy(from, to).unwrap();
     let mut log = std::fs::read(from.with_extension("db-wal")).unwrap();
@@ -178,7 +178,7 @@ async fn a_damaged_log_gives_a_prefix_of_the_groups() {
     }
 }
 
-/// What the child process works on.
+/// The environment variable with the database of the child process.
 const CHILD: &str = "POPPER_STORE_TEST_CHILD";
 
 /// Not a test by itself: commits group after group and says so, until it is killed.

@@ -28,7 +28,7 @@ const TABLES: [(&str, &str); 8] = [
     ),
 ];
 
-/// What a row of the twin looks like in columns.
+/// A row of the store in memory as columns.
 fn columns(row: &impl Serialize) -> Value {
     let Value::Object(fields) = serde_json::to_value(row).unwrap() else {
         panic!("a row is an object");

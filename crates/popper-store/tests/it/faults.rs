@@ -25,7 +25,7 @@ async fn filled() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Another program's connection.
+/// The connection of another program.
 async fn other(path: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(path);
     options.create_if_missing(true).connect().await.unwrap()

@@ -75,7 +75,7 @@ fn skipped(what: &str) {
     eprintln!("skipped: {what}");
 }
 
-/// What the program `sqlite3` answers, where it is installed.
+/// The output of the program `sqlite3`, if it is installed.
 fn sqlite3(path: &Path, sql: &str) -> Option<String> {
     let mut command = Command::new("sqlite3");
     let command = command.args(["-readonly", "-line"]).arg(path).arg(sql);

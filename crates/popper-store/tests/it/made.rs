@@ -162,7 +162,7 @@ pub async fn write(path: &Path) -> Database {
     Database::open(path, Access::Write).await.unwrap()
 }
 
-/// How many attempts, counterexamples and keys a file holds, and tested laws; `integrity_check` and `foreign_key_check` must say nothing.
+/// The numbers of attempts, counterexamples, keys and tested laws of a file. `integrity_check` and `foreign_key_check` must find nothing.
 pub async fn sound_counts(path: &Path) -> [i64; 4] {
     use sqlx::{ConnectOptions as _, Connection as _};
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
@@ -191,7 +191,7 @@ pub async fn sound_counts(path: &Path) -> [i64; 4] {
     counts
 }
 
-/// The counts after the first so many decisions of [`decisions`].
+/// The counts after the first decisions of [`decisions`].
 pub fn expected_counts(decided: usize) -> [i64; 4] {
     let decided = decided as i64;
     [decided, (decided + 2) / 3, decided, decided]

@@ -1,4 +1,4 @@
-//! Values from one end of their range to the other, and texts that nobody expects.
+//! Values from one end of their range to the other, and unexpected texts.
 
 use popper_discovery::{CallRow, LawStatus, ModelCallRow, Query, RunRow, Store as _};
 use popper_harness::decide::Status;

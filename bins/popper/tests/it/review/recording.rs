@@ -25,8 +25,8 @@ fn the_last_line_ends_where_the_recording_ends() {
     };
     // Three of four calls are used.
     let more = format!(
-        "go on      popper resume --run-id 1 --db popper.db --iterations 3 --replay {cassette}"
+        "continue   popper resume --run-id 1 --db popper.db --iterations 3 --replay {cassette}"
     );
     assert_eq!(run("2"), more);
-    assert_eq!(run("3"), "go on      the recording ends here");
+    assert_eq!(run("3"), "continue   the recording ends here");
 }

@@ -1,8 +1,8 @@
-//! The texts that prompts are made of, as they are published.
+//! The published texts of the prompts.
 
 use crate::rank::sha256;
 
-/// A text of a prompt. `{{name}}` stands for what a run fills in.
+/// A text of a prompt. `{{name}}` stands for a value that a run fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptText {
     /// The name of its file.
@@ -12,12 +12,12 @@ pub struct PromptText {
 }
 
 impl PromptText {
-    /// sha256 of the text, 64 hex digits.
+    /// Returns the sha256 of the text, 64 hex digits.
     pub fn sha256(&self) -> String {
         sha256(self.text)
     }
 
-    /// The text with every name replaced. What is filled in is not looked through again: it may hold braces.
+    /// Returns the text with every name replaced. Values are not searched for names: they may contain braces.
     pub(super) fn fill(&self, values: &[(&str, &str)]) -> String {
         let mut filled = String::new();
         let mut rest = self.text;
@@ -31,7 +31,7 @@ impl PromptText {
         filled + rest
     }
 
-    /// The line of a list that begins with `key: `.
+    /// Returns the line of a list that begins with `key: `.
     pub(super) fn line(&self, key: &str) -> Option<&'static str> {
         let of_key = |line: &&str| {
             line.strip_prefix(key)
@@ -55,22 +55,22 @@ macro_rules! texts {
 }
 
 texts! {
-    /// What every turn begins with: the world, the language, the form of an answer.
+    /// The system prompt: the universe, the claim language, the form of a reply.
     SYSTEM = "system.txt";
-    /// What the templates mean, a line each.
+    /// The meaning of each template, a line each.
     TEMPLATES = "templates.txt";
-    /// What the families of cases are, a line each.
+    /// The meaning of each family of cases, a line each.
     FAMILIES = "families.txt";
-    /// The observable of what comes next, under its neutral name.
+    /// The observable `incoming_collisions` under its neutral name.
     INCOMING_BLIND = "incoming_blind.txt";
-    /// The same under its own name.
+    /// The observable `incoming_collisions` under its own name.
     INCOMING_OPEN = "incoming_open.txt";
     /// The fields of the extension `local_transition`.
     EXTENSION = "extension.txt";
-    /// What is known at the start of a turn.
+    /// The template of the snapshot.
     SNAPSHOT = "snapshot.txt";
-    /// How many laws are wanted.
+    /// The request with the number of laws.
     REQUEST = "request.txt";
-    /// What is wrong with an answer.
+    /// The repair request with the problem of a reply.
     REPAIR = "repair.txt";
 }

@@ -19,7 +19,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 
-/// In which order laws are tested.
+/// The order in which laws are tested.
 #[derive(Debug, Clone, Copy)]
 enum Order {
     /// As they were proposed, the oldest first.
@@ -30,7 +30,7 @@ enum Order {
 
 /// A run that has ended.
 struct Story {
-    /// What the proposer was shown, and what it said.
+    /// The snapshot of the proposer, and its laws.
     turns: Vec<(Snapshot, Vec<Value>)>,
     /// The laws that were tested.
     tested: Vec<(Law, Verdict)>,
@@ -61,7 +61,7 @@ fn hasty() -> Config {
         .generations(2)
 }
 
-/// What the loop does, without a store and without ranking: 20 laws an iteration, 10 of those that wait are tested.
+/// A loop without store and ranking: 20 laws an iteration, 10 of the waiting ones are tested.
 fn story(
     universe: impl Universe,
     config: Config,

@@ -1,4 +1,4 @@
-//! What holds of every proposal.
+//! Properties of every proposal.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Order, empty, fixture, hasty, read, story, whole_loop};
 
-/// Whether one state of an excerpt, or two that follow each other, break a law that has no precondition. Written anew from the
+/// Whether a state of an excerpt, or two consecutive ones, violate a law without preconditions. A second implementation from the
 /// meaning of the templates, for claims about single states and steps.
 fn broken(law: &Law, specimen: &FailureExample, universe: &Tabulated) -> bool {
     use popper_harness::law::syntax::Time;
@@ -197,7 +197,7 @@ fn a_damaged_snapshot_is_data() {
     EnumerativeProposer::default().laws(&snapshot, 20);
 }
 
-/// A law in words that nobody proposed, refuted and accepted: mutations are laws, too.
+/// A law in words that no proposer uses, refuted and accepted: mutations are laws, too.
 #[test]
 fn laws_of_others_are_mutated() {
     let claims = [

@@ -1,4 +1,4 @@
-//! How much of what can be found is found.
+//! The share of the conserved quantities that the proposer finds.
 
 use popper_harness::conserved::span;
 use popper_harness::decide::{Config, Status, behaviour_hash};
@@ -19,14 +19,14 @@ fn passed(story: &Story, template: Template) -> impl Iterator<Item = &Law> {
         .filter(move |law| law.template() == template && law.preconditions().is_empty())
 }
 
-/// What the invariants that passed say is conserved.
+/// The quantities of the accepted invariants.
 fn conserved(story: &Story, universe: &Tabulated) -> Vec<Observable> {
     passed(story, Template::Invariant)
         .flat_map(|law| Program::compile(law, universe).unwrap().observables)
         .collect()
 }
 
-/// How many of the given vectors are independent, by elimination modulo a prime.
+/// The rank of the given vectors, by elimination modulo a prime.
 fn rank(mut rows: Vec<Vec<i64>>) -> usize {
     const PRIME: i64 = 1_000_000_007;
     let power = |mut base: i64, mut exponent: i64| {
@@ -62,7 +62,7 @@ fn rank(mut rows: Vec<Vec<i64>>) -> usize {
     rank
 }
 
-/// How many independent quantities of windows up to `width` were found beside the number of cells, and how many there are.
+/// The number of independent quantities of windows up to `width` that were found without the number of cells, and their total.
 fn recall(story: &Story, universe: &Tabulated, width: usize) -> (usize, usize) {
     let span = span(universe, width).unwrap();
     let states: Vec<_> = (0..200_u64)
@@ -88,7 +88,7 @@ fn recall(story: &Story, universe: &Tabulated, width: usize) -> (usize, usize) {
     (rank(rows.collect()) - 1, span.dimension - 1)
 }
 
-/// What of the known laws of the kinetic grid did not pass.
+/// The known laws of the kinetic grid that did not pass.
 fn missed(story: &Story) -> Vec<String> {
     let invariant = |expr: &str| {
         let law = json!({

@@ -1,4 +1,4 @@
-//! What a reader sees first.
+//! The first laws that a reader sees.
 
 use popper_harness::universe::KineticGrid;
 

@@ -1,4 +1,4 @@
-//! What a blind model sees, and what becomes of what it writes.
+//! The prompts of a blind model, and the translation of its replies.
 
 use std::fmt::Write as _;
 
@@ -262,7 +262,7 @@ async fn a_guess_of_what_was_never_shown_is_missing() {
     }
 }
 
-/// Texts of the language and texts that are none: names of both kinds, symbols of both kinds, quotes of both kinds.
+/// Texts of the language and other texts: names, symbols and quotes of both kinds.
 fn text() -> impl Strategy<Value = String> {
     let words = [
         "count('X')",
@@ -467,8 +467,8 @@ fn written_law() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A prompt that quotes a law must neither give something away nor be refused because of what a model made up: the run
-    /// could not go on.
+    /// A prompt that quotes a law must neither reveal the universe nor be refused because of a name that a model made up: the run
+    /// could not continue.
     #[test]
     fn no_law_that_a_model_writes_spoils_the_prompts_after_it(laws in proptest::collection::vec(written_law(), 1..4), seed in 0_u64..3) {
         for universe in [None, Some(seed)] {

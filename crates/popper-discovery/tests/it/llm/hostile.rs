@@ -1,4 +1,4 @@
-//! Answers that are not what was asked for: stored raw, read as far as sound, and the iteration goes on.
+//! Replies without the requested form: stored raw, read as far as valid, and the iteration continues.
 
 use std::sync::Arc;
 

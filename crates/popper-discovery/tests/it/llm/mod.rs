@@ -21,13 +21,13 @@ use popper_harness::universe::{KineticGrid, Tabulated, Universe};
 use serde_json::{Value, json};
 use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 
-/// What a model does when it is asked.
+/// The behaviour of a scripted model.
 pub enum Does {
-    /// It answers.
+    /// The model replies with this text.
     Says(String),
-    /// It answers with an HTTP status.
+    /// The model replies with this HTTP status.
     Fails(u16),
-    /// It never answers.
+    /// The model never replies.
     Hangs,
 }
 

@@ -186,7 +186,7 @@ async fn calls_say_what_was_sent_and_what_it_took() {
     insta::assert_snapshot!("complaint", complaint);
 }
 
-/// Counts answers.
+/// An observer that counts replies.
 #[derive(Default)]
 struct Counts(usize);
 
