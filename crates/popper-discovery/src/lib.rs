@@ -4,8 +4,9 @@
 //! use std::sync::Arc;
 //!
 //! use popper_discovery::{
-//!     Discovery, EnumerativeProposer, FixedClock, LoopConfig, MemoryStore, Query, RunEnd, RunSelector, Store as _, Unobserved,
+//!     Discovery, EnumerativeProposer, FixedClock, LoopConfig, MemoryStore, RunEnd, RunSelector, Unobserved,
 //! };
+//! use popper_discovery::store::{Query, Store as _};
 //! use popper_harness::decide::{Config, Harness, Status};
 //! use popper_harness::universe::KineticGrid;
 //!
@@ -36,9 +37,9 @@
 //! read, the plan of an iteration is stored before its tests, and decisions are stored in small groups. So the state of a run is
 //! always a prefix of the same history, and resuming is the same as running.
 //!
-//! The crate reads no clock, no file and no environment: [`RunClock`], [`Store`] and [`Proposer`] are parameters.
+//! The crate reads no clock, no file and no environment: [`RunClock`], [`Store`](store::Store) and [`Proposer`] are parameters.
 //!
-//! Next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`] for the stored rows, [`Snapshot`] for the knowledge of a
+//! Next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`](store::Store) for the stored rows, [`Snapshot`] for the knowledge of a
 //! proposer.
 
 mod discovery;
@@ -48,11 +49,11 @@ mod error;
 pub mod llm;
 mod memory;
 mod rank;
-mod recall;
+pub mod recall;
 #[cfg(feature = "report")]
 pub mod report;
 mod snapshot;
-mod store;
+pub mod store;
 
 pub use discovery::{
     Discovery, Event, FixedClock, Observer, RunClock, RunEnd, RunSelector, Unobserved, status_text,
@@ -63,13 +64,7 @@ pub use error::{Error, ProposeError};
 pub use llm::{LlmOptions, LlmProposer};
 pub use memory::MemoryStore;
 pub use rank::{Candidate, Features, Ranked, Weights};
-pub use recall::{MatchedLaw, Recall, TargetQuantity};
 pub use snapshot::{
     Accepted, Capabilities, FailureExample, Falsified, LoopConfig, Proposal, Proposer, RunConfig,
     Selected, Snapshot, Step, Summary, Totals, Undecided, UniverseContract, Verdicts,
-};
-pub use store::{
-    Attempt, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration,
-    IterationPlan, IterationStatus, LawRow, LawStatus, Mark, ModelCallRow, Query, RunRow, Store,
-    StoreError, TestedLaw, UsageRow, VerdictCounts, VerdictKey,
 };

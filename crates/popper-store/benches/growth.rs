@@ -14,11 +14,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use popper_discovery::store::{
+    CapabilityRow, DecisionRow, Iteration, IterationPlan, IterationStatus, LawRow, LawStatus,
+    ModelCallRow, Query, RunRow, Store as _, TestedLaw, VerdictKey,
+};
 use popper_discovery::{
-    Candidate, CapabilityRow, DecisionRow, Discovery, FixedClock, Iteration, IterationPlan,
-    IterationStatus, LawRow, LawStatus, LoopConfig, MemoryStore, ModelCallRow, Proposal,
-    ProposeError, Proposer, Query, RunRow, RunSelector, Snapshot, Step, Store as _, TestedLaw,
-    Unobserved, VerdictKey,
+    Candidate, Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer,
+    RunSelector, Snapshot, Step, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -195,14 +197,14 @@ impl Growing {
         let verdict_digest = self.hash();
         let finding = &self.like[index % self.like.len()];
         DecisionRow {
-            evaluation: popper_discovery::EvaluationRow {
+            evaluation: popper_discovery::store::EvaluationRow {
                 id: 0,
                 run_id: self.run.id,
                 law_id: law.id,
                 ..finding.evaluation.clone()
             },
             counterexample: finding.counterexample.clone().map(|row| {
-                popper_discovery::CounterexampleRow {
+                popper_discovery::store::CounterexampleRow {
                     run_id: self.run.id,
                     ..row
                 }

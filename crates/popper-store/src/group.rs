@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use popper_discovery::{
+use popper_discovery::store::{
     CounterexampleRow, DecisionRow, EvaluationRow, IterationPlan, LawRow, LawStatus, VerdictKey,
 };
 use popper_harness::decide::Status;

@@ -3,7 +3,8 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use popper_discovery::{Discovery, EnumerativeProposer, FixedClock, LoopConfig, Query, RunSelector, Store as _, Unobserved};
+//! use popper_discovery::{Discovery, EnumerativeProposer, FixedClock, LoopConfig, RunSelector, Unobserved};
+//! use popper_discovery::store::{Query, Store as _};
 //! use popper_harness::decide::{Config, Harness};
 //! use popper_harness::universe::KineticGrid;
 //! use popper_store::{Access, Database};
@@ -39,7 +40,7 @@
 //! **Durability.** Write-ahead log, `synchronous = FULL`: when a method returns, its rows are on the disk (`fsync`).
 //! A killed process loses only the open transaction; so does a power cut, if the disk obeys `fsync`.
 //!
-//! Next: [`Database::open`] for the errors, [`popper_discovery::Store`] for the methods, `migrations/sqlite` for the tables.
+//! Next: [`Database::open`] for the errors, [`popper_discovery::store::Store`] for the methods, `migrations/sqlite` for the tables.
 
 mod database;
 mod group;

@@ -1,6 +1,6 @@
 //! The statements for rows. Pragmas are in `database`, and the tables in `migrations`.
 
-use popper_discovery::{
+use popper_discovery::store::{
     CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, RunRow, StoreError, VerdictKey,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};

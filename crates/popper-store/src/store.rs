@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use popper_discovery::{
+use popper_discovery::store::{
     Attempt, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration,
     IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError, TestedLaw,
     VerdictCounts, VerdictKey,

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
-use popper_discovery::{
-    CallRow, Error, Iteration, LawRow, LawStatus, Query, RunRow, Store, TestedLaw,
+use popper_discovery::Error;
+use popper_discovery::store::{
+    CallRow, Iteration, LawRow, LawStatus, Query, RunRow, Store, TestedLaw,
 };
 use popper_harness::decide::Verdict;
 use popper_store::Access;

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
-use popper_discovery::IterationStatus;
 use popper_discovery::report::{DiscoveryReport, ProposalTurn, page};
+use popper_discovery::store::IterationStatus;
 use popper_store::Access;
 
 use crate::discovery::database::{self, failure};

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Session, escape};
-use popper_discovery::{Discovery, Error, LawRow, LawStatus, RunRow, RunSelector, Store};
+use popper_discovery::store::{LawRow, LawStatus, RunRow, Store};
+use popper_discovery::{Discovery, Error, RunSelector};
 use popper_store::Access;
 
 use crate::discovery::clock::SystemClock;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, escape};
-use popper_discovery::{RunSelector, Store as _};
+use popper_discovery::RunSelector;
+use popper_discovery::store::Store as _;
 use popper_harness::universe::KineticGrid;
 use popper_store::{Access, Database};
 

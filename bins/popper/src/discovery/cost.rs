@@ -3,7 +3,7 @@
 use std::fmt;
 
 use llm_client::Usd;
-use popper_discovery::{CallRow, ModelCallRow, UsageRow};
+use popper_discovery::store::{CallRow, ModelCallRow, UsageRow};
 use serde::Serialize;
 
 /// Calls, tokens and money. A number that a server does not report is unknown, and never silently counted as 0.

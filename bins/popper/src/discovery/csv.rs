@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use bin_support::Failure;
-use popper_discovery::{Error, LawRow, TestedLaw, status_text};
+use popper_discovery::store::{LawRow, TestedLaw};
+use popper_discovery::{Error, status_text};
 use popper_harness::decide::Verdict;
 
 use super::database::failure;

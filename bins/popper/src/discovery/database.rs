@@ -6,7 +6,8 @@ use std::{fmt, fs};
 
 use bin_support::{Exit, Failure, OutputTarget};
 use llm_client::LedgerFile;
-use popper_discovery::{Error, RunConfig, RunRow, Store, StoreError};
+use popper_discovery::store::{RunRow, Store, StoreError};
+use popper_discovery::{Error, RunConfig};
 use popper_store::{Access, Database};
 
 use crate::{error, input};

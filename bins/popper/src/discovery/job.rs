@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
 use llm_client::Cassette;
-use popper_discovery::{Discovery, Error, ProposeError, RunEnd, RunRow, RunSelector, Store as _};
+use popper_discovery::store::{RunRow, Store as _};
+use popper_discovery::{Discovery, Error, ProposeError, RunEnd, RunSelector};
 use popper_store::{Access, Database};
 
 use super::clock::SystemClock;

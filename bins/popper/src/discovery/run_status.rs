@@ -6,9 +6,10 @@ use std::path::Path;
 
 use bin_support::Failure;
 use jiff::Timestamp;
-use popper_discovery::{
-    Error, Iteration, IterationStatus, LawStatus, RunRow, Store, Summary, VerdictCounts,
+use popper_discovery::store::{
+    Iteration, IterationStatus, LawStatus, RunRow, Store, VerdictCounts,
 };
+use popper_discovery::{Error, Summary};
 use serde::Serialize;
 
 use super::cost::Cost;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use popper_discovery::{Error, Query, RunRow, Store};
+use popper_discovery::Error;
+use popper_discovery::store::{Query, RunRow, Store};
 
 use crate::table::{Layout, VerdictTable};
 

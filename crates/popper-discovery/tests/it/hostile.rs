@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use popper_discovery::report::{DiscoveryReport, page};
-use popper_discovery::{CallRow, Error, LawStatus, MemoryStore, ModelCallRow, RunRow};
+use popper_discovery::store::{CallRow, LawStatus, ModelCallRow, RunRow};
+use popper_discovery::{Error, MemoryStore};
 use popper_harness::decide::Status;
 use scraper::Html;
 use serde_json::{Value, json};

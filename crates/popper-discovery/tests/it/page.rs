@@ -1,7 +1,8 @@
 //! A run as a page.
 
 use popper_discovery::report::{DiscoveryReport, page};
-use popper_discovery::{Candidate, IterationStatus, MemoryStore, RunRow, RunSelector};
+use popper_discovery::store::{IterationStatus, RunRow};
+use popper_discovery::{Candidate, MemoryStore, RunSelector};
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
 use scraper::{ElementRef, Html, Selector};
@@ -251,13 +252,13 @@ async fn a_late_failure_is_drawn_around_its_step() {
 #[tokio::test]
 async fn money_and_tokens_are_told_as_far_as_they_are_known() {
     let (mut store, run) = small_run().await;
-    let call = |usage: &str| popper_discovery::CallRow {
+    let call = |usage: &str| popper_discovery::store::CallRow {
         id: 1,
         run_id: run.id,
         iteration_id: 1,
         turn: 0,
         created_at: run.created_at,
-        call: popper_discovery::ModelCallRow {
+        call: popper_discovery::store::ModelCallRow {
             model_id: "teller".into(),
             prompt_hash: String::new(),
             request_json: "{}".into(),

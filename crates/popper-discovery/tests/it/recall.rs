@@ -1,6 +1,8 @@
 //! The recall of a run.
 
-use popper_discovery::{MemoryStore, Query, Recall, RunSelector, Store as _};
+use popper_discovery::recall::Recall;
+use popper_discovery::store::{Query, Store as _};
+use popper_discovery::{MemoryStore, RunSelector};
 use popper_harness::conserved::span;
 use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
 use serde_json::{Value, json};

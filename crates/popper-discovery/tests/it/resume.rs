@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{self, BoxFuture};
+use popper_discovery::store::{
+    Attempt, CallRow, CapabilityRow, DecisionRow, Iteration, IterationPlan, IterationStatus,
+    LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError, TestedLaw, VerdictCounts,
+    VerdictKey,
+};
 use popper_discovery::{
-    Attempt, CallRow, CapabilityRow, DecisionRow, Error, Event, Iteration, IterationPlan,
-    IterationStatus, LawRow, LawStatus, LoopConfig, Mark, MemoryStore, Observer, Query, RunEnd,
-    RunRow, RunSelector, Store, StoreError, TestedLaw, Unobserved, VerdictCounts, VerdictKey,
+    Error, Event, LoopConfig, MemoryStore, Observer, RunEnd, RunSelector, Unobserved,
 };
 
 use crate::scripted::{Scripted, open, quick};

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use popper_discovery::{
-    LawStatus, LoopConfig, MemoryStore, Query, RunSelector, Store as _, Unobserved,
-};
+use popper_discovery::store::{LawStatus, Query, Store as _};
+use popper_discovery::{LoopConfig, MemoryStore, RunSelector, Unobserved};
 use popper_harness::counterexample::{Counterexample, rederive};
 use popper_harness::decide::Verdict;
 use popper_harness::law::{Extensions, Law};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
+use popper_discovery::store::{ModelCallRow, RunRow};
 use popper_discovery::{
-    Candidate, Discovery, FixedClock, LoopConfig, MemoryStore, ModelCallRow, Proposal,
-    ProposeError, Proposer, RunRow, RunSelector, Snapshot, Step, Unobserved,
+    Candidate, Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer,
+    RunSelector, Snapshot, Step, Unobserved,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::Universe;

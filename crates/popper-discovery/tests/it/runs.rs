@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use popper_discovery::store::{LawStatus, Query, Store as _};
 use popper_discovery::{
-    Discovery, Error, Event, LawStatus, LoopConfig, MemoryStore, Observer, Query, RunClock,
-    RunSelector, Store as _, Summary, Unobserved,
+    Discovery, Error, Event, LoopConfig, MemoryStore, Observer, RunClock, RunSelector, Summary,
+    Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -63,8 +64,9 @@ async fn a_new_run_tests_nothing_that_is_known_and_knows_its_verdict() {
     // What the first run found is what the second run shows its proposer.
     let found = second.store().findings(Query::all(&new)).await.unwrap();
     for old in verdicts {
-        let same =
-            |new: &&popper_discovery::TestedLaw| new.law.law_fingerprint == old.law.law_fingerprint;
+        let same = |new: &&popper_discovery::store::TestedLaw| {
+            new.law.law_fingerprint == old.law.law_fingerprint
+        };
         let new = found.iter().find(same).unwrap();
         assert_eq!(new.evaluation, old.evaluation);
     }

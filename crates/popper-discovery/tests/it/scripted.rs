@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use popper_discovery::store::{ModelCallRow, Store};
 use popper_discovery::{
-    Candidate, Discovery, Error, FixedClock, LoopConfig, ModelCallRow, Proposal, ProposeError,
-    Proposer, RunSelector, Snapshot, Step, Store,
+    Candidate, Discovery, Error, FixedClock, LoopConfig, Proposal, ProposeError, Proposer,
+    RunSelector, Snapshot, Step,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use durable::{Disk, Lock, LockError};
-use popper_discovery::StoreError;
+use popper_discovery::store::StoreError;
 
 use super::DatabaseLocation;
 

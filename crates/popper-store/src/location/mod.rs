@@ -6,7 +6,7 @@ use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
-use popper_discovery::StoreError;
+use popper_discovery::store::StoreError;
 use sqlx::migrate::MigrateError;
 
 pub(crate) use lock::{beside, lock};

@@ -1,7 +1,7 @@
 //! The columns of a row in a result, read one by one. An error names table, key and column.
 
 use jiff::Timestamp;
-use popper_discovery::StoreError;
+use popper_discovery::store::StoreError;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row as _, Sqlite, Type};
 

@@ -3,7 +3,7 @@
 //! Every statement that names columns is made from these lists, so that writing and reading cannot drift apart.
 
 use jiff::Timestamp;
-use popper_discovery::{
+use popper_discovery::store::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
     LawStatus, ModelCallRow, RunRow, StoreError,
 };

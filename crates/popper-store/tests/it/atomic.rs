@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::process::{Command, Stdio};
 use std::task::{Context, Poll};
 
-use popper_discovery::{LawStatus, RunRow, Store as _, StoreError};
+use popper_discovery::store::{LawStatus, RunRow, Store as _, StoreError};
 use popper_store::{Access, Database};
 
 use crate::made;

@@ -1,9 +1,11 @@
 //! The database remembers what its twin in memory remembers, row by row, and answers as it does.
 
+use popper_discovery::store::{
+    CounterexampleRow, DecisionRow, EvaluationRow, LawRow, LawStatus, Mark, Query, RunRow, Store,
+    TestedLaw, VerdictKey,
+};
 use popper_discovery::{
-    CounterexampleRow, DecisionRow, Discovery, EvaluationRow, Event, LawRow, LawStatus, LoopConfig,
-    Mark, MemoryStore, Observer, Query, RunEnd, RunRow, RunSelector, Store, TestedLaw, Unobserved,
-    VerdictKey,
+    Discovery, Event, LoopConfig, MemoryStore, Observer, RunEnd, RunSelector, Unobserved,
 };
 use popper_harness::decide::{Config, Status};
 use popper_store::{Access, Database};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use popper_discovery::{LawStatus, Store as _, StoreError};
+use popper_discovery::store::{LawStatus, Store as _, StoreError};
 use popper_store::{Access, Database};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
@@ -229,7 +229,7 @@ async fn a_column_that_does_not_parse_is_named() {
         let (_folder, path) = filled().await;
         edit(&path, sql).await;
         let mut database = Database::open(&path, Access::Read).await.unwrap();
-        let run = popper_discovery::RunRow {
+        let run = popper_discovery::store::RunRow {
             id: 1,
             ..made::run()
         };
@@ -239,7 +239,7 @@ async fn a_column_that_does_not_parse_is_named() {
             database.iterations(1, None).await.err(),
             database.laws_by_status(1, &all, None).await.err(),
             database
-                .findings(popper_discovery::Query::all(&run))
+                .findings(popper_discovery::store::Query::all(&run))
                 .await
                 .err(),
             database.tally(&run).await.err(),
@@ -270,11 +270,13 @@ async fn a_truncated_file_is_said_to_be_damaged() {
             let error = match Database::open(&cut, access).await {
                 Err(error) => error,
                 Ok(mut database) => {
-                    let run = popper_discovery::RunRow {
+                    let run = popper_discovery::store::RunRow {
                         id: 1,
                         ..made::run()
                     };
-                    let Err(error) = database.findings(popper_discovery::Query::all(&run)).await
+                    let Err(error) = database
+                        .findings(popper_discovery::store::Query::all(&run))
+                        .await
                     else {
                         panic!("{length} of {} bytes are enough", whole.len())
                     };
@@ -308,7 +310,7 @@ async fn one_writer_and_many_readers() {
     for _ in 0..3 {
         readers.push(Database::open(&path, Access::Read).await.unwrap());
     }
-    let run = popper_discovery::RunRow {
+    let run = popper_discovery::store::RunRow {
         id: 1,
         ..made::run()
     };
@@ -459,7 +461,7 @@ async fn a_disk_that_may_not_be_written_can_be_read() {
         assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
     }
     let mut reader = Database::open(&path, Access::Read).await.unwrap();
-    let run = popper_discovery::RunRow {
+    let run = popper_discovery::store::RunRow {
         id: 1,
         ..made::run()
     };

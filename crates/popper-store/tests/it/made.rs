@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use popper_discovery::{
+use popper_discovery::store::{
     CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration, IterationPlan,
     IterationStatus, LawRow, LawStatus, RunRow, Store, VerdictKey,
 };

@@ -1,6 +1,6 @@
 //! Faults that a review found.
 
-use popper_discovery::{CallRow, ModelCallRow, Store as _};
+use popper_discovery::store::{CallRow, ModelCallRow, Store as _};
 
 use crate::made;
 

@@ -1,6 +1,6 @@
 //! Values from one end of their range to the other, and unexpected texts.
 
-use popper_discovery::{CallRow, LawStatus, ModelCallRow, Query, RunRow, Store as _};
+use popper_discovery::store::{CallRow, LawStatus, ModelCallRow, Query, RunRow, Store as _};
 use popper_harness::decide::Status;
 use popper_store::{Access, Database};
 

@@ -7,10 +7,10 @@ mod texts;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use popper_discovery::store::{Query, Store as _};
 use popper_discovery::{
     Accepted, Capabilities, Discovery, EnumerativeProposer, FailureExample, Falsified, FixedClock,
-    LoopConfig, MemoryStore, Query, RunSelector, Snapshot, Store as _, Totals, UniverseContract,
-    Unobserved,
+    LoopConfig, MemoryStore, RunSelector, Snapshot, Totals, UniverseContract, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use popper_discovery::{
-    Discovery, FixedClock, LawStatus, LoopConfig, MemoryStore, Query, RunSelector, Store as _,
-    Unobserved,
-};
+use popper_discovery::store::{LawStatus, Query, Store as _};
+use popper_discovery::{Discovery, FixedClock, LoopConfig, MemoryStore, RunSelector, Unobserved};
 use popper_harness::law::{Extensions, Law};
 use serde_json::{Value, json};
 

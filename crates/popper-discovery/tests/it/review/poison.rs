@@ -1,8 +1,8 @@
 //! A law that cannot be read again costs one row, not the run.
 
+use popper_discovery::store::{LawRow, LawStatus};
 use popper_discovery::{
-    Event, LawRow, LawStatus, LoopConfig, MemoryStore, Observer, Proposal, RunEnd, RunSelector,
-    Summary, Unobserved,
+    Event, LoopConfig, MemoryStore, Observer, Proposal, RunEnd, RunSelector, Summary, Unobserved,
 };
 use serde_json::{Value, json};
 

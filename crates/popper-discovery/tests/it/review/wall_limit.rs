@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use popper_discovery::store::{LawStatus, Store as _};
 use popper_discovery::{
-    Discovery, LawStatus, LoopConfig, MemoryStore, Proposal, RunClock, RunSelector, Store as _,
-    Summary, Unobserved,
+    Discovery, LoopConfig, MemoryStore, Proposal, RunClock, RunSelector, Summary, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
