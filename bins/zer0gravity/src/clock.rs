@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use jiff::Timestamp;
-use zer0gravity_engine::Clock;
+use zer0gravity_engine::RunClock;
 
 /// The clock that results are stamped by.
 pub struct SystemClock {
@@ -18,7 +18,7 @@ impl SystemClock {
     }
 }
 
-impl Clock for SystemClock {
+impl RunClock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }

@@ -31,7 +31,7 @@ use zer0gravity_engine::store::{
     CallKey, CallRecord, CallStore, JsonlStore, MemoryStore, StoreError,
 };
 use zer0gravity_engine::{
-    Clock, Context, DEFAULT_RULES, LocalCounter, ModelClient, Runner, TokenUse,
+    Context, DEFAULT_RULES, LocalCounter, ModelClient, RunClock, Runner, TokenUse,
 };
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
@@ -80,7 +80,7 @@ impl ModelClient for Instant {
 
 struct Still;
 
-impl Clock for Still {
+impl RunClock for Still {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::UNIX_EPOCH
     }

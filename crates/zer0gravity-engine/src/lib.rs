@@ -7,11 +7,11 @@
 //! ```
 //! use zer0gravity_engine::dataset::Level;
 //! use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase};
-//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
+//! use zer0gravity_engine::{RunClock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! /// Time comes from outside: a real clock in a program, one that stands still here.
 //! struct Still;
-//! impl Clock for Still {
+//! impl RunClock for Still {
 //!     fn now(&self) -> jiff::Timestamp {
 //!         jiff::Timestamp::UNIX_EPOCH
 //!     }
@@ -65,7 +65,7 @@ pub mod store;
 pub mod text;
 
 pub use metrics::tokens::{LocalCounter, TokenCounter, TokenSource, Tokenizers};
-pub use model::client::{Clock, ModelClient};
+pub use model::client::{ModelClient, RunClock};
 pub use model::failure_kind::FailureKind;
 #[cfg(feature = "llm")]
 pub use model::llm::LlmClient;

@@ -6,8 +6,8 @@ use bin_support::{escape, shortened};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, LogEntry, LoggedOp, Op};
 use serde::Serialize;
 
-use super::list::chosen;
 use super::edit::still;
+use super::list::chosen;
 use super::outline::shown;
 use crate::answer::Answer;
 use crate::cli;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::{Value, json};
-use test_support::Canned;
+use test_support::CannedReply;
 
 use crate::model::{GREETING, Talk, assert_paired, calls, fails, says, streamed};
 use crate::program::{Place, signal, start};
@@ -36,7 +36,7 @@ fn edits(place: &Place) -> usize {
 #[test]
 fn a_signal_stops_the_tools_of_a_reply() {
     const CALLS: usize = 400;
-    let mut reply = Canned::text("");
+    let mut reply = CannedReply::text("");
     for number in 0..CALLS {
         let arguments = json!({"name": "memory", "path": "0.1", "content": format!("{number}")});
         reply = reply.call(&format!("c{number}"), "block_write", &arguments.to_string());
@@ -98,7 +98,7 @@ fn a_tool_with_a_name_of_any_length_fills_no_window() {
 
 #[test]
 fn a_pause_that_cannot_be_continued_keeps_its_words() {
-    let pause = Canned::text("The tide turns at six.").stopped("pause_turn", "stop");
+    let pause = CannedReply::text("The tide turns at six.").stopped("pause_turn", "stop");
     let talk = Talk::of([streamed(&pause), says("here")]);
     let ran = talk
         .say("when?\nthen?\n")
@@ -145,8 +145,8 @@ fn json_steers_no_terminal() {
 
 #[test]
 fn a_terminal_shows_an_answer_once() {
-    let looks = Canned::text("I look it up.").call("c", "block_list", "{}");
-    let refusal = Canned::text("").stopped("refusal", "content_filter");
+    let looks = CannedReply::text("I look it up.").call("c", "block_list", "{}");
+    let refusal = CannedReply::text("").stopped("refusal", "content_filter");
     let talk = Talk::of([streamed(&looks), says("It is six."), streamed(&refusal)]);
     let mut terminal = Terminal::start(&talk.command(&[]));
     terminal.until("/help");
@@ -255,7 +255,7 @@ fn a_line_of_usage_that_cannot_be_written_is_written_with_the_next_one() {
 
 #[test]
 fn a_call_without_an_answer_is_counted_under_its_model() {
-    let events = Canned::text("half of it").anthropic_events();
+    let events = CannedReply::text("half of it").anthropic_events();
     let cut = test_support::Answer::events().pieces(&events[..3]).close();
     let talk = Talk::by(move |received, _| match received.json()["model"].as_str() {
         Some("claude-opus-5-5") => fails(404, "not_found_error"),

@@ -9,14 +9,8 @@ use syn::visit::{self, Visit};
 use crate::modules::is_test;
 use crate::single::sources;
 
-/// The packages that are held to these rules. A package is added when its names are clean.
-const CLEAN: &[&str] = &["popper", "popper-discovery", "popper-store", "xtask"];
-    "logosphere",
-    "logosphere-core",
-    "zer0gravity",
-const CLEAN: &[&str] = &["durable", "hermitcrab-migrate", "pscale-blocks", "xtask"];
-const CLEAN: &[&str] = &["xtask", "hermitcrab-kernel", "hermitcrab-face"];
-const CLEAN: &[&str] = &["popper-harness", "xtask"];
+/// The packages whose names are not clean yet: this list only shrinks.
+const UNCLEAN: &[&str] = &["hermitcrab"];
 
 /// Names that were exchanged for those of the field, by package. No definition in its `src` has them again.
 const RENAMED: &[(&str, &str)] = &[
@@ -47,7 +41,7 @@ const RENAMED: &[(&str, &str)] = &[
     ),
     (
         "zer0gravity-engine",
-        "Answer Done Encoding Event Evidence Failure Inside Judgement LlmPort Material ModelPort Panel Piece PortError PortLabel Question Report Run Seed Stop StoredPort Tally Told Triple Verdict settle",
+        "Answer CallTotals Done Encoding EncodingCost EncodingStatistics Event Evidence Failure Inside Judgement LlmPort Material ModelPort Panel Piece PortError PortLabel Question Report ReportedEncoding Run Seed Stop StoredPort Tally Told Triple Verdict goes_on_without known_wrapper_tokens measure_wrapper parse_triples settle spare wrapper_tokens wrapper_tokens_source",
     ),
     ("zer0gravity", "Asked Asking"),
     (
@@ -189,7 +183,7 @@ fn names_are_those_of_the_field_and_have_one_meaning() {
             for fault in &faults {
                 println!("{fault}");
             }
-            if CLEAN.contains(&package.as_str()) {
+            if !UNCLEAN.contains(&package.as_str()) {
                 wrong.extend(faults);
             }
         }

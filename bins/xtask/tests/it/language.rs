@@ -1,6 +1,5 @@
 //! The words of doc comments, help included, of messages and of guides: words that a reader stumbles over stay away (docs/style.md).
-//!
-//! A package is read from the commit on that adds it to [`COMMENTS`] and [`MESSAGES`].
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,45 +9,8 @@ use syn::visit::{self, Visit};
 use crate::modules::is_test;
 use crate::single::sources;
 
-/// The folders whose doc comments are read.
-const COMMENTS: &[&str] = &[
-    "bins/popper",
-    "bins/logosphere",
-    "bins/zer0gravity",
-    "crates/zer0gravity-engine",
-    "bins/zer0gravity/src",
-    "bins/xtask",
-    "crates/popper-discovery",
-    "crates/popper-store",
-    "crates/logosphere-core/src",
-    "crates/logosphere-core",
-    "crates/durable",
-    "crates/hermitcrab-migrate",
-    "crates/pscale-blocks",
-    "crates/popper-harness",
-    "crates/zer0gravity-engine/src",
-    "crates/hermitcrab-face",
-    "crates/hermitcrab-kernel",
-];
-
-/// The folders whose error texts and messages are read.
-const MESSAGES: &[&str] = &[
-    "bins/logosphere/src",
-    "bins/popper/src",
-    "crates/popper-discovery/src",
-    "crates/popper-store/src",
-];
-const MESSAGES: &[&str] = &[
-    "crates/durable/src",
-    "crates/hermitcrab-migrate/src",
-    "crates/pscale-blocks/src",
-];
-const MESSAGES: &[&str] = &["crates/hermitcrab-face/src"];
-const MESSAGES: &[&str] = &["crates/popper-harness/src"];
-
-/// The pages that are not read yet: this list only shrinks.
-const UNREAD: &[&str] = &["docs/zer0gravity.md"];
-const UNREAD: &[&str] = &["docs/logosphere.md"];
+/// The folders whose comments and messages are not clean yet: this list only shrinks.
+const UNREAD: &[&str] = &["bins/hermitcrab"];
 
 /// The folders with pages for readers.
 const PAGES: &[&str] = &["", "docs", "docs/decisions"];
@@ -114,27 +76,6 @@ const KEPT: &[&str] = &[
     "stands alone",
     "stands for",
     "stands in",
-];
-
-/// Names that left the engine and its program.
-const GONE: [&str; 17] = [
-    "CallTotals",
-    "EncodingCost",
-    "EncodingStatistics",
-    "goes_on_without",
-    "LlmPort",
-    "Material",
-    "ModelPort",
-    "PortError",
-    "PortLabel",
-    "ReportedEncoding",
-    "Triple",
-    "known_wrapper_tokens",
-    "measure_wrapper",
-    "parse_triples",
-    "spare",
-    "wrapper_tokens",
-    "wrapper_tokens_source",
 ];
 
 /// The words of a line, without text in back-ticks.
@@ -217,13 +158,20 @@ fn faults(code: &str) -> Vec<String> {
     faults
 }
 
-/// The Rust files in `folders`.
-fn files(folders: &[&str]) -> Vec<PathBuf> {
+/// The Rust files of all packages whose path in the package begins with `within`; those of [`UNREAD`] are left out.
+fn files(within: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
-    for folder in folders {
-        sources(&root.join(folder), &mut files);
+    for group in ["bins", "crates"] {
+        for package in fs::read_dir(root.join(group)).unwrap() {
+            let name = package.unwrap().file_name();
+            let folder = format!("{group}/{}", name.display());
+            if !UNREAD.contains(&folder.as_str()) {
+                sources(&root.join(folder).join(within), &mut files);
+            }
+        }
     }
+    assert!(files.len() > 300);
     files
 }
 
@@ -244,10 +192,8 @@ fn a_comment_that_hangs_on_its_name_is_found() {
 
 #[test]
 fn doc_comments_stand_alone() {
-    let files = files(COMMENTS);
-    assert!(files.len() > 100);
     let mut found = Vec::new();
-    for file in files {
+    for file in files("") {
         let code = fs::read_to_string(&file).unwrap();
         found.extend(
             faults(&code)
@@ -375,7 +321,7 @@ fn messages_are_read_where_they_are_shown() {
 #[test]
 fn messages_are_plain() {
     let mut found = Vec::new();
-    for file in files(MESSAGES) {
+    for file in files("src") {
         let code = fs::read_to_string(&file).unwrap();
         for text in messages(&code) {
             let fault = refused(&text).map(|fault| format!("{}: {fault}: {text}", file.display()));
@@ -393,10 +339,7 @@ fn pages() -> Vec<String> {
         entries.map(move |entry| format!("{folder}/{}", entry.unwrap().file_name().display()))
     });
     let pages = names.map(|name| name.trim_start_matches('/').to_owned());
-    let pages = pages.filter(|name| {
-        let is_page = Path::new(name).extension().is_some_and(|kind| kind == "md");
-        is_page && !UNREAD.contains(&name.as_str())
-    });
+    let pages = pages.filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "md"));
     pages.collect()
 }
 
@@ -416,16 +359,4 @@ fn pages_are_plain() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
-}
-
-#[test]
-fn renamed_types_are_gone() {
-    let folders = ["bins/zer0gravity", "crates/zer0gravity-engine"];
-    let mut back = Vec::new();
-    for file in files(&folders) {
-        let code = fs::read_to_string(&file).unwrap();
-        let found = words(&code).into_iter().filter(|word| GONE.contains(word));
-        back.extend(found.map(|word| format!("{}: {word}", file.display())));
-    }
-    assert!(back.is_empty(), "{}", back.join("\n"));
 }

@@ -76,11 +76,14 @@ impl FileStore {
                 let aside = self.free_name(name)?;
                 fs::rename(dir.join(name), dir.join(&aside))?;
                 let notice =
-                    format!("{name} was no file: it begins anew, what stood there is {aside}");
+                    format!("{name} was not a file: a new one begins, the old entry is {aside}");
                 Ok((None, Some(notice)))
             }
             (Err(error), Backing::Memory { .. }) if error.kind() == io::ErrorKind::IsADirectory => {
-                Ok((None, Some(format!("{name} is no file and cannot be read"))))
+                Ok((
+                    None,
+                    Some(format!("{name} is not a file and cannot be read")),
+                ))
             }
             (read, _) => Ok((read?, None)),
         }

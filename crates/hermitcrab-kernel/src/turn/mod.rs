@@ -215,7 +215,7 @@ impl<'a> Turn<'a> {
         }
         if self.rounds >= most {
             return Ok(self.stop(format!(
-                "stopped after {most} rounds (budgets.{}); say \"go on\" to continue",
+                "stopped after {most} rounds (budgets.{}); say \"continue\" to continue",
                 if self.in_boot() {
                     "boot_rounds"
                 } else {

@@ -24,7 +24,7 @@ enum Operand {
 
 /// An operation on two or three operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Op {
+enum GateOp {
     /// The conjunction `a & b`.
     And,
     /// The difference `a & !b`.
@@ -41,7 +41,7 @@ enum Op {
 
 #[derive(Debug, Clone, Copy)]
 struct Gate {
-    op: Op,
+    op: GateOp,
     a: Operand,
     b: Operand,
     /// The third operand, which only the multiplexers read.
@@ -365,18 +365,18 @@ impl Gate {
     fn run<S: Simd>(&self, column: Column<S>, source: &Source<'_>, to: &mut [BitSlice]) {
         let (a, b) = (source.get(self.a), source.get(self.b));
         match self.op {
-            Op::And => two(column, to, a, b, |a, b| a & b),
-            Op::AndNot => two(column, to, a, b, Wide::andnot),
-            Op::Or => two(column, to, a, b, |a, b| a | b),
-            Op::Xor => two(column, to, a, b, |a, b| a ^ b),
-            Op::Mux => {
+            GateOp::And => two(column, to, a, b, |a, b| a & b),
+            GateOp::AndNot => two(column, to, a, b, Wide::andnot),
+            GateOp::Or => two(column, to, a, b, |a, b| a | b),
+            GateOp::Xor => two(column, to, a, b, |a, b| a ^ b),
+            GateOp::Mux => {
                 let c = source.get(self.c);
                 for (((to, a), b), c) in to.iter_mut().zip(a).zip(b).zip(c) {
                     let (a, b, c) = (column.get(a), column.get(b), column.get(c));
                     column.put(to, a.mux(b, c));
                 }
             }
-            Op::MuxNot => {
+            GateOp::MuxNot => {
                 let c = source.get(self.c);
                 for (((to, a), b), c) in to.iter_mut().zip(a).zip(b).zip(c) {
                     let (a, b, c) = (column.get(a), column.get(b), column.get(c));
@@ -424,30 +424,40 @@ impl Emitter<'_> {
             (TRUE, FALSE) => asked,
             (high, FALSE) => {
                 let high = self.value(high >> 1);
-                self.push(if not { Op::AndNot } else { Op::And }, asked, high, asked)
+                self.push(
+                    if not { GateOp::AndNot } else { GateOp::And },
+                    asked,
+                    high,
+                    asked,
+                )
             }
             (FALSE, low) => {
                 let low = self.value(low >> 1);
-                self.push(Op::AndNot, low, asked, asked)
+                self.push(GateOp::AndNot, low, asked, asked)
             }
             (TRUE, low) => {
                 let low = self.value(low >> 1);
-                self.push(Op::Or, asked, low, asked)
+                self.push(GateOp::Or, asked, low, asked)
             }
             (high, low) if high == low ^ 1 => {
                 let low = self.value(low >> 1);
-                self.push(Op::Xor, asked, low, asked)
+                self.push(GateOp::Xor, asked, low, asked)
             }
             (high, low) => {
                 let (high, low) = (self.value(high >> 1), self.value(low >> 1));
-                self.push(if not { Op::MuxNot } else { Op::Mux }, asked, high, low)
+                self.push(
+                    if not { GateOp::MuxNot } else { GateOp::Mux },
+                    asked,
+                    high,
+                    low,
+                )
             }
         };
         self.values[node as usize] = Some(operand);
         operand
     }
 
-    fn push(&mut self, op: Op, a: Operand, b: Operand, c: Operand) -> Operand {
+    fn push(&mut self, op: GateOp, a: Operand, b: Operand, c: Operand) -> Operand {
         let to = self.gates.len() as u16;
         self.gates.push(Gate { op, a, b, c, to });
         Operand::Slot(to)

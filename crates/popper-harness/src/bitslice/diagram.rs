@@ -11,7 +11,7 @@ pub(super) const TRUE: Edge = 1;
 
 /// A decision `if variable then high else low`; `low` is never complemented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Node {
+pub(super) struct DiagramNode {
     pub variable: u8,
     pub high: Edge,
     pub low: Edge,
@@ -21,7 +21,7 @@ pub(super) struct Node {
 #[derive(Debug, Clone)]
 pub(super) struct Diagram {
     /// The nodes; node 0 is the constant and is never read.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<DiagramNode>,
     pub roots: Vec<Edge>,
 }
 
@@ -30,7 +30,7 @@ impl Diagram {
     ///
     /// Bit `v` of `code` is variable `v`.
     pub(super) fn new(table: &[u8], roots: usize, order: &[u8]) -> Self {
-        let unused = Node {
+        let unused = DiagramNode {
             variable: u8::MAX,
             high: FALSE,
             low: FALSE,
@@ -63,7 +63,7 @@ impl Diagram {
                                 return low;
                             }
                             let flip = low & 1;
-                            let node = Node {
+                            let node = DiagramNode {
                                 variable,
                                 high: high ^ flip,
                                 low: low ^ flip,
@@ -122,7 +122,7 @@ impl Diagram {
     }
 }
 
-impl Node {
+impl DiagramNode {
     /// Whether the node is its variable itself.
     pub(super) fn is_variable(self) -> bool {
         self.low == FALSE && self.high == TRUE

@@ -46,7 +46,7 @@ impl fmt::Display for Lint {
         match kind {
             LintKind::ManyRoots => write!(
                 f,
-                "{path}: a second tree beside the head; the block cannot grow"
+                "{path}: a second tree next to the head; the block cannot grow"
             ),
             LintKind::EntryAtZero => write!(
                 f,

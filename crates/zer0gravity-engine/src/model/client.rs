@@ -24,7 +24,7 @@ pub trait ModelClient: Send + Sync {
 }
 
 /// Time, from outside: it is recorded, and decides nothing.
-pub trait Clock: Send + Sync {
+pub trait RunClock: Send + Sync {
     /// The time of day.
     fn now(&self) -> Timestamp;
     /// Milliseconds since some fixed moment, never going back.

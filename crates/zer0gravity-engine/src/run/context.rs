@@ -1,7 +1,7 @@
 //! The model client, the clock and the prices of experiments.
 
 use crate::run::pipeline::{PriceList, Pricing};
-use crate::{Clock, LocalCounter, ModelClient};
+use crate::{LocalCounter, ModelClient, RunClock};
 
 /// The model client, clock, tokenizer and prices of experiments.
 #[derive(Clone, Copy)]
@@ -10,7 +10,7 @@ pub struct Context<'a> {
     /// The client that the roles are asked through.
     pub client: &'a dyn ModelClient,
     /// The time, for the record.
-    pub clock: &'a dyn Clock,
+    pub clock: &'a dyn RunClock,
     /// Counts tokens where the provider does not.
     pub counter: &'a dyn LocalCounter,
     /// The prices of prompts, for [`crate::metrics::cost::Cost::per_1000_messages`].
@@ -23,7 +23,7 @@ impl<'a> Context<'a> {
     /// Works without prices.
     pub fn new(
         client: &'a dyn ModelClient,
-        clock: &'a dyn Clock,
+        clock: &'a dyn RunClock,
         counter: &'a dyn LocalCounter,
     ) -> Self {
         Self {

@@ -7,7 +7,7 @@ use llm_types::Usd;
 
 use super::DirectoryError;
 use super::record::{self, RescoreRecord, RunRecord};
-use crate::Clock;
+use crate::RunClock;
 use crate::model::ModelLabel;
 use crate::plan::Plan;
 use crate::report::RunReport;
@@ -52,7 +52,7 @@ impl RunDirectory {
         path: &Path,
         plan: &Plan,
         notes: RunNotes,
-        clock: &dyn Clock,
+        clock: &dyn RunClock,
     ) -> Result<Self, DirectoryError> {
         fs::create_dir_all(path).map_err(|source| DirectoryError::Write {
             path: path.to_owned(),

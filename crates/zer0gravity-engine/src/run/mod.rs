@@ -8,11 +8,11 @@
 //! use zer0gravity_engine::dataset::Level;
 //! use zer0gravity_engine::plan::{Config, Plan, PlannedCase, EncodingSystem};
 //! use zer0gravity_engine::run::{ChangedCalls, RescoreOptions, RunDirectory, RunNotes};
-//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
+//! use zer0gravity_engine::{RunClock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! /// Time comes from outside: a real clock in a program, one that stands still here.
 //! struct Still;
-//! impl Clock for Still {
+//! impl RunClock for Still {
 //!     fn now(&self) -> jiff::Timestamp {
 //!         jiff::Timestamp::UNIX_EPOCH
 //!     }

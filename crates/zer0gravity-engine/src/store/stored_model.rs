@@ -17,12 +17,12 @@ use crate::model::{
     TokenCount,
 };
 use crate::prompts::Role;
-use crate::{Clock, FailureKind, ModelClient};
+use crate::{FailureKind, ModelClient, RunClock};
 
 /// See the module.
 pub(crate) struct StoredModel<'a> {
     model: &'a dyn ModelClient,
-    clock: &'a dyn Clock,
+    clock: &'a dyn RunClock,
     store: &'a SharedStore,
     calls: SharedCalls<'a>,
     limiter: Limiter,
@@ -45,7 +45,7 @@ struct CallQuery {
 impl<'a> StoredModel<'a> {
     pub fn new(
         model: &'a dyn ModelClient,
-        clock: &'a dyn Clock,
+        clock: &'a dyn RunClock,
         store: &'a SharedStore,
         concurrency: usize,
         cancel: CancellationToken,

@@ -10,7 +10,7 @@ use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase};
 use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 use zer0gravity_engine::{
-    Clock, Context, ExperimentResult, LocalCounter, ModelClient, RunError, RunEvent, Runner,
+    Context, ExperimentResult, LocalCounter, ModelClient, RunClock, RunError, RunEvent, Runner,
 };
 
 use crate::player::{MODEL, Player, drive, finish, label};
@@ -60,7 +60,7 @@ impl Still {
     }
 }
 
-impl Clock for Still {
+impl RunClock for Still {
     fn now(&self) -> Timestamp {
         let start = 1_795_305_600_000;
         Timestamp::from_millisecond(start + self.monotonic_ms() as i64).unwrap()

@@ -153,7 +153,15 @@ fn a_draft_replaces_no_text_that_the_person_has_not_seen() {
                 web: None,
             };
             let input = json!({"name": "memory", "path": path, "content": text});
-            let written = home.kernel.call_tool("block_write", input, by).await;
+            let written = (home.kernel)
+                .call_tool(
+                    "block_write",
+                    input,
+                    by,
+                    hermitcrab_kernel::EventSink::none(),
+                    tokio_util::sync::CancellationToken::new(),
+                )
+                .await;
             assert!(!written.is_error, "{}", written.text());
         };
         write("0", "of another").await;

@@ -266,7 +266,7 @@ impl DirJournal {
     }
 }
 
-/// When a link, a folder or a pipe came to be in the place of a file; `None` for a file, or where there is none.
+/// The time of a link, a folder or a pipe in the place of a file. `None` for a file, or if there is none.
 fn not_a_file(path: &Path) -> Option<Timestamp> {
     let found = fs::symlink_metadata(path).ok()?;
     let modified = found.modified().ok();

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::roles;
 use super::score::{JudgeSamples, PanelScores, panel};
 use super::stage::{Stage, StageFailure};
-use super::tokens::{self, Counted, TokenSources};
+use super::tokens::{self, CountedTokens, TokenSources};
 use crate::dataset::RoundTripSample;
 use crate::judge::matches_expected;
 use crate::judge::score::TokenPair;
@@ -331,7 +331,11 @@ impl<'a> ExperimentRun<'a> {
         self.note(name, stage)
     }
 
-    fn take_count(&mut self, name: StageName, counted: Counted) -> Result<Option<u64>, Ended> {
+    fn take_count(
+        &mut self,
+        name: StageName,
+        counted: CountedTokens,
+    ) -> Result<Option<u64>, Ended> {
         let status = tokens::status(&counted, self.item.config);
         let number = self.take(name, counted);
         if let Some(record) = self.stages.last_mut() {

@@ -11,12 +11,12 @@ use crate::text::js_trim;
 use crate::{LocalCounter, ModelClient, StageStatus, TokenCounter, TokenSource, TokenUse};
 
 /// A count, or `None` if the provider gave none and the experiment continues without it.
-pub(crate) type Counted = Stage<Option<u64>>;
+pub(crate) type CountedTokens = Stage<Option<u64>>;
 
 /// Asks the provider for the tokens of `text`.
 ///
 /// Only a key, an account or a cap that is at its end is a failure: without a count the numbers come from elsewhere.
-pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str) -> Counted {
+pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str) -> CountedTokens {
     let mut tally = CallTally::default();
     if js_trim(text).is_empty() {
         return Stage {
@@ -25,7 +25,7 @@ pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str)
         };
     }
     if config.label.offline {
-        // Counted here, by rules too: there is no provider to ask.
+        // CountedTokens here, by rules too: there is no provider to ask.
         return Stage {
             value: Ok(None),
             tally,
@@ -114,7 +114,7 @@ fn reported(evidence: &TokenSources<'_>, model: &str) -> Option<[u64; 2]> {
 }
 
 /// The status of a count in the list of stages: without a number it was an error, though the experiment continues.
-pub(crate) fn status(counted: &Counted, config: &Config) -> StageStatus {
+pub(crate) fn status(counted: &CountedTokens, config: &Config) -> StageStatus {
     match &counted.value {
         Ok(Some(_)) => StageStatus::Ok,
         Ok(None) if config.label.offline => StageStatus::Ok,

@@ -44,7 +44,7 @@ impl ModelClient for Gate {
 
 struct Still;
 
-impl Clock for Still {
+impl RunClock for Still {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::UNIX_EPOCH
     }
