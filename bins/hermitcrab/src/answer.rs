@@ -1,5 +1,6 @@
 //! What a command answers: a document for programs, or lines for a person.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use bin_support::{Exit, Failure, Session, escape};
@@ -91,7 +92,8 @@ pub fn printable_json(json: &str) -> String {
             if char == '\n' || escape(text) == text {
                 out.push(char);
             } else {
-                out.push_str(&format!("\\u{:04x}", u32::from(char)));
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{:04x}", u32::from(char));
             }
             out
         })

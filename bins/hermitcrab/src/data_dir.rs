@@ -28,17 +28,15 @@ impl DataDir {
     /// # Errors
     /// [`Error::NoDataFolder`].
     pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
-        match flag {
-            Some(path) => Ok(Self {
+        if let Some(path) = flag {
+            return Ok(Self {
                 path: path.to_owned(),
                 source: "--data",
-            }),
-            None => {
-                let (folder, source) = bin_support::data_folder().ok_or(Error::NoDataFolder)?;
-                let path = folder.join(NAME);
-                Ok(Self { path, source })
-            }
+            });
         }
+        let (folder, source) = bin_support::data_folder().ok_or(Error::NoDataFolder)?;
+        let path = folder.join(NAME);
+        Ok(Self { path, source })
     }
 
     pub fn path(&self) -> &Path {

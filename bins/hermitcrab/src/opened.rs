@@ -196,6 +196,25 @@ fn open(
     opened.map_err(|error| Error::from(error).failure())
 }
 
+/// The start of the line about the blocks that a first start makes.
+pub const FIRST_START: &str = "first start: ";
+
+/// The kernel's notices about its start. Blocks that were all made now are one line, with their folder.
+pub fn notices(kernel: &Kernel, data: &DataDir) -> Result<Vec<String>, Failure> {
+    let blocks = kernel.store().names();
+    let blocks = blocks.map_err(|error| Error::from(error).failure())?.len();
+    let line = |notice: &String| {
+        let made = notice.strip_prefix("seeded: ");
+        if made.is_some_and(|made| made.split(", ").count() == blocks) {
+            let place = data.path().display();
+            format!("{FIRST_START}created {blocks} blocks in {place}")
+        } else {
+            notice.clone()
+        }
+    };
+    Ok(kernel.notices().iter().map(line).collect())
+}
+
 /// `hermitcrab.toml` of the data directory, else what the program has.
 pub fn settings(data: &DataDir) -> Result<Settings, Error> {
     let path = data.path().join("hermitcrab.toml");

@@ -38,6 +38,13 @@ impl fmt::Display for Replaced {
 
 impl Error for Replaced {}
 
+impl Replaced {
+    /// Whether this is the error that the system's error was made of.
+    pub fn is_cause_of(error: &io::Error) -> bool {
+        (error.get_ref()).is_some_and(<dyn Error + Send + Sync>::is::<Self>)
+    }
+}
+
 impl Disk {
     /// Opens a file for more lines, or creates it. A last line without its end is cut off. [`AppendFile::file`] reads from its
     /// start.

@@ -149,9 +149,10 @@ impl Serialize for Removed {
 impl<'de> Deserialize<'de> for Removed {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let message = "the setting was removed: only the version that began the run continues it";
-        match bool::deserialize(from)? {
-            false => Ok(Self),
-            true => Err(D::Error::custom(message)),
+        if bool::deserialize(from)? {
+            Err(D::Error::custom(message))
+        } else {
+            Ok(Self)
         }
     }
 }

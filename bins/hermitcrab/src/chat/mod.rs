@@ -120,18 +120,8 @@ fn introduce(
     screen: &Screen,
     session: &Session,
 ) -> Result<(), Failure> {
-    let blocks = kernel.store().names();
-    let blocks = blocks.map_err(|error| Error::from(error).failure())?.len();
-    for notice in kernel.notices() {
-        let made = notice.strip_prefix("seeded: ");
-        let is_first = made.is_some_and(|made| made.split(", ").count() == blocks);
-        if is_first {
-            let place = data.path().display();
-            let line = format!("first start: created {blocks} blocks in {place}");
-            session.status(&escape(&line));
-        } else {
-            session.status(&escape(notice));
-        }
+    for notice in opened::notices(kernel, data)? {
+        session.status(&escape(&notice));
     }
     if !kernel.notices().is_empty() {
         screen.gap(session);

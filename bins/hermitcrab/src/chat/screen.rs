@@ -98,7 +98,8 @@ impl Screen {
         let seen = self.end(session)?;
         let told = |line: &str| seen.notices.iter().any(|notice| notice == line);
         let rest = seen.rest(text.trim());
-        if !rest.is_empty() && !(self.at_terminal && told(rest)) {
+        let is_shown = self.at_terminal && told(rest);
+        if !rest.is_empty() && !is_shown {
             writeln!(session.results, "{}", readable(rest))?;
             session.results.flush()?;
         }

@@ -67,6 +67,11 @@ async fn serve(
     writeln!(session.results, "{url}")?;
     session.results.flush()?;
     session.status("the address opens one session; Ctrl-C ends the program");
+    // The page shows all of them. The folder is for the person at the terminal.
+    let notices = opened::notices(&kernel, data)?;
+    if let Some(line) = (notices.iter()).find(|line| line.starts_with(opened::FIRST_START)) {
+        session.status(&escape(line));
+    }
     if !args.no_open {
         open_browser(&url, session).await;
     }

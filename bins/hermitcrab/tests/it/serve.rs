@@ -153,6 +153,12 @@ fn it_prints_its_address_answers_and_ends_at_ctrl_c() {
     );
     let ran = served.end().exits(0);
     assert!(!ran.stderr.contains("key"), "{}", ran.stderr);
+    // The first start says where the blocks are.
+    assert!(
+        ran.stderr.contains("first start: created 6 blocks in "),
+        "{}",
+        ran.stderr
+    );
     // What is left can be used.
     place.run(&["block", "list"]).exits(0);
 }

@@ -24,7 +24,6 @@ Examples:
   zer0gravity run --show-prompts";
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_field_names, reason = "fields are named as their flags")]
 pub struct RunArgs {
     /// Print the results as JSON on a terminal, too.
     #[arg(long, conflicts_with = "output")]

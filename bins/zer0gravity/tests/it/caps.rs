@@ -134,7 +134,8 @@ fn a_cap_that_is_no_amount_is_no_absence_of_a_cap() {
             .asking(&stub, &["rescore", "dir", "--judge-model", "other"])
             .exits(2);
         assert!(
-            ran.stderr.contains("caps.maxUsd is no amount of dollars"),
+            ran.stderr
+                .contains("caps.maxUsd is not an amount in US dollars"),
             "{}",
             ran.stderr
         );

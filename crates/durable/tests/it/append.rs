@@ -4,10 +4,6 @@ use std::io;
 
 use durable::{AppendFile, Disk, Replaced, Tail};
 
-fn is_replaced(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|error| error.is::<Replaced>())
-}
-
 fn open(path: &std::path::Path) -> (AppendFile, Tail) {
     Disk::default().open_append(path).unwrap()
 }
@@ -58,7 +54,7 @@ fn a_file_continues_after_the_bytes_that_are_known() {
     file.append_synced(b"2\n").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\n2\n");
     let error = disk.open_append_at(&path, 7).unwrap_err();
-    assert!(is_replaced(&error) && error.source().is_none());
+    assert!(Replaced::is_cause_of(&error) && error.source().is_none());
     disk.cut(&path, 4).unwrap();
     disk.cut(&path, 100).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
@@ -71,7 +67,7 @@ fn a_file_that_was_replaced_or_altered_takes_nothing_more() {
     let (mut file, _) = open(&path);
     file.append(b"one\n").unwrap();
     fs::write(&path, "one\nother\n").unwrap();
-    assert!(is_replaced(&file.append(b"two\n").unwrap_err()));
+    assert!(Replaced::is_cause_of(&file.append(b"two\n").unwrap_err()));
     fs::write(&path, "one\n").unwrap();
     file.append(b"two\n").unwrap();
     fs::remove_file(&path).unwrap();
@@ -81,7 +77,7 @@ fn a_file_that_was_replaced_or_altered_takes_nothing_more() {
     );
     fs::write(&path, "one\ntwo\n").unwrap();
     if cfg!(unix) {
-        assert!(is_replaced(&file.append(b"3\n").unwrap_err()));
+        assert!(Replaced::is_cause_of(&file.append(b"3\n").unwrap_err()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
     }
 }

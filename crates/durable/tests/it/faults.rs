@@ -98,7 +98,7 @@ fn the_folder_of_an_empty_file_is_synced_with_its_first_line() {
         |disk, path| disk.open_append_at(path, 0)?.append_synced(b"one\n"),
         |path, done| {
             let file = fs::read(path).unwrap();
-            assert!(file == b"one\n" || !done && b"one\n".starts_with(&*file));
+            assert!(file == b"one\n" || !done && b"one\n".starts_with(&file));
         },
     );
     assert_eq!(steps, if cfg!(unix) { 4 } else { 3 });

@@ -47,8 +47,13 @@ fn what_cannot_hold_is_refused_with_its_place() {
             "unknown field `prize`",
         ),
         ("[budgets]\nturn = 1\n", 2, 1, "unknown field `turn`"),
-        ("[[model]]\nid = \"\"\n", 2, 6, "no id of a model"),
-        ("[[model]]\nid = \"two words\"\n", 2, 6, "no id of a model"),
+        ("[[model]]\nid = \"\"\n", 2, 6, "be the id of a model"),
+        (
+            "[[model]]\nid = \"two words\"\n",
+            2,
+            6,
+            "be the id of a model",
+        ),
         (
             "[[model]]\nthinking = \"off\"\n",
             1,
@@ -91,7 +96,7 @@ fn what_cannot_hold_is_refused_with_its_place() {
             "[fast]\nid = \"m\"\nprice = { input = nan, output = 1, date = \"2026-11-22\" }\n",
             3,
             19,
-            "no amount",
+            "not an amount",
         ),
         (
             "[fast]\nid = \"m\"\nprice = { input = 1, output = 1, date = \"yesterday\" }\n",

@@ -261,7 +261,7 @@ async fn a_turn_that_is_too_large_for_the_window_is_not_forgotten_by_the_next_on
     steps.push(ScriptStep::text("I go on."));
     let (place, brain) = Setting::default().script(steps);
     let report = place.say("Read every skill to me").await;
-    assert!(report.stopped.unwrap().contains("go on"));
+    assert!(report.stopped.unwrap().contains("to continue"));
     place.say("go on").await;
     let asked = brain.asked();
     let shown: String = asked[10]

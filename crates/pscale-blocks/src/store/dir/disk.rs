@@ -65,13 +65,10 @@ impl Disk {
             log.append_synced(bytes)
         };
         append().map_err(|error| {
-            let is_replaced = error.get_ref().is_some_and(|error| error.is::<Replaced>());
             let reason = "the log is shorter than this process left it: open the store again";
-            StoreError::io(path)(if is_replaced {
-                io::Error::other(reason)
-            } else {
-                error
-            })
+            let is_shorter = Replaced::is_cause_of(&error);
+            let told = is_shorter.then(|| io::Error::other(reason));
+            StoreError::io(path)(told.unwrap_or(error))
         })
     }
 
