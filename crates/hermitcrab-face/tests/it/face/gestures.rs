@@ -160,13 +160,11 @@ fn a_face_that_never_mounts_has_called_nothing() {
                 .await;
             assert_eq!(home.kernel.faces().shells().len(), before + 1, "{name}");
         }
-        let memory = (home.kernel)
-            .call_tool(
+        let memory = home
+            .tool(
                 "block_read",
                 json!({"name": "memory", "view": "subtree"}),
                 EditAuthor::Person,
-                hermitcrab_kernel::EventSink::none(),
-                tokio_util::sync::CancellationToken::new(),
             )
             .await;
         assert!(!memory.text().contains("written by"), "{}", memory.text());

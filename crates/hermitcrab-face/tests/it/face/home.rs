@@ -7,9 +7,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, WebHost};
-use hermitcrab_kernel::{Brain, Kernel, KernelConfig, ScriptBrain, ScriptStep};
-use pscale_blocks::{BlockStore, DirStore, MemStore};
-use serde_json::json;
+use hermitcrab_kernel::{
+    Brain, EventSink, Kernel, KernelConfig, ScriptBrain, ScriptStep, ToolResult,
+};
+use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore};
+use serde_json::{Value, json};
 use test_support::FakeClock;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -101,6 +103,12 @@ impl Home {
         Plan::default()
             .open(Arc::new(ScriptBrain::new(steps)))
             .await
+    }
+
+    /// Runs a tool as `by`, outside of a turn.
+    pub async fn tool(&self, name: &str, input: Value, by: EditAuthor) -> ToolResult {
+        let (events, cancel) = (EventSink::none(), CancellationToken::new());
+        self.kernel.call_tool(name, input, by, events, cancel).await
     }
 
     /// Ends the server and lets go of its folder.

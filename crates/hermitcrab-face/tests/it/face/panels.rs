@@ -23,6 +23,17 @@ async fn asks_before_it_goes(browser: &Browser) -> bool {
     browser.eval(leave).await == true
 }
 
+/// A program whose page shows the head of the block `memory`.
+async fn at_memory(browser: &Browser) -> Home {
+    let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+    browser.open(&home.url).await;
+    browser.wait_for(FACE).await;
+    browser.press("Blocks").await;
+    browser.press("memory").await;
+    browser.wait_for(TEXT).await;
+    home
+}
+
 async fn to_memory(browser: &Browser) {
     browser.press("All blocks").await;
     browser.press("memory").await;
@@ -32,12 +43,7 @@ async fn to_memory(browser: &Browser) {
 #[test]
 fn what_is_not_saved_is_kept_until_it_is_saved_or_discarded() {
     browser::run(async |browser| {
-        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
-        browser.open(&home.url).await;
-        browser.wait_for(FACE).await;
-        browser.press("Blocks").await;
-        browser.press("memory").await;
-        browser.wait_for(TEXT).await;
+        let home = at_memory(browser).await;
         let saved = value(browser, TEXT).await;
         assert!(!asks_before_it_goes(browser).await);
         browser.type_into(TEXT, " and tides").await;
@@ -103,12 +109,7 @@ const HOLD_SAVES: &str = "
 #[test]
 fn what_is_typed_during_a_save_is_kept() {
     browser::run(async |browser| {
-        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
-        browser.open(&home.url).await;
-        browser.wait_for(FACE).await;
-        browser.press("Blocks").await;
-        browser.press("memory").await;
-        browser.wait_for(TEXT).await;
+        let home = at_memory(browser).await;
         browser.js(HOLD_SAVES).await;
         for (field, button) in [(TEXT, "Save"), (NEW, "Add")] {
             browser.js("delete window.release;").await;
@@ -139,12 +140,7 @@ fn what_is_typed_during_a_save_is_kept() {
 #[test]
 fn a_draft_replaces_no_text_that_the_person_has_not_seen() {
     browser::run(async |browser| {
-        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
-        browser.open(&home.url).await;
-        browser.wait_for(FACE).await;
-        browser.press("Blocks").await;
-        browser.press("memory").await;
-        browser.wait_for(TEXT).await;
+        let home = at_memory(browser).await;
         browser.type_into(TEXT, " and tides").await;
         let mine = value(browser, TEXT).await;
         let write = async |path: &str, text: &str| {
@@ -153,15 +149,7 @@ fn a_draft_replaces_no_text_that_the_person_has_not_seen() {
                 web: None,
             };
             let input = json!({"name": "memory", "path": path, "content": text});
-            let written = (home.kernel)
-                .call_tool(
-                    "block_write",
-                    input,
-                    by,
-                    hermitcrab_kernel::EventSink::none(),
-                    tokio_util::sync::CancellationToken::new(),
-                )
-                .await;
+            let written = home.tool("block_write", input, by).await;
             assert!(!written.is_error, "{}", written.text());
         };
         write("0", "of another").await;
@@ -249,13 +237,7 @@ fn the_log_steps_back_and_forward() {
         browser.wait_for(FACE).await;
         for content in ["The tide was high.", "The tide was low."] {
             let input = serde_json::json!({"name": "memory", "content": content});
-            let edit = home.kernel.call_tool(
-                "block_append",
-                input,
-                EditAuthor::Person,
-                hermitcrab_kernel::EventSink::none(),
-                tokio_util::sync::CancellationToken::new(),
-            );
+            let edit = home.tool("block_append", input, EditAuthor::Person);
             assert!(!edit.await.is_error);
         }
         browser.press("Log").await;
