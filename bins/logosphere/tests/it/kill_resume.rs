@@ -95,6 +95,8 @@ fn kill(child: &mut Child, stub: &MindStub, requests: usize, later: Duration) ->
     let alive = child.try_wait().unwrap().is_none();
     child.kill().unwrap();
     child.wait().unwrap();
+    // Its last request may still be on its way to the stub.
+    stub.server().settle();
     alive
 }
 
