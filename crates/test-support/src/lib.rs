@@ -59,6 +59,7 @@ mod clock;
 mod compression_stub;
 #[cfg(unix)]
 mod env_file;
+mod guide;
 mod help;
 mod memory;
 mod mind_stub;
@@ -70,6 +71,7 @@ pub use clock::FakeClock;
 pub use compression_stub::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
 #[cfg(unix)]
 pub use env_file::{EnvFileProgram, PlantedEnvFile};
+pub use guide::Guide;
 pub use help::{check_help, check_shared_commands, run_examples};
 pub use memory::{MemoryTransport, response, streamed};
 pub use mind_stub::{

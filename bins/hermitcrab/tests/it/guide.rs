@@ -4,29 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use test_support::fixture;
+use test_support::{Guide, fixture};
 
 use crate::program::{Place, Ran, finish, start};
 
-fn guide() -> String {
-    fs::read_to_string(fixture("../docs/hermitcrab.md")).unwrap()
-}
-
-/// The lines of all `sh` blocks, without what is said about them.
-fn lines(guide: &str) -> Vec<String> {
-    let parts = guide.split("```sh\n").skip(1);
-    let blocks = parts.filter_map(|part| part.split("```").next());
-    let lines = blocks.flat_map(str::lines);
-    lines
-        .map(|line| {
-            line.split(" #")
-                .next()
-                .unwrap_or_default()
-                .trim()
-                .to_owned()
-        })
-        .filter(|line| !line.is_empty())
-        .collect()
+fn guide() -> Guide {
+    Guide::read("hermitcrab")
 }
 
 /// The words after the program's name, if the line runs it.
@@ -40,8 +23,8 @@ fn arguments(line: &str) -> Option<Vec<&str>> {
 fn every_command_and_flag_of_the_guide_is_one() {
     let (guide, place) = (guide(), Place::new());
     let mut names = BTreeSet::new();
-    for line in lines(&guide) {
-        let Some(words) = arguments(&line) else {
+    for line in guide.commands() {
+        let Some(words) = arguments(line) else {
             continue;
         };
         let inner = matches!(words[0], "block" | "key" | "shells");
@@ -79,7 +62,7 @@ fn every_command_and_flag_of_the_guide_is_one() {
 #[test]
 fn every_slash_command_of_the_guide_is_one() {
     let (guide, place) = (guide(), Place::new());
-    let told = guide.split("own commands: ").nth(1).unwrap();
+    let told = guide.text().split("own commands: ").nth(1).unwrap();
     let told = told.split(". ").next().unwrap();
     let named: Vec<_> = told.split('`').skip(1).step_by(2).collect();
     assert_eq!(named.len(), 10, "{named:?}");
@@ -122,18 +105,18 @@ fn the_commands_without_a_model_run_in_their_order() {
     let sample = fixture("hermitcrab/vectors/g0_export_sample.json");
     place.file("old-export.json", fs::read(sample).unwrap());
     let mut ran = 0;
-    for line in lines(&guide) {
+    for line in guide.commands() {
         let asks = line.contains("--provider") || line.contains("--grant ~");
         // That it starts and ends has tests of its own.
-        let serves = arguments(&line).is_some_and(|words| words[0] == "serve");
-        if arguments(&line).is_none() || asks || serves {
+        let serves = arguments(line).is_some_and(|words| words[0] == "serve");
+        if arguments(line).is_none() || asks || serves {
             continue;
         }
         if line.starts_with("hermitcrab block undo constitution") {
             // What a model would have changed by then.
             shell(&place, "hermitcrab block write constitution 0.1.6 Rest.").exits(0);
         }
-        let done = shell(&place, &line);
+        let done = shell(&place, line);
         assert_eq!(
             done.code,
             Some(0),
@@ -144,4 +127,30 @@ fn the_commands_without_a_model_run_in_their_order() {
         ran += 1;
     }
     assert!(ran >= 20, "{ran}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_outputs_of_the_guide_are_real() {
+    let (guide, place) = (guide(), Place::new());
+    let blocks = guide.section("Read and edit blocks");
+    let edits = ["block create ", "block append ", "block write "];
+    for line in blocks.commands() {
+        if edits.iter().any(|edit| line.contains(edit)) {
+            shell(&place, line).exits(0);
+        }
+    }
+    for number in 2..10 {
+        shell(&place, &format!("hermitcrab block append notes {number}")).exits(0);
+    }
+    let (command, shown) = blocks.blocks("text")[0].split_once('\n').unwrap();
+    let done = shell(&place, command.strip_prefix("$ ").unwrap()).exits(0);
+    assert_eq!(format!("{}{}", done.stdout, done.stderr), shown);
+
+    let printed = shell(&place, "hermitcrab mcp --write --print-config").exits(0);
+    let here = guide.blocks("json")[0].replace(
+        "/home/you/.cargo/bin/hermitcrab",
+        env!("CARGO_BIN_EXE_hermitcrab"),
+    );
+    assert_eq!(printed.stdout, here);
 }

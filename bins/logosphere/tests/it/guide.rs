@@ -3,28 +3,19 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use test_support::{MindScript, MindStub, fixture};
+use test_support::{Guide, MindScript, MindStub, fixture};
 
 use crate::program::Place;
 
-fn guide() -> String {
-    fs::read_to_string(fixture("../docs/logosphere.md")).unwrap()
-}
-
-/// The blocks of a language, in order.
-fn blocks<'a>(guide: &'a str, language: &str) -> Vec<&'a str> {
-    let begin = format!("```{language}\n");
-    let parts = guide.split(begin.as_str()).skip(1);
-    parts.filter_map(|part| part.split("```").next()).collect()
+fn guide() -> Guide {
+    Guide::read("logosphere")
 }
 
 #[test]
 fn every_command_and_flag_of_the_guide_is_one() {
     let (guide, place) = (guide(), Place::new());
-    let lines = blocks(&guide, "sh").join("");
-    let commands = (lines.lines())
-        .filter_map(|line| line.strip_prefix("logosphere "))
-        .map(|line| line.split('#').next().unwrap_or_default());
+    let commands = guide.commands().into_iter();
+    let commands = commands.filter_map(|line| line.strip_prefix("logosphere "));
     let mut names = BTreeSet::new();
     for command in commands {
         let name = command.split(' ').next().unwrap();
@@ -44,7 +35,7 @@ fn every_command_and_flag_of_the_guide_is_one() {
 #[test]
 fn the_init_of_the_guide_is_one() {
     let (guide, place) = (guide(), Place::new());
-    let init = blocks(&guide, "text")[0];
+    let init = guide.blocks("text")[0];
     place.file("init.md", init);
     let ran = place.alone(&["init-check", "init.md"]).exits(0);
     assert!(
@@ -58,6 +49,7 @@ fn the_init_of_the_guide_is_one() {
 fn every_key_of_the_guide_is_a_setting() {
     let guide = guide();
     let keys = guide
+        .text()
         .split("Keys: ")
         .nth(1)
         .unwrap()
@@ -112,14 +104,13 @@ fn the_commands_of_the_guide_run() {
         place.alone(&begin).exits(0);
     }
     let mut walked = 0;
-    for line in blocks(&guide, "sh").join("").lines() {
+    for line in guide.commands() {
         let Some(command) = line.strip_prefix("logosphere ") else {
             let elsewhere = ["cargo build", "export "];
             let named = elsewhere.iter().any(|begin| line.starts_with(begin));
             assert!(named, "{line}");
             continue;
         };
-        let command = command.split(" #").next().unwrap();
         let words: Vec<_> = command.split(' ').filter(|word| !word.is_empty()).collect();
         let asks = (words.iter()).position(|word| ["--provider", "--model"].contains(word));
         let ran = match words[0] {
@@ -132,6 +123,9 @@ fn the_commands_of_the_guide_run() {
             "verify" if words.contains(&"--legacy") => continue,
             _ => place.alone(&words),
         };
+        if words.contains(&"disobedient") {
+            assert_eq!(ran.stdout, guide.blocks("text")[1]);
+        }
         // The run in DIR was continued, the one in OTHER was not.
         let expected = if words[0] == "diff" { 4 } else { 0 };
         assert_eq!(ran.code, Some(expected), "{command}: {}", ran.stderr);

@@ -2,31 +2,15 @@
 
 use std::path::Path;
 
+use test_support::Guide;
+
 use crate::process::{Ran, file, fresh, popper};
-
-fn guide() -> String {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
-    std::fs::read_to_string(format!("{root}docs/popper.md")).unwrap()
-}
-
-/// The part of the guide under a heading.
-fn section<'a>(guide: &'a str, heading: &str) -> &'a str {
-    let (_, rest) = guide.split_once(&format!("\n## {heading}\n")).unwrap();
-    rest.split("\n## ").next().unwrap()
-}
-
-/// The blocks of a language, in order.
-fn blocks<'a>(guide: &'a str, language: &str) -> Vec<&'a str> {
-    let begin = format!("```{language}\n");
-    let parts = guide.split(begin.as_str()).skip(1);
-    parts.filter_map(|part| part.split("```").next()).collect()
-}
 
 #[test]
 fn the_guide_shows_real_output() {
-    let guide = guide();
-    let laws = file("my_laws.json", blocks(&guide, "json")[0]);
-    let shown = blocks(&guide, "text");
+    let guide = Guide::read("popper");
+    let laws = file("my_laws.json", guide.blocks("json")[0]);
+    let shown = guide.blocks("text");
     assert_eq!(popper(&["check", &laws]).stdout, shown[0]);
     let verdicts = file("verdicts.json", popper(&["check", "--json", &laws]).stdout);
     let again = popper(&["replay", &verdicts]).stdout + &popper(&["verify", &verdicts]).stdout;
@@ -35,9 +19,7 @@ fn the_guide_shows_real_output() {
 
 #[test]
 fn the_readme_shows_real_output() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
-    let readme = std::fs::read_to_string(format!("{root}README.md")).unwrap();
-    let (_, result) = readme.split_once("## Refute a law").unwrap();
+    let result = Guide::read("../README").section("Refute a law");
     let ran = popper(&[
         "check",
         "fixtures/popper/laws/false.json",
@@ -46,7 +28,7 @@ fn the_readme_shows_real_output() {
     ]);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     let mut printed = ran.stdout.lines();
-    for line in blocks(result, "text")[0].lines() {
+    for line in result.blocks("text")[0].lines() {
         assert!(
             line == "..." || printed.any(|shown| shown == line),
             "{line}"
@@ -78,23 +60,23 @@ fn follow(folder: &Path, command: &str) -> Ran {
 #[test]
 fn the_tour_of_a_discovery_run_shows_real_output() {
     let folder = tempfile::tempdir().unwrap();
-    let guide = guide();
-    let run = section(&guide, "A discovery run");
-    let shown = blocks(run, "text");
-    let ran = follow(folder.path(), blocks(run, "sh")[0]);
+    let guide = Guide::read("popper");
+    let run = guide.section("Run a discovery");
+    let shown = run.blocks("text");
+    let ran = follow(folder.path(), run.blocks("sh")[0]);
     assert_eq!(ran.stderr, shown[0]);
     assert_eq!(timeless(&ran.stdout), timeless(shown[1]));
 
-    let resume = blocks(section(&guide, "Stopping and resuming"), "sh")[0];
-    follow(folder.path(), resume);
+    let resume = guide.section("Stop and resume a run");
+    follow(folder.path(), resume.blocks("sh")[0]);
 
-    let status = section(&guide, "Status, retest, export");
-    let [first, retest, rest] = blocks(status, "sh")[..] else {
+    let status = guide.section("See the status, retest a law, export a run");
+    let [first, retest, rest] = status.blocks("sh")[..] else {
         panic!("the section has three blocks of commands");
     };
     let table = timeless(&follow(folder.path(), first).stdout);
     let (head, _) = table.split_once("\n\n").unwrap();
-    assert_eq!(format!("{head}\n"), timeless(blocks(status, "text")[0]));
+    assert_eq!(format!("{head}\n"), timeless(status.blocks("text")[0]));
     assert!(follow(folder.path(), retest).stdout.contains("1 law: "));
     for line in rest.lines() {
         let command = line.split('#').next().unwrap();

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
+
+use crate::packages::root;
 
 /// Writes down `CI` and its arguments, then fails where they contain the text of the file `fail`.
 const CARGO: &str = r#"#!/bin/sh
@@ -11,11 +13,6 @@ folder=$(dirname "$0")
 echo "CI=$CI $*" >> "$folder/calls"
 case "$*" in *"$(cat "$folder/fail")"*) exit 1 ;; esac
 "#;
-
-/// The repository's root.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn program(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
@@ -212,7 +209,7 @@ fn the_newest_commits_say_what_they_change() {
         assert!(!is_subject(bad), "{bad}");
     }
     // A source archive has no history.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     if !root.join(".git").exists() {
         return;
     }

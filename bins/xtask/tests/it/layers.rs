@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use crate::modules::Modules;
+use crate::packages::root;
 use crate::single::sources;
 
 /// The order of a library's modules, from the top down, as the table in ARCHITECTURE.md has it.
@@ -18,10 +18,6 @@ const MOST_MODULES: usize = 12;
 
 /// The most files that may name each other in a circle.
 const MOST_IN_A_CIRCLE: usize = 3;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn read(folder: &str) -> Modules {
     Modules::read(&root().join(folder).join("src"))

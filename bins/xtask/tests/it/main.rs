@@ -8,6 +8,7 @@ mod arrows;
 mod commands;
 #[cfg(unix)]
 mod gate;
+mod guides;
 mod identifiers;
 mod language;
 mod layers;

@@ -1,13 +1,18 @@
 //! The contents of a package's archive: its README, the licences, and everything that its sources include.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cargo_metadata::{MetadataCommand, Package};
 
 /// The largest file that an archive may hold, in bytes.
 const MAX_FILE: u64 = 2 << 20;
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// The packages that may be published: all but the tools of this repository.
 pub fn published() -> Vec<Package> {
@@ -56,7 +61,7 @@ fn included(source: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_archive_is_whole() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let mut faults = Vec::new();
     for package in published() {
         let files = listed(&package);

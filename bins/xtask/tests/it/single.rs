@@ -5,6 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::packages::root;
+
 /// Public names that llm-client had.
 const GONE: [&str; 33] = [
     // The tool loop.
@@ -60,10 +62,6 @@ const ONCE: [(&str, &str); 10] = [
     ("Usd", "crates/llm-types/src/cost.rs"),
     ("complete_reply", "crates/llm-client/src/client/prepare.rs"),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The Rust files under `folder`.
 pub fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -2,35 +2,26 @@
 
 use std::fs;
 
-use test_support::{CompressionStub, StubMode, fixture};
+use test_support::{CompressionStub, Guide, StubMode, fixture};
 
 use crate::program::Place;
 
-fn guide() -> String {
-    fs::read_to_string(fixture("../docs/zer0gravity.md")).unwrap()
-}
-
-/// The blocks of a language, in order.
-fn blocks<'a>(guide: &'a str, language: &str) -> Vec<&'a str> {
-    let begin = format!("```{language}\n");
-    let parts = guide.split(begin.as_str()).skip(1);
-    parts.filter_map(|part| part.split("```").next()).collect()
+fn guide() -> Guide {
+    Guide::read("zer0gravity")
 }
 
 #[test]
 fn the_first_run_prints_what_the_guide_shows() {
     let ran = Place::new().alone(&["run", "--level", "1"]).exits(0);
-    assert_eq!(ran.stderr, blocks(&guide(), "text")[0]);
+    assert_eq!(ran.stderr, guide().blocks("text")[0]);
 }
 
 #[test]
 fn every_command_of_the_guide_is_one() {
     let (guide, place) = (guide(), Place::new());
-    let lines = blocks(&guide, "sh").join("");
-    let commands = lines
-        .lines()
-        .filter_map(|line| line.strip_prefix("zer0gravity "));
-    let mut names: Vec<_> = commands
+    let commands = guide.commands();
+    let commands = (commands.iter()).filter_map(|line| line.strip_prefix("zer0gravity "));
+    let mut names: Vec<_> = (commands.clone())
         .filter_map(|command| command.split(' ').next())
         .collect();
     names.sort_unstable();
@@ -39,12 +30,8 @@ fn every_command_of_the_guide_is_one() {
     for name in names {
         let help = place.alone(&[name, "--help"]).exits(0).stdout;
         // Every flag that the guide gives to the command is in its help.
-        let own = lines
-            .lines()
-            .filter_map(|line| line.strip_prefix("zer0gravity "));
-        let own = own.filter(|command| command.split(' ').next() == Some(name));
-        let words =
-            own.flat_map(|command| command.split('#').next().unwrap_or_default().split(' '));
+        let own = (commands.clone()).filter(|command| command.split(' ').next() == Some(name));
+        let words = own.flat_map(|command| command.split(' '));
         for flag in words.filter(|word| word.starts_with("--")) {
             assert!(help.contains(flag), "{name} {flag}");
         }
@@ -73,7 +60,7 @@ fn the_commands_of_the_guide_run() {
         .unwrap();
     }
     let mut walked = 0;
-    for line in blocks(&guide, "sh").join("").lines() {
+    for line in guide.commands() {
         let Some(command) = line.strip_prefix("zer0gravity ") else {
             let elsewhere = ["cargo build", "export ", "cd "];
             assert!(
@@ -82,7 +69,6 @@ fn the_commands_of_the_guide_run() {
             );
             continue;
         };
-        let command = command.split(" #").next().unwrap().trim();
         // Files of the test, and no others.
         let command = command.replace("/tmp/", "");
         let arguments: Vec<_> = command.split(' ').filter(|word| !word.is_empty()).collect();

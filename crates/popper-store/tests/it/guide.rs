@@ -1,4 +1,4 @@
-//! The SQL of the guide (`docs/popper.md`, "The database") does on a real run what the guide shows.
+//! The SQL of the guide (`docs/popper.md`, "Read the database") does on a real run what the guide shows.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 }
 
 fn section(guide: &str) -> &str {
-    let from = guide.split("\n## The database\n").nth(1).unwrap();
+    let from = guide.split("\n## Read the database\n").nth(1).unwrap();
     from.split("\n## ").next().unwrap()
 }
 

@@ -8,24 +8,9 @@ use popper_harness::law::measure;
 use popper_harness::law::{MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS};
 use popper_harness::universe::{KineticGrid, MAX_RADIUS, MAX_SYMBOLS, Universe as _};
 use serde_json::{Value, json};
+use test_support::Guide;
 
 use crate::process::{file, popper};
-
-fn guide() -> String {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
-    std::fs::read_to_string(format!("{root}docs/popper.md")).unwrap()
-}
-
-/// The rows of the table with this head, cell by cell.
-fn table<'a>(guide: &'a str, head: &str) -> Vec<Vec<&'a str>> {
-    let (_, rest) = guide.split_once(&format!("\n{head}\n")).unwrap();
-    let rows = rest
-        .lines()
-        .skip(1)
-        .take_while(|line| line.starts_with('|'));
-    let cells = |row: &'a str| row.trim_matches('|').split('|').map(str::trim).collect();
-    rows.map(cells).collect()
-}
 
 fn code(cell: &str) -> &str {
     cell.trim_matches('`')
@@ -33,9 +18,9 @@ fn code(cell: &str) -> &str {
 
 #[test]
 fn every_observable_has_the_value_of_its_example() {
-    let guide = guide();
+    let guide = Guide::read("popper");
     let state = KineticGrid.alphabet().parse(".>><X..>").unwrap();
-    let rows = table(&guide, "| observable | value | meaning |");
+    let rows = guide.table("| observable | value | meaning |");
     assert!(rows.len() >= 14);
     for row in rows {
         let value = measure(code(row[0]), &state, &KineticGrid).unwrap();
@@ -45,7 +30,7 @@ fn every_observable_has_the_value_of_its_example() {
 
 #[test]
 fn every_field_of_the_configuration_is_listed_with_its_default() {
-    let guide = guide();
+    let guide = Guide::read("popper");
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     for config in [json!(Config::default()), json!(LoopConfig::default())] {
         for (field, default) in config.as_object().unwrap() {
@@ -60,7 +45,7 @@ fn every_field_of_the_configuration_is_listed_with_its_default() {
         }
     }
     let mut listed = BTreeMap::new();
-    for row in table(&guide, "| field | default | range | meaning |") {
+    for row in guide.table("| field | default | range | meaning |") {
         let field = code(row[0]).to_owned();
         let default = if field == "ladder" {
             assert_eq!(row[1], "1 to 33, 64, 128, 256");
@@ -75,8 +60,8 @@ fn every_field_of_the_configuration_is_listed_with_its_default() {
 
 #[test]
 fn the_limits_are_those_of_the_program() {
-    let guide = guide();
-    let rows = table(&guide, "| what | limit |");
+    let guide = Guide::read("popper");
+    let rows = guide.table("| what | limit |");
     let limits: Vec<u64> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
     let known = [
         MAX_RING,
@@ -91,8 +76,9 @@ fn the_limits_are_those_of_the_program() {
 
 #[test]
 fn the_universe_of_the_guide_is_one() {
-    let guide = guide();
-    let (_, rest) = guide
+    let guide = Guide::read("popper");
+    let formats = guide.section("File formats").text().to_owned();
+    let (_, rest) = formats
         .split_once("### A universe file\n\n```json\n")
         .unwrap();
     let universe = file("guide.universe.json", rest.split("```").next().unwrap());
