@@ -55,7 +55,10 @@ pub enum Error {
         #[source]
         source: VerifyError,
     },
-    #[error("{}: a journal of the old program", name(path))]
+    #[error(
+        "{}: not read as a journal of the Python program of 2026-01-02",
+        name(path)
+    )]
     OldJournal {
         path: PathBuf,
         #[source]
@@ -67,7 +70,10 @@ pub enum Error {
         #[source]
         source: ResumeError,
     },
-    #[error("{} contains no captured request", name(path))]
+    #[error(
+        "{} contains no captured request; expected one file for the body of each",
+        name(path)
+    )]
     NoRequests { path: PathBuf },
     #[error("{}: contains no run; `logosphere run` begins one", name(path))]
     NoRun { path: PathBuf },
@@ -80,7 +86,7 @@ pub enum Error {
         name(path)
     )]
     OldPage { path: PathBuf },
-    #[error("a resumed run cannot change these: {}", settings.join("; "))]
+    #[error("a resumed run cannot change these, start a new run for them: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },
     #[error(
         "{} is a scripted mind of offline runs, and {provider} serves models: give one of them",
@@ -123,7 +129,7 @@ pub enum Error {
         pairs()
     )]
     NoForm,
-    #[error("a file of prices")]
+    #[error("--prices: expected a JSON file of prices")]
     Prices(#[source] llm_client::ConfigError),
     #[error("the system provides no random number: {message}")]
     Random { message: String },

@@ -17,11 +17,11 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
-    #[error("{name}: larger than {limit} MiB")]
+    #[error("{name}: larger than {limit} MiB, the largest input; split the file")]
     TooLarge { name: String, limit: u64 },
-    #[error("{name}: not UTF-8 at byte {position}")]
+    #[error("{name}: not UTF-8 at byte {position}; save it as UTF-8")]
     Encoding { name: String, position: usize },
-    #[error("{name}: the file is empty")]
+    #[error("{name}: the file is empty; expected JSON")]
     Empty { name: String },
     /// `path` is a JSON path, `$` for the whole text.
     #[error("{name}: {path}: {message}")]
@@ -32,7 +32,7 @@ pub enum Error {
     },
     #[error("{name}: {count} more laws cannot be read")]
     MoreLaws { name: String, count: usize },
-    #[error("no law could be read")]
+    #[error("no law could be read; the lines above say what to change")]
     NoLaws,
     /// A text of a law that does not parse, with the line and a mark under the column.
     #[error("law {law}: {message}\n  {line}\n  {mark:>width$}", mark = '^')]
@@ -49,9 +49,13 @@ pub enum Error {
     OverDatabase { name: String },
     #[error("the database has no run yet; `popper run` begins one")]
     NoRuns,
-    #[error("{flag} has no meaning with --proposer enumerative")]
+    #[error(
+        "{flag}: --proposer enumerative asks no model; leave {flag} out, or give --proposer llm"
+    )]
     Meaningless { flag: &'static str },
-    #[error("a model is to propose, and --provider offline asks none")]
+    #[error(
+        "--proposer llm needs a model, and --provider offline asks none; give another --provider, or --proposer enumerative"
+    )]
     OfflineModel,
     #[error("{name} holds runs of {universes}; give --universe FILE, or --universe {built_in}")]
     OtherUniverse {

@@ -19,7 +19,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A line of such a file is not `NAME=value`. The text of the line is left out because it may contain a key.
-    #[error("{}: line {line} is not NAME=value", path.display())]
+    #[error("{}: line {line} is not NAME=value; correct the line, or remove it", path.display())]
     EnvFileMalformed {
         /// The file.
         path: PathBuf,
@@ -59,25 +59,27 @@ pub enum Error {
         path: PathBuf,
     },
     /// A cassette would be recorded to while it is replayed.
-    #[error("--record and --replay are the same file {}", path.display())]
+    #[error("--record and --replay are the same file {}; choose another one for --record", path.display())]
     SameCassette {
         /// The file.
         path: PathBuf,
     },
     /// A flag needs a server, and the provider is `offline`.
-    #[error("{flag} has no meaning with --provider offline")]
+    #[error(
+        "{flag}: --provider offline asks no model; leave {flag} out, or give another --provider"
+    )]
     OfflineWith {
         /// The flag.
         flag: &'static str,
     },
     /// The provider has no default address.
-    #[error("{provider} needs --base-url")]
+    #[error("--provider {provider} has no default address; give --base-url URL")]
     NoBaseUrl {
         /// The provider.
         provider: &'static str,
     },
     /// The program has no model for this provider.
-    #[error("{provider} needs --model")]
+    #[error("--provider {provider} has no default model; give --model ID")]
     NoModel {
         /// The provider.
         provider: &'static str,

@@ -199,7 +199,7 @@ fn without_a_key_the_page_is_asked_and_nobody_goes_offline_by_himself() {
     place
         .run(&[&QUIETLY[..], &["--provider", "openrouter"]].concat())
         .exits(2)
-        .tells(&["openrouter needs --model"]);
+        .tells(&["--provider openrouter has no default model; give --model ID"]);
 }
 
 #[cfg(unix)]

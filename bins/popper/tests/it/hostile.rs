@@ -97,7 +97,10 @@ fn an_endless_device_is_refused() {
     let ran = popper(&["universe", "check", "/dev/zero"]);
     assert_eq!(
         (ran.code, ran.stderr.as_str()),
-        (Some(2), "popper: /dev/zero: larger than 256 MiB\n")
+        (
+            Some(2),
+            "popper: /dev/zero: larger than 256 MiB, the largest input; split the file\n"
+        )
     );
 }
 

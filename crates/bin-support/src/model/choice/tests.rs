@@ -97,7 +97,9 @@ fn offline_by_choice_is_silent_and_takes_nothing_that_needs_a_server() {
     ] {
         assert_eq!(
             decide(&format!("--provider offline {line}"), &[]),
-            format!("error: p: {flag} has no meaning with --provider offline")
+            format!(
+                "error: p: {flag}: --provider offline asks no model; leave {flag} out, or give another --provider"
+            )
         );
     }
 }
@@ -202,11 +204,11 @@ fn a_server_of_ones_own_elsewhere_needs_no_key() {
 fn another_provider_needs_a_model_and_generic_an_address() {
     assert_eq!(
         decide("--provider ollama", &[]),
-        "error: p: ollama needs --model"
+        "error: p: --provider ollama has no default model; give --model ID"
     );
     assert_eq!(
         decide("--provider generic --model m", &[]),
-        "error: p: generic needs --base-url"
+        "error: p: --provider generic has no default address; give --base-url URL"
     );
 }
 
@@ -227,7 +229,7 @@ fn an_address_or_a_key_that_cannot_be_used_is_an_error_that_shows_no_key() {
 
 #[test]
 fn a_cassette_is_not_recorded_over_while_it_is_replayed() {
-    let error = "error: p: --record and --replay are the same file f.jsonl";
+    let error = "error: p: --record and --replay are the same file f.jsonl; choose another one for --record";
     assert_eq!(decide("--record f.jsonl --replay f.jsonl", &[]), error);
     assert_eq!(decide("--record ./f.jsonl --replay f.jsonl", &[]), error);
 }
