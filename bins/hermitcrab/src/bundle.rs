@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputTarget, Session, escape, write_file};
-use hermitcrab_kernel::CoreBlock;
-use hermitcrab_kernel::keystone::keystone_version;
+use hermitcrab_kernel::prompt::CoreBlock;
+use hermitcrab_kernel::prompt::keystone::keystone_version;
 use pscale_blocks::{
     BlockName, BlockStore, BundleError, Export, ImportBatch, ImportOutcome, Imported, MAX_BUNDLE,
 };

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, escape};
 use hermitcrab_face::{FaceError, RuntimeError};
-use hermitcrab_kernel::{KernelError, SettingsError, ToolError};
+use hermitcrab_kernel::config::SettingsError;
+use hermitcrab_kernel::{KernelError, ToolError};
 use hermitcrab_migrate::NotAnExport;
 use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 

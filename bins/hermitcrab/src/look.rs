@@ -5,7 +5,9 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, block_on, escape};
 use hermitcrab_face::compile_shell;
-use hermitcrab_kernel::{Face, Phase, Running, UsageTotals};
+use hermitcrab_kernel::Face;
+use hermitcrab_kernel::config::UsageTotals;
+use hermitcrab_kernel::prompt::{Phase, Running};
 use serde_json::json;
 
 use crate::answer::{print_json, printable_json, readable};

@@ -6,7 +6,8 @@ use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, shortened};
-use hermitcrab_kernel::{CoreBlock, begin_conversation, install_default_blocks, new_memory};
+use hermitcrab_kernel::prompt::{CoreBlock, new_memory};
+use hermitcrab_kernel::{begin_conversation, install_default_blocks};
 use hermitcrab_migrate::{Counts, Defaults, Export, MessageRole, Migrated, Plan, apply, check};
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};

@@ -9,10 +9,9 @@ use bin_support::{
     Session,
 };
 use hermitcrab_face::{OxcCompiler, WebHost};
-use hermitcrab_kernel::{
-    Brain, Face, Grant, Host, Kernel, KernelConfig, LlmBrain, ModelSpec, NoHost, OfflineBrain,
-    Settings, ThinkingMode, WebPolicy,
-};
+use hermitcrab_kernel::config::{Grant, ModelSpec, Settings, ThinkingMode, WebPolicy};
+use hermitcrab_kernel::faces::{Host, NoHost};
+use hermitcrab_kernel::{Brain, Face, Kernel, KernelConfig, LlmBrain, OfflineBrain};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm_client::{AnthropicVersion, ClientBuilder, Redactor};

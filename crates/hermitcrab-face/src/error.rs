@@ -1,7 +1,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use hermitcrab_kernel::ShellError;
+use hermitcrab_kernel::faces::ShellError;
 
 /// An error of the face server.
 #[derive(Debug, thiserror::Error)]

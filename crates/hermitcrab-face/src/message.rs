@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hermitcrab_kernel::{ShellError, Usage};
+use hermitcrab_kernel::config::Usage;
+use hermitcrab_kernel::faces::ShellError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

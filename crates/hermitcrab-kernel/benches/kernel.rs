@@ -7,7 +7,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use hermitcrab_kernel::{EventSink, Face, Kernel, KernelConfig, Phase, ScriptBrain, ScriptStep};
+use hermitcrab_kernel::prompt::Phase;
+use hermitcrab_kernel::{EventSink, Face, Kernel, KernelConfig, ScriptBrain, ScriptStep};
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Stamp,
     Summary, SummaryKind,

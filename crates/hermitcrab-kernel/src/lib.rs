@@ -42,54 +42,35 @@
 //! Without the features `web` and `files` the crate does not depend on an HTTP client or on a sandbox for files, and their
 //! tools answer `unavailable`.
 //!
-//! Next: [`Kernel`] for its requests, [`Brain`] and [`Host`] for its surroundings, [`KernelConfig`] and [`Settings`] for the
-//! settings of a person, [`CoreBlock`] for the default blocks, [`window`] for the part of a conversation that a model sees.
+//! Next: [`Kernel`] for its requests, [`Brain`] and [`faces::Host`] for its surroundings, [`KernelConfig`] and
+//! [`config::Settings`] for the settings of a person, [`prompt::CoreBlock`] for the default blocks, [`table`] and [`toolbox`] for the
+//! tools, [`conversation::window`] for the part of a conversation that a model sees.
 
 mod brain;
-mod config;
-mod conversation;
+pub mod config;
+pub mod conversation;
 mod dispatch;
 mod error;
-mod faces;
+pub mod faces;
 mod kernel;
-mod prompt;
+pub mod prompt;
 mod spending;
 mod storage;
-mod table;
-mod toolbox;
+pub mod table;
+pub mod toolbox;
 mod turn;
 
 pub use brain::{
     Allowance, Brain, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,
     ScriptStep, Tier,
 };
-pub use config::{
-    Budgets, DatedPrice, Event, EventSink, Face, Grant, KernelConfig, ModelSpec, Settings,
-    SettingsError, ThinkingMode, Usage, UsageTotals, WebPolicy, WebSettings,
-};
-pub use conversation::{Author, DisplayedMessage, Utterance, window};
+pub use config::event::{Event, EventSink};
+pub use config::settings::{Face, KernelConfig};
 pub use error::{BrainError, KernelError, ToolError};
-pub use faces::{
-    CompiledShell, FaceManager, FaceRecovery, Host, HostCall, HostError, HostSkills, Mounted,
-    NoHost, Shell, ShellCompiler, ShellError, ShellInfo,
-};
 pub use kernel::{
     BootReport, Kernel, KernelBuilder, SafeFace, begin_conversation, install_default_blocks,
     keystone_of, may_block,
 };
 // They stand in this crate's own signatures: who embeds it needs no other crate for them.
 pub use llm_client::{Role, SleepClock, SystemClock};
-pub use prompt::{
-    BOOT_MESSAGE, CoreBlock, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt,
-    keystone, new_memory,
-};
-pub use table::{
-    Group, Tool, ToolResult, boot_tools, conversation_tools, near_names, tool, tool_group,
-    tool_groups,
-};
-#[cfg(feature = "files")]
-pub use toolbox::{Entry, FileChunk, Files, GrantedFolder, Listing};
-#[cfg(feature = "web")]
-pub use toolbox::{Found, Hit, Page, Resolve, SystemResolver, Web};
-pub use toolbox::{Kv, KvKey, run_block_tool};
 pub use turn::{MAX_INPUT, PromptLimit, PromptPreview, PromptTokens, TurnReport};

@@ -5,7 +5,9 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use bin_support::{Failure, Session, escape, write_file};
-use hermitcrab_kernel::{Author, Kernel, Phase};
+use hermitcrab_kernel::Kernel;
+use hermitcrab_kernel::conversation::Author;
+use hermitcrab_kernel::prompt::Phase;
 use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
 use crate::answer::{Answer, give, readable};

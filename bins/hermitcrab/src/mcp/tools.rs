@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::{ToolError, ToolResult};
+use hermitcrab_kernel::ToolError;
+use hermitcrab_kernel::table::ToolResult;
 use jiff::Timestamp;
 use pscale_blocks::{EditAuthor, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -44,7 +45,7 @@ pub fn list(can_write: bool) -> Vec<Tool> {
 }
 
 fn described(name: &str, effect: Effect) -> Option<Tool> {
-    let tool = hermitcrab_kernel::tool(name)?;
+    let tool = hermitcrab_kernel::table::tool(name)?;
     let schema: JsonObject = tool.schema.as_object()?.clone();
     let hints = ToolAnnotations::new()
         .read_only(effect == Effect::Reads)
@@ -84,7 +85,7 @@ pub fn call(
     };
     let input = arguments.map_or(Value::Null, Value::Object);
     let outcome = blocks
-        .with(|store| hermitcrab_kernel::run_block_tool(name, input, store, &stamp))
+        .with(|store| hermitcrab_kernel::toolbox::run_block_tool(name, input, store, &stamp))
         .unwrap_or_else(ToolResult::from);
     Some(answer(&outcome))
 }

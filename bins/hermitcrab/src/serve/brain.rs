@@ -2,9 +2,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use bin_support::ProviderName;
-use hermitcrab_kernel::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Settings,
-};
+use hermitcrab_kernel::config::Settings;
+use hermitcrab_kernel::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink};
 use llm_client::{Spend, ToolSpec};
 use tokio_util::sync::CancellationToken;
 

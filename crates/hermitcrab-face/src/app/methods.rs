@@ -3,7 +3,9 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use hermitcrab_kernel::{ShellInfo, ToolError, ToolResult};
+use hermitcrab_kernel::ToolError;
+use hermitcrab_kernel::faces::ShellInfo;
+use hermitcrab_kernel::table::ToolResult;
 use pscale_blocks::{BlockName, EditAuthor};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;

@@ -7,9 +7,11 @@ pub(crate) mod methods;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use hermitcrab_kernel::conversation::Author;
+use hermitcrab_kernel::faces::{FaceRecovery, Shell, ShellError};
+use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{
-    Author, BootReport, Event, EventSink, FaceRecovery, Kernel, KernelError, MAX_INPUT, SafeFace,
-    Shell, ShellError, ToolResult, TurnReport,
+    BootReport, Event, EventSink, Kernel, KernelError, MAX_INPUT, SafeFace, TurnReport,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;

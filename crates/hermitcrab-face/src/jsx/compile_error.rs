@@ -1,6 +1,6 @@
 //! The errors of a shell with their positions: byte offsets become lines and columns.
 
-use hermitcrab_kernel::ShellError;
+use hermitcrab_kernel::faces::ShellError;
 use oxc::diagnostics::{LabeledSpan, OxcDiagnostic};
 
 /// The largest number of errors that are reported at once.

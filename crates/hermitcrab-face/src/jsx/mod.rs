@@ -14,7 +14,7 @@ mod names;
 mod place;
 mod read;
 
-use hermitcrab_kernel::{CompiledShell, ShellCompiler, ShellError};
+use hermitcrab_kernel::faces::{CompiledShell, ShellCompiler, ShellError};
 
 use compile_error::{CompileError, Kind};
 pub use place::source_place;

@@ -1,6 +1,6 @@
 //! A reply as a shell: its parts are tried, the best one is taken.
 
-use hermitcrab_kernel::{CompiledShell, ShellError};
+use hermitcrab_kernel::faces::{CompiledShell, ShellError};
 use oxc::allocator::Allocator;
 use oxc::ast::ast::{Expression, Program, Statement};
 use oxc::parser::{ParseOptions, Parser};

@@ -6,7 +6,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, IF_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hermitcrab_kernel::{CoreBlock, EventSink, ToolError, ToolResult, keystone};
+use hermitcrab_kernel::prompt::{CoreBlock, keystone};
+use hermitcrab_kernel::table::ToolResult;
+use hermitcrab_kernel::{EventSink, ToolError};
 use pscale_blocks::{
     Block, BlockName, BundleError, EditAuthor, Export, ImportBatch, MAX_BUNDLE, OnConflict, Op,
     PathError, Stamp, StoreError,

@@ -1,4 +1,4 @@
-use hermitcrab_kernel::{Shell, ShellError};
+use hermitcrab_kernel::faces::{Shell, ShellError};
 
 use crate::jsx::source_place;
 

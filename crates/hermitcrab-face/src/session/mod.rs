@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hermitcrab_kernel::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
+use hermitcrab_kernel::faces::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;

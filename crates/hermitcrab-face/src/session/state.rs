@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hermitcrab_kernel::{HostCall, HostError, HostSkills, Mounted, ShellError};
+use hermitcrab_kernel::faces::{HostCall, HostError, HostSkills, Mounted, ShellError};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;

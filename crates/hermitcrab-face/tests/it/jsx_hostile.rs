@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use hermitcrab_face::compile_shell;
-use hermitcrab_kernel::{CompiledShell, ShellError};
+use hermitcrab_kernel::faces::{CompiledShell, ShellError};
 use proptest::prelude::*;
 
 /// The result of the compiler, if it keeps its promises.

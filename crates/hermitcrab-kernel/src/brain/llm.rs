@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use super::request::{Brain, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
-use crate::{BrainError, Event, EventSink, ModelSpec, Settings, ThinkingMode};
+use crate::config::{ModelSpec, Settings, ThinkingMode};
+use crate::{BrainError, Event, EventSink};
 
 /// The minimum number of tokens for an answer after a thinking budget.
 const BESIDE_THINKING: u32 = 1_024;

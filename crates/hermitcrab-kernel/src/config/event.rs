@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::Usage;
+use crate::config::Usage;
 
 /// An event during the kernel's work, for the face to show.
 #[derive(Debug, Clone, PartialEq, Serialize)]

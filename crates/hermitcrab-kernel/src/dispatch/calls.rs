@@ -5,7 +5,8 @@ use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
 use super::context::{ToolCaller, TurnContext};
-use crate::{Event, ToolError, ToolResult};
+use crate::table::ToolResult;
+use crate::{Event, ToolError};
 
 /// The number of equal calls of a tool at which the model is warned, and at which it is stopped.
 const WARN_AT: u32 = 3;
@@ -139,7 +140,7 @@ impl TurnContext<'_> {
             summary: self.config.redactor.redact(&summary(&input)),
         });
         let begun = self.clock.instant();
-        let outcome = if crate::tool(call.name).is_some() && !is_offered(call.name) {
+        let outcome = if crate::table::tool(call.name).is_some() && !is_offered(call.name) {
             let detail = format!("{} is not among your tools now", call.name);
             ToolError::new("inactive", detail)
                 .hint("choose it with set_tools first")

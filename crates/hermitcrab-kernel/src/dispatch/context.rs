@@ -5,12 +5,12 @@ use pscale_blocks::EditAuthor;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::faces::FaceManager;
+use crate::faces::{FaceManager, ShellError};
 use crate::prompt::Identity;
 use crate::spending::SpendMeter;
 use crate::storage::FileStore;
 use crate::toolbox::{PagesRead, Toolbox};
-use crate::{Brain, EventSink, KernelConfig, ShellError};
+use crate::{Brain, EventSink, KernelConfig};
 
 /// The parts of the kernel that a turn borrows: its owners, and the brain.
 #[derive(Clone, Copy)]

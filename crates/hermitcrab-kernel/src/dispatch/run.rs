@@ -8,9 +8,9 @@ use pscale_blocks::{Block, BlockName, EditAuthor, Stamp};
 use serde_json::{Value, json};
 
 use super::context::{ToolCaller, TurnContext};
-use crate::table::Args;
+use crate::table::{Args, ToolResult, near_names, tool};
 use crate::toolbox::blocks;
-use crate::{BrainRequest, Event, EventSink, Face, Tier, ToolError, ToolResult, near_names, tool};
+use crate::{BrainRequest, Event, EventSink, Face, Tier, ToolError};
 
 impl TurnContext<'_> {
     /// Runs a tool. A panic in it is its failure; keys are taken out of what it answers.

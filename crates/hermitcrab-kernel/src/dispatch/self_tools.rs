@@ -6,12 +6,9 @@ use serde_json::json;
 
 use super::context::{ToolCaller, TurnContext};
 use crate::conversation::ConversationRecord;
-use crate::faces::NO_COMPILER;
-use crate::table::{self, Args};
-use crate::{
-    CompiledShell, Event, Mounted, Shell, ShellError, Tool, ToolError, ToolResult, near_names,
-    tool, tool_group,
-};
+use crate::faces::{CompiledShell, Mounted, NO_COMPILER, Shell, ShellError};
+use crate::table::{self, Args, Tool, ToolResult, near_names, tool, tool_group};
+use crate::{Event, ToolError};
 
 /// The most tools that are sent.
 pub(crate) const MOST_TOOLS: usize = 24;

@@ -12,7 +12,8 @@ use super::notes::Notes;
 use super::shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo};
 use super::state::{MAX_KEPT, ShellState};
 use crate::storage::FileStore;
-use crate::{KernelError, ToolError, ToolResult};
+use crate::table::ToolResult;
+use crate::{KernelError, ToolError};
 
 /// The owner of the kept shells, and of the state and crashes of the face.
 pub struct FaceManager {

@@ -3,14 +3,13 @@
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Face;
-use crate::conversation::{self, ConversationRecord, window};
+use crate::config::UsageTotals;
+use crate::conversation::{self, ConversationRecord, Utterance, window};
 use crate::dispatch::TurnContext;
+use crate::faces::{Mounted, ShellError};
 use crate::prompt::{BOOT_MESSAGE, Phase, Running};
 use crate::turn::Turn;
-use crate::{
-    Event, EventSink, KernelError, Mounted, ShellError, TurnReport, UsageTotals, Utterance,
-};
+use crate::{Event, EventSink, Face, KernelError, TurnReport};
 
 /// The result of a boot.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -8,11 +8,11 @@ use super::Kernel;
 use super::default_blocks::prepare;
 use super::owners::Owners;
 use crate::conversation::{self, ConversationRecord};
-use crate::faces::FaceManager;
+use crate::faces::{FaceManager, Host, NoHost, ShellCompiler};
 use crate::spending::{self, SpendMeter};
 use crate::storage::{FileStore, RedactingStore};
 use crate::toolbox::Toolbox;
-use crate::{Brain, Host, KernelConfig, KernelError, NoHost, ShellCompiler};
+use crate::{Brain, KernelConfig, KernelError};
 
 /// The parts of a kernel before it is opened; see [`Kernel::builder`].
 #[must_use]

@@ -4,8 +4,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Kernel, may_block};
 use crate::dispatch::clean;
+use crate::table::ToolResult;
 use crate::turn::face_request::{self, AnswerFormat};
-use crate::{EventSink, ToolError, ToolResult};
+use crate::{EventSink, ToolError};
 
 impl Kernel {
     /// Asks a model in plain words, without tools.

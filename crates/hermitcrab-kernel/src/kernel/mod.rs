@@ -14,13 +14,15 @@ use pscale_blocks::{BlockStore, EditAuthor};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::conversation::{self, ConversationRecord};
+use crate::config::Usage;
+use crate::conversation::{self, Author, ConversationRecord, DisplayedMessage, Utterance};
 use crate::dispatch::{ToolCaller, TurnFacts, author};
-use crate::spending;
+use crate::faces::FaceManager;
+use crate::prompt::Phase;
+use crate::table::ToolResult;
 use crate::turn::{self, check_input};
 use crate::{
-    Author, Brain, BrainInfo, DisplayedMessage, EventSink, FaceManager, KernelError, Phase,
-    PromptPreview, ToolError, ToolResult, TurnReport, Usage, Utterance,
+    Brain, BrainInfo, EventSink, KernelError, PromptPreview, ToolError, TurnReport, spending,
 };
 use boot::Boot;
 use owners::Owners;

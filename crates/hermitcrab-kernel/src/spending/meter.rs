@@ -12,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 use super::budget;
 use super::usage::{FILE, UsageLine, UsageSums};
 use crate::brain::MAX_TOKENS;
+use crate::config::{Budgets, Usage};
 use crate::storage::FileStore;
 use crate::{
-    Brain, BrainError, BrainReply, BrainRequest, Budgets, Event, EventSink, KernelConfig,
-    ToolError, Usage,
+    Brain, BrainError, BrainReply, BrainRequest, Event, EventSink, KernelConfig, ToolError,
 };
 
 /// The owner of the sums and caps of turn, day and run. Requests to a model are made through it.

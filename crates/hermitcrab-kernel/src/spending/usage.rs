@@ -8,9 +8,8 @@ use jiff::tz::TimeZone;
 use llm_client::{CostSource, Reply, ReplySource, Spend, Usd};
 use serde::{Deserialize, Serialize};
 
-use crate::config::dollars;
+use crate::config::{Usage, UsageTotals, dollars};
 use crate::storage::FileStore;
-use crate::{Usage, UsageTotals};
 
 /// The journal's name.
 pub(crate) const FILE: &str = "usage.jsonl";

@@ -6,8 +6,8 @@ use pscale_blocks::{
 };
 use serde_json::{Value, json};
 
-use crate::table::Args;
-use crate::{ToolError, ToolResult};
+use crate::ToolError;
+use crate::table::{Args, ToolResult};
 
 /// The most characters of a whole block.
 const WHOLE: usize = 6_000;
@@ -27,7 +27,7 @@ pub fn run_block_tool(
     stamp: &Stamp,
 ) -> ToolResult {
     let unknown = || ToolError::new("unknown_tool", format!("{name} is not a tool on blocks"));
-    let Some(tool) = crate::tool(name) else {
+    let Some(tool) = crate::table::tool(name) else {
         return unknown().into();
     };
     Args::check(input, &tool.schema)

@@ -9,8 +9,8 @@ use tokio::task::spawn_blocking;
 
 use super::Toolbox;
 use super::files::Files;
-use crate::table::Args;
-use crate::{KernelConfig, ToolError, ToolResult};
+use crate::table::{Args, ToolResult};
+use crate::{KernelConfig, ToolError};
 
 /// The most bytes of a file at once: with the JSON around them they are below the longest result.
 const PIECE: usize = 10_000;

@@ -18,7 +18,8 @@ use std::sync::{Arc, OnceLock};
 use llm_client::{Redactor, SleepClock};
 use pscale_blocks::BlockStore;
 
-use crate::{Host, KernelConfig, ToolError};
+use crate::faces::Host;
+use crate::{KernelConfig, ToolError};
 
 pub use blocks::run_block_tool;
 #[cfg(feature = "files")]

@@ -8,8 +8,9 @@ use super::Toolbox;
 use super::kv::Kv;
 #[cfg(feature = "web")]
 use super::web::Page;
-use crate::table::Args;
-use crate::{HostCall, HostError, ToolError, ToolResult};
+use crate::ToolError;
+use crate::faces::{HostCall, HostError};
+use crate::table::{Args, ToolResult};
 
 /// The pages that a turn has read.
 #[derive(Debug, Default)]

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::web::{SystemResolver, Web};
 use super::{PagesRead, Toolbox};
-use crate::table::Args;
-use crate::{KernelConfig, ToolError, ToolResult, WebPolicy};
+use crate::config::WebPolicy;
+use crate::table::{Args, ToolResult};
+use crate::{KernelConfig, ToolError};
 
 /// The web as the person allows it.
 pub(super) fn open(config: &KernelConfig, clock: Arc<dyn SleepClock>) -> Result<Web, ToolError> {

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::request::offered;
 use super::{BOOT_REPAIRS, NextStep, REPAIRS, Turn};
+use crate::conversation::{Author, Utterance};
 use crate::dispatch::{CLOSE_AT, ToolCaller};
 use crate::prompt::Phase;
-use crate::{Author, ToolResult, Utterance};
+use crate::table::ToolResult;
 
 impl Turn<'_> {
     /// Runs the calls of a reply, which may be cut off.

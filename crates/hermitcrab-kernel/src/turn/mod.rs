@@ -12,14 +12,13 @@ pub use request::{PromptLimit, PromptPreview, PromptTokens};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::config::UsageTotals;
 use crate::conversation::window::{self, WindowLimits};
-use crate::conversation::{self, ConversationRecord};
+use crate::conversation::{self, Author, ConversationRecord, Utterance};
 use crate::dispatch::{TurnContext, TurnFacts};
-use crate::faces::Notes;
+use crate::faces::{Notes, ShellError};
 use crate::prompt::Phase;
-use crate::{
-    Author, BrainError, EventSink, Face, KernelError, ShellError, ToolError, UsageTotals, Utterance,
-};
+use crate::{BrainError, EventSink, Face, KernelError, ToolError};
 
 /// The longest message of the person in characters.
 pub const MAX_INPUT: usize = 60_000;

@@ -4,11 +4,11 @@ use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
 use super::{BOOT_REPAIRS, NextStep, Turn};
+use crate::BrainReply;
 use crate::conversation::window::{self, WindowLimits};
-use crate::conversation::without_copies;
+use crate::conversation::{Author, Utterance, without_copies};
 use crate::dispatch::calls;
 use crate::prompt::{Phase, kernel_words as asks};
-use crate::{Author, BrainReply, Utterance};
 
 /// The number of pauses of replies in a turn.
 const PAUSES: u32 = 5;

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use hermitcrab_kernel::{Author, BOOT_MESSAGE, EventSink, ScriptStep, window};
+use hermitcrab_kernel::conversation::{Author, window};
+use hermitcrab_kernel::prompt::BOOT_MESSAGE;
+use hermitcrab_kernel::{EventSink, ScriptStep};
 use llm_client::Message;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

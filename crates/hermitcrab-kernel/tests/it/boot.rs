@@ -3,7 +3,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use hermitcrab_kernel::{BrainError, NoHost, ScriptStep};
+use hermitcrab_kernel::faces::NoHost;
+use hermitcrab_kernel::{BrainError, ScriptStep};
 use llm_client::{Role, StopReason, ToolSpec};
 use serde_json::json;
 

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use hermitcrab_kernel::config::UsageTotals;
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, ScriptStep,
-    UsageTotals,
 };
 use llm_client::{Block, Cost, CostSource, Reply, StopReason, Usage, Usd};
 use serde_json::{Value, json};

@@ -4,9 +4,9 @@
     reason = "`--nocapture` shows how much of each budget is used"
 )]
 
-use hermitcrab_kernel::{
-    CoreBlock, Face, Phase, PromptBlocks, Running, boot_tools, conversation_tools, tool_groups,
-};
+use hermitcrab_kernel::Face;
+use hermitcrab_kernel::prompt::{CoreBlock, Phase, PromptBlocks, Running};
+use hermitcrab_kernel::table::{boot_tools, conversation_tools, tool_groups};
 use llm_client::ToolSpec;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -165,7 +165,7 @@ fn the_tools_keep_to_their_budgets() {
         let specs: Vec<_> = group
             .tools
             .iter()
-            .map(hermitcrab_kernel::Tool::spec)
+            .map(hermitcrab_kernel::table::Tool::spec)
             .collect();
         println!("group {}: {}", group.name, count(&sent(&specs)));
     }
@@ -189,7 +189,7 @@ fn a_whole_turn_has_at_most_5000_tokens() {
     assert!(turn <= 5_000, "{turn}");
 }
 
-fn assert_parts(prompt: &hermitcrab_kernel::SystemPrompt) {
+fn assert_parts(prompt: &hermitcrab_kernel::prompt::SystemPrompt) {
     for part in &prompt.parts {
         assert!(part.tokens <= part.limit, "{part:?}");
     }

@@ -14,7 +14,7 @@ const AT_ONCE: Duration = Duration::from_millis(200);
 async fn is_dropped(answer: impl Fn(&Signal) -> Answer) {
     let reached = Signal::new();
     let server = FaultServer::replies([answer(&reached)]);
-    let rig = Rig::new(server, &hermitcrab_kernel::Settings::default());
+    let rig = Rig::new(server, &hermitcrab_kernel::config::Settings::default());
     let cancel = CancellationToken::new();
     let ask = rig
         .brain
@@ -43,7 +43,7 @@ async fn a_stream_is_dropped_in_the_midst() {
 #[tokio::test]
 async fn what_is_stopped_before_it_begins_sends_nothing() {
     let server = FaultServer::play(|_| Answer::raw());
-    let rig = Rig::new(server, &hermitcrab_kernel::Settings::default());
+    let rig = Rig::new(server, &hermitcrab_kernel::config::Settings::default());
     let cancel = CancellationToken::new();
     cancel.cancel();
     let outcome = rig.brain.complete(request(), EventSink::none(), cancel);

@@ -1,6 +1,6 @@
 //! `hermitcrab.toml`: what is refused, and where.
 
-use hermitcrab_kernel::{Settings, ThinkingMode};
+use hermitcrab_kernel::config::{Settings, ThinkingMode};
 
 #[test]
 fn the_file_of_defaults_says_what_the_defaults_are() {

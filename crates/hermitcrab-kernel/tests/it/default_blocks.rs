@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hermitcrab_kernel::{CoreBlock, FIXED_LINE, tool_groups};
+use hermitcrab_kernel::prompt::{CoreBlock, FIXED_LINE};
+use hermitcrab_kernel::table::tool_groups;
 use pscale_blocks::{Block, BlockError, NodeLine, O200k, Path, TokenCounter as _, render_json};
 use serde_json::Value;
 
@@ -209,7 +210,7 @@ fn names_that_do_not_exist_are_found() {
         .map(|(block, path)| (block.to_owned(), path.to_owned()));
     assert_eq!(texts::paths(&place), paths);
 
-    let tool = hermitcrab_kernel::tool("call_llm").unwrap();
+    let tool = hermitcrab_kernel::table::tool("call_llm").unwrap();
     let right = "call_llm(prompt, system?, model?: \"default\" or \"fast\", max_tokens?: int)";
     assert_eq!(texts::signature_fault(right, tool), None);
     for wrong in [
@@ -231,7 +232,7 @@ fn every_signature_is_that_of_the_tool() {
         let text = capabilities.text(&path(place)).unwrap().unwrap();
         for name in *names {
             assert!(texts::names(text, name), "{place} does not name {name}");
-            if let Some(tool) = hermitcrab_kernel::tool(name) {
+            if let Some(tool) = hermitcrab_kernel::table::tool(name) {
                 let fault = texts::signature_fault(text, tool);
                 assert_eq!(fault, None, "{place}: {name}");
             }
@@ -251,7 +252,7 @@ fn every_signature_is_that_of_the_tool() {
 fn a_tool_is_said_to_be_in_its_own_group() {
     for place in all_texts() {
         for (tool, group) in texts::stated_groups(&place.text) {
-            let known = hermitcrab_kernel::tool_group(&group);
+            let known = hermitcrab_kernel::table::tool_group(&group);
             assert!(
                 known.iter().any(|t| t.name == tool),
                 "{place}: {tool} is not in {group}"

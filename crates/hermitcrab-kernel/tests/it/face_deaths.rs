@@ -1,6 +1,7 @@
 //! Faces that die after they were shown: which one comes next, what is counted, and that it ends.
 
-use hermitcrab_kernel::{FaceRecovery, Mounted, ScriptStep, ShellError, ShellInfo};
+use hermitcrab_kernel::ScriptStep;
+use hermitcrab_kernel::faces::{FaceRecovery, Mounted, ShellError, ShellInfo};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -174,21 +175,21 @@ async fn the_safe_face_is_followed_by_nothing_else() {
 struct Fragile(std::sync::OnceLock<hermitcrab_kernel::Kernel>);
 
 #[async_trait::async_trait]
-impl hermitcrab_kernel::Host for Fragile {
-    fn offers(&self) -> hermitcrab_kernel::HostSkills {
-        hermitcrab_kernel::HostSkills::default()
+impl hermitcrab_kernel::faces::Host for Fragile {
+    fn offers(&self) -> hermitcrab_kernel::faces::HostSkills {
+        hermitcrab_kernel::faces::HostSkills::default()
     }
 
     async fn ask(
         &self,
-        _: hermitcrab_kernel::HostCall,
-    ) -> Result<serde_json::Value, hermitcrab_kernel::HostError> {
-        Err(hermitcrab_kernel::HostError::Denied)
+        _: hermitcrab_kernel::faces::HostCall,
+    ) -> Result<serde_json::Value, hermitcrab_kernel::faces::HostError> {
+        Err(hermitcrab_kernel::faces::HostError::Denied)
     }
 
     async fn show(
         &self,
-        shell: hermitcrab_kernel::Shell,
+        shell: hermitcrab_kernel::faces::Shell,
         _: tokio_util::sync::CancellationToken,
     ) -> Mounted {
         if shell.compiled.source.contains("dies") {

@@ -1,6 +1,7 @@
 //! The values that a face keeps, the folders of its page, and the events about blocks.
 
-use hermitcrab_kernel::{Event, HostSkills};
+use hermitcrab_kernel::Event;
+use hermitcrab_kernel::faces::HostSkills;
 use pscale_blocks::EditAuthor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -54,7 +55,7 @@ async fn folders_of_a_page_are_the_hosts() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.md"), "of the disk").unwrap();
     let mut setting = Setting::page();
-    setting.config.grants = vec![hermitcrab_kernel::Grant {
+    setting.config.grants = vec![hermitcrab_kernel::config::Grant {
         dir: dir.path().to_owned(),
         write: false,
         delete: false,

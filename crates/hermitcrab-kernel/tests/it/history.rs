@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hermitcrab_kernel::{ScriptStep, window};
+use hermitcrab_kernel::ScriptStep;
+use hermitcrab_kernel::conversation::window;
 use llm_client::Role;
 use pscale_blocks::{BlockName, BlockStore, NodeLine, Path};
 use serde_json::json;

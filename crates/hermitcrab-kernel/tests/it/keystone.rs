@@ -1,7 +1,7 @@
 //! Section 4: which keystone is read. Row 20 of the acceptance list.
 
-use hermitcrab_kernel::CoreBlock;
-use hermitcrab_kernel::keystone::{
+use hermitcrab_kernel::prompt::CoreBlock;
+use hermitcrab_kernel::prompt::keystone::{
     Choice, KeystoneSource, Persisted, StoreAction, choose, keystone_version,
 };
 use pscale_blocks::{Block, BlockName, O200k, Summary, SummaryKind};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hermitcrab_kernel::{Kv, KvKey};
+use hermitcrab_kernel::toolbox::{Kv, KvKey};
 use llm_client::Redactor;
 use serde_json::{Value, json};
 

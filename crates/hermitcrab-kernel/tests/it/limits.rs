@@ -159,7 +159,8 @@ async fn stop_while_tools_run_answers_the_rest_with_errors() {
 
 #[tokio::test]
 async fn stop_while_the_page_is_asked_ends_the_tool() {
-    use hermitcrab_kernel::{Host, HostCall, HostError, HostSkills, Kernel, Mounted, Shell};
+    use hermitcrab_kernel::Kernel;
+    use hermitcrab_kernel::faces::{Host, HostCall, HostError, HostSkills, Mounted, Shell};
 
     /// The person is asked, and presses stop instead of answering.
     struct Asks(CancellationToken);

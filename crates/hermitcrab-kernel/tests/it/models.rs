@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use hermitcrab_kernel::{
-    Brain as _, BrainError, BrainRequest, Event, EventSink, LlmBrain, ModelSpec, Settings,
-    ThinkingMode, Tier,
-};
+use hermitcrab_kernel::config::{ModelSpec, Settings, ThinkingMode};
+use hermitcrab_kernel::{Brain as _, BrainError, BrainRequest, Event, EventSink, LlmBrain, Tier};
 use llm_client::{
     Anthropic, AnthropicVersion, Auth, Block, Client, Compat, Dialect, Endpoint, Message,
     RetryPolicy,

@@ -1,7 +1,8 @@
 //! The script that answers where no model does, driven by results of tools made by hand.
 
+use hermitcrab_kernel::faces::ShellCompiler as _;
 use hermitcrab_kernel::{
-    Brain as _, BrainError, BrainRequest, EventSink, Face, OfflineBrain, ShellCompiler as _, Tier,
+    Brain as _, BrainError, BrainRequest, EventSink, Face, OfflineBrain, Tier,
 };
 use llm_client::{
     Block, BlockKind, Message, Reply, ReplySource, Role, StopReason, ToolInput, ToolSpec,

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use hermitcrab_kernel::faces::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
+use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{
-    BootReport, Brain, Event, EventSink, Face, Host, HostCall, HostError, HostSkills, Kernel,
-    KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, ShellError, ToolResult,
-    TurnReport,
+    BootReport, Brain, Event, EventSink, Face, Kernel, KernelConfig, KernelError, ScriptBrain,
+    ScriptStep, TurnReport,
 };
 use llm_client::{BlockKind, Message};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, MemStore, Path as BlockPath};

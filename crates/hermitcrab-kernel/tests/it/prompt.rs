@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use hermitcrab_kernel::{
-    CoreBlock, FIXED_LINE, Face, Phase, PromptBlocks, Running, SystemPrompt, boot_tools,
+use hermitcrab_kernel::Face;
+use hermitcrab_kernel::prompt::{
+    CoreBlock, FIXED_LINE, Phase, PromptBlocks, Running, SystemPrompt,
 };
+use hermitcrab_kernel::table::boot_tools;
 use llm_client::CacheMark;
 use pscale_blocks::{Block, O200k, TokenCounter as _};
 

@@ -109,7 +109,8 @@ async fn a_key_that_a_host_answers_is_hidden() {
     use std::sync::Arc;
 
     use async_trait::async_trait;
-    use hermitcrab_kernel::{Host, HostCall, HostError, HostSkills, Kernel, Mounted, Shell};
+    use hermitcrab_kernel::Kernel;
+    use hermitcrab_kernel::faces::{Host, HostCall, HostError, HostSkills, Mounted, Shell};
     use serde_json::Value;
 
     struct Clipboard;

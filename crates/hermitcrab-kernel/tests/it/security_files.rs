@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use hermitcrab_kernel::{Files, Grant, ToolError};
+use hermitcrab_kernel::ToolError;
+use hermitcrab_kernel::config::Grant;
+use hermitcrab_kernel::toolbox::Files;
 use tempfile::TempDir;
 use test_support::FakeClock;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hermitcrab_kernel::{ScriptStep, tool_groups};
+use hermitcrab_kernel::ScriptStep;
+use hermitcrab_kernel::table::tool_groups;
 use llm_client::ToolSpec;
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use crate::place::{Place, Setting, call, results};
 
 const KEPT: [&str; 3] = ["block_read", "block_list", "set_tools"];
 
-async fn set(place: &Place, names: &[&str]) -> hermitcrab_kernel::ToolResult {
+async fn set(place: &Place, names: &[&str]) -> hermitcrab_kernel::table::ToolResult {
     place.tool("set_tools", json!({ "names": names })).await
 }
 

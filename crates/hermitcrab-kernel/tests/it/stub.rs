@@ -1,4 +1,4 @@
-use hermitcrab_kernel::{CompiledShell, ShellCompiler, ShellError};
+use hermitcrab_kernel::faces::{CompiledShell, ShellCompiler, ShellError};
 
 /// A compiler for tests: it checks brackets and finds the component's name, and compiles nothing.
 #[derive(Debug, Clone, Copy, Default)]

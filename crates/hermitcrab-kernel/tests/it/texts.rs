@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use hermitcrab_kernel::{Tool, tool, tool_group, tool_groups};
+use hermitcrab_kernel::table::{Tool, tool, tool_group, tool_groups};
 use regex::Regex;
 use serde_json::Value;
 

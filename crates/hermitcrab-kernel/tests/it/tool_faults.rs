@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use hermitcrab_kernel::{ScriptStep, window};
+use hermitcrab_kernel::ScriptStep;
+use hermitcrab_kernel::conversation::window;
 use llm_client::{Message, StopReason};
 use pscale_blocks::{
     Block, BlockInfo, BlockName, BlockStore, Edited, LogEntry, MemStore, Op, Stamp, StoreError,
@@ -215,7 +216,8 @@ async fn a_history_that_cannot_be_written_keeps_the_turns_where_they_are() {
 
 #[tokio::test]
 async fn a_compiler_or_a_page_that_panics_is_a_result() {
-    use hermitcrab_kernel::{CompiledShell, Kernel, ScriptBrain, ShellCompiler, ShellError};
+    use hermitcrab_kernel::faces::{CompiledShell, ShellCompiler, ShellError};
+    use hermitcrab_kernel::{Kernel, ScriptBrain};
 
     struct Panics;
 

@@ -78,7 +78,7 @@ async fn a_client_is_told_what_there_is() {
     let client = Client::start(&place, true).await;
     assert_eq!(client.tools().await, [&READING[..], &WRITING].concat());
     for tool in client.peer().list_all_tools().await.unwrap() {
-        let kernel = hermitcrab_kernel::tool(&tool.name).unwrap();
+        let kernel = hermitcrab_kernel::table::tool(&tool.name).unwrap();
         assert_eq!(json!(tool.input_schema), kernel.schema);
         assert_eq!(
             tool.description.as_deref(),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermitcrab_kernel::{Author, OfflineBrain, ScriptBrain};
+use hermitcrab_kernel::conversation::Author;
+use hermitcrab_kernel::{OfflineBrain, ScriptBrain};
 
 use super::home::{FACE, Plan};
 use test_support::browser::{self, Browser};

@@ -7,9 +7,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, WebHost};
-use hermitcrab_kernel::{
-    Brain, EventSink, Kernel, KernelConfig, ScriptBrain, ScriptStep, ToolResult,
-};
+use hermitcrab_kernel::table::ToolResult;
+use hermitcrab_kernel::{Brain, EventSink, Kernel, KernelConfig, ScriptBrain, ScriptStep};
 use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore};
 use serde_json::{Value, json};
 use test_support::FakeClock;

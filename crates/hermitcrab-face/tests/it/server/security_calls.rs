@@ -1,7 +1,8 @@
 //! S3, the server's side: what a shell, or a page that it misuses, may ask for.
 
 use futures_util::SinkExt as _;
-use hermitcrab_kernel::{Host as _, HostCall, HostError, ScriptStep};
+use hermitcrab_kernel::ScriptStep;
+use hermitcrab_kernel::faces::{Host as _, HostCall, HostError};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use llm_client::BlockKind;
 use pscale_blocks::NodeLine;
 
-use crate::{Author, Utterance};
+use crate::conversation::{Author, Utterance};
 
 /// The most characters of what was said that an entry keeps.
 const WORDS: usize = 600;

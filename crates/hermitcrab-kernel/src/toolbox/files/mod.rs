@@ -15,7 +15,8 @@ use serde::Serialize;
 use path::TRASH;
 use root::{Names, Root, fault, open_file, refused};
 
-use crate::{Grant, ToolError};
+use crate::ToolError;
+use crate::config::Grant;
 
 /// Bytes of one call.
 const MAX_READ: usize = 1 << 20;

@@ -12,7 +12,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::path;
-use crate::{Grant, ToolError};
+use crate::ToolError;
+use crate::config::Grant;
 
 pub(super) struct Root {
     pub dir: Dir,

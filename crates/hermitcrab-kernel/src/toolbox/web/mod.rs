@@ -28,7 +28,8 @@ use ask::Ask;
 use policy::{Rules, refused};
 use resolve::Pinned;
 
-use crate::{ToolError, WebPolicy};
+use crate::ToolError;
+use crate::config::WebPolicy;
 pub use page::Page;
 pub use resolve::{Resolve, SystemResolver};
 pub use search::{Found, Hit};

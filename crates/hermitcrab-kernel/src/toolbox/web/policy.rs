@@ -6,7 +6,8 @@ use reqwest::Method;
 use url::{Host, Url};
 
 use super::address::special;
-use crate::{ToolError, WebPolicy};
+use crate::ToolError;
+use crate::config::WebPolicy;
 
 const MAX_URL: usize = 8_000;
 const WEB_PORTS: [u16; 2] = [80, 443];

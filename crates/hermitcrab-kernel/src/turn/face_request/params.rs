@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::message::{messages, system, wrong};
 use crate::conversation::window;
 use crate::dispatch::{MOST_TOOLS, TurnContext, clean};
-use crate::{BrainRequest, FIXED_LINE, Tier, ToolError, near_names, tool, tool_group};
+use crate::prompt::FIXED_LINE;
+use crate::table::{near_names, tool, tool_group};
+use crate::{BrainRequest, Tier, ToolError};
 
 /// The longest parameters, as JSON.
 const MAX_PARAMS: usize = 1 << 20;

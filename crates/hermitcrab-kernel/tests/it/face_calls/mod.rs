@@ -5,8 +5,9 @@ mod tool_loop;
 
 use std::sync::Arc;
 
+use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{
-    BrainRequest, Event, EventSink, OfflineBrain, ScriptBrain, ScriptStep, Tier, ToolResult,
+    BrainRequest, Event, EventSink, OfflineBrain, ScriptBrain, ScriptStep, Tier,
 };
 use llm_client::{Block, BlockKind, Message, Reply, Role, StopReason, ToolSpec, Usage};
 use pscale_blocks::EditAuthor;

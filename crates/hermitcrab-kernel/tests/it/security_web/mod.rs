@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hermitcrab_kernel::{Page, Resolve, Web, WebPolicy};
+use hermitcrab_kernel::config::WebPolicy;
+use hermitcrab_kernel::toolbox::{Page, Resolve, Web};
 use serde_json::json;
 use test_support::{Answer, FakeClock, FaultServer, Signal};
 

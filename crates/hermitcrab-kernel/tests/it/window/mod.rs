@@ -5,11 +5,12 @@ mod any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hermitcrab_kernel::window::{
+use hermitcrab_kernel::ToolError;
+use hermitcrab_kernel::conversation::window::{
     NOTICE, Window, WindowLimits, close_open, distinct_ids, entries, group_summary, sanitise,
     starts_turn, trim,
 };
-use hermitcrab_kernel::{Author, ToolError, Utterance};
+use hermitcrab_kernel::conversation::{Author, Utterance};
 use jiff::Timestamp;
 use llm_client::{
     Anthropic, Auth, Block, BlockKind, Client, Endpoint, Message, Origin, Raw, Request, Role,
