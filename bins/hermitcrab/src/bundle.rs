@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure, OutputTarget, Session, escape, write_file};
 use hermitcrab_kernel::prompt::CoreBlock;
 use hermitcrab_kernel::prompt::keystone::keystone_version;
-use pscale_blocks::{
-    BlockName, BlockStore, BundleError, Export, ImportBatch, ImportOutcome, Imported, MAX_BUNDLE,
+use pscale_blocks::bundle::{
+    BundleError, Export, ImportBatch, ImportOutcome, Imported, MAX_BUNDLE,
 };
+use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
 
 use crate::answer::{Answer, give, printable_json};
@@ -72,7 +73,7 @@ fn bundle(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
         keystone_version: version.as_deref(),
         with_log,
     };
-    let text = pscale_blocks::export(&*store, None, &how)
+    let text = pscale_blocks::bundle::export(&*store, None, &how)
         .map_err(|error| Error::of_bundle(data.path(), error))?;
     Ok(Outgoing { text, blocks })
 }

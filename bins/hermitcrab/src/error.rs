@@ -8,7 +8,8 @@ use hermitcrab_face::{FaceError, RuntimeError};
 use hermitcrab_kernel::config::SettingsError;
 use hermitcrab_kernel::{KernelError, ToolError};
 use hermitcrab_migrate::NotAnExport;
-use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
+use pscale_blocks::bundle::BundleError;
+use pscale_blocks::{BlockError, BlockName, FormatErrors, StoreError};
 
 /// Why a command did not do what was asked. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,8 @@ use hermitcrab_kernel::{begin_conversation, install_default_blocks};
 use hermitcrab_migrate::{Counts, Defaults, Export, MessageRole, Migrated, Plan, apply, check};
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
-use pscale_blocks::{BlockName, BlockStore, EditAuthor, MAX_BUNDLE, Stamp};
+use pscale_blocks::bundle::MAX_BUNDLE;
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, Stamp};
 use serde::Serialize;
 
 use crate::answer::{Answer, give};

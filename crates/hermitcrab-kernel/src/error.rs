@@ -129,7 +129,7 @@ fn of_model(model: &str, error: &Error) -> String {
 
 /// The start of `text`, in one line and without keys: a server may repeat what it was sent.
 fn one_line(text: &str) -> String {
-    let (text, _) = pscale_blocks::remove_keys(text);
+    let (text, _) = pscale_blocks::store::remove_keys(text);
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(WORDS) {
         line.truncate(at);

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
-use pscale_blocks::{Block, BlockName, NodeLine, Path, remove_keys};
+use pscale_blocks::store::remove_keys;
+use pscale_blocks::{Block, BlockName, NodeLine, Path};
 use serde_json::{Map, Value};
 
 use crate::conversation::{PastMessage, messages};

@@ -6,9 +6,10 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use pscale_blocks::layer::aperture;
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore as _, DirStore, EditAuthor, MemStore, O200k,
-    Op, Path, Stamp, Summary, SummaryKind, aperture,
+    Op, Path, Stamp, Summary, SummaryKind,
 };
 
 fn entry(number: usize) -> String {

@@ -5,9 +5,10 @@
 //! level.
 //!
 //! ```
+//! use pscale_blocks::layer::aperture;
 //! use pscale_blocks::{
 //!     Appended, BlockName, BlockStore as _, Applied, Block, Heuristic, MemStore, Op, EditAuthor, Stamp, Summary,
-//!     SummaryKind, aperture,
+//!     SummaryKind,
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,16 +52,16 @@
 //! ([`Block::parse_lenient`]: each dropped part is reported). Limits hold after every edit and are checked without a walk. The
 //! crate reads no environment, clock or terminal: time, names and the counter of tokens are passed in.
 //!
-//! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for stores, [`aperture`] and
-//! [`render_outline`] for the text that a model sees.
+//! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for stores and [`store`] for their logs,
+//! [`layer::aperture`] and [`layer::render_outline`] for the text that a model sees, [`bundle`] for export and import.
 
 mod block;
-mod bundle;
+pub mod bundle;
 mod error;
-mod layer;
+pub mod layer;
 mod name;
 mod path;
-mod store;
+pub mod store;
 mod tokens;
 
 pub use block::{
@@ -68,20 +69,14 @@ pub use block::{
     MAX_DECIMAL, MAX_FILE, MAX_NODES, MAX_TEXT, NodeDiff, NodeLine, NodeView, Op, Summary,
     SummaryKind, render_json,
 };
-pub use bundle::{
-    BundleError, Export, ImportBatch, ImportOutcome, ImportProblem, ImportProblemReason, Imported,
-    MAX_BUNDLE, OnConflict, export,
-};
 pub use error::{BlockError, FormatErrors, Issue};
-pub use layer::{DetailLevel, Layer, aperture, render_outline};
 pub use name::{BlockName, NameError};
 pub use path::{MAX_DEPTH, Path, PathError};
-pub use store::{
-    BlockInfo, BlockStore, DirStore, EditAuthor, Edited, KEY_REMOVED, LogEntry, LoggedOp, MemStore,
-    Stamp, Steps, StoreError, Versioned, remove_keys,
-};
-#[cfg(feature = "testing")]
-pub use store::{Step as DiskStep, Watch as DiskWatch, conformance};
+pub use store::block_store::BlockStore;
+pub use store::dir::DirStore;
+pub use store::error::StoreError;
+pub use store::log::{EditAuthor, Stamp};
+pub use store::mem::MemStore;
 #[cfg(feature = "tiktoken")]
 pub use tokens::O200k;
 pub use tokens::{Heuristic, TokenCounter};

@@ -5,9 +5,8 @@ use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use bin_support::{Exit, shortened};
-use pscale_blocks::{
-    Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff, StoreError, Versioned,
-};
+use pscale_blocks::store::Versioned;
+use pscale_blocks::{Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff, StoreError};
 use serde::Serialize;
 
 use super::outline::shown;

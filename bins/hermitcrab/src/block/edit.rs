@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use pscale_blocks::store::{Edited, KEY_REMOVED, remove_keys};
 use pscale_blocks::{
-    Applied, Block, BlockError, BlockName, BlockStore, Edited, Grown, KEY_REMOVED, Op, Path,
-    StoreError, Summary, remove_keys,
+    Applied, Block, BlockError, BlockName, BlockStore, Grown, Op, Path, StoreError, Summary,
 };
 use serde::Serialize;
 

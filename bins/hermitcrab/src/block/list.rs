@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use bin_support::shortened;
-use pscale_blocks::{BlockInfo, BlockName, BlockStore};
+use pscale_blocks::store::BlockInfo;
+use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
 
 use crate::answer::Answer;

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use bin_support::{escape, shortened};
-use pscale_blocks::{BlockName, BlockStore, EditAuthor, LogEntry, LoggedOp, Op};
+use pscale_blocks::store::{LogEntry, LoggedOp};
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op};
 use serde::Serialize;
 
 use super::edit::still;

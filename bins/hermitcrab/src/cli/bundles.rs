@@ -78,7 +78,7 @@ pub enum OnConflict {
     Rename,
 }
 
-impl From<OnConflict> for pscale_blocks::OnConflict {
+impl From<OnConflict> for pscale_blocks::bundle::OnConflict {
     fn from(how: OnConflict) -> Self {
         match how {
             OnConflict::Skip => Self::Skip,

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use hermitcrab_kernel::{ToolError, keystone_of};
-use pscale_blocks::{BlockStore, DetailLevel, Heuristic, render_json, render_outline};
+use pscale_blocks::layer::{DetailLevel, render_outline};
+use pscale_blocks::{BlockStore, Heuristic, render_json};
 
 pub const DESCRIPTION: &str =
     "How blocks are read and written, by the block that explains them, and what each block is.";

@@ -1,6 +1,6 @@
 //! Texts on their way to the client.
 
-use pscale_blocks::remove_keys;
+use pscale_blocks::store::remove_keys;
 
 /// The most characters of a client's text in a message or a log.
 const QUOTED: usize = 64;

@@ -1,7 +1,8 @@
 //! Blocks and their nodes as resources: `pscale://memory` is a block, `pscale://memory/0.3` a node of it.
 
 use hermitcrab_kernel::ToolError;
-use pscale_blocks::{BlockInfo, BlockName, BlockStore, render_json};
+use pscale_blocks::store::BlockInfo;
+use pscale_blocks::{BlockName, BlockStore, render_json};
 use rmcp::model::{Resource, ResourceTemplate};
 
 use super::reply::{clean, quoted};

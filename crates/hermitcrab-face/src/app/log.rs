@@ -2,7 +2,8 @@
 
 use hermitcrab_kernel::ToolError;
 use jiff::Timestamp;
-use pscale_blocks::{BlockName, BlockStore, EditAuthor, LoggedOp, Op, Path, Steps, StoreError};
+use pscale_blocks::store::{LoggedOp, Steps};
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op, Path, StoreError};
 use serde::Serialize;
 
 /// The most rows.

@@ -9,10 +9,8 @@ use axum::response::{IntoResponse, Response};
 use hermitcrab_kernel::prompt::{CoreBlock, keystone};
 use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{EventSink, ToolError};
-use pscale_blocks::{
-    Block, BlockName, BundleError, EditAuthor, Export, ImportBatch, MAX_BUNDLE, OnConflict, Op,
-    PathError, Stamp, StoreError,
-};
+use pscale_blocks::bundle::{BundleError, Export, ImportBatch, MAX_BUNDLE, OnConflict};
+use pscale_blocks::{Block, BlockName, EditAuthor, Op, PathError, Stamp, StoreError};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -251,7 +249,7 @@ pub(super) async fn export(State(place): State<RouteState>) -> Result<Response, 
         keystone_version: version.as_deref(),
         with_log: false,
     };
-    let text = pscale_blocks::export(&*store, None, &how)?;
+    let text = pscale_blocks::bundle::export(&*store, None, &how)?;
     let headers = [
         (CONTENT_TYPE, "application/json"),
         (

@@ -9,7 +9,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use pscale_blocks::MAX_BUNDLE;
+use pscale_blocks::bundle::MAX_BUNDLE;
 
 use super::{MAX_BODY, Refusal};
 use crate::FaceError;

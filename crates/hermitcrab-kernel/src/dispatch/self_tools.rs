@@ -75,7 +75,7 @@ impl TurnContext<'_> {
             ));
         }
         // Its source is kept.
-        let (jsx, _) = pscale_blocks::remove_keys(jsx);
+        let (jsx, _) = pscale_blocks::store::remove_keys(jsx);
         match self.compile(&jsx)? {
             // It is not kept either.
             Ok(_) if caller.cancel.is_cancelled() => Err(stopped()),

@@ -91,7 +91,7 @@ impl FaceManager {
     /// are kept, equal ones as one with a count.
     pub fn note(&self, line: &str) {
         let line = self.redactor.redact(line);
-        let (line, _) = pscale_blocks::remove_keys(&line);
+        let (line, _) = pscale_blocks::store::remove_keys(&line);
         self.notes().add(&line);
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
-use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, Op, Stamp, StoreError, Versioned};
+use pscale_blocks::store::Versioned;
+use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, Op, Stamp, StoreError};
 
 use crate::KernelError;
 use crate::conversation::{self, ConversationRecord};

@@ -1,4 +1,5 @@
-use pscale_blocks::{DetailLevel, TokenCounter, aperture, render_json, render_outline};
+use pscale_blocks::layer::{DetailLevel, aperture, render_outline};
+use pscale_blocks::{TokenCounter, render_json};
 
 use super::defaults::CoreBlock;
 use super::system::{Part, PromptBlocks, SystemPrompt};

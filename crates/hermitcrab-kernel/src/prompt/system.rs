@@ -1,4 +1,5 @@
-use pscale_blocks::{Block, DetailLevel, TokenCounter};
+use pscale_blocks::layer::DetailLevel;
+use pscale_blocks::{Block, TokenCounter};
 use serde::Serialize;
 
 use super::builder::PromptBuilder;

@@ -2,9 +2,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm_client::Redactor;
-use pscale_blocks::{
-    Block, BlockInfo, BlockName, BlockStore, Edited, LogEntry, Op, Stamp, StoreError, Versioned,
-};
+use pscale_blocks::store::{BlockInfo, Edited, LogEntry, Versioned};
+use pscale_blocks::{Block, BlockName, BlockStore, Op, Stamp, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

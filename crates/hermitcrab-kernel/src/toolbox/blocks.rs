@@ -1,8 +1,9 @@
 //! The tools on blocks.
 
+use pscale_blocks::store::Edited;
 use pscale_blocks::{
-    Appended, Applied, Block, BlockError, BlockName, BlockStore, Edited, Op, Path, Stamp,
-    StoreError, Summary, SummaryKind,
+    Appended, Applied, Block, BlockError, BlockName, BlockStore, Op, Path, Stamp, StoreError,
+    Summary, SummaryKind,
 };
 use serde_json::{Value, json};
 

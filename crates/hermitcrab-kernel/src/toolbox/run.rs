@@ -1,6 +1,6 @@
 //! The tools that reach out of the kernel: the web, granted folders, the key-value store, and the host.
 
-use pscale_blocks::remove_keys;
+use pscale_blocks::store::remove_keys;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -57,7 +57,7 @@ pub(crate) async fn say(
     cancel: &CancellationToken,
 ) -> Result<TurnReport, KernelError> {
     // No key is ever on record, nor sent to a model.
-    let text = by.says(pscale_blocks::remove_keys(&input).0.into_owned());
+    let text = by.says(pscale_blocks::store::remove_keys(&input).0.into_owned());
     let mut turn = Turn::new(context, record, Phase::Call, events, cancel);
     let notes = turn
         .tell()

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use hermitcrab_kernel::{BrainError, ScriptStep};
 use llm_client::Message;
-use pscale_blocks::{DirStore, EditAuthor, KEY_REMOVED};
+use pscale_blocks::store::KEY_REMOVED;
+use pscale_blocks::{DirStore, EditAuthor};
 use serde_json::json;
 use test_support::{Answer, FaultServer};
 

@@ -6,10 +6,8 @@ use std::sync::{Arc, Mutex};
 use hermitcrab_kernel::ScriptStep;
 use hermitcrab_kernel::conversation::window;
 use llm_client::{Message, StopReason};
-use pscale_blocks::{
-    Block, BlockInfo, BlockName, BlockStore, Edited, LogEntry, MemStore, Op, Stamp, StoreError,
-    Versioned,
-};
+use pscale_blocks::store::{BlockInfo, Edited, LogEntry, Versioned};
+use pscale_blocks::{Block, BlockName, BlockStore, MemStore, Op, Stamp, StoreError};
 use serde_json::{Value, json};
 
 use crate::place::{Setting, call, results};

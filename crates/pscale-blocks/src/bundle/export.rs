@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{BundleError, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
-use crate::{Block, BlockName, BlockStore, LogEntry};
+use crate::store::LogEntry;
+use crate::{Block, BlockName, BlockStore};
 
 /// The contents of a bundle in addition to the blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,9 +40,8 @@ struct Bundled {
 /// The bundle of these blocks, or of all. A single block without its name is [`Block::to_file`].
 ///
 /// ```
-/// use pscale_blocks::{
-///     Block, BlockName, BlockStore, Export, MemStore, OnConflict, ImportBatch, EditAuthor, Stamp, export,
-/// };
+/// use pscale_blocks::bundle::{Export, ImportBatch, OnConflict, export};
+/// use pscale_blocks::{Block, BlockName, BlockStore, EditAuthor, MemStore, Stamp};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let at = "2026-01-01T00:00:00Z".parse()?;

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
-use super::{LogEntry, Stamp, StoreError};
-use crate::{Applied, Block, BlockName, Op};
+use super::LogEntry;
+use crate::{Applied, Block, BlockName, Op, Stamp, StoreError};
 
 /// A store of blocks. Every method does all or nothing.
 pub trait BlockStore: Send + Sync {

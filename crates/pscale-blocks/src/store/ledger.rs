@@ -5,11 +5,11 @@ use strsim::levenshtein;
 
 use super::history::{Stepped, done, redo, undo, undone};
 use super::secrets::Clean as _;
-use super::{BlockInfo, BlockStore, Edited, LogEntry, LoggedOp, Stamp, StoreError, Versioned};
-use crate::{Block, BlockName, Inverse, Op, Path};
+use super::{BlockInfo, Edited, LogEntry, LoggedOp, Versioned};
+use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, Stamp, StoreError};
 
 /// A store: the blocks as they are, in memory, and a journal that keeps what becomes of them. Its two kinds are
-/// [`super::MemStore`] and [`super::DirStore`].
+/// [`crate::MemStore`] and [`crate::DirStore`].
 #[derive(Debug)]
 pub struct BlockLedger<J> {
     state: Mutex<LedgerState<J>>,

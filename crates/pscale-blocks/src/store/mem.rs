@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
+use super::LogEntry;
 use super::history::replay;
 use super::ledger::{BlockLedger, BlockSlot, CurrentBlock, Journal};
-use super::{LogEntry, StoreError};
-use crate::{Block, BlockName};
+use crate::{Block, BlockName, StoreError};
 
 /// A store in memory, for tests and for programs that keep nothing.
 pub type MemStore = BlockLedger<MemJournal>;
@@ -70,7 +70,7 @@ impl Journal for MemJournal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::{name, stamp, write};
+    use crate::store::conformance::{name, stamp, write};
     use crate::{BlockStore as _, Op};
 
     #[test]

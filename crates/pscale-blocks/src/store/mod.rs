@@ -1,24 +1,21 @@
 //! Stores of blocks. A store edits one block at a time, in revisions, and can revert every edit.
 
-mod block_store;
+pub(crate) mod block_store;
 #[cfg(feature = "testing")]
 pub mod conformance;
-mod dir;
-mod error;
+pub(crate) mod dir;
+pub(crate) mod error;
 mod history;
 mod ledger;
-mod log;
-mod mem;
+pub(crate) mod log;
+pub(crate) mod mem;
 mod secrets;
 
-pub use block_store::{BlockInfo, BlockStore, Edited, Versioned};
-pub use dir::DirStore;
+pub use block_store::{BlockInfo, Edited, Versioned};
 #[cfg(feature = "testing")]
-pub use dir::{Step, Watch};
-pub use error::StoreError;
+pub use dir::{Step as DiskStep, Watch as DiskWatch};
 pub use history::Steps;
-pub use log::{EditAuthor, LogEntry, LoggedOp, Stamp};
-pub use mem::MemStore;
+pub use log::{LogEntry, LoggedOp};
 pub(crate) use secrets::Clean;
 pub use secrets::{KEY_REMOVED, remove_keys};
 

@@ -13,7 +13,7 @@ pub const KEY_REMOVED: &str = "[key removed]";
 /// do not count inside of a word: `risk-adjusted-returns-of-funds` is not a key.
 ///
 /// ```
-/// let (text, keys) = pscale_blocks::remove_keys("use sk-ant-api03-abcdefgh, please");
+/// let (text, keys) = pscale_blocks::store::remove_keys("use sk-ant-api03-abcdefgh, please");
 /// assert_eq!((&*text, keys), ("use [key removed], please", 1));
 /// ```
 pub fn remove_keys(text: &str) -> (Cow<'_, str>, u32) {

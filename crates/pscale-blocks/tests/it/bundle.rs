@@ -1,10 +1,12 @@
 use std::fs;
 
-use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::bundle::{
+    BundleError, Export, ImportBatch, ImportOutcome, Imported, MAX_BUNDLE, OnConflict, export,
+};
+use pscale_blocks::store::conformance::{name, stamp, write};
+use pscale_blocks::store::{BlockInfo, Edited, KEY_REMOVED, LogEntry, Versioned};
 use pscale_blocks::{
-    Block, BlockInfo, BlockName, BlockStore, BundleError, DirStore, EditAuthor, Edited, Export,
-    ImportBatch, ImportOutcome, Imported, KEY_REMOVED, LogEntry, MAX_BUNDLE, MemStore, OnConflict,
-    Op, Stamp, StoreError, Versioned, export,
+    Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Stamp, StoreError,
 };
 
 fn furnished() -> MemStore {

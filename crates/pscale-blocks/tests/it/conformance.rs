@@ -1,4 +1,5 @@
-use pscale_blocks::{DirStore, MemStore, conformance};
+use pscale_blocks::store::conformance;
+use pscale_blocks::{DirStore, MemStore};
 
 #[test]
 fn a_store_in_memory_keeps_the_promises() {

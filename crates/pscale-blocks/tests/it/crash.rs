@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::store::conformance::{name, stamp, write};
 use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT, Op, StoreError};
 
 use crate::child::{self, Process};

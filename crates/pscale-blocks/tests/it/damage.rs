@@ -1,7 +1,8 @@
 use std::fs;
 
-use pscale_blocks::conformance::{name, stamp, write};
-use pscale_blocks::{Block, BlockStore, DirStore, EditAuthor, KEY_REMOVED, LoggedOp, StoreError};
+use pscale_blocks::store::conformance::{name, stamp, write};
+use pscale_blocks::store::{KEY_REMOVED, LoggedOp};
+use pscale_blocks::{Block, BlockStore, DirStore, EditAuthor, StoreError};
 
 use crate::data_dir::{HOUR, Store, text};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::store::conformance::{name, stamp, write};
 use pscale_blocks::{Block, BlockStore, DirStore};
 use tempfile::TempDir;
 

@@ -1,10 +1,8 @@
 //! A12, and section 7: blocks as text for a model.
 
 use proptest::prelude::*;
-use pscale_blocks::{
-    Block, BlockName, DetailLevel, Heuristic, Layer, O200k, Path, TokenCounter, aperture,
-    render_outline,
-};
+use pscale_blocks::layer::{DetailLevel, Layer, aperture, render_outline};
+use pscale_blocks::{Block, BlockName, Heuristic, O200k, Path, TokenCounter};
 
 use crate::random;
 

@@ -1,6 +1,6 @@
 use std::fs;
 
-use pscale_blocks::conformance::{name, stamp};
+use pscale_blocks::store::conformance::{name, stamp};
 use pscale_blocks::{Block, BlockName, BlockStore, DirStore, StoreError};
 
 #[test]

@@ -1,6 +1,6 @@
 use std::fs;
 
-use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::store::conformance::{name, stamp, write};
 use pscale_blocks::{Block, BlockStore, DirStore, StoreError};
 
 use crate::child::{self, Process};

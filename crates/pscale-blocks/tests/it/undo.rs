@@ -1,9 +1,10 @@
 use std::fs;
 
 use proptest::prelude::*;
-use pscale_blocks::conformance::{name, stamp};
+use pscale_blocks::store::Steps;
+use pscale_blocks::store::conformance::{name, stamp};
 use pscale_blocks::{
-    Block, BlockStore, DirStore, MemStore, Op, Path, Steps, Summary, SummaryKind, render_json,
+    Block, BlockStore, DirStore, MemStore, Op, Path, Summary, SummaryKind, render_json,
 };
 
 fn path() -> impl Strategy<Value = Path> {

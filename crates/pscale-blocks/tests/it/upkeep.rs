@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::store::conformance::{name, stamp, write};
 use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT};
 
 use crate::data_dir::{HOUR, Store, text};

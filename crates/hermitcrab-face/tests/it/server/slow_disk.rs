@@ -3,10 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex};
 
 use hermitcrab_kernel::{ScriptBrain, ScriptStep};
-use pscale_blocks::{
-    Block, BlockInfo, BlockName, BlockStore, Edited, LogEntry, MemStore, Op, Stamp, StoreError,
-    Versioned,
-};
+use pscale_blocks::store::{BlockInfo, Edited, LogEntry, Versioned};
+use pscale_blocks::{Block, BlockName, BlockStore, MemStore, Op, Stamp, StoreError};
 use serde_json::json;
 
 use super::stand::{Setting, Stand, face};

@@ -1,7 +1,7 @@
 //! The parameters of a face's request, checked.
 
 use llm_client::{Block, Message, Role, ToolSpec};
-use pscale_blocks::remove_keys;
+use pscale_blocks::store::remove_keys;
 use serde_json::Value;
 
 use super::message::{messages, system, wrong};

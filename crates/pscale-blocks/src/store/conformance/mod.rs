@@ -1,7 +1,8 @@
 //! The promises of every store, as one suite. A store in another crate runs it in its tests.
 //!
 //! ```
-//! use pscale_blocks::{MemStore, conformance};
+//! use pscale_blocks::MemStore;
+//! use pscale_blocks::store::conformance;
 //!
 //! conformance::check(|| Box::new(MemStore::new()));
 //! ```
@@ -17,8 +18,12 @@ use std::thread;
 
 use jiff::Timestamp;
 
-use super::{BlockStore, EditAuthor, LoggedOp, Stamp, StoreError};
-use crate::{Appended, Applied, Block, BlockName, KEY_REMOVED, Op, Path, Summary, SummaryKind};
+use super::LoggedOp;
+use crate::store::KEY_REMOVED;
+use crate::{
+    Appended, Applied, Block, BlockName, BlockStore, EditAuthor, Op, Path, Stamp, StoreError,
+    Summary, SummaryKind,
+};
 
 /// Runs the suite; `make` answers a new, empty store each time.
 ///

@@ -1,6 +1,6 @@
 use super::{append, name, stamp, write};
-use crate::store::LogEntry;
-use crate::{Block, BlockStore, EditAuthor, LoggedOp, Op, Stamp, Steps};
+use crate::store::{LogEntry, LoggedOp, Steps};
+use crate::{Block, BlockStore, EditAuthor, Op, Stamp};
 
 pub(super) fn logs_what_was_done(store: &dyn BlockStore) {
     let (memory, notes) = (name("memory"), name("notes"));

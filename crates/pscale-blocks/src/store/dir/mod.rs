@@ -13,9 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 #[cfg(feature = "testing")]
 pub use disk::{Step, Watch};
 
+use super::LogEntry;
 use super::ledger::{BlockLedger, BlockSlot, Journal};
-use super::{LogEntry, StoreError};
-use crate::{Block, BlockName};
+use crate::{Block, BlockName, StoreError};
 use disk::Disk;
 use durable::Lock;
 use layout::Layout;
