@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, OutputTarget, Session, escape, write_file};
+use bin_support::output::write_file;
+use bin_support::{Exit, Failure, OutputTarget, Session, escape};
 use hermitcrab_kernel::prompt::CoreBlock;
 use hermitcrab_kernel::prompt::keystone::keystone_version;
 use pscale_blocks::bundle::{

@@ -34,7 +34,8 @@ impl DataDir {
                 source: "--data",
             });
         }
-        let (folder, source) = bin_support::data_folder().ok_or(Error::NoDataFolder)?;
+        let (folder, source) =
+            bin_support::environment::data_folder().ok_or(Error::NoDataFolder)?;
         let path = folder.join(NAME);
         Ok(Self { path, source })
     }

@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, ModelSource, OpenOptions, Session, block_on, escape};
+use bin_support::model::{ModelSource, OpenOptions};
+use bin_support::{Exit, Failure, Session, block_on, escape};
 use serde::Serialize;
 
 use crate::answer::print_json;

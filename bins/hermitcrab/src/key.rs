@@ -5,7 +5,9 @@ use std::fs::{self, DirBuilder};
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use bin_support::{EnvFile, Environment, Exit, Failure, ProviderName, Session};
+use bin_support::environment::{EnvFile, Environment};
+use bin_support::model::ProviderName;
+use bin_support::{Exit, Failure, Session};
 use clap::ValueEnum as _;
 use durable::Disk;
 use secrecy::{ExposeSecret as _, SecretString};

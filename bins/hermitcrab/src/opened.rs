@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bin_support::{
-    Environment, Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName,
-    Session,
-};
+use bin_support::environment::Environment;
+use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::{Failure, Session};
 use hermitcrab_face::{OxcCompiler, WebHost};
 use hermitcrab_kernel::config::{Grant, ModelSpec, Settings, ThinkingMode, WebPolicy};
 use hermitcrab_kernel::faces::{Host, NoHost};

@@ -1,7 +1,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bin_support::{ProviderName, escape};
+use bin_support::escape;
+use bin_support::model::ProviderName;
 use logosphere_core::config::InitError;
 use logosphere_core::export::ExportKind;
 use logosphere_core::journal::ReadError;

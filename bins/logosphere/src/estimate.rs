@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use bin_support::{Exit, Failure, ProviderName, Session, escape};
+use bin_support::model::ProviderName;
+use bin_support::{Exit, Failure, Session, escape};
 use llm_client::ModelTable;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::{

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bin_support::ModelFlags;
+use bin_support::model::ModelFlags;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use logosphere_core::config::{Durability, ForgedSignaturePolicy, Layer, OnError, Scheduling};

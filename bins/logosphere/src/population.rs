@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use bin_support::{
-    Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
-};
+use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::{Failure, Session};
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
 use logosphere_core::config::Layer;

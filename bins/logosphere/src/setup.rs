@@ -20,7 +20,7 @@ pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
 /// Refuses to record calls into one of the experiment's own files, because both a cassette and they only grow.
 pub fn spare(experiment: &Experiment, flags: &SettingFlags) -> Result<(), Failure> {
     match &flags.model.record {
-        Some(record) => bin_support::ensure_not_input(record, experiment.files()),
+        Some(record) => bin_support::output::ensure_not_input(record, experiment.files()),
         None => Ok(()),
     }
 }

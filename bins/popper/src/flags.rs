@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bin_support::ModelFlags;
+use bin_support::model::ModelFlags;
 
 use crate::universe;
 

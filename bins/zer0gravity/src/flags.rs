@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use bin_support::ModelFlags;
+use bin_support::model::ModelFlags;
 use clap::builder::RangedU64ValueParser;
 use zer0gravity_engine::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 

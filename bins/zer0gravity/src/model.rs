@@ -5,9 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use bin_support::{
-    Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
-};
+use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::{Failure, Session};
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::run::RunDirectory;
@@ -65,7 +64,7 @@ pub fn ensure_not_input(
     files: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> Result<(), Failure> {
     flags.record.as_ref().map_or(Ok(()), |record| {
-        bin_support::ensure_not_input(record, files)
+        bin_support::output::ensure_not_input(record, files)
     })
 }
 

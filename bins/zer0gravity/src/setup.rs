@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use bin_support::{Failure, ModelFlags, ProviderName, Session};
+use bin_support::model::{ModelFlags, ProviderName};
+use bin_support::{Failure, Session};
 use clap::ValueEnum as _;
 use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::model::ModelLabel;

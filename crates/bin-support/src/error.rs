@@ -3,7 +3,8 @@ use std::path::PathBuf;
 
 use llm_client::ConfigError;
 
-use crate::{Origin, escape};
+use crate::environment::Origin;
+use crate::escape;
 
 /// An error of the parts that all programs share: flags, files, signals and the choice of a model.
 #[derive(Debug, thiserror::Error)]

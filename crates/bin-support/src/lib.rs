@@ -48,22 +48,19 @@
 //! closes the pipe (`| head`) ends every binary quietly, a full disk under stdout is an error and not a lost line, and
 //! an error is printed once, as `program: message: source: ...`.
 //!
-//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`ModelSource`] for a program that asks a model, [`Interrupt`]
-//! for work that can stop half-way, [`OutputFile`] for files that are written completely or not at all, [`OutputTarget`] for
-//! the flags that name one.
+//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`model::ModelSource`] for a program that asks a model,
+//! [`Interrupt`] for work that can stop half-way, [`output::OutputFile`] for files that are written completely or not at all,
+//! [`OutputTarget`] for the flags that name one, [`environment`] for keys and folders.
 
-mod environment;
+pub mod environment;
 mod error;
 mod exit;
-mod model;
-mod output;
+pub mod model;
+pub mod output;
 mod run;
 
-pub use environment::{EnvFile, Environment, Origin, data_folder};
 pub use error::Error;
 pub use exit::{Exit, Failure, escape, shortened};
-pub use model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
-pub use output::{OutputFile, ensure_not_input, write_file};
 pub use run::{
     CommonFlags, DefaultPath, Interrupt, LogFormat, Output, OutputTarget, Program, Progress,
     Results, SeedFlag, Session, block_on, block_on_threads, command, run,

@@ -11,10 +11,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use bin_support::{
-    Exit, Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, Program, ProviderName,
-    SeedFlag, Session,
-};
+use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::{Exit, Failure, Program, SeedFlag, Session};
 use futures_util::StreamExt as _;
 use llm_client::{Client, Echo, Event, Reply, Request, StopReason, SystemClock};
 

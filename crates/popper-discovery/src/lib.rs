@@ -40,7 +40,7 @@
 //! The crate reads no clock, no file and no environment: [`RunClock`], [`Store`](store::Store) and [`Proposer`] are parameters.
 //!
 //! Next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`](store::Store) for the stored rows, [`Snapshot`] for the knowledge of a
-//! proposer.
+//! proposer, [`rank`] for the order of the tests.
 
 mod discovery;
 mod enumerative;
@@ -48,7 +48,7 @@ mod error;
 #[cfg(feature = "llm")]
 pub mod llm;
 mod memory;
-mod rank;
+pub mod rank;
 pub mod recall;
 #[cfg(feature = "report")]
 pub mod report;
@@ -60,10 +60,7 @@ pub use discovery::{
 };
 pub use enumerative::EnumerativeProposer;
 pub use error::{Error, ProposeError};
-#[cfg(feature = "llm")]
-pub use llm::{LlmOptions, LlmProposer};
 pub use memory::MemoryStore;
-pub use rank::{Candidate, Features, Ranked, Weights};
 pub use snapshot::{
     Accepted, Capabilities, FailureExample, Falsified, LoopConfig, Proposal, Proposer, RunConfig,
     Selected, Snapshot, Step, Summary, Totals, Undecided, UniverseContract, Verdicts,

@@ -14,13 +14,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use popper_discovery::rank::Candidate;
 use popper_discovery::store::{
     CapabilityRow, DecisionRow, Iteration, IterationPlan, IterationStatus, LawRow, LawStatus,
     ModelCallRow, Query, RunRow, Store as _, TestedLaw, VerdictKey,
 };
 use popper_discovery::{
-    Candidate, Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer,
-    RunSelector, Snapshot, Step, Unobserved,
+    Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector,
+    Snapshot, Step, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;

@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use bin_support::{Failure, Session, escape, write_file};
+use bin_support::output::write_file;
+use bin_support::{Failure, Session, escape};
 use hermitcrab_kernel::Kernel;
 use hermitcrab_kernel::conversation::Author;
 use hermitcrab_kernel::prompt::Phase;

@@ -1,6 +1,6 @@
 //! What the commands about keys take.
 
-use bin_support::ProviderName;
+use bin_support::model::ProviderName;
 
 #[derive(Debug, clap::Args)]
 pub struct Key {

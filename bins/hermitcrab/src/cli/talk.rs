@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use bin_support::{ModelFlags, SeedFlag};
+use bin_support::SeedFlag;
+use bin_support::model::ModelFlags;
 use clap::ValueEnum;
 
 /// The model flags before and after every command. The commands that use them declare them again, and their help shows them.

@@ -1,7 +1,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use bin_support::ProviderName;
+use bin_support::model::ProviderName;
 use hermitcrab_kernel::config::Settings;
 use hermitcrab_kernel::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink};
 use llm_client::{Spend, ToolSpec};

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bin_support::ProviderName;
+use bin_support::model::ProviderName;
 use hermitcrab_face::Keys;
 use hermitcrab_kernel::OfflineBrain;
 use llm_client::Redactor;

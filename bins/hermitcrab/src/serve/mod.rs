@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bin_support::{Exit, Failure, Interrupt, ProviderName, Session, block_on_threads, escape};
+use bin_support::model::ProviderName;
+use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
 use clap::ValueEnum as _;
 use hermitcrab_face::{FaceConfig, FaceError, FaceServer, Keys as _, Npm, Runtime, WebHost};
 use tokio_util::sync::CancellationToken;

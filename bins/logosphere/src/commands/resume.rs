@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process;
 
-use bin_support::{Exit, Failure, ProviderName, Session, escape};
+use bin_support::model::ProviderName;
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};

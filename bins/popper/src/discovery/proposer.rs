@@ -1,10 +1,10 @@
 //! The choice of the proposer, from flags, the run's row, and the keys for a model.
 
-use bin_support::{
-    Failure, ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, Session,
-};
+use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::{Failure, Session};
 use llm_client::Client;
-use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
+use popper_discovery::llm::{LlmOptions, LlmProposer};
+use popper_discovery::{EnumerativeProposer, Proposer};
 
 use super::settings::Settings;
 use crate::error::Error;

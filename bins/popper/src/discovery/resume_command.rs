@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bin_support::ProviderName;
+use bin_support::model::ProviderName;
 
 use crate::flags::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, RunOptions};
 use bin_support::escape;

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Output, ProviderName, Session, escape};
+use bin_support::model::ProviderName;
+use bin_support::{Exit, Failure, Output, Session, escape};
 use llm_client::Usd;
 use serde::Serialize;
 use zer0gravity_engine::Tokenizers;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, ModelFlags, Session};
+use bin_support::model::ModelFlags;
+use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
 use crate::flags::Checks;

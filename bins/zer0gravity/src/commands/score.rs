@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
+use bin_support::model::ProviderName;
+use bin_support::{Exit, Failure, OutputTarget, Session};
 use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
 use zer0gravity_engine::report::RunReport;
 

@@ -5,8 +5,8 @@ use secrecy::ExposeSecret as _;
 
 use super::flags::Protocol;
 use super::{ModelFlags, ProviderName};
-use crate::environment::{BASE_URL, Variable};
-use crate::{Error, Origin};
+use crate::Error;
+use crate::environment::{BASE_URL, Origin, Variable};
 
 /// The provider and model that a program asks by default.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub(crate) struct Target {
     pub notice: Option<String>,
 }
 
-/// Chooses by the rules in the documentation of [`crate::ModelSource`]. `variable` looks up the environment.
+/// Chooses by the rules in the documentation of [`crate::model::ModelSource`]. `variable` looks up the environment.
 pub(crate) fn choose(
     flags: &ModelFlags,
     defaults: &ModelDefaults,

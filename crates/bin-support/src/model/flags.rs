@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use llm_client::{Anthropic, Dialect, Usd};
 
 use super::choice::{Choice, ModelDefaults, choose};
-use crate::Environment;
+use crate::environment::Environment;
 
 /// The flags of every command that asks a model; add them with `#[command(flatten)]`.
 #[derive(Debug, Clone, Default, clap::Args)]

@@ -1,3 +1,5 @@
+//! The model that a program asks: its flags, its key, and the client that they lead to.
+
 mod choice;
 mod flags;
 
@@ -12,8 +14,8 @@ use llm_client::{
 
 use secrecy::SecretString;
 
-use crate::environment::Variable;
-use crate::{Environment, Error, Failure, Origin};
+use crate::environment::{Environment, Origin, Variable};
+use crate::{Error, Failure};
 use choice::{Choice, Target, choose};
 use flags::Protocol;
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use clap::Command;
 use clap_mangen::Man;
 
-use crate::{Failure, OutputFile};
+use crate::Failure;
+use crate::output::OutputFile;
 
 /// Returns the page of a command.
 pub(crate) fn page(command: &Command) -> io::Result<Vec<u8>> {

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::session::Session;
-use crate::{Failure, OutputFile, escape};
+use crate::output::OutputFile;
+use crate::{Failure, escape};
 
 /// The value of a flag that names an output: a file, or stdout for `-`. A file called `-` is `./-`.
 #[derive(Debug, Clone, PartialEq, Eq)]

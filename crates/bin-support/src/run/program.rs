@@ -14,7 +14,8 @@ use super::results::Results;
 use super::session::Session;
 use super::shared_command::SharedCommand;
 use super::{interrupt, logging};
-use crate::{Environment, Exit, Failure};
+use crate::environment::Environment;
+use crate::{Exit, Failure};
 
 /// The maximum length of a line of help, in characters.
 const WIDEST_HELP: usize = 100;

@@ -7,8 +7,9 @@ use std::path::Path;
 use super::flags::CommonFlags;
 use super::progress::Progress;
 use super::results::Results;
+use crate::environment::Environment;
 use crate::exit::error_line;
-use crate::{Environment, Error, Exit, Failure};
+use crate::{Error, Exit, Failure};
 
 /// Everything that a program's function receives in addition to its flags.
 #[derive(Debug)]

@@ -13,6 +13,5 @@ mod schema;
 mod sentence;
 mod symbol_mask;
 
-pub use prompts::PromptText;
 pub use proposer::{LlmOptions, LlmProposer};
 pub use symbol_mask::SymbolMask;

@@ -1,8 +1,9 @@
 //! A run as a page.
 
+use popper_discovery::rank::Candidate;
 use popper_discovery::report::{DiscoveryReport, page};
 use popper_discovery::store::{IterationStatus, RunRow};
-use popper_discovery::{Candidate, MemoryStore, RunSelector};
+use popper_discovery::{MemoryStore, RunSelector};
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
 use scraper::{ElementRef, Html, Selector};

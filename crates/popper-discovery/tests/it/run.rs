@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
+use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, RunRow};
 use popper_discovery::{
-    Candidate, Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer,
-    RunSelector, Snapshot, Step, Unobserved,
+    Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector,
+    Snapshot, Step, Unobserved,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::Universe;

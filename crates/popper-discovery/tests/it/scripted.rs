@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, Store};
 use popper_discovery::{
-    Candidate, Discovery, Error, FixedClock, LoopConfig, Proposal, ProposeError, Proposer,
-    RunSelector, Snapshot, Step,
+    Discovery, Error, FixedClock, LoopConfig, Proposal, ProposeError, Proposer, RunSelector,
+    Snapshot, Step,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;

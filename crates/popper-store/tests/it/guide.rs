@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use popper_discovery::{Candidate, LoopConfig, RunSelector, Unobserved};
+use popper_discovery::rank::Candidate;
+use popper_discovery::{LoopConfig, RunSelector, Unobserved};
 use popper_harness::counterexample::{Counterexample, rederive};
 use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, Store};
 use popper_discovery::{
-    Candidate, Discovery, LoopConfig, Proposal, ProposeError, Proposer, RunClock, RunSelector,
-    Snapshot, Step,
+    Discovery, LoopConfig, Proposal, ProposeError, Proposer, RunClock, RunSelector, Snapshot, Step,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;

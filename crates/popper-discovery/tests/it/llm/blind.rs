@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use popper_discovery::llm::{SymbolMask, prompts};
+use popper_discovery::llm::{LlmOptions, SymbolMask, prompts};
 use popper_discovery::store::{Query, Store as _};
-use popper_discovery::{LlmOptions, LoopConfig, MemoryStore, Undecided, Unobserved};
+use popper_discovery::{LoopConfig, MemoryStore, Undecided, Unobserved};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::{KineticGrid, random_universe};
 use proptest::prelude::*;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use llm_client::{Auth, Client, Compat, Dialect, Endpoint};
+use popper_discovery::llm::{LlmOptions, LlmProposer};
 use popper_discovery::store::{IterationStatus, LawRow, LawStatus};
-use popper_discovery::{LlmOptions, LlmProposer, LoopConfig, MemoryStore, Summary, Unobserved};
+use popper_discovery::{LoopConfig, MemoryStore, Summary, Unobserved};
 use serde_json::{Value, json};
 use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 

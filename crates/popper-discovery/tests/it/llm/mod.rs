@@ -11,10 +11,10 @@ use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt as _, pending};
 use llm_client::provider::{HttpRequest, HttpResponse};
 use llm_client::{Anthropic, Auth, Client, ClientBuilder, Endpoint, Error, RetryPolicy};
-use popper_discovery::llm::SymbolMask;
+use popper_discovery::llm::{LlmOptions, LlmProposer, SymbolMask};
 use popper_discovery::{
-    Capabilities, Discovery, FixedClock, LlmOptions, LlmProposer, LoopConfig, MemoryStore,
-    RunSelector, Snapshot, Totals, UniverseContract,
+    Capabilities, Discovery, FixedClock, LoopConfig, MemoryStore, RunSelector, Snapshot, Totals,
+    UniverseContract,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::{KineticGrid, Tabulated, Universe};

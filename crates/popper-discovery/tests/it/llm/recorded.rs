@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm_client::{Anthropic, Auth, Cassette, Client, ClientBuilder, Endpoint};
+use popper_discovery::llm::{LlmOptions, LlmProposer};
 use popper_discovery::store::{LawStatus, Query, Store as _};
-use popper_discovery::{
-    LlmOptions, LlmProposer, LoopConfig, MemoryStore, Proposer, Summary, Unobserved,
-};
+use popper_discovery::{LoopConfig, MemoryStore, Proposer, Summary, Unobserved};
 use serde_json::Value;
 use test_support::{FakeClock, Rule, ScriptedModel, fixture};
 

@@ -2,10 +2,10 @@
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use llm_client::{Budget, Client, Error as ClientError, ErrorKind};
+use popper_discovery::llm::{LlmOptions, LlmProposer};
 use popper_discovery::store::IterationStatus;
 use popper_discovery::{
-    Error, Event, LlmOptions, LlmProposer, LoopConfig, MemoryStore, Observer, ProposeError, RunEnd,
-    Unobserved,
+    Error, Event, LoopConfig, MemoryStore, Observer, ProposeError, RunEnd, Unobserved,
 };
 use serde_json::{Value, json};
 

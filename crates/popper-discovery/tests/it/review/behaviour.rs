@@ -58,8 +58,9 @@ async fn the_hash_of_a_stored_ranking_is_not_computed_again() {
         let later = summary(discovery.store(), iteration);
         assert_eq!(later.ranking.len(), 3 - iteration);
         for ranked in &later.ranking {
-            let same =
-                |other: &&popper_discovery::Ranked| other.law_fingerprint == ranked.law_fingerprint;
+            let same = |other: &&popper_discovery::rank::Ranked| {
+                other.law_fingerprint == ranked.law_fingerprint
+            };
             let before = first.ranking.iter().find(same).unwrap();
             assert_eq!(ranked.behaviour_hash, before.behaviour_hash);
         }
