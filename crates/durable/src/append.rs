@@ -28,6 +28,7 @@ pub struct Tail {
 
 /// The error of a file that is no longer the one that was opened: another has its name, or another process wrote to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a marker without fields")]
 pub struct Replaced;
 
 impl fmt::Display for Replaced {

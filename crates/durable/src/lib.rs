@@ -30,6 +30,8 @@
 //!
 //! Next: [`Disk`], [`StagedFile`], [`AppendFile`], [`Lock`].
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 mod append;
 mod disk;
 mod lines;

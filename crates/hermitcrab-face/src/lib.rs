@@ -23,10 +23,8 @@
 //!     .compiler(Arc::new(OxcCompiler))
 //!     .host(Arc::new(host.clone()))
 //!     .open()?;
-//! let config = FaceConfig {
-//!     version: "1".to_owned(),
-//!     ..FaceConfig::default()
-//! };
+//! let mut config = FaceConfig::default();
+//! config.version = "1".to_owned();
 //! let server = FaceServer::bind(kernel, host, Arc::new(NoKeys), config).await?;
 //! println!("open {}", server.url());
 //! // It runs until this fires; the model wakes when the first page is there.
@@ -47,6 +45,8 @@
 //!
 //! Next: [`compile_shell`] for the JSX that a model may write, [`WebHost`] and [`FaceServer`] for showing it, [`Keys`] for the
 //! keys that a page may give, [`Runtime`] for the runtime of a shell.
+
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod app;
 mod error;

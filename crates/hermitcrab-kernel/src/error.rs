@@ -140,6 +140,7 @@ fn one_line(text: &str) -> String {
 
 /// The error of a tool as the model reads it. A tool never fails in another way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ToolError {
     /// The kind, one word for programs: `not_found`, `bad_path`. The key `error` in JSON.
     #[serde(rename = "error")]

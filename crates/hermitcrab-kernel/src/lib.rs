@@ -19,7 +19,8 @@
 //!     ScriptStep::tools(&[("1", "block_append", json!({"name": "memory", "content": "A first word."}))]),
 //!     ScriptStep::text("I will remember it."),
 //! ]);
-//! let terminal = KernelConfig { face: Face::Terminal, ..KernelConfig::default() };
+//! let mut terminal = KernelConfig::default();
+//! terminal.face = Face::Terminal;
 //! let kernel = Kernel::builder(Arc::new(MemStore::new()), Arc::new(brain)).config(terminal).open()?;
 //! let boot = kernel.boot(EventSink::none(), CancellationToken::new()).await?;
 //! assert_eq!(boot.greeting, "Hello. I have no memories yet.");
@@ -45,6 +46,8 @@
 //! Next: [`Kernel`] for its requests, [`Brain`] and [`faces::Host`] for its surroundings, [`KernelConfig`] and
 //! [`config::Settings`] for the settings of a person, [`prompt::CoreBlock`] for the default blocks, [`table`] and [`toolbox`] for the
 //! tools, [`conversation::window`] for the part of a conversation that a model sees.
+
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod brain;
 pub mod config;

@@ -4,6 +4,10 @@ use crate::plan::Plan;
 
 /// The result of applying a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a migration is done, was done, or is refused"
+)]
 pub enum Migrated {
     /// The blocks of the plan are in the store.
     Done {

@@ -7,6 +7,7 @@ const KEPT: usize = 20;
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "a past conversation has two sides")]
 pub enum MessageRole {
     /// The person.
     User,
@@ -16,6 +17,7 @@ pub enum MessageRole {
 
 /// A message of the conversation before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PastMessage {
     /// The author.
     pub role: MessageRole,

@@ -28,6 +28,7 @@ pub struct Export {
 /// The input is none of the forms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an export of an earlier Hermitcrab: {reason}")]
+#[non_exhaustive]
 pub struct NotAnExport {
     /// The content that was found in its place.
     pub reason: String,

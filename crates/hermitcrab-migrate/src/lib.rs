@@ -18,7 +18,7 @@
 //! let store = MemStore::new();
 //! let source = "old.json".to_owned();
 //! let by = EditAuthor::Import { source };
-//! let stamp = Stamp { at: "2026-11-22T12:00:00Z".parse()?, by, note: None };
+//! let stamp = Stamp::new("2026-11-22T12:00:00Z".parse()?, by);
 //! assert!(matches!(apply(&plan, &store, &stamp)?, Migrated::Done { .. }));
 //! let memory = store.load(&"memory".parse()?)?.block;
 //! assert!(memory.to_file().contains("The first evening."));
@@ -31,6 +31,8 @@
 //! gets into a block or a message.
 //!
 //! Next: [`Export`], [`Export::plan`], [`check`], [`apply`].
+
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod apply;
 mod conversation;

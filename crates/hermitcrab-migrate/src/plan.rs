@@ -9,6 +9,7 @@ use crate::pack::{self, Item};
 use crate::{identity, memory};
 
 /// The blocks and texts that every new instance has.
+#[expect(clippy::exhaustive_structs, reason = "the caller gives every default")]
 pub struct Defaults<'a> {
     /// The blocks by name, as they are seeded.
     pub blocks: &'a BTreeMap<BlockName, Block>,
@@ -20,6 +21,7 @@ pub struct Defaults<'a> {
 
 /// The blocks and messages that an export leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Plan {
     /// The blocks to write: `memory`, `stash`, `constitution`, and those that the export had. Other defaults are seeded as
     /// ever.
@@ -36,6 +38,7 @@ pub struct Plan {
 
 /// Numbers of what was found in an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Counts {
     /// Numbered memories that are entries.
     pub memory_entries: usize,

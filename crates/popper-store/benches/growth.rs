@@ -33,10 +33,7 @@ use serde_json::{Value, json};
 /// Decisions in a commit.
 const GROUP: usize = 1000;
 /// For a file of millions of rows.
-const BULK: Tuning = Tuning {
-    cache_mib: 512,
-    log_mib: 128,
-};
+const BULK: Tuning = Tuning::new(512, 128);
 /// Fingerprints in one query.
 const ASKED: usize = 1000;
 

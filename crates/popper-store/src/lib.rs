@@ -42,6 +42,8 @@
 //!
 //! Next: [`Database::open`] for the errors, [`popper_discovery::store::Store`] for the methods, `migrations/sqlite` for the tables.
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 mod database;
 mod group;
 mod location;

@@ -89,11 +89,7 @@ fn writing(criterion: &mut Criterion) {
 }
 
 fn appending(criterion: &mut Criterion) {
-    let stamp = Stamp {
-        at: jiff::Timestamp::UNIX_EPOCH,
-        by: EditAuthor::Kernel,
-        note: None,
-    };
+    let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, EditAuthor::Kernel);
     let name: BlockName = "memory".parse().unwrap();
     let append_all = |store: MemStore| {
         for number in 1..=10_000 {
@@ -134,11 +130,7 @@ fn appending(criterion: &mut Criterion) {
 fn dir_edit(criterion: &mut Criterion) {
     let block = memory(8888);
     let name = BlockName::new("memory").unwrap();
-    let stamp = Stamp {
-        at: "2026-11-22T00:00:00Z".parse().unwrap(),
-        by: EditAuthor::Kernel,
-        note: None,
-    };
+    let stamp = Stamp::new("2026-11-22T00:00:00Z".parse().unwrap(), EditAuthor::Kernel);
     for (row, fsync) in [("dir_edit/without_fsync", false), ("dir_edit/fsync", true)] {
         let folder = tempfile::tempdir().unwrap();
         let store = DirStore::open(folder.path()).unwrap();

@@ -144,6 +144,7 @@ impl BlockError {
 /// Everything that is wrong with a text that should be a block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no block: {}", listed(issues))]
+#[non_exhaustive]
 pub struct FormatErrors {
     /// At least one.
     pub issues: Vec<Issue>,
@@ -151,6 +152,7 @@ pub struct FormatErrors {
 
 /// One fault of a block's text.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Issue {
     /// The node, as far as it has a path; the empty path for the block itself.
     pub path: Path,

@@ -12,7 +12,7 @@
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stamp = Stamp { at: "2026-11-22T12:00:00Z".parse()?, by: EditAuthor::Person, note: None };
+//! let stamp = Stamp::new("2026-11-22T12:00:00Z".parse()?, EditAuthor::Person);
 //! let store = MemStore::new(); // or one in a directory, which survives kill -9
 //! let memory: BlockName = "memory".parse()?;
 //! store.create(&memory, &Block::new("Log of a ferry."), &stamp)?;
@@ -54,6 +54,8 @@
 //!
 //! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for stores and [`store`] for their logs,
 //! [`layer::aperture`] and [`layer::render_outline`] for the text that a model sees, [`bundle`] for export and import.
+
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod block;
 pub mod bundle;

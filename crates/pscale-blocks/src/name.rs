@@ -15,6 +15,7 @@ pub struct BlockName(String);
 /// The reason why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not a block name: {why}")]
+#[non_exhaustive]
 pub struct NameError {
     /// The text, at most its first 80 characters.
     pub name: String,

@@ -39,6 +39,10 @@ pub struct Browser {
 
 /// An item of a [`Browser`].
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "an item is its columns, its kinds and its text"
+)]
 pub struct Item {
     /// The name, cut after 300 characters.
     pub name: String,
@@ -53,6 +57,7 @@ pub struct Item {
 /// A value of an [`Item`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Value {
     /// A whole number.
     Number(i64),

@@ -53,6 +53,8 @@
 //! Next: [`Page`] and [`Section`] for the structure, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`],
 //! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for the mistakes that [`Page::render`] refuses.
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 mod browser;
 mod diff;
 mod document;

@@ -19,6 +19,7 @@ pub trait Keys: Send + Sync {
 
 /// A program that needs no key.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a source without keys")]
 pub struct NoKeys;
 
 #[async_trait]

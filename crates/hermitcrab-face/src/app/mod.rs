@@ -314,7 +314,7 @@ impl App {
         for notice in report.notices {
             self.note(&notice);
         }
-        if let Some(SafeFace { reason, errors }) = report.safe_face {
+        if let Some(SafeFace { reason, errors, .. }) = report.safe_face {
             self.show_safe(&reason, errors).await;
             return;
         }

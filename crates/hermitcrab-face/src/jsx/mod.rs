@@ -24,6 +24,7 @@ const MAX_BYTES: usize = 256 * 1024;
 
 /// The kernel's compiler, with `oxc`.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a compiler without settings")]
 pub struct OxcCompiler;
 
 impl ShellCompiler for OxcCompiler {

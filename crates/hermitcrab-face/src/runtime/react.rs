@@ -48,6 +48,10 @@ const SAID: u64 = 1000;
 
 /// The person's npm.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct Npm {
     /// The program, by path or by its name on the search path.
     pub program: PathBuf,
@@ -55,6 +59,17 @@ pub struct Npm {
     pub limit: Duration,
     /// Variables of the environment that it does not get, such as keys.
     pub hidden: Vec<String>,
+}
+
+impl Npm {
+    /// The program `npm` of the search path, with this time limit and all variables of the environment.
+    pub fn new(limit: Duration) -> Self {
+        Self {
+            program: PathBuf::from("npm"),
+            limit,
+            hidden: Vec::new(),
+        }
+    }
 }
 
 /// The reason why React is not available.

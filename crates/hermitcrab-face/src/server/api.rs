@@ -84,11 +84,7 @@ impl RouteState {
     }
 
     fn stamp(&self) -> Stamp {
-        Stamp {
-            at: self.app.kernel.now(),
-            by: EditAuthor::Person,
-            note: None,
-        }
+        Stamp::new(self.app.kernel.now(), EditAuthor::Person)
     }
 }
 
@@ -244,11 +240,7 @@ pub(super) async fn export(State(place): State<RouteState>) -> Result<Response, 
     let stored = store.load(CoreBlock::Keystone.name()).ok();
     let version = stored.and_then(|found| keystone::keystone_version(&found.block));
     let version = version.map(|number| number.to_string());
-    let how = Export {
-        at: place.app.kernel.now(),
-        keystone_version: version.as_deref(),
-        with_log: false,
-    };
+    let how = Export::new(place.app.kernel.now()).keystone_version(version.as_deref());
     let text = pscale_blocks::bundle::export(&*store, None, &how)?;
     let headers = [
         (CONTENT_TYPE, "application/json"),

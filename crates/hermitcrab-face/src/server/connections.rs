@@ -30,6 +30,7 @@ const NO_ROOM: Duration = Duration::from_millis(100);
 
 /// The time limits for a client.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Patience {
     /// For the head of a request, also of the next one on an open connection: 5 s.
     pub head: Duration,

@@ -20,6 +20,7 @@ use crate::message::{FromPage, ToPage};
 
 /// The time limits of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HostLimits {
     /// For a frame to run, which a slow server or another shell can hold up.
     pub load: Duration,

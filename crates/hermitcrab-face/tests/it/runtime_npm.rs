@@ -24,11 +24,9 @@ impl Place {
         let program = root.path().join("npm");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let npm = Npm {
-            program,
-            limit: Duration::from_mins(5),
-            hidden: vec!["CARGO_MANIFEST_DIR".into()],
-        };
+        let mut npm = Npm::new(Duration::from_mins(5));
+        npm.program = program;
+        npm.hidden = vec!["CARGO_MANIFEST_DIR".into()];
         Self {
             root,
             npm,

@@ -41,6 +41,10 @@ pub trait Brain: Send + Sync {
 
 /// The identity of a brain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct BrainInfo {
     /// The provider's name.
     pub provider: String,
@@ -53,6 +57,20 @@ pub struct BrainInfo {
 }
 
 impl BrainInfo {
+    /// A brain that asks models, the first of the chain and the one for small work.
+    pub fn new(
+        provider: impl Into<String>,
+        model: impl Into<String>,
+        fast: impl Into<String>,
+    ) -> Self {
+        Self {
+            provider: provider.into(),
+            model: model.into(),
+            fast: fast.into(),
+            offline: None,
+        }
+    }
+
     /// The model that a request asks first.
     pub(crate) fn asked<'a>(&'a self, request: &'a BrainRequest) -> &'a str {
         match (&request.model, request.tier) {
@@ -66,6 +84,7 @@ impl BrainInfo {
 /// The size of the model that is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Tier {
     /// The first of the chain that answers.
     #[default]
@@ -76,6 +95,10 @@ pub enum Tier {
 
 /// A request to a brain.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct BrainRequest {
     /// The instructions, with cache marks.
     pub system: Vec<llm_client::Block>,
@@ -103,9 +126,20 @@ pub struct BrainRequest {
 
 /// The reply of a brain.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct BrainReply {
     /// The reply.
     pub reply: Reply,
     /// The id of the model that was asked for it.
     pub model: String,
+}
+
+impl BrainReply {
+    /// The reply of the model with this id.
+    pub fn new(reply: Reply, model: impl Into<String>) -> Self {
+        Self {
+            reply,
+            model: model.into(),
+        }
+    }
 }

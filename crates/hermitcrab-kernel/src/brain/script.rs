@@ -16,6 +16,7 @@ pub struct ScriptBrain {
 }
 
 /// One answer of a [`ScriptBrain`].
+#[non_exhaustive]
 pub enum ScriptStep {
     /// A fixed reply.
     Reply(Box<Reply>),

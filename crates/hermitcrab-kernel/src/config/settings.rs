@@ -16,6 +16,10 @@ const LEAST_THOUGHT: u32 = 1_024;
 
 /// The configuration with which a kernel is opened.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct KernelConfig {
     /// The folder of conversation, shells, state and usage; `None`: in memory.
     pub data: Option<PathBuf>,
@@ -61,6 +65,10 @@ impl Default for KernelConfig {
 
 /// The permissions on the web beyond public pages. The default grants nothing.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct WebPolicy {
     /// Hosts to which more than GET may be sent: `host`, or `host:port`, which opens that port of the host as well.
     pub allow_hosts: Vec<String>,
@@ -75,6 +83,7 @@ pub struct WebPolicy {
 /// The kind of face that the person sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Face {
     /// A page in a browser: the model is asked for a shell.
     #[default]
@@ -85,6 +94,10 @@ pub enum Face {
 
 /// A folder that the model may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the caller decides each permission"
+)]
 pub struct Grant {
     /// The folder.
     pub dir: PathBuf,
@@ -97,6 +110,10 @@ pub struct Grant {
 /// The content of `hermitcrab.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct Settings {
     /// The models, in the order in which they are asked.
     #[serde(rename = "model", deserialize_with = "chain")]
@@ -141,6 +158,10 @@ impl Settings {
 /// A model and how it is asked.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct ModelSpec {
     /// The id of the model at the provider.
     #[serde(deserialize_with = "model_id")]
@@ -162,8 +183,23 @@ pub struct ModelSpec {
     pub price: Option<DatedPrice>,
 }
 
+impl ModelSpec {
+    /// The model with this id, asked without thinking and with the server's own limits.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            thinking: ThinkingMode::default(),
+            effort: None,
+            max_tokens: None,
+            api_version: None,
+            price: None,
+        }
+    }
+}
+
 /// Whether a model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ThinkingMode {
     /// The model always thinks; only the effort is sent.
     Always,
@@ -179,6 +215,7 @@ pub enum ThinkingMode {
 /// A price in US dollars per million tokens, with its date.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DatedPrice {
     /// US dollars per million prompt tokens.
     #[serde(deserialize_with = "dollars")]
@@ -193,6 +230,7 @@ pub struct DatedPrice {
 /// The limits of spending.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Budgets {
     /// Requests of a turn.
     #[serde(deserialize_with = "above_zero")]
@@ -233,6 +271,7 @@ impl Default for Budgets {
 /// The web.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct WebSettings {
     /// The provider's own search tool, as its type, such as `web_search_20250305`.
     pub search_tool: Option<String>,
@@ -268,6 +307,7 @@ impl Default for Settings {
 /// An error in a settings file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
+#[non_exhaustive]
 pub struct SettingsError {
     /// The line, from 1.
     pub line: usize,

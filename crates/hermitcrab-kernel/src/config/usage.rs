@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The sums of tokens and cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Usage {
     /// The turn under way, or the last one.
     pub turn: UsageTotals,
@@ -18,6 +19,7 @@ pub struct Usage {
 
 /// Tokens and money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UsageTotals {
     /// The number of calls.
     pub calls: u64,

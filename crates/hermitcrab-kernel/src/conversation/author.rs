@@ -10,6 +10,7 @@ use crate::prompt::kernel_words::is_kernel_request;
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum Author {
     /// The person.
     Person,

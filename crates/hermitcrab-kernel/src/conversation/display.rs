@@ -7,6 +7,7 @@ use super::author::{Author, Utterance};
 
 /// A message as a face displays it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DisplayedMessage {
     /// The person is the user.
     pub role: Role,

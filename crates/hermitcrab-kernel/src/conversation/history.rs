@@ -42,11 +42,8 @@ impl ConversationRecord {
             let said = &self.said()[..left];
             let next = (said[1..].iter()).position(|said| window::starts_turn(&said.message));
             let turn = next.map_or(left, |at| at + 1);
-            let stamp = Stamp {
-                at: now,
-                by: EditAuthor::Kernel,
-                note: Some(format!("from message {}", self.moved())),
-            };
+            let stamp = Stamp::new(now, EditAuthor::Kernel)
+                .with_note(format!("from message {}", self.moved()));
             let day = self.said_at(0).unwrap_or(now);
             for text in window::entries(&said[..turn], day) {
                 // No tool has called this, so nobody else catches a fault of the store.

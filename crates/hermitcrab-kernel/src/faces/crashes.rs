@@ -4,6 +4,10 @@ use super::shell::ShellError;
 
 /// The face that is to be shown after a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a crash ends in a kept shell or in the safe face"
+)]
 pub enum FaceRecovery {
     /// The kept shell with this revision.
     Shell(u64),

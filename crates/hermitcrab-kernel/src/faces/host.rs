@@ -25,10 +25,12 @@ pub trait Host: Send + Sync {
 
 /// The tools that a host can run, by name, such as `notify`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "a set of names")]
 pub struct HostSkills(pub BTreeSet<String>);
 
 /// A tool call for the host.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "a name and its arguments")]
 pub struct HostCall {
     /// The tool, such as `notify`.
     pub name: String,
@@ -67,6 +69,7 @@ pub enum Mounted {
 
 /// No host: nothing is shown and nothing can be asked.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a host without a screen")]
 pub struct NoHost;
 
 #[async_trait]

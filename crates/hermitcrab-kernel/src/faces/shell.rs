@@ -12,6 +12,7 @@ pub trait ShellCompiler: Send + Sync {
 
 /// A compiled shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a compiler gives every field")]
 pub struct CompiledShell {
     /// The name of its component.
     pub component: String,
@@ -29,6 +30,7 @@ pub struct CompiledShell {
 
 /// An error of a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "a compiler gives every field")]
 pub struct ShellError {
     /// `syntax`, `import`, `undefined_name`, `async_component`, `no_code`, `no_component`, `too_large`, or a phase of
     /// loading: `load`, `render`, `timeout`.
@@ -63,6 +65,10 @@ impl ShellError {
 
 /// A shell for the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a compiled shell and its revision"
+)]
 pub struct Shell {
     /// The revision.
     pub rev: u64,
@@ -72,6 +78,7 @@ pub struct Shell {
 
 /// The description of a kept shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ShellInfo {
     /// From 1, one more with each shell that compiled.
     pub rev: u64,

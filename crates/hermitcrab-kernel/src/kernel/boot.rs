@@ -13,6 +13,7 @@ use crate::{Event, EventSink, Face, KernelError, TurnReport};
 
 /// The result of a boot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BootReport {
     /// The revision of the restored shell; `None` if no shell was restored.
     pub restored: Option<u64>,
@@ -36,6 +37,7 @@ pub struct BootReport {
 
 /// The reason for the host's safe face.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SafeFace {
     /// The reason in one line.
     pub reason: String,

@@ -139,9 +139,5 @@ fn choice(stored: &Result<Versioned, StoreError>) -> Choice {
 }
 
 fn stamp(at: Timestamp, note: &str) -> Stamp {
-    Stamp {
-        at,
-        by: EditAuthor::Kernel,
-        note: Some(note.to_owned()),
-    }
+    Stamp::new(at, EditAuthor::Kernel).with_note(note.to_owned())
 }

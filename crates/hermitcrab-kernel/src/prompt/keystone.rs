@@ -13,6 +13,7 @@ const VERSION: &str = "0.5.1";
 
 /// The keystone in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Persisted<'a> {
     /// The store has no keystone.
     Missing,
@@ -25,6 +26,7 @@ pub enum Persisted<'a> {
 /// The source of the keystone that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum KeystoneSource {
     /// The embedded keystone.
     Embedded,
@@ -36,6 +38,7 @@ pub enum KeystoneSource {
 
 /// The change to the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StoreAction {
     /// No change.
     Leave,
@@ -50,6 +53,7 @@ pub enum StoreAction {
 
 /// The decision about the keystone.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Choice {
     /// The source of the keystone.
     pub which: KeystoneSource,

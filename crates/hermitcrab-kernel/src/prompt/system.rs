@@ -23,6 +23,7 @@ pub(crate) struct Identity {
 /// The kind of the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Phase {
     /// The instance wakes.
     Boot {
@@ -38,6 +39,7 @@ pub enum Phase {
 /// Whether a face is there when the instance wakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Running {
     /// No face is shown.
     Nothing,
@@ -79,6 +81,7 @@ impl Phase {
 
 /// The blocks of which a prompt is made. One that is missing is taken from the program.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a prompt has six blocks")]
 pub struct PromptBlocks<'a> {
     /// The block [`CoreBlock::Keystone`].
     pub keystone: Option<&'a Block>,
@@ -110,6 +113,7 @@ impl<'a> PromptBlocks<'a> {
 
 /// A system prompt: two texts, because what changes with every memory must not end the cache of what does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SystemPrompt {
     /// The part that is equal from call to call; the provider is asked to cache it.
     pub cached: String,
@@ -125,6 +129,7 @@ pub struct SystemPrompt {
 
 /// A part of a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Part {
     /// A block's name, `fixed line` or `boot line`.
     pub name: &'static str,

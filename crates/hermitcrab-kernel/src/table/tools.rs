@@ -14,6 +14,7 @@ const BASE: &str = "base";
 
 /// Tools that `set_tools` takes by one name.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct Group {
     /// The name, such as `web`.
     #[serde(rename = "group")]
@@ -24,6 +25,7 @@ pub struct Group {
 
 /// A tool of the kernel.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct Tool {
     /// The name, such as `block_read`.
     pub name: String,

@@ -38,6 +38,7 @@ struct KvState {
 
 /// A key that is in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct KvKey {
     /// The key.
     pub key: String,

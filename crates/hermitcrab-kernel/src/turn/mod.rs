@@ -28,6 +28,7 @@ const BOOT_REPAIRS: u32 = 3;
 
 /// The result of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TurnReport {
     /// The text of the model for the person.
     pub text: String,

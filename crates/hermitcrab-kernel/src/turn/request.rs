@@ -12,6 +12,7 @@ use crate::{BrainRequest, Tier, table};
 
 /// A request before it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PromptPreview {
     /// The kind of the request.
     pub phase: Phase,
@@ -33,6 +34,7 @@ pub struct PromptPreview {
 
 /// Tokens of the parts of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PromptTokens {
     /// The tokenizer.
     pub tokenizer: String,
@@ -50,6 +52,7 @@ pub struct PromptTokens {
 
 /// A limit of the specification, and what a request has of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PromptLimit {
     /// The limited part: `system`, `tools` or `all`.
     pub what: &'static str,

@@ -42,12 +42,7 @@ impl Paid {
 #[async_trait]
 impl Brain for Paid {
     fn info(&self) -> BrainInfo {
-        BrainInfo {
-            provider: "anthropic".to_owned(),
-            model: MODEL.to_owned(),
-            fast: "claude-haiku-5-5".to_owned(),
-            offline: None,
-        }
+        BrainInfo::new("anthropic", MODEL, "claude-haiku-5-5")
     }
 
     async fn complete(
@@ -59,10 +54,7 @@ impl Brain for Paid {
         *self.asked.lock().unwrap() += 1;
         let reply = self.replies.lock().unwrap().pop_front();
         let reply = reply.ok_or_else(|| BrainError::Other("no more".to_owned()))?;
-        Ok(BrainReply {
-            reply,
-            model: MODEL.to_owned(),
-        })
+        Ok(BrainReply::new(reply, MODEL))
     }
 }
 

@@ -117,11 +117,7 @@ fn local_storage_alone_and_a_folder_of_files_do_as_well() {
 }
 
 fn stamp(by: EditAuthor) -> Stamp {
-    Stamp {
-        at: jiff::Timestamp::UNIX_EPOCH,
-        by,
-        note: None,
-    }
+    Stamp::new(jiff::Timestamp::UNIX_EPOCH, by)
 }
 
 fn import() -> Stamp {

@@ -26,6 +26,7 @@ const LOG_LIMIT: &str = "16777216";
 /// The default is meant for runs: a log of 4 MiB leaves room for a transaction of 12 MiB within 16 MiB. For millions of rows a
 /// larger cache, which holds the two trees whose keys are hashes, and a larger log are faster, see `docs/benchmarks.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tuning {
     /// The largest page cache in MiB, `1..=1048576`; a smaller file uses less.
     pub cache_mib: u32,
@@ -33,17 +34,25 @@ pub struct Tuning {
     pub log_mib: u32,
 }
 
+impl Tuning {
+    /// A page cache and a write-ahead log of these sizes in MiB.
+    pub const fn new(cache_mib: u32, log_mib: u32) -> Self {
+        Self { cache_mib, log_mib }
+    }
+}
+
 impl Default for Tuning {
     fn default() -> Self {
-        Self {
-            cache_mib: 64,
-            log_mib: 4,
-        }
+        Self::new(64, 4)
     }
 }
 
 /// The access to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a database is read, or read and written"
+)]
 pub enum Access {
     /// Read and write. A missing file is created with its parent folders. No other process may write it meanwhile.
     Write,

@@ -11,6 +11,7 @@ use crate::path::MAX_DEPTH;
 
 /// The effect of an operation on a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// The node that was written, or the head when the whole block changed.
     pub path: Path,
@@ -25,6 +26,7 @@ pub struct Change {
 /// A growth of a block: its nodes at `from.N` are at `to.N` now. In JSON the two fields have that form; displayed, it
 /// is a sentence such as `0.1 to 0.9 are now 0.1.1 to 0.1.9`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Grown {
     /// The former place of the entries: the head, or the tree with decimal 0.
     #[serde(serialize_with = "any_below")]

@@ -7,6 +7,10 @@ use crate::Path;
 
 /// A text that is not the same in two blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct NodeDiff {
     /// The node.
     pub path: Path,

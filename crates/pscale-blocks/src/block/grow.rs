@@ -6,6 +6,7 @@ use crate::{BlockError, Path};
 
 /// The summary of nine entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "a text and its kind")]
 pub struct Summary {
     /// The way the summary was found.
     pub kind: SummaryKind,
@@ -16,6 +17,7 @@ pub struct Summary {
 /// The way a summary was found. It is kept in the log, not in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SummaryKind {
     /// The whole is the sum of its parts.
     #[default]
@@ -26,6 +28,10 @@ pub enum SummaryKind {
 
 /// The result of appending an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a text is written, or a summary is asked for"
+)]
 pub enum Appended {
     /// The entry is in the block.
     Written {

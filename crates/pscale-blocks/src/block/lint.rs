@@ -12,6 +12,7 @@ const DEEP: usize = 12;
 
 /// Something that is allowed and probably not meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Lint {
     /// The node.
     pub path: Path,

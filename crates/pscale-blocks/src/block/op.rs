@@ -6,6 +6,10 @@ use crate::{BlockError, Path};
 /// An operation on a block, as data: what a store is asked for and what its log holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "blocks are edited by these seven operations"
+)]
 pub enum Op {
     /// Writes a text: see [`Block::write`].
     Write {
@@ -53,6 +57,7 @@ pub enum Op {
 
 /// The effect of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "each operation has its result")]
 pub enum Applied {
     /// The block was changed.
     Changed(Change),

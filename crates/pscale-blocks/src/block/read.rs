@@ -7,6 +7,7 @@ use crate::{BlockError, Path};
 
 /// A node and one level below it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NodeView {
     /// The node.
     pub path: Path,
@@ -33,6 +34,7 @@ fn digits<S: Serializer>(digits: &Option<Vec<u8>>, serializer: S) -> Result<S::O
 
 /// A node on the way, or of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NodeLine {
     /// The node.
     pub path: Path,
@@ -45,6 +47,7 @@ pub struct NodeLine {
 /// A whole block, or as much of it as fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum BlockExcerpt {
     /// All of it.
     Full(Block),

@@ -9,6 +9,7 @@ const SHOWN: usize = 160;
 
 /// A node that holds what was looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Hit {
     /// The node.
     pub path: Path,

@@ -67,6 +67,7 @@ pub enum BundleError {
 /// A problem with one block of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("block {name:?}: {reason}")]
+#[non_exhaustive]
 pub struct ImportProblem {
     /// The name in the bundle.
     pub name: String,

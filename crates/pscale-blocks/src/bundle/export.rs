@@ -9,6 +9,10 @@ use crate::{Block, BlockName, BlockStore};
 
 /// The contents of a bundle in addition to the blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct Export<'a> {
     /// The time of the export.
     pub at: Timestamp,
@@ -16,6 +20,31 @@ pub struct Export<'a> {
     pub keystone_version: Option<&'a str>,
     /// The logs as well. An import does not read them.
     pub with_log: bool,
+}
+
+impl<'a> Export<'a> {
+    /// The blocks alone, at this time.
+    pub fn new(at: Timestamp) -> Self {
+        Self {
+            at,
+            keystone_version: None,
+            with_log: false,
+        }
+    }
+
+    /// Names the version of the texts that the blocks were begun with.
+    #[must_use]
+    pub fn keystone_version(mut self, version: Option<&'a str>) -> Self {
+        self.keystone_version = version;
+        self
+    }
+
+    /// Adds the logs.
+    #[must_use]
+    pub fn with_log(mut self, with_log: bool) -> Self {
+        self.with_log = with_log;
+        self
+    }
 }
 
 #[derive(Serialize)]
@@ -45,12 +74,12 @@ struct Bundled {
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let at = "2026-01-01T00:00:00Z".parse()?;
-/// let stamp = Stamp { at, by: EditAuthor::Person, note: None };
+/// let stamp = Stamp::new(at, EditAuthor::Person);
 /// let notes = BlockName::new("notes")?;
 /// let (from, to) = (MemStore::new(), MemStore::new());
 /// from.create(&notes, &Block::new("what I noted"), &stamp)?;
 ///
-/// let bundle = export(&from, None, &Export { at, keystone_version: None, with_log: false })?;
+/// let bundle = export(&from, None, &Export::new(at))?;
 /// ImportBatch::read(&bundle, None, false)?.import(&to, OnConflict::Skip, "a bundle", at)?;
 /// assert_eq!(to.load(&notes)?.block, Block::new("what I noted"));
 /// # Ok(())

@@ -31,6 +31,7 @@ struct ImportItem {
 /// The treatment of a block whose name is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OnConflict {
     /// The block is not imported.
     #[default]
@@ -43,6 +44,7 @@ pub enum OnConflict {
 
 /// The result of the import of one block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Imported {
     /// The name in the bundle.
     pub name: BlockName,
@@ -58,6 +60,10 @@ pub struct Imported {
 /// The action that an import took for one block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "whoever imports tells every outcome"
+)]
 pub enum ImportOutcome {
     /// The block is in the store.
     Created,

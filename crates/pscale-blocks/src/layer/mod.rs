@@ -13,6 +13,7 @@ pub use outline::{DetailLevel, render_outline};
 /// It never has more tokens than its budget. It is empty if the budget is too small for the first line and a few words of the
 /// head.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Layer {
     /// The text, with its frame line.
     pub text: String,

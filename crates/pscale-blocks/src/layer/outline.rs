@@ -5,6 +5,7 @@ use crate::{Block, BlockName, Path, TokenCounter};
 
 /// The part of a block that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DetailLevel {
     /// The head's text.
     HeadOnly,

@@ -64,6 +64,7 @@ pub trait BlockStore: Send + Sync {
 
 /// A block and its revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Versioned {
     /// The block.
     pub block: Block,
@@ -75,6 +76,7 @@ pub struct Versioned {
 
 /// One row of a store's contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct BlockInfo {
     /// The name of the block.
     pub name: BlockName,
@@ -92,6 +94,7 @@ pub struct BlockInfo {
 
 /// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Edited {
     /// The revision afterwards; as before if nothing changed.
     pub rev: u64,

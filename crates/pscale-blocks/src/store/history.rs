@@ -13,6 +13,7 @@ pub(super) struct Stepped {
 
 /// The edits that an undo and a redo of a block concern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Steps {
     /// The revisions of the edits that an undo reverts, the first one first.
     pub undo: Vec<u64>,

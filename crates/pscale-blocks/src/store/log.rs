@@ -5,6 +5,10 @@ use crate::{Block, Inverse, Op, Path};
 
 /// The time and the author of an edit. A store has no clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the program hermitcrab writes it as a literal"
+)]
 pub struct Stamp {
     /// The time of the edit.
     pub at: Timestamp,
@@ -14,9 +18,27 @@ pub struct Stamp {
     pub note: Option<String>,
 }
 
+impl Stamp {
+    /// An edit at this time by this author.
+    pub fn new(at: Timestamp, by: EditAuthor) -> Self {
+        Self { at, by, note: None }
+    }
+
+    /// Gives the reason for the edit.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+}
+
 /// The author of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "whoever shows a log names every author"
+)]
 pub enum EditAuthor {
     /// The person.
     Person,
@@ -44,6 +66,7 @@ pub enum EditAuthor {
 
 /// One line of a block's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LogEntry {
     /// The version of the format, 1.
     pub schema_version: u32,
@@ -72,6 +95,10 @@ pub struct LogEntry {
 /// The operation of a log entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "whoever shows a log names every operation"
+)]
 pub enum LoggedOp {
     /// The block was made.
     Create {

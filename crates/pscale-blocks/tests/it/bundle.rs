@@ -1,7 +1,7 @@
 use std::fs;
 
 use pscale_blocks::bundle::{
-    BundleError, Export, ImportBatch, ImportOutcome, Imported, MAX_BUNDLE, OnConflict, export,
+    BundleError, Export, ImportBatch, ImportOutcome, MAX_BUNDLE, OnConflict, export,
 };
 use pscale_blocks::store::conformance::{name, stamp, write};
 use pscale_blocks::store::{BlockInfo, Edited, KEY_REMOVED, LogEntry, Versioned};
@@ -28,11 +28,7 @@ fn furnished() -> MemStore {
 }
 
 fn bundle(store: &dyn BlockStore) -> String {
-    let how = Export {
-        at: stamp(5).at,
-        keystone_version: Some("1"),
-        with_log: false,
-    };
+    let how = Export::new(stamp(5).at).keystone_version(Some("1"));
     export(store, None, &how).unwrap()
 }
 
@@ -103,11 +99,9 @@ fn a_bundle_as_it_is_written() {
     store
         .create(&name("notes"), &Block::new("n"), &stamp(0))
         .unwrap();
-    let how = Export {
-        at: stamp(5).at,
-        keystone_version: Some("1"),
-        with_log: true,
-    };
+    let how = Export::new(stamp(5).at)
+        .keystone_version(Some("1"))
+        .with_log(true);
     insta::assert_snapshot!(export(&store, Some(&[name("notes")]), &how).unwrap());
     let missing = export(&store, Some(&[name("nots")]), &how).unwrap_err();
     assert_eq!(missing.kind(), "no_block");
@@ -333,15 +327,19 @@ fn no_key_comes_in() {
 
 #[test]
 fn a_report_as_it_is_written() {
-    let row = Imported {
-        name: name("notes"),
-        outcome: ImportOutcome::Renamed {
-            to: name("notes-2"),
-        },
-        keys_removed: 0,
-        repairs: Vec::new(),
-    };
-    insta::assert_snapshot!(serde_json::to_string(&row).unwrap());
+    let store = MemStore::new();
+    store
+        .create(&name("notes"), &Block::new("n"), &stamp(0))
+        .unwrap();
+    let text = bundle(&store);
+    store
+        .edit(&name("notes"), None, &write("0", "other"), &stamp(1))
+        .unwrap();
+    let rows = ImportBatch::read(&text, None, false)
+        .unwrap()
+        .import(&store, OnConflict::Rename, "a bundle", stamp(9).at)
+        .unwrap();
+    insta::assert_snapshot!(serde_json::to_string(&rows[0]).unwrap());
 }
 
 /// A store in which nothing can be made or changed after `left` calls.

@@ -10,10 +10,14 @@ use crate::random::{self, summary};
 /// Every node: its pscale, its text and its digits.
 fn nodes(block: &Block) -> BTreeMap<Path, (i32, Option<String>, Vec<u8>)> {
     let steps = block.subtree(&Path::root(), None).unwrap();
-    let rows = steps.into_iter().map(|NodeLine { path, pscale, text }| {
-        let children = block.view(&path).unwrap().children.unwrap_or_default();
-        (path, (pscale, text, children.into_keys().collect()))
-    });
+    let rows = steps.into_iter().map(
+        |NodeLine {
+             path, pscale, text, ..
+         }| {
+            let children = block.view(&path).unwrap().children.unwrap_or_default();
+            (path, (pscale, text, children.into_keys().collect()))
+        },
+    );
     rows.collect()
 }
 

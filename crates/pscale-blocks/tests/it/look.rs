@@ -1,7 +1,7 @@
 //! Questions to a whole block: its levels, a text in it, its differences from another block, its oddities.
 
 use proptest::prelude::*;
-use pscale_blocks::{Block, BlockExcerpt, Hit, LintKind, NodeDiff, Path};
+use pscale_blocks::{Block, BlockExcerpt, Hit, LintKind, Path};
 
 use crate::random;
 
@@ -62,11 +62,11 @@ fn whole_block_is_cut_at_the_deepest_level_that_fits() {
 
 #[test]
 fn search_finds_in_any_case_and_shows_where() {
-    let found = |needle: &str, limit| keeper().search(needle, limit);
-    let hit = |at: &str, text: &str| Hit {
-        path: path(at),
-        text: text.to_owned(),
+    let found = |needle: &str, limit| -> Vec<_> {
+        let hits = keeper().search(needle, limit).into_iter();
+        hits.map(|hit| (hit.path, hit.text)).collect()
     };
+    let hit = |at: &str, text: &str| (path(at), text.to_owned());
     let gallery = hit("0.1.2", "A gull nested in the GALLERY of İzmir.");
     // In lower case the last name's first letter is two.
     for needle in ["gallery", "İZMIR"] {
@@ -106,13 +106,19 @@ fn diff_tells_the_texts_that_differ() {
         .unwrap();
     block.write(&path("0.2"), "Storms.").unwrap();
     block.remove(&path("0.2.1.1")).unwrap();
-    let row = |at: &str, before: Option<&str>, after: Option<&str>| NodeDiff {
-        path: path(at),
-        before: before.map(str::to_owned),
-        after: after.map(str::to_owned),
+    let row = |at: &str, before: Option<&str>, after: Option<&str>| {
+        (
+            path(at),
+            before.map(str::to_owned),
+            after.map(str::to_owned),
+        )
+    };
+    let diff = |before: &Block, after: &Block| -> Vec<_> {
+        let rows = before.diff(after).into_iter();
+        rows.map(|row| (row.path, row.before, row.after)).collect()
     };
     assert_eq!(
-        keeper().diff(&block),
+        diff(&keeper(), &block),
         [
             row(
                 "0.1.1",

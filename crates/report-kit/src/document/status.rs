@@ -1,5 +1,6 @@
 /// The meaning of a value, shown as a colour and a sign, so that colour is never the only signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Status {
     /// No particular meaning.
     #[default]

@@ -100,11 +100,7 @@ fn random_programs_go_the_same_way_on_both_runtimes() {
 
 async fn react() -> Runtime {
     let data = tempfile::tempdir().unwrap();
-    let npm = Npm {
-        program: "npm".into(),
-        limit: Duration::from_mins(2),
-        hidden: Vec::new(),
-    };
+    let npm = Npm::new(Duration::from_mins(2));
     Runtime::react(data.path(), &npm, &|_| {}).await.unwrap()
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermitcrab_face::Patience;
 use hermitcrab_kernel::ScriptBrain;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -17,14 +16,10 @@ const NEVER: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_millis(100);
 
 async fn with(head: Duration, body: Duration) -> Stand {
-    let setting = Setting {
-        patience: Patience {
-            head,
-            body,
-            answer: NEVER,
-        },
-        ..Setting::default()
-    };
+    let mut setting = Setting::default();
+    setting.patience.head = head;
+    setting.patience.body = body;
+    setting.patience.answer = NEVER;
     setting.open(Arc::new(ScriptBrain::new([]))).await
 }
 
@@ -76,14 +71,10 @@ async fn h8_a_body_that_does_not_come_is_refused() {
 
 #[tokio::test]
 async fn h8_an_answer_that_is_not_read_is_given_up() {
-    let setting = Setting {
-        patience: Patience {
-            head: NEVER,
-            body: NEVER,
-            answer: SOON,
-        },
-        ..Setting::default()
-    };
+    let mut setting = Setting::default();
+    setting.patience.head = NEVER;
+    setting.patience.body = NEVER;
+    setting.patience.answer = SOON;
     let stand = setting.open(Arc::new(ScriptBrain::new([]))).await;
     let get = format!("GET /health HTTP/1.1\r\nHost: {}\r\n\r\n", stand.addr);
     let mut stream = TcpStream::connect(stand.addr).await.unwrap();

@@ -88,14 +88,14 @@ pub struct Setting {
 
 impl Default for Setting {
     fn default() -> Self {
+        let mut limits = HostLimits::default();
+        limits.load = PATIENCE;
+        limits.mount = PATIENCE;
+        limits.ask = PATIENCE;
         Self {
             kernel: KernelConfig::default(),
             store: Arc::new(MemStore::new()),
-            limits: HostLimits {
-                load: PATIENCE,
-                mount: PATIENCE,
-                ask: PATIENCE,
-            },
+            limits,
             keys: Arc::new(NoKeys),
             safe: false,
             patience: Patience::default(),

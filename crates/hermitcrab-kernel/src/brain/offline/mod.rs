@@ -24,6 +24,7 @@ const SHELL: &str = include_str!("shell.jsx");
 /// Answers by fixed rules, without a network. It has no state: it reads its own steps from the conversation, so that it
 /// continues after a restart.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a brain without settings")]
 pub struct OfflineBrain;
 
 /// The next step of the script.

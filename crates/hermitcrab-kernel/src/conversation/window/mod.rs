@@ -26,6 +26,10 @@ pub const LEFT_OUT: &str = "[Earlier messages are left out.]";
 
 /// The limits of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "one limit of messages and one of tokens"
+)]
 pub struct WindowLimits {
     /// The number of messages.
     pub messages: usize,
@@ -44,6 +48,7 @@ impl Default for WindowLimits {
 
 /// The part of a conversation that a model sees.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Window {
     /// The messages to send: user and assistant in turn, the user first, every call of a tool with its result.
     pub messages: Vec<Message>,

@@ -10,6 +10,7 @@ use pscale_blocks::{Block, BlockName};
 
 /// One of the six blocks that every instance has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the default blocks are six")]
 pub enum CoreBlock {
     /// The rules of reading a block.
     Keystone,

@@ -36,6 +36,7 @@ pub struct Files {
 
 /// An open folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct GrantedFolder {
     /// The name for tools, such as `r1`.
     pub root: String,
@@ -49,6 +50,7 @@ pub struct GrantedFolder {
 
 /// The entries of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Listing {
     /// At most 1,000 entries, by name.
     pub entries: Vec<Entry>,
@@ -58,6 +60,7 @@ pub struct Listing {
 
 /// One entry of a folder. What is protected is not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Entry {
     /// The name of the entry.
     pub name: String,
@@ -70,6 +73,7 @@ pub struct Entry {
 
 /// A chunk of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FileChunk {
     /// The text from the offset on.
     pub text: String,

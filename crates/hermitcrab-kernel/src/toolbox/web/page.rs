@@ -20,6 +20,7 @@ const PIECE_AS_JSON: usize = 14_000;
 
 /// A page of the web. Its text is someone else's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Page {
     /// The address after all redirects.
     pub url: String,
@@ -206,4 +207,23 @@ fn looks_like_html(bytes: &[u8]) -> bool {
         (start.get(..with.len())).is_some_and(|start| start.eq_ignore_ascii_case(with))
     };
     begins(b"<!doctype html") || begins(b"<html")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Page;
+
+    #[test]
+    fn a_page_without_title_has_none() {
+        let page = Page {
+            url: "http://a.test/".to_owned(),
+            status: 200,
+            title: None,
+            content_type: None,
+            text: String::new(),
+            truncated: false,
+        };
+        let value = serde_json::to_value(page).unwrap();
+        assert_eq!(value.as_object().unwrap().len(), 4);
+    }
 }

@@ -14,6 +14,7 @@ pub trait Resolve: Send + Sync {
 
 /// The resolver of the machine.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a resolver without settings")]
 pub struct SystemResolver;
 
 #[async_trait]

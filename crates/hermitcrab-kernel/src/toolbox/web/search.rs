@@ -16,6 +16,7 @@ const MAX_SNIPPET: usize = 500;
 
 /// The result of a search. Its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Found {
     /// The query.
     pub query: String,
@@ -25,6 +26,7 @@ pub struct Found {
 
 /// A page that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Hit {
     /// The title.
     pub title: String,

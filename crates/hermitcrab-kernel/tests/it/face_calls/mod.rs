@@ -355,11 +355,7 @@ async fn no_key_goes_out_or_comes_back() {
         path: "0.8".parse().unwrap(),
         text: "it is the-page-key-1".to_owned(),
     };
-    let stamp = pscale_blocks::Stamp {
-        at: place.kernel.now(),
-        by: EditAuthor::Person,
-        note: None,
-    };
+    let stamp = pscale_blocks::Stamp::new(place.kernel.now(), EditAuthor::Person);
     let name = pscale_blocks::BlockName::new("skills").unwrap();
     (place.kernel.store().edit(&name, None, &op, &stamp)).unwrap();
     assert!(is_clean());

@@ -213,18 +213,3 @@ async fn search_asks_the_persons_server() {
         assert_eq!(web.search(query).await.unwrap_err().kind, "bad_arguments");
     }
 }
-
-/// A test reads the text that the model reads.
-#[test]
-fn a_page_without_title_has_none() {
-    let page = Page {
-        url: "http://a.test/".to_owned(),
-        status: 200,
-        title: None,
-        content_type: None,
-        text: String::new(),
-        truncated: false,
-    };
-    let value = serde_json::to_value(page).unwrap();
-    assert_eq!(value.as_object().unwrap().len(), 4);
-}

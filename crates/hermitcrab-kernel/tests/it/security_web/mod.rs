@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hermitcrab_kernel::config::WebPolicy;
-use hermitcrab_kernel::toolbox::{Page, Resolve, Web};
+use hermitcrab_kernel::toolbox::{Resolve, Web};
 use serde_json::json;
 use test_support::{Answer, FakeClock, FaultServer, Signal};
 

@@ -39,7 +39,7 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 /// # let dir = tempfile::tempdir()?;
 /// let store = DirStore::open(dir.path())?;
 /// let notes = BlockName::new("notes")?;
-/// let stamp = Stamp { at: "2026-01-01T00:00:00Z".parse()?, by: EditAuthor::Person, note: None };
+/// let stamp = Stamp::new("2026-01-01T00:00:00Z".parse()?, EditAuthor::Person);
 /// store.create(&notes, &Block::new("what I noted"), &stamp)?;
 ///
 /// let op = Op::Append { text: "the first note".to_owned(), summary: None };
