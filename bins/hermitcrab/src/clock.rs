@@ -1,10 +1,11 @@
 //! The time of this machine.
 
 use jiff::Timestamp;
+use llm_client::{Clock as _, SystemClock};
 use pscale_blocks::{EditAuthor, Stamp};
 
 pub fn now() -> Timestamp {
-    Timestamp::now()
+    Timestamp::try_from(SystemClock::new().now()).unwrap_or(Timestamp::MAX)
 }
 
 /// An edit that the person makes now.

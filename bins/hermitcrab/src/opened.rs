@@ -11,13 +11,13 @@ use hermitcrab_face::{OxcCompiler, WebHost};
 use hermitcrab_kernel::config::{Grant, ModelSpec, Settings, ThinkingMode, WebPolicy};
 use hermitcrab_kernel::faces::{Host, NoHost};
 use hermitcrab_kernel::{Brain, Face, Kernel, KernelConfig, LlmBrain, OfflineBrain};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm_client::{AnthropicVersion, ClientBuilder, Redactor};
 use pscale_blocks::{BlockStore, EditAuthor, MemStore, Stamp};
 use secrecy::SecretString;
 
 use crate::cli::{Chat, KernelFlags, Serve};
+use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::key;
@@ -155,7 +155,7 @@ fn copied(data: &DataDir) -> Result<MemStore, Error> {
     let kept = data.for_reading()?;
     let copy = MemStore::new();
     let stamp = Stamp {
-        at: Timestamp::now(),
+        at: now(),
         by: EditAuthor::Kernel,
         note: None,
     };

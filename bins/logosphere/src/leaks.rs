@@ -4,14 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, escape};
+use llm_client::SystemClock;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::Reader;
 use logosphere_core::verify::leak::{CanaryMind, Finding, Severity, check_start};
-use logosphere_core::{EventClock as _, ExperimentStart, Mind};
+use logosphere_core::{ExperimentStart, Mind};
 
-use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::journal_file;
+use crate::setup::timestamp;
 
 /// Returns the leaks in the first event of a journal that verifies otherwise. The rest of such a journal has none.
 pub fn of_start(given: &Path) -> Result<Vec<Finding>, Failure> {
@@ -66,7 +67,7 @@ pub fn watched(
         ("run id".to_owned(), run_id.to_owned()),
         (
             "year of the clock".to_owned(),
-            format!("{:.5}", clock.now().to_string()),
+            format!("{:.5}", timestamp(clock).to_string()),
         ),
     ];
     if let Ok(folder) = fs::canonicalize(experiment.path()) {

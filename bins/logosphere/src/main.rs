@@ -8,7 +8,6 @@
 //! `logosphere --help` lists the commands. The guide is `docs/logosphere.md` in the repository.
 
 mod begin;
-mod clock;
 mod commands;
 mod error;
 mod estimate;

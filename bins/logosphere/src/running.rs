@@ -3,9 +3,10 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bin_support::{Exit, Failure, Interrupt, Session, escape, shortened};
+use llm_client::{Clock as _, SystemClock};
 use logosphere_core::format::Reason;
 use logosphere_core::journal::{
     CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd,
@@ -14,7 +15,6 @@ use logosphere_core::state::RunState;
 use logosphere_core::{Mind, MindId, Orchestrator, Progress, RunControl, RunError, RunSummary};
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::SystemClock;
 use crate::numbers;
 
 /// The type of runs of this program.
@@ -151,7 +151,7 @@ pub fn run_to_end(
 
 /// The progress lines of a run, each printed once.
 struct ProgressView {
-    begun: Instant,
+    clock: SystemClock,
     /// The number of rounds that had ended when this process began.
     before: u32,
     /// The first answer that was lost, with its reason.
@@ -166,7 +166,7 @@ struct ProgressView {
 impl ProgressView {
     fn new(state: &RunState) -> Self {
         Self {
-            begun: Instant::now(),
+            clock: SystemClock::new(),
             before: state.next_call().0.before(),
             lost: None,
             failed: None,
@@ -212,7 +212,7 @@ impl ProgressView {
         let rounds = state.settings().max_rounds;
         let done = f64::from(end.round.0.saturating_sub(self.before));
         let left = f64::from(rounds.saturating_sub(end.round.0));
-        let seconds = self.begun.elapsed().as_secs_f64() / done.max(1.0) * left;
+        let seconds = self.clock.elapsed().as_secs_f64() / done.max(1.0) * left;
         let cost = state
             .cost()
             .map(|usd| format!("  {usd}"))
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn l16_without_a_bar_a_call_that_is_waited_for_has_a_line_every_half_minute() {
         let mut shown = ProgressView {
-            begun: Instant::now(),
+            clock: SystemClock::new(),
             before: 0,
             lost: None,
             failed: None,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure, Session, escape};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use llm_client::{Clock as _, SystemClock};
 use logosphere_core::config::{Init, Layer, SettingDifference, parse_init};
 use logosphere_core::experiment::{Experiment, ExperimentError, Template};
 use logosphere_core::{RequestTemplate, Settings};
@@ -135,7 +136,14 @@ pub fn failure(error: ExperimentError) -> Failure {
 
 /// Returns today's date in UTC.
 pub fn today() -> jiff::civil::Date {
-    Timestamp::now().to_zoned(TimeZone::UTC).date()
+    timestamp(&SystemClock::new())
+        .to_zoned(TimeZone::UTC)
+        .date()
+}
+
+/// Returns the time of day.
+pub fn timestamp(clock: &SystemClock) -> Timestamp {
+    Timestamp::try_from(clock.now()).unwrap_or(Timestamp::MAX)
 }
 
 /// Draws a random seed.

@@ -3,13 +3,12 @@
 use std::io::{self, Write as _};
 
 use bin_support::{Exit, Failure, Interrupt, Session};
-use llm_client::ErrorClass;
+use llm_client::{ErrorClass, SystemClock};
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::{Context, ExperimentResult, FailureKind, RunEvent, Runner, StageStatus};
 
-use crate::clock::SystemClock;
 use crate::flags::Checks;
 use crate::model::ModelChoice;
 

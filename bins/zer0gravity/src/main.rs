@@ -7,7 +7,6 @@
 //!
 //! `zer0gravity --help` lists the commands. The guide is `docs/zer0gravity.md` in the repository.
 
-mod clock;
 mod columns;
 mod commands;
 mod error;

@@ -5,6 +5,7 @@ use std::path::Path;
 use bin_support::model::{ModelFlags, ProviderName};
 use bin_support::{Failure, Session};
 use clap::ValueEnum as _;
+use llm_client::SystemClock;
 use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
@@ -14,7 +15,6 @@ use zer0gravity_engine::rules::codec::RuleCodec;
 use zer0gravity_engine::rules::lint::LintFinding;
 use zer0gravity_engine::run::{RunDirectory, RunNotes};
 
-use crate::clock::SystemClock;
 use crate::error::{self, Error};
 use crate::flags::{Checks, Repeats, RoleFlags};
 use crate::model::{self, ModelChoice};

@@ -75,5 +75,5 @@ pub use kernel::{
     keystone_of, may_block,
 };
 // They stand in this crate's own signatures: who embeds it needs no other crate for them.
-pub use llm_client::{Role, SleepClock, SystemClock};
+pub use llm_client::{Clock, Role, SystemClock, Timer};
 pub use turn::{MAX_INPUT, PromptLimit, PromptPreview, PromptTokens, TurnReport};

@@ -43,7 +43,7 @@
 //! timeout, record. So nothing is sent beyond the budget, a replay neither waits nor connects, each attempt is recorded
 //! with any outcome, and a [`Provider`](provider::Provider) is only a codec: one call of it is one attempt.
 //!
-//! The crate reads no environment, clock or terminal: the caller passes key, [`SleepClock`], paths and seed.
+//! The crate reads no environment, clock or terminal: the caller passes key, [`Timer`], paths and seed.
 //!
 //! A truncated stream is never a reply. The input of a tool call is never incomplete. A key appears in no error, log or
 //! recording, neither as text nor as a JSON escape. Percent-encoded and base64 forms are not searched for, and the reply
@@ -88,13 +88,13 @@ mod transport;
 pub use client::{Client, ClientBuilder, Prepared};
 pub use codec::{Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint};
 pub use error::{ConfigError, Error, ErrorKind};
-pub use layers::clock::{SleepClock, SystemClock};
 pub use layers::ledger_file::LedgerFile;
+pub use layers::timer::Timer;
 pub use llm_types::{
-    Attempt, Block, BlockKind, CacheMark, Charge, Cost, CostSource, Count, CountSource, ErrorClass,
-    Event, MediaSource, Message, ModelInfo, Origin, OutputFormat, Raw, Reply, ReplySource, Request,
-    Role, Sampling, StopReason, Target, Thinking, ToolChoice, ToolInput, ToolSpec, Usage, Usd,
-    Warning,
+    Attempt, Block, BlockKind, CacheMark, Charge, Clock, Cost, CostSource, Count, CountSource,
+    ErrorClass, Event, MediaSource, Message, Origin, OutputFormat, Raw, Reply, ReplySource,
+    Request, Role, Sampling, StopReason, SystemClock, Target, Thinking, ToolChoice, ToolInput,
+    ToolSpec, Usage, Usd, Warning,
 };
 pub use models::ModelTable;
 pub use offline::Echo;

@@ -1,4 +1,4 @@
-//! The vocabulary of calls to language models: requests, replies, tokens, money and classes of errors.
+//! The vocabulary of calls to language models: requests, replies, tokens, money, classes of errors and time.
 //!
 //! `llm-client` uses and re-exports these types. A crate that only records or judges the work of a model depends on this
 //! one, without a network stack.
@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clock;
 mod cost;
 mod error_class;
 mod event;
@@ -29,6 +30,7 @@ mod reply;
 mod request;
 pub mod schema;
 
+pub use clock::{Clock, FixedClock, SystemClock};
 pub use cost::{Charge, Cost, CostSource, Usage, Usd, UsdError};
 pub use error_class::{ErrorClass, UnknownClass};
 pub use event::Event;

@@ -10,17 +10,17 @@
 )]
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
-use jiff::Timestamp;
+use llm_types::FixedClock;
 use logosphere_core::config::parse_init;
 use logosphere_core::format::{ParseMode, parse};
 use logosphere_core::journal::MemJournal;
 use logosphere_core::pool::{Origin, Pool, Retention, sample_rng};
 use logosphere_core::verify::{ResumedRun, verify};
 use logosphere_core::{
-    Effective, EventClock, ExperimentStart, MindId, Orchestrator, RequestTemplate, Round,
-    RunControl, Settings, local_mind,
+    Effective, ExperimentStart, MindId, Orchestrator, RequestTemplate, Round, RunControl, Settings,
+    local_mind,
 };
 use serde_json::{Value, json};
 
@@ -176,19 +176,6 @@ fn seeds() -> Vec<Value> {
         .into()
 }
 
-/// A clock that does not advance.
-struct Still;
-
-impl EventClock for Still {
-    fn now(&self) -> Timestamp {
-        Timestamp::UNIX_EPOCH
-    }
-
-    fn monotonic_ms(&self) -> u64 {
-        0
-    }
-}
-
 /// Returns the journal of a run of copiers with `calls` calls of one message each.
 fn journal(calls: u32) -> Vec<u8> {
     let settings = Settings::default().with(|settings| {
@@ -207,7 +194,7 @@ fn journal(calls: u32) -> Vec<u8> {
         start,
         mind,
         MemJournal::default(),
-        Still,
+        FixedClock(SystemTime::UNIX_EPOCH),
         RunControl::default(),
     )
     .unwrap();

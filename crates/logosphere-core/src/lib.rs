@@ -4,23 +4,16 @@
 //! and have no memory. A message survives only if minds pass it on.
 //!
 //! ```
+//! use std::time::SystemTime;
+//!
+//! use llm_types::FixedClock;
 //! use logosphere_core::config::parse_init;
 //! use logosphere_core::journal::MemJournal;
 //! use logosphere_core::verify::verify;
 //! use logosphere_core::{
-//!     Effective, EventClock, ExperimentStart, Orchestrator, RequestTemplate, RunControl, RunSummary, Settings, Transcript,
+//!     Effective, ExperimentStart, Orchestrator, RequestTemplate, RunControl, RunSummary, Settings, Transcript,
 //!     local_mind,
 //! };
-//!
-//! struct Noon;
-//! impl EventClock for Noon {
-//!     fn now(&self) -> jiff::Timestamp {
-//!         jiff::Timestamp::UNIX_EPOCH
-//!     }
-//!     fn monotonic_ms(&self) -> u64 {
-//!         0
-//!     }
-//! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -37,7 +30,8 @@
 //! let start = ExperimentStart::new(Effective::new(settings, "example"), "run-1".into(), seeds, template);
 //!
 //! let journal = MemJournal::default(); // or `FileJournal`, which survives kill -9
-//! let mut run = Orchestrator::start(start, mind, journal, Noon, RunControl::default())?;
+//! let clock = FixedClock(SystemTime::UNIX_EPOCH); // or `SystemClock`
+//! let mut run = Orchestrator::start(start, mind, journal, clock, RunControl::default())?;
 //! let summary = run.run(&mut |_| {}).await?;
 //! assert!(matches!(summary, RunSummary::Ended { errors: 0, .. }));
 //!
@@ -59,7 +53,7 @@
 //! The experimental boundary is enforced by types. A [`MindInput`] contains prompt text, model, token limit and options,
 //! and has no field for a round, a name or a time. Each request is compared with a template before it is sent.
 //!
-//! The crate reads no environment, clock or terminal: seed, [`EventClock`], paths and minds are passed in.
+//! The crate reads no environment, clock or terminal: seed, [`Clock`](llm_types::Clock), paths and minds are passed in.
 //!
 //! Next: [`Settings`] and [`config`] for the settings and `init.md`, [`Orchestrator`] for running, [`Mind`] for custom
 //! minds, [`local_mind`] for scripted minds, [`experiment`] for directories, [`journal`] for events, [`format`](mod@format)
@@ -89,5 +83,5 @@ pub use mind::{
     MindSpecError, WireRequest, local_mind,
 };
 pub use pool::{MindId, Round};
-pub use run::{EventClock, Orchestrator, Progress, RoundSummary, RunControl, RunError, RunSummary};
+pub use run::{Orchestrator, Progress, RoundSummary, RunControl, RunError, RunSummary};
 pub use verify::Transcript;

@@ -2,9 +2,11 @@
 //!
 //! ```
 //! use std::sync::Arc;
+//! use std::time::SystemTime;
 //!
+//! use llm_types::FixedClock;
 //! use popper_discovery::{
-//!     Discovery, EnumerativeProposer, FixedClock, LoopConfig, MemoryStore, RunEnd, RunSelector, Unobserved,
+//!     Discovery, EnumerativeProposer, LoopConfig, MemoryStore, RunEnd, RunSelector, Unobserved,
 //! };
 //! use popper_discovery::store::{Query, Store as _};
 //! use popper_harness::decide::{Config, Harness, Status};
@@ -13,7 +15,7 @@
 //! # futures_util::FutureExt::now_or_never(async {
 //! let harness = Harness::new(KineticGrid, Config::default())?;
 //! let proposer = EnumerativeProposer::default();
-//! let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse()?));
+//! let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
 //! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
 //! let mut discovery =
 //!     Discovery::open(MemoryStore::default(), harness, config, EnumerativeProposer::ID, clock, RunSelector::Latest).await?;
@@ -37,7 +39,7 @@
 //! read, the plan of an iteration is stored before its tests, and decisions are stored in small groups. So the state of a run is
 //! always a prefix of the same history, and resuming is the same as running.
 //!
-//! The crate reads no clock, no file and no environment: [`RunClock`], [`Store`](store::Store) and [`Proposer`] are parameters.
+//! The crate reads no clock, no file and no environment: [`Clock`](llm_types::Clock), [`Store`](store::Store) and [`Proposer`] are parameters.
 //!
 //! Next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`](store::Store) for the stored rows, [`Snapshot`] for the knowledge of a
 //! proposer, [`rank`] for the order of the tests.
@@ -55,9 +57,7 @@ pub mod report;
 mod snapshot;
 pub mod store;
 
-pub use discovery::{
-    Discovery, Event, FixedClock, Observer, RunClock, RunEnd, RunSelector, Unobserved, status_text,
-};
+pub use discovery::{Discovery, Event, Observer, RunEnd, RunSelector, Unobserved, status_text};
 pub use enumerative::EnumerativeProposer;
 pub use error::{Error, ProposeError};
 pub use memory::MemoryStore;

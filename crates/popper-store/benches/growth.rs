@@ -12,16 +12,18 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use futures_util::future::BoxFuture;
+use llm_types::FixedClock;
 use popper_discovery::rank::Candidate;
 use popper_discovery::store::{
     CapabilityRow, DecisionRow, Iteration, IterationPlan, IterationStatus, LawRow, LawStatus,
     ModelCallRow, Query, RunRow, Store as _, TestedLaw, VerdictKey,
 };
 use popper_discovery::{
-    Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector,
-    Snapshot, Step, Unobserved,
+    Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector, Snapshot,
+    Step, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -86,7 +88,7 @@ async fn findings() -> (RunRow, Vec<TestedLaw>) {
     });
     let proposer = Fixed(laws.map(Candidate::new).collect());
     let harness = Harness::new(KineticGrid, Config::default()).unwrap();
-    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
     let config = LoopConfig {
         test: 100,
         ..LoopConfig::default()

@@ -2,8 +2,10 @@
 //!
 //! ```
 //! use std::sync::Arc;
+//! use std::time::SystemTime;
 //!
-//! use popper_discovery::{Discovery, EnumerativeProposer, FixedClock, LoopConfig, RunSelector, Unobserved};
+//! use llm_types::FixedClock;
+//! use popper_discovery::{Discovery, EnumerativeProposer, LoopConfig, RunSelector, Unobserved};
 //! use popper_discovery::store::{Query, Store as _};
 //! use popper_harness::decide::{Config, Harness};
 //! use popper_harness::universe::KineticGrid;
@@ -13,7 +15,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("popper.db");
 //! let harness = Harness::new(KineticGrid, Config::default())?;
-//! let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse()?));
+//! let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
 //! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
 //!
 //! let database = Database::open(&path, Access::Write).await?;

@@ -4,11 +4,11 @@ use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use llm_client::SleepClock;
+use llm_client::{Clock, Timer};
 use tokio::sync::watch;
 
 /// The number of polls without progress after which only time can help.
@@ -16,7 +16,7 @@ const QUIET_POLLS: u32 = 8;
 
 /// A clock that moves only when a test moves it. Clones share the time.
 ///
-/// It starts at 2026-11-22 00:00:00 UTC with [`SleepClock::instant`] zero. A sleep that was dropped is forgotten.
+/// It starts at 2026-11-22 00:00:00 UTC with [`Clock::elapsed`] zero. A sleep that was dropped is forgotten.
 #[derive(Clone)]
 pub struct FakeClock {
     shared: Arc<ClockShared>,
@@ -29,7 +29,7 @@ struct ClockShared {
 }
 
 struct ClockState {
-    start: jiff::Timestamp,
+    start: SystemTime,
     elapsed: Duration,
     skip_up_to: Duration,
     next_id: u64,
@@ -58,7 +58,10 @@ impl FakeClock {
         Self {
             shared: Arc::new(ClockShared {
                 state: Mutex::new(ClockState {
-                    start: "2026-11-22T00:00:00Z".parse().unwrap(),
+                    start: "2026-11-22T00:00:00Z"
+                        .parse::<jiff::Timestamp>()
+                        .unwrap()
+                        .into(),
                     elapsed: Duration::ZERO,
                     skip_up_to: Duration::ZERO,
                     next_id: 0,
@@ -91,8 +94,8 @@ impl FakeClock {
         due.into_iter().for_each(Waker::wake);
     }
 
-    /// Sets the time of day, without effect on [`SleepClock::instant`] and the sleeps.
-    pub fn set_now(&self, now: jiff::Timestamp) {
+    /// Sets the time of day, without effect on [`Clock::elapsed`] and the sleeps.
+    pub fn set_now(&self, now: SystemTime) {
         let mut state = self.state();
         state.start = now.checked_sub(state.elapsed).unwrap();
     }
@@ -185,16 +188,18 @@ impl FakeClock {
     }
 }
 
-impl SleepClock for FakeClock {
-    fn now(&self) -> jiff::Timestamp {
+impl Clock for FakeClock {
+    fn now(&self) -> SystemTime {
         let state = self.state();
         state.start.checked_add(state.elapsed).unwrap()
     }
 
-    fn instant(&self) -> Duration {
+    fn elapsed(&self) -> Duration {
         self.state().elapsed
     }
+}
 
+impl Timer for FakeClock {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Sleep {
             clock: self.clone(),
@@ -298,6 +303,10 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    fn time(text: &str) -> SystemTime {
+        text.parse::<jiff::Timestamp>().unwrap().into()
+    }
+
     #[tokio::test]
     async fn a_sleep_ends_when_the_time_is_moved_past_it() {
         let clock = FakeClock::new();
@@ -310,11 +319,11 @@ mod tests {
         };
         tokio::join!(sleep, mover);
         assert!(clock.sleepers().is_empty());
-        assert_eq!(clock.instant(), 2 * SECOND);
-        assert_eq!(clock.now().to_string(), "2026-11-22T00:00:02Z");
-        clock.set_now("2030-01-01T00:00:00Z".parse().unwrap());
+        assert_eq!(clock.elapsed(), 2 * SECOND);
+        assert_eq!(clock.now(), time("2026-11-22T00:00:02Z"));
+        clock.set_now(time("2030-01-01T00:00:00Z"));
         clock.advance(SECOND);
-        assert_eq!(clock.now().to_string(), "2030-01-01T00:00:01Z");
+        assert_eq!(clock.now(), time("2030-01-01T00:00:01Z"));
     }
 
     #[tokio::test]
@@ -334,7 +343,7 @@ mod tests {
         let mut long = clock.sleep(31 * SECOND);
         assert!(futures_util::poll!(&mut long).is_pending());
         clock.sleep(30 * SECOND).await;
-        assert_eq!(clock.instant(), 30 * SECOND);
+        assert_eq!(clock.elapsed(), 30 * SECOND);
         assert_eq!(clock.skipped(), [30 * SECOND]);
         assert!(futures_util::poll!(&mut long).is_pending());
         clock.sleep(SECOND).await;
@@ -352,7 +361,7 @@ mod tests {
                 // Another task has to run in between.
                 tokio::spawn(tokio::task::yield_now()).await.unwrap();
                 clock.sleep(SECOND / 2).await;
-                order.lock().unwrap().push((seconds, clock.instant()));
+                order.lock().unwrap().push((seconds, clock.elapsed()));
             }
         };
         clock.run(join_all([3, 1, 2].map(one))).await;
@@ -370,7 +379,7 @@ mod tests {
             for _ in 0..100 {
                 tokio::task::yield_now().await;
             }
-            assert_eq!(clock.instant(), Duration::ZERO);
+            assert_eq!(clock.elapsed(), Duration::ZERO);
             busy.store(false, Ordering::SeqCst);
             answer.send(()).unwrap();
         };
@@ -380,6 +389,6 @@ mod tests {
         };
         let inside = clock.run_unless(asked, || busy.load(Ordering::SeqCst));
         tokio::join!(inside, outside);
-        assert_eq!(clock.instant(), SECOND);
+        assert_eq!(clock.elapsed(), SECOND);
     }
 }

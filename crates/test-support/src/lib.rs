@@ -5,7 +5,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use llm_client::SleepClock as _;
+//! use llm_client::Timer as _;
 //! use llm_client::provider::{HttpRequest, HttpTransport, Method, Transport as _};
 //! use test_support::{Answer, FakeClock, FaultServer};
 //!

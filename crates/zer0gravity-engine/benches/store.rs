@@ -16,10 +16,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
-use llm_types::Usd;
+use llm_types::{FixedClock, Usd};
 use serde_json::json;
 use zer0gravity_engine::dataset::Case;
 use zer0gravity_engine::model::{
@@ -30,9 +31,7 @@ use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{
     CallKey, CallRecord, CallStore, JsonlStore, MemoryStore, StoreError,
 };
-use zer0gravity_engine::{
-    Context, DEFAULT_RULES, LocalCounter, ModelClient, RunClock, Runner, TokenUse,
-};
+use zer0gravity_engine::{Context, DEFAULT_RULES, LocalCounter, ModelClient, Runner, TokenUse};
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
 const ROUNDS: usize = 7;
@@ -78,17 +77,7 @@ impl ModelClient for Instant {
     }
 }
 
-struct Still;
-
-impl RunClock for Still {
-    fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::UNIX_EPOCH
-    }
-
-    fn monotonic_ms(&self) -> u64 {
-        0
-    }
-}
+const STILL: FixedClock = FixedClock(SystemTime::UNIX_EPOCH);
 
 struct Quarter;
 
@@ -141,7 +130,7 @@ fn plan(experiments: usize, bytes: usize) -> Plan {
 /// Runs a plan, and gives the number of results.
 fn run(plan: &Plan, store: impl CallStore + 'static) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runner = Runner::new(Context::new(&Instant, &Still, &Quarter)).store(store);
+    let runner = Runner::new(Context::new(&Instant, &STILL, &Quarter)).store(store);
     let results = async { runner.results(plan, &mut |_| ()).await };
     let results = runtime.unwrap().block_on(results).unwrap();
     assert!(results.iter().all(|result| result.outcome.is_ok()));

@@ -5,20 +5,12 @@
 //! and 5 for implementability. The crate is the judge, not a contestant.
 //!
 //! ```
+//! use std::time::SystemTime;
+//!
+//! use llm_types::FixedClock;
 //! use zer0gravity_engine::dataset::Level;
 //! use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase};
-//! use zer0gravity_engine::{RunClock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
-//!
-//! /// Time comes from outside: a real clock in a program, one that stands still here.
-//! struct Still;
-//! impl RunClock for Still {
-//!     fn now(&self) -> jiff::Timestamp {
-//!         jiff::Timestamp::UNIX_EPOCH
-//!     }
-//!     fn monotonic_ms(&self) -> u64 {
-//!         0
-//!     }
-//! }
+//! use zer0gravity_engine::{Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! // Asks no model. With one it would be `LlmClient::new(client, label)`, with a client of `llm-client`.
@@ -29,8 +21,10 @@
 //! let config = Config::new(client.label(), OfflineModel::NAME);
 //! let plan = Plan::new(vec![rules], cases, config);
 //! let counter = Tokenizers::default();
+//! // Time comes from outside: a `SystemClock` in a program, one that stands still here.
+//! let clock = FixedClock(SystemTime::UNIX_EPOCH);
 //! // With `.store(..)` a `JsonlStore` keeps calls on the disk: a run that stops is then resumed without paying twice.
-//! let runner = Runner::new(Context::new(&client, &Still, &counter));
+//! let runner = Runner::new(Context::new(&client, &clock, &counter));
 //! let report = runner.run(&plan, &mut |_| {}).await.unwrap();
 //!
 //! let first = &report.results[0];
@@ -65,7 +59,7 @@ pub mod store;
 pub mod text;
 
 pub use metrics::tokens::{LocalCounter, TokenCounter, TokenSource, Tokenizers};
-pub use model::client::{ModelClient, RunClock};
+pub use model::client::ModelClient;
 pub use model::failure_kind::FailureKind;
 #[cfg(feature = "llm")]
 pub use model::llm::LlmClient;

@@ -1,7 +1,7 @@
 use hermitcrab_kernel::{ToolError, install_default_blocks};
-use jiff::Timestamp;
 use pscale_blocks::BlockStore;
 
+use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
@@ -26,7 +26,7 @@ impl Blocks {
                     return Err(Error::Waiting { path: earlier });
                 }
                 // An instance begins here: without its first blocks a model would have nothing to go by.
-                install_default_blocks(store.as_ref(), Timestamp::now())?;
+                install_default_blocks(store.as_ref(), now())?;
             }
             return Ok(Self::Writing(store));
         }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::table::ToolResult;
-use jiff::Timestamp;
 use pscale_blocks::{EditAuthor, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
 use super::blocks::Blocks;
 use super::reply::clean;
+use crate::clock::now;
 
 /// What a tool does to the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub fn call(
         return Some(answer(&fault.into()));
     }
     let stamp = Stamp {
-        at: Timestamp::now(),
+        at: now(),
         by: EditAuthor::Model {
             id: client.to_owned(),
             web: None,

@@ -5,13 +5,13 @@ use std::process;
 
 use bin_support::model::ProviderName;
 use bin_support::{Exit, Failure, Session, escape};
+use llm_client::SystemClock;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};
 use logosphere_core::verify::{ResumeError, ResumedRun};
 use logosphere_core::{Orchestrator, Settings};
 
-use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::flags::{SettingFlags, Switch};
 use crate::journal_file::exit_of;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
+use llm_client::{Clock as _, SystemClock};
 use serde_json::Value;
 use test_support::{MindScript, MindStub};
 
@@ -63,7 +64,7 @@ fn l19_without_a_name_it_is_the_experiment_whose_journal_changed_last() {
     let journal = fs::File::options()
         .append(true)
         .open(place.path("experiments/2026-01-02-a/logs/experiment.jsonl"));
-    let later = std::time::SystemTime::now() + Duration::from_mins(1);
+    let later = SystemClock::new().now() + Duration::from_mins(1);
     journal.unwrap().set_modified(later).unwrap();
     for command in [
         &["analyze"][..],

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::time::Instant;
 
 use bin_support::{Exit, Failure, Interrupt, Results, Session};
+use llm_client::{Clock as _, SystemClock};
 use popper_harness::decide::{Config, Harness, UnknownReason, Verdict};
 use popper_harness::law::Law;
 use popper_harness::universe::Universe as _;
@@ -130,9 +130,9 @@ fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict
     if interrupt.is_raised() {
         return None;
     }
-    let begin = Instant::now();
+    let clock = SystemClock::new();
     let mut verdict = harness.evaluate_with_stop(law, &|| interrupt.is_raised());
-    verdict.runtime_ms = begin.elapsed().as_millis() as u64;
+    verdict.runtime_ms = clock.elapsed().as_millis() as u64;
     // Only a verdict that a limit ended may be what the interruption made of it.
     let limited = verdict.reason_code == Some(UnknownReason::ResourceLimit);
     (!(limited && interrupt.is_raised())).then_some(verdict)

@@ -5,11 +5,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Session, escape};
+use llm_client::SystemClock;
 use popper_discovery::store::{LawRow, LawStatus, RunRow, Store};
 use popper_discovery::{Discovery, Error, RunSelector};
 use popper_store::Access;
 
-use crate::discovery::clock::SystemClock;
 use crate::discovery::database::{self, failure};
 use crate::discovery::settings::Settings;
 use crate::error;

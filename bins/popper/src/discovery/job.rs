@@ -5,12 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
-use llm_client::Cassette;
+use llm_client::{Cassette, SystemClock};
 use popper_discovery::store::{RunRow, Store as _};
 use popper_discovery::{Discovery, Error, ProposeError, RunEnd, RunSelector};
 use popper_store::{Access, Database};
 
-use super::clock::SystemClock;
 use super::cost::Cost;
 use super::database::{self, failure, spoken};
 use super::progress::ProgressObserver;

@@ -1,6 +1,5 @@
 //! The database of runs and the work on a run, shared by several commands.
 
-pub mod clock;
 pub mod cost;
 pub mod csv;
 pub mod database;

@@ -33,14 +33,14 @@ const PICTURE: &[(&str, &[&str])] = &[
     ),
     (
         "popper-discovery",
-        &["llm-client", "popper-harness", "report-kit"],
+        &["llm-client", "llm-types", "popper-harness", "report-kit"],
     ),
     ("hermitcrab-migrate", &["pscale-blocks"]),
     // Layer 3.
     ("hermitcrab-face", &["hermitcrab-kernel", "pscale-blocks"]),
     (
         "popper-store",
-        &["durable", "popper-discovery", "popper-harness"],
+        &["durable", "llm-types", "popper-discovery", "popper-harness"],
     ),
     // The binaries.
     (

@@ -50,8 +50,9 @@ const GONE: [&str; 33] = [
 ];
 
 /// The definitions that the whole workspace has once, with their files.
-const ONCE: [(&str, &str); 10] = [
+const ONCE: [(&str, &str); 12] = [
     ("CallIds", "crates/llm-client/src/codec/ids.rs"),
+    ("Clock", "crates/llm-types/src/clock.rs"),
     ("Echo", "crates/llm-client/src/offline.rs"),
     ("ErrorClass", "crates/llm-types/src/error_class.rs"),
     ("FakeClock", "crates/test-support/src/clock.rs"),
@@ -59,6 +60,7 @@ const ONCE: [(&str, &str); 10] = [
     ("Provider", "crates/llm-client/src/provider/mod.rs"),
     ("Redactor", "crates/llm-client/src/redact.rs"),
     ("ScriptedModel", "crates/test-support/src/model.rs"),
+    ("SystemClock", "crates/llm-types/src/clock.rs"),
     ("Usd", "crates/llm-types/src/cost.rs"),
     ("complete_reply", "crates/llm-client/src/client/prepare.rs"),
 ];

@@ -139,7 +139,7 @@ impl TurnContext<'_> {
             name: call.name.to_owned(),
             summary: self.config.redactor.redact(&summary(&input)),
         });
-        let begun = self.clock.instant();
+        let begun = self.clock.elapsed();
         let outcome = if crate::table::tool(call.name).is_some() && !is_offered(call.name) {
             let detail = format!("{} is not among your tools now", call.name);
             ToolError::new("inactive", detail)
@@ -152,7 +152,7 @@ impl TurnContext<'_> {
             }
             self.run_tool(call.name, input, caller).await
         };
-        let took = self.clock.instant().saturating_sub(begun);
+        let took = self.clock.elapsed().saturating_sub(begun);
         caller.events.send(Event::ToolEnd {
             name: call.name.to_owned(),
             is_error: outcome.is_error,

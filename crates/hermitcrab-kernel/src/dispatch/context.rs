@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use llm_client::SleepClock;
+use llm_client::Clock;
 use pscale_blocks::EditAuthor;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ use crate::{Brain, EventSink, KernelConfig};
 pub(crate) struct TurnContext<'a> {
     pub config: &'a KernelConfig,
     pub brain: &'a dyn Brain,
-    pub clock: &'a dyn SleepClock,
+    pub clock: &'a dyn Clock,
     /// The record as it is on the disk.
     pub files: &'a FileStore,
     pub identity: &'a Identity,

@@ -8,6 +8,7 @@ use pscale_blocks::{Block, BlockName, EditAuthor, Stamp};
 use serde_json::{Value, json};
 
 use super::context::{ToolCaller, TurnContext};
+use crate::config::timestamp;
 use crate::table::{Args, ToolResult, near_names, tool};
 use crate::toolbox::blocks;
 use crate::{BrainRequest, Event, EventSink, Face, Tier, ToolError};
@@ -47,7 +48,11 @@ impl TurnContext<'_> {
             });
         };
         let args = Args::check(input, &tool.schema)?;
-        let stamp = Stamp::new(self.clock.now(), caller.provenance.clone());
+        let stamp = Stamp {
+            at: timestamp(self.clock),
+            by: caller.provenance.clone(),
+            note: None,
+        };
         let before = self.own_block(&args, caller);
         if let Some(result) = blocks::run(name, &args, &*self.toolbox.store, &stamp) {
             if let Some((name, before)) = before {
@@ -140,7 +145,7 @@ impl TurnContext<'_> {
     }
 
     fn datetime(&self) -> ToolResult {
-        let now = self.clock.now();
+        let now = timestamp(self.clock);
         let zone = &self.config.zone;
         let local = now.to_zoned(zone.clone());
         ToolResult::of(json!({

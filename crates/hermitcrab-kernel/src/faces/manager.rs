@@ -1,7 +1,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llm_client::{Redactor, SleepClock};
+use llm_client::{Clock, Redactor};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -11,6 +11,7 @@ use super::kept::Shells;
 use super::notes::Notes;
 use super::shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo};
 use super::state::{MAX_KEPT, ShellState};
+use crate::config::timestamp;
 use crate::storage::FileStore;
 use crate::table::ToolResult;
 use crate::{KernelError, ToolError};
@@ -18,7 +19,7 @@ use crate::{KernelError, ToolError};
 /// The owner of the kept shells, and of the state and crashes of the face.
 pub struct FaceManager {
     files: Arc<FileStore>,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Clock>,
     redactor: Redactor,
     compiler: Option<Arc<dyn ShellCompiler>>,
     host: Arc<dyn Host>,
@@ -31,7 +32,7 @@ impl FaceManager {
     /// Reads what is kept; with a line for the person for each file that cannot be read.
     pub(crate) fn open(
         files: Arc<FileStore>,
-        clock: Arc<dyn SleepClock>,
+        clock: Arc<dyn Clock>,
         redactor: Redactor,
         compiler: Option<Arc<dyn ShellCompiler>>,
         host: Arc<dyn Host>,
@@ -205,7 +206,8 @@ impl FaceManager {
 
     /// Keeps a new shell and returns its revision; [`Self::mark`] notes whether it mounted.
     pub(crate) fn add(&self, compiled: &CompiledShell, by: &str) -> io::Result<u64> {
-        self.kept().add(&self.files, compiled, self.clock.now(), by)
+        self.kept()
+            .add(&self.files, compiled, timestamp(&*self.clock), by)
     }
 
     /// Notes whether a shell mounted, `None` if no page was open, and lets the oldest go.

@@ -1,12 +1,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llm_client::{SleepClock, SystemClock};
+use llm_client::{SystemClock, Timer};
 use pscale_blocks::BlockStore;
 
 use super::Kernel;
 use super::default_blocks::prepare;
 use super::owners::Owners;
+use crate::config::timestamp;
 use crate::conversation::{self, ConversationRecord};
 use crate::faces::{FaceManager, Host, NoHost, ShellCompiler};
 use crate::spending::{self, SpendMeter};
@@ -22,7 +23,7 @@ pub struct KernelBuilder {
     brain: Arc<dyn Brain>,
     compiler: Option<Arc<dyn ShellCompiler>>,
     host: Arc<dyn Host>,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Timer>,
 }
 
 impl KernelBuilder {
@@ -60,7 +61,7 @@ impl KernelBuilder {
     }
 
     /// Sets the clock [default: [`SystemClock`]].
-    pub fn clock(self, clock: Arc<dyn SleepClock>) -> Self {
+    pub fn clock(self, clock: Arc<dyn Timer>) -> Self {
         Self { clock, ..self }
     }
 
@@ -76,7 +77,7 @@ impl KernelBuilder {
             clock,
             ..
         } = self;
-        let now = clock.now();
+        let now = timestamp(&*clock);
         let redactor = config.redactor.clone();
         let store: Arc<dyn BlockStore> = Arc::new(RedactingStore {
             store: self.store,

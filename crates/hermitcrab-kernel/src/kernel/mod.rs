@@ -14,7 +14,7 @@ use pscale_blocks::{BlockStore, EditAuthor};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Usage;
+use crate::config::{Usage, timestamp};
 use crate::conversation::{self, Author, ConversationRecord, DisplayedMessage, Utterance};
 use crate::dispatch::{ToolCaller, TurnFacts, author};
 use crate::faces::FaceManager;
@@ -190,7 +190,7 @@ impl Kernel {
 
     /// The time by this kernel's clock.
     pub fn now(&self) -> Timestamp {
-        self.owners.clock.now()
+        timestamp(&*self.owners.clock)
     }
 
     /// The usage so far.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use llm_client::SleepClock;
+use llm_client::Timer;
 
 use crate::conversation::ConversationRecord;
 use crate::dispatch::TurnContext;
@@ -15,7 +15,7 @@ use crate::{Brain, KernelConfig};
 pub(super) struct Owners {
     pub config: KernelConfig,
     pub brain: Arc<dyn Brain>,
-    pub clock: Arc<dyn SleepClock>,
+    pub clock: Arc<dyn Timer>,
     pub files: Arc<FileStore>,
     pub identity: Identity,
     /// Lines for the person about the start.

@@ -5,14 +5,14 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use llm_client::{ModelTable, SleepClock, Usd};
+use llm_client::{Clock, ModelTable, Usd};
 use pscale_blocks::{O200k, TokenCounter as _};
 use tokio_util::sync::CancellationToken;
 
 use super::budget;
 use super::usage::{FILE, UsageLine, UsageSums};
 use crate::brain::MAX_TOKENS;
-use crate::config::{Budgets, Usage};
+use crate::config::{Budgets, Usage, timestamp};
 use crate::storage::FileStore;
 use crate::{
     Brain, BrainError, BrainReply, BrainRequest, Event, EventSink, KernelConfig, ToolError,
@@ -21,7 +21,7 @@ use crate::{
 /// The owner of the sums and caps of turn, day and run. Requests to a model are made through it.
 pub(crate) struct SpendMeter {
     files: Arc<FileStore>,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Clock>,
     pub(super) prices: Arc<ModelTable>,
     pub(super) budgets: Budgets,
     /// The cap of the run.
@@ -38,10 +38,10 @@ impl SpendMeter {
     pub fn open(
         config: &KernelConfig,
         files: Arc<FileStore>,
-        clock: Arc<dyn SleepClock>,
+        clock: Arc<dyn Clock>,
         provider: &str,
     ) -> io::Result<(Self, Option<String>)> {
-        let (sums, notice) = UsageSums::open(&files, clock.now())?;
+        let (sums, notice) = UsageSums::open(&files, timestamp(&*clock))?;
         let meter = Self {
             files,
             clock,
@@ -61,7 +61,7 @@ impl SpendMeter {
 
     /// The sums up to now.
     pub fn usage(&self) -> Usage {
-        self.sums().usage(self.clock.now())
+        self.sums().usage(timestamp(&*self.clock))
     }
 
     /// Begins the sums of a new turn.
@@ -96,7 +96,7 @@ impl SpendMeter {
     }
 
     fn record(&self, call: UsageLine, events: &EventSink) {
-        let now = self.clock.now();
+        let now = timestamp(&*self.clock);
         let recorded = self.sums().add(&self.files, &call.at(now));
         if let Err(error) = recorded {
             events.notice(format!("{FILE} cannot be written: {error}"));
@@ -116,7 +116,7 @@ impl SpendMeter {
     pub fn count_face_call(&self) -> Result<(), ToolError> {
         const HOUR: SignedDuration = SignedDuration::from_hours(1);
         let most = self.budgets.face_calls_hour;
-        let now = self.clock.now();
+        let now = timestamp(&*self.clock);
         let mut made = (self.face_calls.lock()).unwrap_or_else(PoisonError::into_inner);
         made.retain(|at| now.duration_since(*at) < HOUR);
         if made.len() >= most as usize {

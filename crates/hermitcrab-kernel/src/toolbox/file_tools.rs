@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use llm_client::SleepClock;
+use llm_client::Clock;
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
@@ -16,7 +16,7 @@ use crate::{KernelConfig, ToolError};
 const PIECE: usize = 10_000;
 
 /// The folders that the person grants.
-pub(super) fn open(config: &KernelConfig, clock: Arc<dyn SleepClock>) -> Result<Files, ToolError> {
+pub(super) fn open(config: &KernelConfig, clock: Arc<dyn Clock>) -> Result<Files, ToolError> {
     let files = Files::new(config.data.as_deref(), clock);
     for grant in &config.grants {
         files.grant(grant)?;

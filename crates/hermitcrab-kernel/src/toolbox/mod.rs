@@ -15,7 +15,7 @@ mod web_tools;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use llm_client::{Redactor, SleepClock};
+use llm_client::{Redactor, Timer};
 use pscale_blocks::BlockStore;
 
 use crate::faces::Host;
@@ -54,7 +54,7 @@ impl Toolbox {
         config: &KernelConfig,
         store: Arc<dyn BlockStore>,
         host: Arc<dyn Host>,
-        clock: &Arc<dyn SleepClock>,
+        clock: &Arc<dyn Timer>,
     ) -> Result<Self, ToolError> {
         #[cfg(not(feature = "files"))]
         if !config.grants.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llm_client::SleepClock;
+use llm_client::Timer;
 use serde_json::Value;
 
 use super::web::{SystemResolver, Web};
@@ -13,7 +13,7 @@ use crate::table::{Args, ToolResult};
 use crate::{KernelConfig, ToolError};
 
 /// The web as the person allows it.
-pub(super) fn open(config: &KernelConfig, clock: Arc<dyn SleepClock>) -> Result<Web, ToolError> {
+pub(super) fn open(config: &KernelConfig, clock: Arc<dyn Timer>) -> Result<Web, ToolError> {
     let policy = WebPolicy {
         searxng: (config.web.searxng.clone()).or_else(|| config.settings.web.searxng.clone()),
         ..config.web.clone()

@@ -12,7 +12,7 @@ pub use request::{PromptLimit, PromptPreview, PromptTokens};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::UsageTotals;
+use crate::config::{UsageTotals, timestamp};
 use crate::conversation::window::{self, WindowLimits};
 use crate::conversation::{self, Author, ConversationRecord, Utterance};
 use crate::dispatch::{TurnContext, TurnFacts};
@@ -282,7 +282,7 @@ impl<'a> Turn<'a> {
     }
 
     fn move_to_history(&mut self, count: usize) -> bool {
-        let (store, now) = (&*self.context.toolbox.store, self.context.clock.now());
+        let (store, now) = (&*self.context.toolbox.store, timestamp(self.context.clock));
         self.record.move_to_history(store, now, count, self.events)
     }
 
@@ -347,7 +347,7 @@ impl<'a> Turn<'a> {
 
     /// Records the messages. If the record cannot be written they stay in memory, with a notice for the person.
     fn store(&mut self) {
-        let now = self.context.clock.now();
+        let now = timestamp(self.context.clock);
         let pending = std::mem::take(&mut self.pending);
         self.stored += pending.len();
         self.told = Notes::default();

@@ -16,15 +16,13 @@ use crate::recording::cassette::Cassette;
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
 use crate::transport::{HttpOptions, Transport};
-use crate::{
-    Budget, ConfigError, CountPolicy, Limits, RetryPolicy, SleepClock, Timeouts, Unpriced,
-};
+use crate::{Budget, ConfigError, CountPolicy, Limits, RetryPolicy, Timeouts, Timer, Unpriced};
 
 /// Collects the settings of a [`Client`].
 #[derive(Clone)]
 pub struct ClientBuilder {
     pub(crate) provider: Arc<dyn Provider>,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Timer>,
     transport: Option<Arc<dyn Transport>>,
     record: Option<Cassette>,
     replay: Option<Cassette>,
@@ -51,7 +49,7 @@ macro_rules! settings {
 }
 
 impl ClientBuilder {
-    pub(super) fn new(provider: Arc<dyn Provider>, clock: Arc<dyn SleepClock>) -> Self {
+    pub(super) fn new(provider: Arc<dyn Provider>, clock: Arc<dyn Timer>) -> Self {
         Self {
             provider,
             clock,

@@ -99,7 +99,7 @@ impl CallRun {
         Self {
             deadline: inner
                 .clock
-                .instant()
+                .elapsed()
                 .saturating_add(inner.settings.timeouts.total),
             inner: inner.clone(),
             wanted,
@@ -187,7 +187,7 @@ impl CallRun {
         let mut wait = Duration::ZERO;
         let mut n = 0;
         loop {
-            let began = inner.clock.instant();
+            let began = inner.clock.elapsed();
             // Only some callers count.
             let _ = ATTEMPT.try_with(|attempt| attempt.store(n + 1, Ordering::Relaxed));
             let mut traces = Traces {
@@ -202,7 +202,7 @@ impl CallRun {
                 status: Some(200),
                 class: None,
                 wait,
-                latency: inner.clock.instant().saturating_sub(began),
+                latency: inner.clock.elapsed().saturating_sub(began),
                 charge: Charge::NONE,
             };
             let mut error = match result {
@@ -279,7 +279,7 @@ impl CallRun {
             return (error, None);
         }
         let wait = retry::delay(wait, n, policy, &mut self.random);
-        if inner.clock.instant().saturating_add(wait) >= self.deadline {
+        if inner.clock.elapsed().saturating_add(wait) >= self.deadline {
             return (Error::deadline(Some(error)), None);
         }
         (error, Some(wait))
@@ -405,7 +405,7 @@ impl CallRun {
 
     fn timer(&self) -> IdleTimer {
         let clock = &self.inner.clock;
-        IdleTimer::new(clock, self.deadline.saturating_sub(clock.instant()))
+        IdleTimer::new(clock, self.deadline.saturating_sub(clock.elapsed()))
     }
 
     /// Answers from a recorded attempt, decoded by the codec that reads the server's bytes.

@@ -8,13 +8,13 @@ use futures_util::future::BoxFuture;
 use crate::layers::budget::SendState;
 use crate::layers::limiter::ModelQueue;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::{Error, SleepClock};
+use crate::{Error, Timer};
 
 /// Refuses a body that is too large, tracks for the budget whether the request was sent, and passes the response's headers
 /// to the limiter.
 pub(crate) struct CheckedTransport {
     pub inner: Arc<dyn Transport>,
-    pub clock: Arc<dyn SleepClock>,
+    pub clock: Arc<dyn Timer>,
     pub send_state: Option<Arc<SendState>>,
     pub queue: Option<Arc<ModelQueue>>,
     pub max_body: Option<u64>,

@@ -14,12 +14,12 @@ use crate::models::tokens::CountCache;
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
 use crate::transport::{HttpTransport, Transport};
-use crate::{Error, SleepClock};
+use crate::{Error, Timer};
 
 /// The state that all clones of a client share.
 pub(crate) struct ClientCore {
     pub settings: ClientBuilder,
-    pub clock: Arc<dyn SleepClock>,
+    pub clock: Arc<dyn Timer>,
     pub ledger: Arc<BudgetLedger>,
     pub limiter: RateLimiter,
     pub counts: CountCache,

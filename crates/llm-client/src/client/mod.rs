@@ -24,7 +24,7 @@ use crate::layers::timeout::{Elapsed, IdleTimer};
 use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
 use crate::recording::hash::sha256_hex;
 use crate::transport::{HeaderText, Transport};
-use crate::{Error, ErrorKind, EventStream, SleepClock, Spend};
+use crate::{Error, ErrorKind, EventStream, Spend, Timer};
 
 pub use builder::ClientBuilder;
 pub use prepare::Prepared;
@@ -37,7 +37,7 @@ pub struct Client {
 
 impl Client {
     /// A client that asks `provider`, with the default settings until they are changed.
-    pub fn builder(provider: Arc<dyn Provider>, clock: Arc<dyn SleepClock>) -> ClientBuilder {
+    pub fn builder(provider: Arc<dyn Provider>, clock: Arc<dyn Timer>) -> ClientBuilder {
         ClientBuilder::new(provider, clock)
     }
 

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use llm_types::{Charge, Usd};
+use llm_types::{Charge, Clock, Usd};
 
 use super::ledger_file::{LedgerWriter, Settlement};
 use crate::error::{Amount, ConnectPhase, TimeoutPhase};
 use crate::transport::HttpResponse;
-use crate::{Budget, Error, ErrorKind, SleepClock, Spend};
+use crate::{Budget, Error, ErrorKind, Spend};
 
 /// The maximum cost of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct CostBound {
 /// The account of one client.
 pub(crate) struct BudgetLedger {
     caps: Budget,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Clock>,
     state: Mutex<BudgetState>,
 }
 
@@ -35,7 +35,7 @@ struct BudgetState {
 }
 
 impl BudgetLedger {
-    pub fn new(caps: Budget, clock: Arc<dyn SleepClock>) -> Self {
+    pub fn new(caps: Budget, clock: Arc<dyn Clock>) -> Self {
         Self {
             caps,
             clock,

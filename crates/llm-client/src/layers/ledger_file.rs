@@ -7,13 +7,14 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use llm_types::{Charge, Usd};
 use serde::{Deserialize, Serialize};
 
 use super::budget::CostBound;
+use super::timer::timestamp;
 use crate::{Error, Spend};
 
 const SCHEMA_VERSION: u32 = 1;
@@ -224,10 +225,10 @@ impl LedgerWriter {
     }
 
     /// Writes the maximum cost of an attempt before it is sent, and returns the number of the reservation.
-    pub fn reserve(&mut self, most: CostBound, now: Timestamp) -> Result<u64, Error> {
+    pub fn reserve(&mut self, most: CostBound, now: SystemTime) -> Result<u64, Error> {
         let id = self.next;
         let line = LedgerLine {
-            t: Some(now),
+            t: Some(timestamp(now)),
             run_id: self.ledger.run_id,
             reserve: Some(Amounts {
                 nano_usd: most.usd.map(|usd| usd.0),

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use llm_types::Target;
+use llm_types::{Clock, Target};
 use tokio::sync::{Mutex as Turnstile, OwnedSemaphorePermit, Semaphore};
 
-use crate::{Limits, SleepClock};
+use crate::{Limits, Timer};
 
 /// The longest pause that a server's rate limit headers cause. They give the time of a full reset, which is long after the
 /// next request would be accepted.
@@ -15,7 +15,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Admits calls, in order of arrival for each model at each host.
 pub(crate) struct RateLimiter {
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Timer>,
     slots: Arc<Semaphore>,
     queues: Mutex<HashMap<Target, Arc<ModelQueue>>>,
 }
@@ -42,14 +42,14 @@ impl Permit {
 
 impl ModelQueue {
     /// Blocks all calls to this model for `wait`.
-    pub fn pause(&self, clock: &dyn SleepClock, wait: Duration) {
-        let until = clock.instant().saturating_add(wait);
+    pub fn pause(&self, clock: &dyn Clock, wait: Duration) {
+        let until = clock.elapsed().saturating_add(wait);
         let mut not_before = self.not_before();
         *not_before = not_before.max(until);
     }
 
     /// Pauses until the reset that the headers of a reply give, if no allowance remains.
-    pub fn learn(&self, clock: &dyn SleepClock, headers: &[(String, String)]) {
+    pub fn learn(&self, clock: &dyn Clock, headers: &[(String, String)]) {
         if let Some(wait) = wait_until_reset(clock.now(), headers) {
             self.pause(clock, wait.min(LONGEST_PAUSE));
         }
@@ -68,7 +68,7 @@ impl ModelQueue {
 }
 
 impl RateLimiter {
-    pub fn new(clock: Arc<dyn SleepClock>, limits: Limits) -> Self {
+    pub fn new(clock: Arc<dyn Timer>, limits: Limits) -> Self {
         Self {
             clock,
             slots: Arc::new(Semaphore::new(limits.concurrency)),
@@ -97,11 +97,11 @@ impl RateLimiter {
         let slot = {
             let _turn = queue.turnstile.lock().await;
             loop {
-                let wait = queue.pause_left(self.clock.instant());
+                let wait = queue.pause_left(self.clock.elapsed());
                 if wait.is_zero() {
                     // Only a closed semaphore gives none, and nothing closes it.
                     let slot = self.slots.clone().acquire_owned().await.ok()?;
-                    if queue.pause_left(self.clock.instant()).is_zero() {
+                    if queue.pause_left(self.clock.elapsed()).is_zero() {
                         break slot;
                     }
                 } else {
@@ -114,7 +114,7 @@ impl RateLimiter {
 }
 
 /// The longest wait that the rate limit headers of a reply ask for, if an allowance is used up.
-fn wait_until_reset(now: jiff::Timestamp, headers: &[(String, String)]) -> Option<Duration> {
+fn wait_until_reset(now: SystemTime, headers: &[(String, String)]) -> Option<Duration> {
     headers
         .iter()
         .filter(|(_, value)| value.trim() == "0")
@@ -133,9 +133,9 @@ fn wait_until_reset(now: jiff::Timestamp, headers: &[(String, String)]) -> Optio
 }
 
 /// A moment in RFC 3339, or a duration such as `6m0s`, `1.5s`, `20ms`.
-fn time_from(now: jiff::Timestamp, text: &str) -> Option<Duration> {
+fn time_from(now: SystemTime, text: &str) -> Option<Duration> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
-        return Duration::try_from(moment.duration_since(now)).ok();
+        return SystemTime::from(moment).duration_since(now).ok();
     }
     let duration = text.parse::<jiff::SignedDuration>().ok()?;
     Duration::try_from(duration).ok()
@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn the_reset_of_what_is_used_up_is_read_in_both_forms() {
-        let now = "2026-11-21T12:00:00Z".parse().unwrap();
+        let now: jiff::Timestamp = "2026-11-21T12:00:00Z".parse().unwrap();
+        let now = now.into();
         let anthropic = [
             header("anthropic-ratelimit-requests-remaining", "0"),
             header("anthropic-ratelimit-requests-reset", "2026-11-21T12:00:07Z"),

@@ -2,8 +2,8 @@
 //! `client/call.rs` applies them in this order; replay and record are in `recording`.
 
 pub(crate) mod budget;
-pub(crate) mod clock;
 pub(crate) mod ledger_file;
 pub(crate) mod limiter;
 pub(crate) mod retry;
 pub(crate) mod timeout;
+pub(crate) mod timer;

@@ -1,6 +1,5 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
 use llm_types::ErrorClass;
 use rand_chacha::rand_core::Rng;
 
@@ -31,7 +30,7 @@ pub(crate) enum Wait {
 }
 
 /// Decides about `error`. The caller counts the attempts.
-pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Decision {
+pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: SystemTime) -> Decision {
     if error.class() == ErrorClass::Quota {
         return Decision::Stop;
     }
@@ -65,7 +64,7 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Dec
 pub(crate) fn asked_of_all(
     error: &Error,
     policy: &RetryPolicy,
-    now: Timestamp,
+    now: SystemTime,
 ) -> Option<Duration> {
     let busy = matches!(
         error.kind(),
@@ -130,10 +129,10 @@ fn is_passing(error: &Error) -> bool {
 }
 
 /// The wait that the headers ask for, if it is valid.
-pub(crate) fn requested_wait(wish: &RetryHeaders, now: Timestamp) -> Option<Duration> {
+pub(crate) fn requested_wait(wish: &RetryHeaders, now: SystemTime) -> Option<Duration> {
     let date = || {
         let date = httpdate::parse_http_date(wish.retry_after.as_deref()?.trim()).ok()?;
-        date.duration_since(now.into()).ok()
+        date.duration_since(now).ok()
     };
     in_numbers(wish)
         .or_else(date)

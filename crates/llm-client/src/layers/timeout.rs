@@ -17,11 +17,11 @@ use crate::EventStream;
 use crate::error::TimeoutPhase;
 use crate::provider::Capabilities;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::{Error, SleepClock, Timeouts};
+use crate::{Error, Timeouts, Timer};
 
 /// A timer that ends after an idle time. One sleep serves many resets: it is checked again only when it ends.
 pub(crate) struct IdleTimer {
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Timer>,
     limit: Duration,
     reset: Duration,
     /// Whether the timer was reset after that.
@@ -33,11 +33,11 @@ pub(crate) struct IdleTimer {
 pub(crate) struct Elapsed;
 
 impl IdleTimer {
-    pub fn new(clock: &Arc<dyn SleepClock>, limit: Duration) -> Self {
+    pub fn new(clock: &Arc<dyn Timer>, limit: Duration) -> Self {
         Self {
             clock: clock.clone(),
             limit,
-            reset: clock.instant(),
+            reset: clock.elapsed(),
             is_reset: false,
             timer: clock.sleep(limit),
         }
@@ -62,11 +62,11 @@ impl IdleTimer {
     pub fn poll_elapsed(&mut self, context: &mut Context<'_>) -> Poll<Elapsed> {
         if std::mem::take(&mut self.is_reset) {
             // Not for every sign of life: many may come without a wait between them.
-            self.reset = self.clock.instant();
+            self.reset = self.clock.elapsed();
         }
         loop {
             ready!(self.timer.poll_unpin(context));
-            let silent = self.clock.instant().saturating_sub(self.reset);
+            let silent = self.clock.elapsed().saturating_sub(self.reset);
             let left = self.limit.saturating_sub(silent);
             // Even when it is over: a later guard must not wait on a finished timer.
             self.timer = self.clock.sleep(left);
@@ -105,7 +105,7 @@ pub(crate) fn headers_limit(
 /// byte of a body.
 pub(crate) struct TimedTransport {
     pub inner: Arc<dyn Transport>,
-    pub clock: Arc<dyn SleepClock>,
+    pub clock: Arc<dyn Timer>,
     pub timeouts: Timeouts,
     /// The limit for the headers of a plain reply.
     pub headers: Option<Duration>,
@@ -189,7 +189,7 @@ impl Transport for TimedTransport {
 /// Adds a timeout to `events`: [`TimeoutPhase::Progress`] if only pings and unknown events arrive for `limit`.
 pub(crate) fn with_progress_limit(
     events: EventStream,
-    clock: &Arc<dyn SleepClock>,
+    clock: &Arc<dyn Timer>,
     limit: Duration,
 ) -> EventStream {
     EventStream::new(ProgressStream {

@@ -5,6 +5,7 @@ mod price;
 mod table;
 pub(crate) mod tokens;
 
+pub use llm_types::ModelInfo;
 pub use model::{Model, ModelStatus, ModelThinking};
 pub(crate) use price::Factor;
 pub use price::{Price, Tier};

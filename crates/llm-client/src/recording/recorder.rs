@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
-use llm_types::Target;
+use llm_types::{Clock, Target};
 
 use super::cassette::{
     Cassette, Line, OpenCassette, RecordedError, RecordedEvent, RecordedKind, RecordedRequest,
@@ -17,8 +17,9 @@ use super::cassette::{
 };
 use super::syncer::Syncer;
 use crate::codec::sse::{SseDecoder, SseEvent};
+use crate::layers::timer::timestamp;
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
-use crate::{ConfigError, Error, ErrorKind, SleepClock};
+use crate::{ConfigError, Error, ErrorKind};
 
 /// The maximum time until a line is synced to the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -39,7 +40,7 @@ const KEPT: [&str; 9] = [
 /// A writer of a cassette. [`Recorder::write`] passes a line to the system, so that a killed program loses none; it is on
 /// the disk a second later, so that no call waits for the disk.
 pub(crate) struct Recorder {
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Clock>,
     file: Mutex<CassetteFile>,
     /// `None` for a device or a pipe, which cannot be synced.
     syncer: Option<Syncer>,
@@ -53,7 +54,7 @@ struct CassetteFile {
 }
 
 impl Recorder {
-    pub fn open(cassette: &Cassette, clock: Arc<dyn SleepClock>) -> Result<Self, ConfigError> {
+    pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
         let OpenCassette {
             file,
             repeats,
@@ -228,7 +229,7 @@ impl AttemptRecorder {
             final_hint: is_final,
             provider: self.target.provider.clone(),
             model: self.target.model.clone(),
-            t: self.recorder.clock.now(),
+            t: timestamp(self.recorder.clock.now()),
             request: RecordedRequest {
                 method: request.method.as_str().to_owned(),
                 path: hide(request.path.clone()),
@@ -304,14 +305,14 @@ fn decode(
 
 struct RecordingTransport {
     inner: Arc<dyn Transport>,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Clock>,
     recorded: Arc<Mutex<RecordedBytes>>,
 }
 
 impl RecordingTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
         with(&self.recorded, |recorded| {
-            recorded.began = self.clock.instant();
+            recorded.began = self.clock.elapsed();
             recorded.request = Some(request.clone());
         });
         let mut response = self.inner.execute(request).await?;
@@ -324,7 +325,7 @@ impl RecordingTransport {
             .inspect(move |chunk| {
                 if let Ok(chunk) = chunk {
                     with(&recorded, |recorded| {
-                        recorded.chunks.push((clock.instant(), chunk.clone()));
+                        recorded.chunks.push((clock.elapsed(), chunk.clone()));
                     });
                 }
             })

@@ -8,8 +8,8 @@ use futures_util::future::join_all;
 use llm_client::error::{Amount, ConnectPhase, TimeoutPhase};
 use llm_client::provider::{Capabilities, HttpResponse};
 use llm_client::{
-    Budget, Cassette, Client, ClientBuilder, CostSource, Error, ErrorKind, Limits, Request,
-    SleepClock as _, Spend, Unpriced, Usd,
+    Budget, Cassette, Client, ClientBuilder, CostSource, Error, ErrorKind, Limits, Request, Spend,
+    Timer as _, Unpriced, Usd,
 };
 use test_support::{CannedReply, FakeClock, MemoryTransport};
 

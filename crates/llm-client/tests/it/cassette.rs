@@ -297,7 +297,7 @@ async fn a_call_that_was_given_up_is_no_reply() {
     let slow = {
         let clock = clock.clone();
         Arc::new(MemoryTransport::slow(move |_| {
-            let wait = llm_client::SleepClock::sleep(&clock, SECOND);
+            let wait = llm_client::Timer::sleep(&clock, SECOND);
             async move {
                 wait.await;
                 Ok(streamed(WIRE, &hello()))

@@ -1,7 +1,7 @@
 //! A provider made of a function, for tests of the layers above all providers.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, pending, ready};
@@ -10,8 +10,8 @@ use llm_client::provider::{
     Transport,
 };
 use llm_client::{
-    Block, Client, ConfigError, Cost, CostSource, Count, CountSource, Error, Reply, Request,
-    RetryPolicy, SleepClock, StopReason, Target, Usage, Usd,
+    Block, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error, Reply, Request,
+    RetryPolicy, StopReason, Target, Timer, Usage, Usd,
 };
 
 type AnswerOf = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
@@ -131,15 +131,17 @@ pub struct StillClock {
     pub ends: Option<Duration>,
 }
 
-impl SleepClock for StillClock {
-    fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::UNIX_EPOCH
+impl Clock for StillClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
     }
 
-    fn instant(&self) -> Duration {
+    fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
+}
 
+impl Timer for StillClock {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         if self.ends == Some(duration) {
             ready(()).boxed()

@@ -92,7 +92,7 @@ async fn attempts_and_their_times_are_told() {
     let numbers: Vec<_> = reply.attempts.iter().map(|one| one.n).collect();
     assert_eq!(numbers, [1, 2, 3]);
     let waited: Duration = reply.attempts.iter().map(|one| one.wait).sum();
-    assert_eq!(waited, llm_client::SleepClock::instant(&clock));
+    assert_eq!(waited, llm_client::Clock::elapsed(&clock));
     assert_eq!(reply.attempts[0].wait, Duration::ZERO);
     let classes: Vec<_> = reply
         .attempts

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use llm_types::Clock;
 
-use super::control::{EventClock, Progress, RunError};
+use super::control::{Progress, RunError};
 use super::orchestrator::{Orchestrator, PATIENCE, TICK};
 use super::recorder::{Recorder, Stop};
 use crate::config::{OnError, Scheduling};
@@ -46,7 +47,7 @@ struct Back {
     halted: bool,
 }
 
-impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
+impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// Calls the remaining minds of the open round, as many at once as the scheduling allows. Their events are written
     /// in the order of the minds.
     pub(super) async fn call_minds(
@@ -123,7 +124,7 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
                     }
                     _ => {
                         let context = CallContext::new(seed, planned.round, launch);
-                        begun.insert(launch, (clock.monotonic_ms(), context.attempt().clone()));
+                        begun.insert(launch, (clock.elapsed(), context.attempt().clone()));
                         flying.push(ask(&*mind, &**clock, context, planned));
                     }
                 }
@@ -169,16 +170,16 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
     }
 }
 
-/// The start time of each call in flight in milliseconds, and the number of its attempt, by mind.
-type Begun = BTreeMap<MindId, (u64, Arc<AtomicU32>)>;
+/// The start time of each call in flight, and the number of its attempt, by mind.
+type Begun = BTreeMap<MindId, (Duration, Arc<AtomicU32>)>;
 
 /// Returns the notice about the call of this round that has been in flight for longest.
-fn oldest(begun: &Begun, clock: &impl EventClock, round: Round) -> Option<Progress<'static>> {
+fn oldest(begun: &Begun, clock: &impl Clock, round: Round) -> Option<Progress<'static>> {
     let (mind, (begun, attempt)) = begun.iter().min_by_key(|(_, (begun, _))| *begun)?;
     Some(Progress::Waiting {
         round,
         mind: *mind,
-        since: Duration::from_millis(clock.monotonic_ms().saturating_sub(*begun)),
+        since: clock.elapsed().saturating_sub(*begun),
         attempt: attempt.load(Ordering::Relaxed),
     })
 }
@@ -191,18 +192,19 @@ async fn after(time: Option<Duration>) {
     }
 }
 
-async fn ask<M: Mind, C: EventClock>(
+async fn ask<M: Mind, C: Clock>(
     mind: &M,
     clock: &C,
     context: CallContext,
     planned: CallPlan,
 ) -> CompletedCall {
-    let begun = clock.monotonic_ms();
+    let begun = clock.elapsed();
     let answer = mind.respond(&planned.input, &context).await;
+    let latency = clock.elapsed().saturating_sub(begun);
     CompletedCall {
         planned,
         answer,
-        latency_ms: clock.monotonic_ms().saturating_sub(begun),
+        latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
         spooled: false,
     }
 }
@@ -220,7 +222,7 @@ fn paid(call: &CompletedCall) -> Option<PendingReply> {
     })
 }
 
-impl<J: JournalSink, C: EventClock> Recorder<J, C> {
+impl<J: JournalSink, C: Clock> Recorder<J, C> {
     /// Compares the request that a mind is about to send with the expected one.
     fn check(&mut self, planned: &CallPlan, mind: &impl Mind) -> Result<(), RunError> {
         if !self.control.check_leaks {

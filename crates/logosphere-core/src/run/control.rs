@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::ConfigError;
@@ -12,15 +11,6 @@ use crate::journal::{CallError, JournalError, MindInvocation, RoundEnd, RunInter
 use crate::mind::MindError;
 use crate::pool::{MindId, Round};
 use crate::state::{RunState, StateError};
-
-/// The clock of the caller. Times are recorded next to the events and affect the wall-clock limit only.
-pub trait EventClock: Send + Sync {
-    /// Returns the time of day.
-    fn now(&self) -> Timestamp;
-
-    /// Returns the milliseconds since an arbitrary start. They never decrease.
-    fn monotonic_ms(&self) -> u64;
-}
 
 /// The controls of a run in this process, in addition to its settings.
 #[non_exhaustive]

@@ -5,5 +5,5 @@ mod control;
 mod orchestrator;
 mod recorder;
 
-pub use control::{EventClock, Progress, RoundSummary, RunControl, RunError, RunSummary};
+pub use control::{Progress, RoundSummary, RunControl, RunError, RunSummary};
 pub use orchestrator::Orchestrator;

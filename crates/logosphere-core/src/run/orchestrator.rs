@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::control::{EventClock, Progress, RoundSummary, RunControl, RunError, RunSummary};
+use llm_types::Clock;
+
+use super::control::{Progress, RoundSummary, RunControl, RunError, RunSummary};
 use super::recorder::{Recorder, Stop};
 use crate::config::Scheduling;
 use crate::journal::{
@@ -23,7 +25,8 @@ pub(super) const TICK: Duration = Duration::from_secs(1);
 
 /// The runner of an experiment: it calls the minds and writes the journal.
 ///
-/// Minds, journal and clock are passed in; nothing else is used. The future can be dropped at any moment: everything
+/// Minds, journal and clock are passed in; nothing else is used. Times are recorded next to the events and affect the
+/// wall-clock limit only. The future can be dropped at any moment: everything
 /// that was written can be resumed.
 pub struct Orchestrator<M, J, C> {
     pub(super) mind: M,
@@ -33,7 +36,7 @@ pub struct Orchestrator<M, J, C> {
     pub(super) spooled: BTreeMap<(Round, MindId), PendingReply>,
 }
 
-impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
+impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// Begins a run and writes its first event.
     ///
     /// # Errors
@@ -91,7 +94,7 @@ impl<M: Mind, J: JournalSink, C: EventClock> Orchestrator<M, J, C> {
         Self {
             mind,
             recorder: Recorder {
-                begun_ms: clock.monotonic_ms(),
+                begun: clock.elapsed(),
                 journal,
                 clock: clock.clone(),
                 state,

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::control::{EventClock, RunControl, RunError};
+use jiff::Timestamp;
+use llm_types::Clock;
+
+use super::control::{RunControl, RunError};
 use crate::journal::{Event, InterruptCause, JournalSink, RunInterrupted};
 use crate::state::RunState;
 
@@ -16,13 +19,13 @@ pub(super) struct Recorder<J, C> {
     pub(super) control: RunControl,
     /// The headers of the first request; all requests have the same.
     pub(super) headers: Option<Vec<(String, String)>>,
-    /// The time when this process began, in milliseconds of the clock.
-    pub(super) begun_ms: u64,
+    /// The time of the clock when this process began.
+    pub(super) begun: Duration,
     /// Whether the spool contains answers.
     pub(super) spooled: bool,
 }
 
-impl<J: JournalSink, C: EventClock> Recorder<J, C> {
+impl<J: JournalSink, C: Clock> Recorder<J, C> {
     /// Returns the cause if the run was cancelled or has reached its wall-clock limit.
     pub(super) fn stop_cause(&self) -> Option<Stop> {
         if self.control.cancel.is_cancelled() {
@@ -42,9 +45,9 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
     /// Returns the rest of the wall-clock time of the run; `None` without a limit.
     pub(super) fn time_left(&self) -> Option<Duration> {
         let most = self.state.settings().caps.max_wall?;
-        let here = self.clock.monotonic_ms().saturating_sub(self.begun_ms);
-        let spent = self.control.spent_ms.saturating_add(here);
-        Some(most.saturating_sub(Duration::from_millis(spent)))
+        let here = self.clock.elapsed().saturating_sub(self.begun);
+        let spent = Duration::from_millis(self.control.spent_ms).saturating_add(here);
+        Some(most.saturating_sub(spent))
     }
 
     pub(super) fn interrupt(&mut self, stop: Stop) -> Result<RunInterrupted, RunError> {
@@ -75,8 +78,8 @@ impl<J: JournalSink, C: EventClock> Recorder<J, C> {
     }
 
     pub(super) fn write(&mut self, event: &Event) -> Result<(), RunError> {
-        let timestamp = format!("{:.3}", self.clock.now());
-        Ok(self.journal.append(&timestamp, event)?)
+        let now = Timestamp::try_from(self.clock.now()).unwrap_or(Timestamp::MAX);
+        Ok(self.journal.append(&format!("{now:.3}"), event)?)
     }
 }
 

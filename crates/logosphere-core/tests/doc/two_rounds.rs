@@ -1,18 +1,8 @@
 /// The journal of an offline run of two rounds, for examples of the documentation.
 fn two_rounds() -> Vec<u8> {
-    use logosphere_core::{EventClock, RunControl, Effective, ExperimentStart, Orchestrator, RequestTemplate, Settings};
+    use logosphere_core::{RunControl, Effective, ExperimentStart, Orchestrator, RequestTemplate, Settings};
     use logosphere_core::journal::MemJournal;
     use logosphere_core::local_mind;
-
-    struct Noon;
-    impl EventClock for Noon {
-        fn now(&self) -> jiff::Timestamp {
-            jiff::Timestamp::UNIX_EPOCH
-        }
-        fn monotonic_ms(&self) -> u64 {
-            0
-        }
-    }
 
     let settings = Settings::default().with(|settings| {
 settings.provider = "offline".into();
@@ -32,7 +22,7 @@ settings.max_rounds = 2;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let journal = MemJournal::default();
-        let mut run = Orchestrator::start(start, mind, journal, Noon, RunControl::default()).unwrap();
+        let mut run = Orchestrator::start(start, mind, journal, llm_types::FixedClock(std::time::SystemTime::UNIX_EPOCH), RunControl::default()).unwrap();
         run.run(&mut |_| {}).await.unwrap();
         run.into_journal().bytes
     })

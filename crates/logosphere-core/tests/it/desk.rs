@@ -2,32 +2,32 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
+use llm_types::Clock;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, PendingReply, RunResumed};
 use logosphere_core::pool::SampleRng;
 use logosphere_core::verify::ResumedRun;
 use logosphere_core::{
-    CallContext, Effective, EventClock, ExperimentStart, LocalMind, Mind, MindError, MindId,
-    MindInput, MindReply, Orchestrator, RequestTemplate, Round, RunControl, RunError, RunSummary,
-    Settings, WireRequest, local_mind,
+    CallContext, Effective, ExperimentStart, LocalMind, Mind, MindError, MindId, MindInput,
+    MindReply, Orchestrator, RequestTemplate, Round, RunControl, RunError, RunSummary, Settings,
+    WireRequest, local_mind,
 };
 
 /// A clock that advances by a millisecond at each reading.
 #[derive(Default)]
 pub struct Ticking(pub AtomicU64);
 
-impl EventClock for Ticking {
-    fn now(&self) -> Timestamp {
+impl Clock for Ticking {
+    fn now(&self) -> SystemTime {
         let ms = self.0.fetch_add(1, Ordering::SeqCst);
-        Timestamp::from_millisecond(1_767_312_000_000 + ms as i64).unwrap()
+        SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_312_000_000 + ms)
     }
 
-    fn monotonic_ms(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::SeqCst)
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.0.fetch_add(1, Ordering::SeqCst))
     }
 }
 

@@ -262,13 +262,13 @@ fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
 /// The time of the runtime, which advances when all tasks wait.
 struct Paused(tokio::time::Instant);
 
-impl logosphere_core::EventClock for Paused {
-    fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::UNIX_EPOCH
+impl llm_types::Clock for Paused {
+    fn now(&self) -> std::time::SystemTime {
+        std::time::SystemTime::UNIX_EPOCH
     }
 
-    fn monotonic_ms(&self) -> u64 {
-        self.0.elapsed().as_millis() as u64
+    fn elapsed(&self) -> std::time::Duration {
+        self.0.elapsed()
     }
 }
 

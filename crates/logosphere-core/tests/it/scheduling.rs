@@ -1,14 +1,15 @@
 //! The messages of the same round that each mind reads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use llm_types::Clock;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::MemJournal;
 use logosphere_core::{
-    CallContext, EventClock, LocalMind, Mind, MindError, MindId, MindInput, MindReply,
-    Orchestrator, Progress, Round, RunControl, Settings,
+    CallContext, LocalMind, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress,
+    Round, RunControl, Settings,
 };
 use serde_json::Value;
 
@@ -95,13 +96,13 @@ impl Mind for Late {
 /// The time of the runtime, which does not wait.
 struct Paused(tokio::time::Instant);
 
-impl EventClock for Paused {
-    fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::UNIX_EPOCH
+impl Clock for Paused {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
     }
 
-    fn monotonic_ms(&self) -> u64 {
-        u64::try_from(self.0.elapsed().as_millis()).unwrap()
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Conversion of verdicts to rows, and of rows to verdicts.
 
 use jiff::Timestamp;
+use llm_types::Clock;
 use popper_harness::counterexample::{COUNTEREXAMPLE_VERSION, Counterexample};
 use popper_harness::decide::{Config, Harness, Status, UnknownReason, Verdict};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,11 @@ struct Artifacts {
     /// `Counterexample::minimal`, for which there is no column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     minimal: Option<bool>,
+}
+
+/// The time of day, as rows contain it. It never enters a verdict.
+pub(crate) fn timestamp(clock: &dyn Clock) -> Timestamp {
+    Timestamp::try_from(clock.now()).unwrap_or(Timestamp::MAX)
 }
 
 /// The time and duration of an attempt.

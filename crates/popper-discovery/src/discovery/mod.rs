@@ -1,13 +1,11 @@
 //! The loop: it builds a snapshot, asks for laws, ranks them, tests some and stores the decisions, then begins again.
 
-mod clock;
 mod decision;
 mod observer;
 mod plan;
 mod run_loop;
 mod trial;
 
-pub use clock::{FixedClock, RunClock};
 #[cfg(feature = "llm")]
 pub(crate) use decision::json;
 pub use decision::status_text;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{Either, select};
 
-use super::decision::json;
+use super::decision::{json, timestamp};
 use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
 use crate::error::Error;
@@ -131,7 +131,7 @@ impl<S: Store> Discovery<S> {
                         run_id: self.run.id,
                         iteration_id: iteration.id,
                         turn: calls.len() as u32,
-                        created_at: self.clock.now(),
+                        created_at: timestamp(&*self.clock),
                         call: *call,
                     };
                     self.store.add_call(&row).await?;

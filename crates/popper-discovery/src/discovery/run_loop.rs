@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use llm_types::Clock;
 use popper_harness::decide::{Harness, Verdict};
 use popper_harness::universe::Universe as _;
 
-use super::clock::RunClock;
-use super::decision::json;
+use super::decision::{json, timestamp};
 use super::observer::{Event, Observer};
 use super::plan::next_seed;
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub struct Discovery<S> {
     pub(super) store: S,
     pub(super) harness: Harness,
     pub(super) config: LoopConfig,
-    pub(super) clock: Arc<dyn RunClock>,
+    pub(super) clock: Arc<dyn Clock>,
     pub(super) run: RunRow,
     pub(super) ranker: Ranker,
 }
@@ -55,7 +55,7 @@ impl<S: Store> Discovery<S> {
         harness: Harness,
         config: LoopConfig,
         proposer: &str,
-        clock: Arc<dyn RunClock>,
+        clock: Arc<dyn Clock>,
         which: RunSelector,
     ) -> Result<Self, Error> {
         config.check()?;
@@ -144,7 +144,7 @@ impl<S: Store> Discovery<S> {
     }
 
     async fn begin_iteration(&mut self, index: u32) -> Result<Iteration, Error> {
-        let now = self.clock.now();
+        let now = timestamp(&*self.clock);
         let iteration = Iteration {
             id: 0,
             run_id: self.run.id,
@@ -194,7 +194,7 @@ impl<S: Store> Discovery<S> {
         };
         summary.verdicts = Some(verdicts);
         let completed = Mark::Completed {
-            at: self.clock.now(),
+            at: timestamp(&*self.clock),
             summary_json: &json(&summary),
         };
         self.store.mark_iteration(iteration.id, completed).await?;
@@ -255,11 +255,11 @@ async fn begin(
     store: &mut impl Store,
     harness: &Harness,
     config: &RunConfig,
-    clock: &dyn RunClock,
+    clock: &dyn Clock,
 ) -> Result<RunRow, Error> {
     let run = RunRow {
         id: 0,
-        created_at: clock.now(),
+        created_at: timestamp(clock),
         universe_id: harness.universe().id().to_owned(),
         sim_hash: harness.sim_hash().to_owned(),
         harness_hash: harness.config_hash().to_owned(),

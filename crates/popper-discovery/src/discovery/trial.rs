@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use popper_harness::decide::Verdict;
 
-use super::decision::Period;
+use super::decision::{Period, timestamp};
 use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
 use crate::error::Error;
@@ -79,7 +79,7 @@ impl<S: Store> Discovery<S> {
         };
         let parsed = self.ranker.law(law)?;
         let clock = self.clock.as_ref();
-        let started_at = clock.now();
+        let started_at = timestamp(clock);
         let begun = clock.elapsed();
         let limit = self.config.wall_limit_ms.map(Duration::from_millis);
         let stop = || limit.is_some_and(|limit| clock.elapsed().saturating_sub(begun) > limit);
@@ -88,7 +88,7 @@ impl<S: Store> Discovery<S> {
         verdict.runtime_ms = clock.elapsed().saturating_sub(begun).as_millis() as u64;
         let period = Period {
             started_at,
-            completed_at: clock.now(),
+            completed_at: timestamp(clock),
             runtime_ms: verdict.runtime_ms,
         };
         let decision = DecisionRow::new(law, harness, &verdict, period, stopped);

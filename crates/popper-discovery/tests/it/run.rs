@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
+use llm_types::FixedClock;
 use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, RunRow};
 use popper_discovery::{
-    Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector,
-    Snapshot, Step, Unobserved,
+    Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector, Snapshot,
+    Step, Unobserved,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::Universe;
@@ -78,7 +79,7 @@ pub(crate) async fn run_with(
         test: 1000,
         ..LoopConfig::default()
     };
-    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock(crate::scripted::moment()));
     let mut discovery = Discovery::open(store, harness, config, "batches", clock, which)
         .await
         .unwrap();

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
+use llm_types::Clock;
 use popper_discovery::store::{LawStatus, Query, Store as _};
 use popper_discovery::{
-    Discovery, Error, Event, LoopConfig, MemoryStore, Observer, RunClock, RunSelector, Summary,
-    Unobserved,
+    Discovery, Error, Event, LoopConfig, MemoryStore, Observer, RunSelector, Summary, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -110,7 +109,7 @@ async fn another_universe_configuration_or_proposer_is_another_run() {
     let mut first = finished(RunSelector::Latest, MemoryStore::default()).await;
     let (id, store) = (first.run().id, first.store().clone());
     let config = LoopConfig::default();
-    let clock = || Arc::new(popper_discovery::FixedClock(moment()));
+    let clock = || Arc::new(llm_types::FixedClock(moment()));
     let wide = Config::default().exhaustive_n(7);
     let wide = Harness::new(KineticGrid, wide).unwrap();
     let random = Harness::new(
@@ -161,8 +160,8 @@ async fn another_universe_configuration_or_proposer_is_another_run() {
 /// A clock on which every look takes a second.
 struct Hasty(AtomicU64);
 
-impl RunClock for Hasty {
-    fn now(&self) -> Timestamp {
+impl Clock for Hasty {
+    fn now(&self) -> SystemTime {
         moment()
     }
 

@@ -1,14 +1,15 @@
 //! A proposer with a script: laws of the fixtures, some of them broken, a batch an iteration.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use llm_types::FixedClock;
 use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, Store};
 use popper_discovery::{
-    Discovery, Error, FixedClock, LoopConfig, Proposal, ProposeError, Proposer, RunSelector,
-    Snapshot, Step,
+    Discovery, Error, LoopConfig, Proposal, ProposeError, Proposer, RunSelector, Snapshot, Step,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
@@ -114,8 +115,8 @@ pub fn quick() -> Harness {
     Harness::new(KineticGrid, config).unwrap()
 }
 
-pub fn moment() -> Timestamp {
-    "2026-11-22T00:00:00Z".parse().unwrap()
+pub fn moment() -> SystemTime {
+    "2026-11-22T00:00:00Z".parse::<Timestamp>().unwrap().into()
 }
 
 /// A run of the script on the kinetic grid, with a fixed clock.

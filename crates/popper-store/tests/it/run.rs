@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use llm_types::Clock;
 use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, Store};
 use popper_discovery::{
-    Discovery, LoopConfig, Proposal, ProposeError, Proposer, RunClock, RunSelector, Snapshot, Step,
+    Discovery, LoopConfig, Proposal, ProposeError, Proposer, RunSelector, Snapshot, Step,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
@@ -92,10 +93,10 @@ pub struct Ticking {
     elapsed: AtomicU64,
 }
 
-impl RunClock for Ticking {
-    fn now(&self) -> Timestamp {
+impl Clock for Ticking {
+    fn now(&self) -> SystemTime {
         let first: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
-        first + Duration::from_millis(self.now.fetch_add(1, Ordering::Relaxed))
+        SystemTime::from(first) + Duration::from_millis(self.now.fetch_add(1, Ordering::Relaxed))
     }
 
     fn elapsed(&self) -> Duration {

@@ -1,7 +1,8 @@
-//! The traits through which an experiment reaches a model and the time.
+//! The trait through which an experiment reaches a model, and the time of day for its records.
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use llm_types::Clock;
 
 use crate::model::{CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount};
 
@@ -23,10 +24,7 @@ pub trait ModelClient: Send + Sync {
     fn label(&self) -> ModelLabel;
 }
 
-/// Time, from outside: it is recorded, and decides nothing.
-pub trait RunClock: Send + Sync {
-    /// The time of day.
-    fn now(&self) -> Timestamp;
-    /// Milliseconds since some fixed moment, never going back.
-    fn monotonic_ms(&self) -> u64;
+/// The time of day, as records contain it. It decides nothing.
+pub(crate) fn now(clock: &dyn Clock) -> Timestamp {
+    Timestamp::try_from(clock.now()).unwrap_or(Timestamp::MAX)
 }

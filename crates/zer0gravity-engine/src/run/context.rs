@@ -1,7 +1,9 @@
 //! The model client, the clock and the prices of experiments.
 
+use llm_types::Clock;
+
 use crate::run::pipeline::{PriceList, Pricing};
-use crate::{LocalCounter, ModelClient, RunClock};
+use crate::{LocalCounter, ModelClient};
 
 /// The model client, clock, tokenizer and prices of experiments.
 #[derive(Clone, Copy)]
@@ -10,7 +12,7 @@ pub struct Context<'a> {
     /// The client that the roles are asked through.
     pub client: &'a dyn ModelClient,
     /// The time, for the record.
-    pub clock: &'a dyn RunClock,
+    pub clock: &'a dyn Clock,
     /// Counts tokens where the provider does not.
     pub counter: &'a dyn LocalCounter,
     /// The prices of prompts, for [`crate::metrics::cost::Cost::per_1000_messages`].
@@ -23,7 +25,7 @@ impl<'a> Context<'a> {
     /// Works without prices.
     pub fn new(
         client: &'a dyn ModelClient,
-        clock: &'a dyn RunClock,
+        clock: &'a dyn Clock,
         counter: &'a dyn LocalCounter,
     ) -> Self {
         Self {

@@ -3,12 +3,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use durable::{Disk, Lock, LockError};
-use llm_types::Usd;
+use llm_types::{Clock, Usd};
 
 use super::DirectoryError;
 use super::record::{self, RescoreRecord, RunRecord};
-use crate::RunClock;
 use crate::model::ModelLabel;
+use crate::model::client::now;
 use crate::plan::Plan;
 use crate::report::RunReport;
 use crate::result::timestamp;
@@ -52,7 +52,7 @@ impl RunDirectory {
         path: &Path,
         plan: &Plan,
         notes: RunNotes,
-        clock: &dyn RunClock,
+        clock: &dyn Clock,
     ) -> Result<Self, DirectoryError> {
         fs::create_dir_all(path).map_err(|source| DirectoryError::Write {
             path: path.to_owned(),
@@ -77,7 +77,7 @@ impl RunDirectory {
                 path: path.to_owned(),
             });
         }
-        let record = RunRecord::new(plan.clone(), notes, timestamp(clock.now()));
+        let record = RunRecord::new(plan.clone(), notes, timestamp(now(clock)));
         record::write(&path.join("run.json"), &record)?;
         Ok(Self::of(path, record, lock))
     }

@@ -4,22 +4,14 @@
 //! [`Estimate`] tells the calls of a plan before one is made.
 //!
 //! ```
+//! use std::time::SystemTime;
+//!
+//! use llm_types::FixedClock;
 //! use tokio_util::sync::CancellationToken;
 //! use zer0gravity_engine::dataset::Level;
 //! use zer0gravity_engine::plan::{Config, Plan, PlannedCase, EncodingSystem};
 //! use zer0gravity_engine::run::{ChangedCalls, RescoreOptions, RunDirectory, RunNotes};
-//! use zer0gravity_engine::{RunClock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
-//!
-//! /// Time comes from outside: a real clock in a program, one that stands still here.
-//! struct Still;
-//! impl RunClock for Still {
-//!     fn now(&self) -> jiff::Timestamp {
-//!         jiff::Timestamp::UNIX_EPOCH
-//!     }
-//!     fn monotonic_ms(&self) -> u64 {
-//!         0
-//!     }
-//! }
+//! use zer0gravity_engine::{Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! # let folder = tempfile::tempdir()?;
@@ -29,10 +21,11 @@
 //! let cases = cases.into_iter().map(|case| PlannedCase::new(case).level(Some(1))).collect();
 //! let plan = Plan::new(vec![rules], cases, Config::new(OfflineModel.label(), OfflineModel::NAME));
 //! let counter = Tokenizers::default();
-//! let runner = || Runner::new(Context::new(&OfflineModel, &Still, &counter));
+//! let clock = FixedClock(SystemTime::UNIX_EPOCH);
+//! let runner = || Runner::new(Context::new(&OfflineModel, &clock, &counter));
 //!
 //! // Stopped before its first experiment: the report says what was not run.
-//! let directory = RunDirectory::create(&path, &plan, RunNotes::default(), &Still)?;
+//! let directory = RunDirectory::create(&path, &plan, RunNotes::default(), &clock)?;
 //! let stop = CancellationToken::new();
 //! stop.cancel();
 //! let stopped = directory.resume(runner().cancel(stop), ChangedCalls::Refuse, &mut |_| {}).await?;

@@ -11,6 +11,7 @@ use super::pipeline::{Pricing, run_experiment};
 use crate::dataset::RoundTripSample;
 use crate::judge::score::{MAX_LEARNABILITY, round_half_up};
 use crate::model::CallTally;
+use crate::model::client::now;
 use crate::plan::{Config, EncodingSystem, Item, Plan, PlannedCase};
 use crate::report::{ReportedEncodingSystem, RunReport};
 use crate::result::timestamp;
@@ -117,7 +118,7 @@ impl<'a> Runner<'a> {
         plan: &Plan,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<RunReport, RunError> {
-        let created_at = timestamp(self.context.clock.now());
+        let created_at = timestamp(now(self.context.clock));
         let (results, pricing, totals) = self.planned(plan, on_event).await?;
         let counter = self.context.counter;
         let encodings = plan.encodings.iter().map(|encoding| {

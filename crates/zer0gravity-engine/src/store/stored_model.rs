@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use llm_types::Clock;
 use tokio_util::sync::CancellationToken;
 
 use super::limiter::Limiter;
@@ -12,17 +13,18 @@ use super::record::SCHEMA_VERSION;
 use super::shared_calls::SharedCalls;
 use super::stop_switch::StopSwitch;
 use super::{CallKey, CallRecord, Endpoint, SharedStore, StoreError, StoredAnswer, lock};
+use crate::model::client::now;
 use crate::model::{
     CallFacts, CallTally, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat,
     TokenCount,
 };
 use crate::prompts::Role;
-use crate::{FailureKind, ModelClient, RunClock};
+use crate::{FailureKind, ModelClient};
 
 /// See the module.
 pub(crate) struct StoredModel<'a> {
     model: &'a dyn ModelClient,
-    clock: &'a dyn RunClock,
+    clock: &'a dyn Clock,
     store: &'a SharedStore,
     calls: SharedCalls<'a>,
     limiter: Limiter,
@@ -45,7 +47,7 @@ struct CallQuery {
 impl<'a> StoredModel<'a> {
     pub fn new(
         model: &'a dyn ModelClient,
-        clock: &'a dyn RunClock,
+        clock: &'a dyn Clock,
         store: &'a SharedStore,
         concurrency: usize,
         cancel: CancellationToken,
@@ -146,13 +148,14 @@ impl<'a> StoredModel<'a> {
     /// Adds when a call began and how long it took. A call that is neither sent nor asked of a model took no time: the same work offline
     /// gives the same bytes.
     async fn timed(&self, call: impl Future<Output = StoredAnswer>) -> StoredAnswer {
-        let (started_at, begun) = (self.clock.now(), self.clock.monotonic_ms());
+        let (started_at, begun) = (now(self.clock), self.clock.elapsed());
         let mut answer = call.await;
         let unsent = matches!(&answer, StoredAnswer::Error(error) if error.call.attempts == 0);
         if !self.model.label().offline && !unsent {
             let facts = answer.facts_mut();
             facts.started_at = Some(started_at);
-            facts.elapsed_ms = self.clock.monotonic_ms().saturating_sub(begun);
+            let elapsed = self.clock.elapsed().saturating_sub(begun);
+            facts.elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         }
         answer
     }

@@ -2,15 +2,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
+use llm_types::Clock;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::Case;
 use zer0gravity_engine::plan::{Config, EncodingSystem, Plan, PlannedCase};
 use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 use zer0gravity_engine::{
-    Context, ExperimentResult, LocalCounter, ModelClient, RunClock, RunError, RunEvent, Runner,
+    Context, ExperimentResult, LocalCounter, ModelClient, RunError, RunEvent, Runner,
 };
 
 use crate::player::{MODEL, Player, drive, finish, label};
@@ -60,14 +61,13 @@ impl Still {
     }
 }
 
-impl RunClock for Still {
-    fn now(&self) -> Timestamp {
-        let start = 1_795_305_600_000;
-        Timestamp::from_millisecond(start + self.monotonic_ms() as i64).unwrap()
+impl Clock for Still {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_305_600_000) + self.elapsed()
     }
 
-    fn monotonic_ms(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.0.load(Ordering::Relaxed))
     }
 }
 

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use cap_std::fs::{Dir, OpenOptions};
-use llm_client::SleepClock;
+use llm_client::Clock;
 use serde::Serialize;
 
 use path::TRASH;
 use root::{Names, Root, fault, open_file, refused};
 
 use crate::ToolError;
-use crate::config::Grant;
+use crate::config::{Grant, timestamp};
 
 /// Bytes of one call.
 const MAX_READ: usize = 1 << 20;
@@ -29,7 +29,7 @@ const MAX_SEEN: usize = 50_000;
 pub struct Files {
     roots: RwLock<Vec<Arc<Root>>>,
     data: Option<PathBuf>,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Clock>,
     /// Makes the names of files that are being written different.
     written: AtomicU64,
 }
@@ -86,7 +86,7 @@ pub struct FileChunk {
 
 impl Files {
     /// No folders yet. Nothing below `data` will ever be open.
-    pub fn new(data: Option<&Path>, clock: Arc<dyn SleepClock>) -> Self {
+    pub fn new(data: Option<&Path>, clock: Arc<dyn Clock>) -> Self {
         Self {
             roots: RwLock::default(),
             data: data.map(|data| data.canonicalize().unwrap_or_else(|_| data.to_owned())),
@@ -301,7 +301,9 @@ impl Files {
             return Err(refused(path, "it is protected, or holds what is"));
         }
         not_trash(path, &names)?;
-        let stamp = self.clock.now().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let stamp = timestamp(&*self.clock)
+            .strftime("%Y%m%dT%H%M%SZ")
+            .to_string();
         let put = || -> io::Result<String> {
             let from = root.folder(&folder, false)?;
             from.symlink_metadata(&name)?;

@@ -19,7 +19,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use futures_util::future::{self, Either};
-use llm_client::SleepClock;
+use llm_client::Timer;
 use reqwest::header::LOCATION;
 use reqwest::{Client, Response, redirect, retry};
 use url::Host;
@@ -43,7 +43,7 @@ pub struct Web {
     rules: RwLock<Rules>,
     searxng: Option<url::Url>,
     resolver: Arc<dyn Resolve>,
-    clock: Arc<dyn SleepClock>,
+    clock: Arc<dyn Timer>,
     tls: rustls::ClientConfig,
 }
 
@@ -53,7 +53,7 @@ impl Web {
     pub fn new(
         policy: &WebPolicy,
         resolver: Arc<dyn Resolve>,
-        clock: Arc<dyn SleepClock>,
+        clock: Arc<dyn Timer>,
     ) -> Result<Self, ToolError> {
         let tls = llm_client::tls::config(&[])
             .map_err(|error| ToolError::new("unavailable", error.to_string()))?;

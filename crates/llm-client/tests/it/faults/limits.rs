@@ -6,7 +6,7 @@ use std::future::{Future, pending};
 
 use futures_util::stream;
 use llm_client::error::TimeoutPhase;
-use llm_client::{RetryPolicy, Timeouts};
+use llm_client::{Clock as _, RetryPolicy, Timeouts, Timer as _};
 use test_support::{MemoryTransport, response};
 
 use super::*;
@@ -67,7 +67,7 @@ where
     let client = client.build().unwrap();
     let asked = asked();
     let outcome = Box::pin(clock.run(ask(&client, form, &asked))).await;
-    (outcome, clock.instant())
+    (outcome, clock.elapsed())
 }
 
 /// A body that begins with `start` and then has `piece` after every `pause`, or nothing at all.
@@ -316,7 +316,7 @@ async fn silent(provider: Arc<dyn Provider>, timeouts: Timeouts, request: Reques
     let client = client.build().unwrap();
     let asking = Box::pin(clock.run(client.complete(&request)));
     asking.await.unwrap_err();
-    clock.instant()
+    clock.elapsed()
 }
 
 #[tokio::test]

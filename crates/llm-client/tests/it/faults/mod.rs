@@ -23,8 +23,8 @@ use llm_client::provider::{
     HttpOptions, HttpRequest, HttpResponse, HttpTransport, Provider, Transport,
 };
 use llm_client::{
-    Anthropic, Auth, Client, ClientBuilder, Compat, Dialect, Endpoint, Error, ErrorKind, Event,
-    Reply, Request, RetryPolicy, SleepClock as _,
+    Anthropic, Auth, Client, ClientBuilder, Clock as _, Compat, Dialect, Endpoint, Error,
+    ErrorKind, Event, Reply, Request, RetryPolicy,
 };
 use test_support::{Answer, CannedReply, FakeClock, FaultServer};
 use tokio::runtime::Handle;
@@ -166,7 +166,7 @@ pub async fn no_task_is_left() {
 
 /// The only wait that was slept lies in this range, in seconds.
 pub fn assert_waited(clock: &FakeClock, seconds: RangeInclusive<f64>) {
-    let waited = clock.instant().as_secs_f64();
+    let waited = clock.elapsed().as_secs_f64();
     assert!(
         seconds.contains(&waited),
         "waited {waited} s: {:?}",

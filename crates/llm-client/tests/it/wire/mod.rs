@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
+use llm_client::models::ModelInfo;
 use llm_client::provider::{
     self, HttpRequest, HttpResponse, Provider, ProviderCall, Route, Transport,
 };
-use llm_client::{Count, Error, Event, EventStream, ModelInfo, Reply, Request, Target};
+use llm_client::{Count, Error, Event, EventStream, Reply, Request, Target};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

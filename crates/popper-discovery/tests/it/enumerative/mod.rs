@@ -7,10 +7,11 @@ mod texts;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use llm_types::FixedClock;
 use popper_discovery::store::{Query, Store as _};
 use popper_discovery::{
-    Accepted, Capabilities, Discovery, EnumerativeProposer, FailureExample, Falsified, FixedClock,
-    LoopConfig, MemoryStore, RunSelector, Snapshot, Totals, UniverseContract, Unobserved,
+    Accepted, Capabilities, Discovery, EnumerativeProposer, FailureExample, Falsified, LoopConfig,
+    MemoryStore, RunSelector, Snapshot, Totals, UniverseContract, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};
@@ -149,7 +150,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
 /// The verdicts of a run of the whole loop with its defaults.
 async fn whole_loop(universe: impl Universe, seed: u64) -> Vec<(Law, Status)> {
     let harness = Harness::new(universe, Config::default()).unwrap();
-    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock(crate::scripted::moment()));
     let mut discovery = Discovery::open(
         MemoryStore::default(),
         harness,

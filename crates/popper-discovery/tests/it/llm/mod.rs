@@ -11,9 +11,10 @@ use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt as _, pending};
 use llm_client::provider::{HttpRequest, HttpResponse};
 use llm_client::{Anthropic, Auth, Client, ClientBuilder, Endpoint, Error, RetryPolicy};
+use llm_types::FixedClock;
 use popper_discovery::llm::{LlmOptions, LlmProposer, SymbolMask};
 use popper_discovery::{
-    Capabilities, Discovery, FixedClock, LoopConfig, MemoryStore, RunSelector, Snapshot, Totals,
+    Capabilities, Discovery, LoopConfig, MemoryStore, RunSelector, Snapshot, Totals,
     UniverseContract,
 };
 use popper_harness::decide::{Config, Harness};
@@ -114,7 +115,7 @@ pub fn harness() -> Harness {
 }
 
 pub async fn open(store: MemoryStore, config: LoopConfig) -> Discovery<MemoryStore> {
-    let clock = Arc::new(FixedClock("2026-11-22T00:00:00Z".parse().unwrap()));
+    let clock = Arc::new(FixedClock(crate::scripted::moment()));
     let model = LlmProposer::DEFAULT_MODEL;
     Discovery::open(store, harness(), config, model, clock, RunSelector::Latest)
         .await

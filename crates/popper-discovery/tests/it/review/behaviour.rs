@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use llm_types::FixedClock;
 use popper_discovery::{
-    Discovery, FixedClock, LoopConfig, MemoryStore, Proposal, RunSelector, Summary, Unobserved,
+    Discovery, LoopConfig, MemoryStore, Proposal, RunSelector, Summary, Unobserved,
 };
 
 use crate::run::{Batches, batch, invariant};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use llm_types::FixedClock;
 use popper_discovery::store::{LawStatus, Query, Store as _};
-use popper_discovery::{Discovery, FixedClock, LoopConfig, MemoryStore, RunSelector, Unobserved};
+use popper_discovery::{Discovery, LoopConfig, MemoryStore, RunSelector, Unobserved};
 use popper_harness::law::{Extensions, Law};
 use serde_json::{Value, json};
 

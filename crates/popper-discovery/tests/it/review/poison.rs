@@ -86,7 +86,7 @@ async fn what_is_taken_in_is_read_again_whatever_its_depth() {
         quick(),
         config,
         "batches",
-        std::sync::Arc::new(popper_discovery::FixedClock(moment())),
+        std::sync::Arc::new(llm_types::FixedClock(moment())),
         RunSelector::Latest,
     )
     .await
@@ -187,7 +187,7 @@ async fn a_law_next_to_a_poisoned_one_is_tested() {
             test: 1,
             ..LoopConfig::default()
         };
-        let clock = std::sync::Arc::new(popper_discovery::FixedClock(moment()));
+        let clock = std::sync::Arc::new(llm_types::FixedClock(moment()));
         popper_discovery::Discovery::open(
             store,
             quick(),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
+use llm_types::Clock;
 use popper_discovery::store::{LawStatus, Store as _};
 use popper_discovery::{
-    Discovery, LoopConfig, MemoryStore, Proposal, RunClock, RunSelector, Summary, Unobserved,
+    Discovery, LoopConfig, MemoryStore, Proposal, RunSelector, Summary, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -21,8 +21,8 @@ struct Jump {
     at: u64,
 }
 
-impl RunClock for Jump {
-    fn now(&self) -> Timestamp {
+impl Clock for Jump {
+    fn now(&self) -> SystemTime {
         moment()
     }
 

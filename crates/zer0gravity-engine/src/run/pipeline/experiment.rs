@@ -12,6 +12,7 @@ use crate::judge::matches_expected;
 use crate::judge::score::TokenPair;
 use crate::model::CallTally;
 use crate::model::Repeat;
+use crate::model::client::now;
 use crate::plan::Item;
 use crate::plan::RoleConfig;
 use crate::prompts::RoleInput;
@@ -73,7 +74,7 @@ impl<'a> ExperimentRun<'a> {
         Self {
             ctx,
             item,
-            begun: ctx.clock.now(),
+            begun: now(ctx.clock),
             encoded: None,
             decoded: None,
             counts: [None; 2],

@@ -3,7 +3,9 @@
 use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
+use std::time::SystemTime;
 
+use llm_types::FixedClock;
 use tokio::sync::Notify;
 
 use super::*;
@@ -42,17 +44,7 @@ impl ModelClient for Gate {
     }
 }
 
-struct Still;
-
-impl RunClock for Still {
-    fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::UNIX_EPOCH
-    }
-
-    fn monotonic_ms(&self) -> u64 {
-        0
-    }
-}
+const STILL: FixedClock = FixedClock(SystemTime::UNIX_EPOCH);
 
 /// A memory that counts what is written to it.
 #[derive(Default)]
@@ -86,7 +78,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
     let written = store.written.clone();
     let store = SharedStore::new(store);
     // One permit: if the dropped call kept it, no other call could take over.
-    let client = StoredModel::new(&gate, &Still, &store, 1, CancellationToken::new());
+    let client = StoredModel::new(&gate, &STILL, &store, 1, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
 
     let mut first = client.count_tokens(question());
@@ -115,7 +107,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
 fn an_answer_reaches_all_who_wait() {
     let gate = Gate::default();
     let store = SharedStore::new(MemoryStore::default());
-    let client = StoredModel::new(&gate, &Still, &store, 8, CancellationToken::new());
+    let client = StoredModel::new(&gate, &STILL, &store, 8, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
     let mut waiting: Vec<_> = (0..3).map(|_| client.count_tokens(question())).collect();
     for one in &mut waiting {
