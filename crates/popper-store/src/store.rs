@@ -325,7 +325,7 @@ impl Store for Database {
         for row in laws {
             let mut fields = Fields::new(&row, LAWS_TALLY, 0);
             fields.key()?;
-            tally.laws.insert(fields.word()?, fields.unsigned()?);
+            tally.laws.insert(fields.get()?, fields.get()?);
         }
         let verdicts = sqlx::query(sql::VERDICTS_TALLY)
             .bind(&run.harness_hash)
@@ -337,9 +337,9 @@ impl Store for Database {
         for row in verdicts {
             let mut fields = Fields::new(&row, VERDICTS_TALLY, 0);
             fields.key()?;
-            let status: Status = fields.word()?;
+            let status: Status = fields.get()?;
             let verdict = (word(status).to_owned(), fields.get()?);
-            tally.verdicts.insert(verdict, fields.unsigned()?);
+            tally.verdicts.insert(verdict, fields.get()?);
         }
         let evaluations: i64 = sqlx::query_scalar(sql::EVALUATIONS_TALLY)
             .bind(run.id)
@@ -396,8 +396,8 @@ fn keyed_attempts(
         let id = fields.key()?;
         let attempt = Attempt {
             law_id: fields.get()?,
-            seed: fields.unsigned()?,
-            status: fields.word()?,
+            seed: fields.get()?,
+            status: fields.get()?,
         };
         Ok((id, attempt))
     };
