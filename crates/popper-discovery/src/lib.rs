@@ -55,6 +55,7 @@ pub mod recall;
 #[cfg(feature = "report")]
 pub mod report;
 mod snapshot;
+pub mod status;
 pub mod store;
 
 pub use discovery::{Discovery, Event, Observer, RunEnd, RunSelector, Unobserved, status_text};

@@ -6,7 +6,7 @@ use bin_support::{Exit, Failure, Session};
 use popper_store::Access;
 
 use crate::discovery::database::{self, failure};
-use crate::discovery::run_status::run_status;
+use crate::discovery::run_status::{lines, run_status};
 use crate::discovery::verdicts;
 use crate::flags::{RunFlag, TableFlag};
 use crate::table::Layout;
@@ -34,7 +34,7 @@ pub async fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, F
     } else {
         let table = verdicts::lines(&mut store, &run, layout).await;
         let table = table.map_err(failure)?;
-        write!(out, "{}\n{table}", status.lines())?;
+        write!(out, "{}\n{table}", lines(&status))?;
     }
     Ok(Exit::Done)
 }

@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
 use llm_client::{Cassette, SystemClock};
-use popper_discovery::store::{RunRow, Store as _};
+use popper_discovery::store::{RunCost, RunRow, Store as _};
 use popper_discovery::{Discovery, Error, ProposeError, RunEnd, RunSelector};
 use popper_store::{Access, Database};
 
-use super::cost::Cost;
 use super::database::{self, failure, spoken};
 use super::progress::ProgressObserver;
 use super::proposer::{self, Chosen};
 use super::resume_command::ResumeCommand;
-use super::run_status::run_status;
+use super::run_status::{lines, run_status};
 use super::settings::Settings;
 use super::verdicts;
 use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
@@ -81,7 +80,7 @@ impl Job<'_> {
         let calls = calls.map_err(failure)?;
         let interrupt = Interrupt::on_signals()?;
         let mut watch =
-            ProgressObserver::new(session.progress.clone(), interrupt, Cost::of(&calls));
+            ProgressObserver::new(session.progress.clone(), interrupt, RunCost::of(&calls));
         tracing::info!("run {} in {}", run.id, crate::input::name(self.db));
         let total = self.work.iterations;
         let ended = discovery.run_to(total, proposer.as_ref(), &mut watch).await;
@@ -126,7 +125,7 @@ impl Job<'_> {
         }
         let layout = Layout::of(out, self.work.table.verbose);
         let table = verdicts::lines(store, run, layout).await.map_err(failure)?;
-        writeln!(out, "{table}\n{}", status.lines())?;
+        writeln!(out, "{table}\n{}", lines(&status))?;
         writeln!(
             out,
             "page       {}",

@@ -3,23 +3,24 @@
 use bin_support::{Interrupt, Progress, escape};
 use futures_util::future::BoxFuture;
 use indicatif::ProgressBar;
+use popper_discovery::store::RunCost;
 use popper_discovery::{Event, Observer, Summary};
 
-use super::cost::Cost;
+use super::cost::words;
 use super::database::spoken;
 
 /// The observer of a run at a terminal.
 pub struct ProgressObserver {
     progress: Progress,
     interrupt: Interrupt,
-    cost: Cost,
+    cost: RunCost,
     place: String,
     bar: Option<ProgressBar>,
 }
 
 impl ProgressObserver {
     /// Returns an observer; `cost` is the cost of the run so far.
-    pub fn new(progress: Progress, interrupt: Interrupt, cost: Cost) -> Self {
+    pub fn new(progress: Progress, interrupt: Interrupt, cost: RunCost) -> Self {
         Self {
             progress,
             interrupt,
@@ -47,7 +48,7 @@ impl ProgressObserver {
         let verdicts = summary.verdicts.unwrap_or_default();
         let cost = match self.cost.calls {
             0 => String::new(),
-            _ => format!("; so far {}", self.cost),
+            _ => format!("; so far {}", words(&self.cost)),
         };
         format!(
             "{}: {} proposed{aside}, {} tested: {} PASS, {} FAIL, {} UNKNOWN{cost}",

@@ -2,6 +2,7 @@
 
 mod interface;
 mod row;
+mod run_cost;
 
 pub use interface::{
     Attempt, DecisionRow, IterationPlan, Mark, Query, Store, StoreError, TestedLaw, VerdictCounts,
@@ -10,3 +11,4 @@ pub use row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
     LawStatus, ModelCallRow, RunRow, UsageRow, VerdictKey,
 };
+pub use run_cost::RunCost;

@@ -1,0 +1,161 @@
+//! The status of a run: its iterations, laws, verdicts and cost.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::snapshot::{Selected, Summary};
+use crate::store::{Iteration, IterationStatus, LawStatus, RunCost, RunRow, Store, VerdictCounts};
+
+/// The status of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RunStatus {
+    /// The key of the run.
+    pub run_id: i64,
+    /// The time at which the run began.
+    pub created_at: Timestamp,
+    /// The name of the universe.
+    pub universe_id: String,
+    /// The universe's `definition_hash`.
+    pub sim_hash: String,
+    /// `Harness::config_hash` at the start.
+    pub harness_config_hash: String,
+    /// The proposer's id.
+    pub proposer: String,
+    /// The number of completed iterations.
+    pub iterations: u32,
+    /// The last iteration. `None` before the first.
+    pub last_iteration: Option<LastIteration>,
+    /// Laws by status.
+    pub laws: BTreeMap<LawStatus, u64>,
+    /// Tested laws by verdict and reason.
+    pub verdicts: Vec<VerdictCount>,
+    /// The number of attempts of this run itself.
+    pub evaluations: u64,
+    /// The cost of the run's model calls.
+    pub cost: RunCost,
+}
+
+/// The status of the last iteration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LastIteration {
+    /// The number of the iteration within the run, from 1.
+    pub iteration_index: u32,
+    /// The status of the iteration.
+    pub status: IterationStatus,
+    /// The time at which the iteration began.
+    pub started_at: Timestamp,
+    /// The time at which the iteration was completed.
+    pub completed_at: Option<Timestamp>,
+    /// The number of laws to test. `None` before they are selected.
+    pub selected: Option<usize>,
+    /// The number of these laws that are decided.
+    pub decided: usize,
+}
+
+/// The number of laws with a verdict and a reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VerdictCount {
+    /// The verdict.
+    pub verdict: String,
+    /// The reason code of the verdict UNKNOWN.
+    pub reason: Option<String>,
+    /// The number of laws.
+    pub laws: u64,
+}
+
+impl RunStatus {
+    /// Reads the status of a run, also of one that another process works on.
+    ///
+    /// # Errors
+    /// Those of the store, and [`Error::Row`] when a row does not hold what this program writes.
+    pub async fn read(store: &mut impl Store, run: &RunRow) -> Result<Self, Error> {
+        let iterations = store.iterations(run.id, None).await?;
+        let is_completed = |one: &&Iteration| one.status == IterationStatus::Completed;
+        let last_iteration = match iterations.last() {
+            Some(last) => Some(LastIteration::read(store, run, last).await?),
+            None => None,
+        };
+        let VerdictCounts {
+            laws,
+            verdicts,
+            evaluations,
+        } = store.tally(run).await?;
+        let count = |((verdict, reason), laws)| VerdictCount {
+            verdict,
+            reason,
+            laws,
+        };
+        Ok(Self {
+            run_id: run.id,
+            created_at: run.created_at,
+            universe_id: run.universe_id.clone(),
+            sim_hash: run.sim_hash.clone(),
+            harness_config_hash: run.harness_hash.clone(),
+            proposer: run.discovery_model_id.clone(),
+            iterations: iterations.iter().filter(is_completed).count() as u32,
+            last_iteration,
+            laws,
+            verdicts: verdicts.into_iter().map(count).collect(),
+            evaluations,
+            cost: RunCost::of(&store.calls(run.id, None).await?),
+        })
+    }
+}
+
+impl LastIteration {
+    async fn read(
+        store: &mut impl Store,
+        run: &RunRow,
+        iteration: &Iteration,
+    ) -> Result<Self, Error> {
+        let summary: Option<Summary> = match &iteration.summary_json {
+            None => None,
+            Some(json) => Some(serde_json::from_str(json).map_err(|error| Error::Row {
+                table: "iterations",
+                id: iteration.id,
+                column: "summary_json",
+                message: error.to_string(),
+            })?),
+        };
+        let decided = match &summary {
+            None => 0,
+            Some(summary) => decided(store, run, &summary.selected).await?,
+        };
+        Ok(Self {
+            iteration_index: iteration.iteration_index,
+            status: iteration.status,
+            started_at: iteration.started_at,
+            completed_at: iteration.completed_at,
+            selected: summary.map(|summary| summary.selected.len()),
+            decided,
+        })
+    }
+}
+
+/// Returns the number of selected laws that are decided.
+async fn decided(
+    store: &mut impl Store,
+    run: &RunRow,
+    selected: &[Selected],
+) -> Result<usize, Error> {
+    let fingerprints = selected.iter().map(|law| law.law_fingerprint.clone());
+    let fingerprints: Vec<String> = fingerprints.collect();
+    let laws = store.laws_by_fingerprint(run.id, &fingerprints).await?;
+    let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
+    let made = store.attempts_of(run.id, &ids, &run.harness_hash).await?;
+    let is_made = |law: &&Selected| {
+        let mut rows = laws.iter();
+        let row = rows.find(|row| row.law_fingerprint == law.law_fingerprint);
+        row.is_some_and(|row| {
+            made.iter()
+                .any(|made| (made.law_id, made.seed) == (row.id, law.seed))
+        })
+    };
+    Ok(selected.iter().filter(is_made).count())
+}
