@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-use super::lock;
+use super::call_store::lock;
 
 /// Limits the calls under way, and repeats a call that a cap refused while other calls may still leave something of it.
 pub(super) struct Limiter {

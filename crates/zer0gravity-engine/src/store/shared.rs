@@ -4,7 +4,8 @@ use std::fmt;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-use super::{CallKey, CallRecord, CallStore, StoreError, lock};
+use super::call_store::lock;
+use super::{CallKey, CallRecord, CallStore, StoreError};
 use crate::store::off_thread::off_thread;
 
 /// A store that all calls of a run write to. Calls that end while it is written to are kept together, by the next write;

@@ -3,7 +3,8 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
 
-use super::{CallKey, CallRecord, SharedStore, lock};
+use super::call_store::lock;
+use super::{CallKey, CallRecord, SharedStore};
 use crate::model::ModelError;
 
 /// The calls of a run: of those that ask the same, one is looked up or made, and all share its record.

@@ -2,8 +2,9 @@ use std::sync::OnceLock;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Endpoint, SharedStore, StoreError};
+use super::{SharedStore, StoreError};
 use crate::FailureKind;
+use crate::model::Endpoint;
 use crate::model::ModelError;
 
 /// Says whether a run sends nothing more, and why: it was cancelled, a call failed in a way that no other can escape, or the store

@@ -8,11 +8,13 @@ use futures_util::future::BoxFuture;
 use llm_types::Clock;
 use tokio_util::sync::CancellationToken;
 
+use super::call_store::lock;
 use super::limiter::Limiter;
 use super::record::SCHEMA_VERSION;
 use super::shared_calls::SharedCalls;
 use super::stop_switch::StopSwitch;
-use super::{CallKey, CallRecord, Endpoint, SharedStore, StoreError, StoredAnswer, lock};
+use super::{CallKey, CallRecord, SharedStore, StoreError, StoredAnswer};
+use crate::model::Endpoint;
 use crate::model::client::now;
 use crate::model::{
     CallFacts, CallTally, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat,

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize, Serializer};
 
-use super::percent_saved;
+use super::saving::percent_saved;
 
 /// The saving per message, by the number of messages that share one copy of the rules.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! The token cost of mappings: `ZG003` and `ZG004`.
 
-use super::{LintFinding, MappingCost, TokenCounts, finding};
+use super::finding::{LintFinding, MappingCost, TokenCounts, finding};
 use crate::LocalCounter;
 use crate::rules::codec::syntax::Rule;
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
-use super::{LintFinding, finding, wording};
+use super::finding::{LintFinding, finding};
+use super::wording;
 use crate::rules::codec::syntax::{Clause, Mapping, Rule};
 use crate::rules::codec::{Lexicon, clipped};
 

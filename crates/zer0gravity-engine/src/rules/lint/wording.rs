@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{LintFinding, finding};
+use super::finding::{LintFinding, finding};
 use crate::judge::flags::injection::said_in_rules;
 use crate::judge::flags::{folded_words, phrases::Phrases};
 use crate::rules::codec::syntax::quoted_pieces;

@@ -1,0 +1,237 @@
+//! A whole run in the form of `report.json`.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::dataset::Case;
+use crate::plan::{Config, PlannedCase};
+use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
+use crate::rules::lint::LintReport;
+use crate::store::CallsFile;
+use crate::text::setters::setters;
+use crate::{ExperimentResult, TokenSource};
+
+use super::{Outcomes, RunCost, Statistics};
+
+/// The `kind` of a report's JSON.
+pub const KIND: &str = "zer0gravity.report";
+
+/// A whole run in the form and order of `report.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RunReport {
+    /// The version of this form.
+    #[serde(rename = "schema_version")]
+    pub schema_version: u32,
+    /// The text of [`KIND`].
+    pub kind: String,
+    /// The version of this crate.
+    pub engine_version: String,
+    /// The time at which the run's plan was frozen, UTC with milliseconds.
+    pub created_at: String,
+    /// Whether no model was asked.
+    pub offline: bool,
+    /// Whether the replies came from a recording and nothing was sent. Results do not show it (they equal the recorded
+    /// ones), so the caller that replays sets it; written only when true.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
+    /// The calls of a run that is kept in a directory; the caller that keeps it sets this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_file: Option<CallsFile>,
+    /// The settings of the run; `None` for results that came without a plan.
+    pub config: Option<Config>,
+    /// The rules.
+    pub encodings: Vec<ReportedEncodingSystem>,
+    /// The texts.
+    pub cases: Vec<PlannedCase>,
+    /// One for each experiment, in plan order.
+    pub results: Vec<ExperimentResult>,
+    /// The ends of the experiments.
+    pub outcomes: Outcomes,
+    /// The statistics of the scores.
+    pub statistics: Statistics,
+    /// The tokens and the cost of the run.
+    pub cost: RunCost,
+    /// The source of random choices.
+    pub randomness: Randomness,
+}
+
+/// A set of rules with its tokens and findings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ReportedEncodingSystem {
+    /// The id of the rules.
+    pub id: String,
+    /// The file of the rules.
+    pub path: Option<String>,
+    /// The SHA-256 of the rules in hex.
+    pub sha256: String,
+    /// Tokens of the rules, if they were counted.
+    pub rules_tokens: Option<u64>,
+    /// The source of that number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_tokens_source: Option<TokenSource>,
+    /// The findings about the rules.
+    pub lint: LintReport,
+}
+
+impl ReportedEncodingSystem {
+    /// Rules with this id and hash that were not counted and not linted.
+    pub fn new(id: impl Into<String>, sha256: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            path: None,
+            sha256: sha256.into(),
+            rules_tokens: None,
+            rules_tokens_source: None,
+            lint: LintReport::default(),
+        }
+    }
+
+    setters! {
+        path: Option<String>,
+        rules_tokens: Option<u64>,
+        rules_tokens_source: Option<TokenSource>,
+        lint: LintReport,
+    }
+}
+
+/// The reason that a file is not a report.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The file is not JSON, or not of this form.
+    #[error("not a report and not an array of results: {source}")]
+    Json {
+        /// The cause, with its place.
+        #[from]
+        source: serde_json::Error,
+    },
+    /// The file is JSON of another kind.
+    #[error("kind {found:?} where {KIND:?} is needed")]
+    Kind {
+        /// The value in the file.
+        found: String,
+    },
+    /// The file has a version that this program does not read.
+    #[error("schema_version {found} where 1 or {SCHEMA_VERSION} is needed")]
+    Version {
+        /// The value in the file.
+        found: u32,
+    },
+}
+
+impl RunReport {
+    /// The report of `results`, which are in plan order. `created_at` is UTC with milliseconds; `seed` decides the random
+    /// sign flips of tests over many cases.
+    pub fn new(
+        config: Option<Config>,
+        encodings: Vec<ReportedEncodingSystem>,
+        cases: Vec<PlannedCase>,
+        results: Vec<ExperimentResult>,
+        created_at: String,
+        seed: u64,
+    ) -> Self {
+        let offline = match &config {
+            Some(config) => config.label.offline,
+            None => !results.is_empty() && results.iter().all(|result| result.offline),
+        };
+        Self {
+            schema_version: SCHEMA_VERSION,
+            kind: KIND.to_owned(),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            created_at,
+            offline,
+            replayed: false,
+            calls_file: None,
+            outcomes: Outcomes::of(&results),
+            statistics: Statistics::of(&encodings, &results, seed),
+            cost: RunCost::of(&encodings, &results),
+            config,
+            encodings,
+            cases,
+            results,
+            randomness: Randomness::chacha20(seed),
+        }
+    }
+
+    /// The report of results that came without a plan. Encodings and cases are those that occur, in that order; rules were
+    /// not counted and not linted; the time is that of the earliest result, the seed that of the first.
+    pub fn of_results(results: Vec<ExperimentResult>) -> Self {
+        let mut seen = HashSet::new();
+        let encodings = (results.iter())
+            .filter(|result| seen.insert(&result.encoding_id))
+            .map(|result| {
+                ReportedEncodingSystem::new(&result.encoding_id, &result.metadata.rules_sha256)
+            })
+            .collect();
+        let mut seen = HashSet::new();
+        let cases = (results.iter())
+            .filter(|result| seen.insert(&result.test_case_id))
+            .map(|result| PlannedCase {
+                level: result.level,
+                case: Case {
+                    id: result.test_case_id.clone(),
+                    text: result.original_text.clone(),
+                    expected_output: result.procedural.expected.clone(),
+                    ..Case::default()
+                },
+            })
+            .collect();
+        let times = results.iter().map(|result| &result.metadata.timestamp);
+        let created_at = times.min().cloned().unwrap_or_default();
+        let seed = results.first().map_or(0, |r| r.metadata.randomness.seed);
+        Self::new(None, encodings, cases, results, created_at, seed)
+    }
+
+    /// The result in two or three sentences, as the page begins.
+    #[cfg(feature = "report")]
+    pub fn lead(&self) -> String {
+        super::page::lead(self)
+    }
+
+    /// Reads `report.json`, or the array of results that `run` writes.
+    ///
+    /// # Errors
+    /// [`ReportError`]: it is not JSON, or of another form, kind or version.
+    ///
+    /// ```
+    /// use zer0gravity_engine::report::RunReport;
+    /// let report = RunReport::read("[]").unwrap();
+    /// assert_eq!(report.outcomes.items, 0);
+    /// assert!(RunReport::read("{}").is_err());
+    /// ```
+    pub fn read(json: &str) -> Result<Self, ReportError> {
+        /// The fields that show whether the rest can be read.
+        #[derive(Deserialize)]
+        struct Head {
+            schema_version: u32,
+            kind: String,
+        }
+        let json = json.trim_start_matches('\u{feff}');
+        if json.trim_start().starts_with('[') {
+            let results: Vec<ExperimentResult> = serde_json::from_str(json)?;
+            let other = results.iter().find(|r| !is_readable(r.schema_version));
+            return match other {
+                Some(other) => Err(ReportError::Version {
+                    found: other.schema_version,
+                }),
+                None => Ok(Self::of_results(results)),
+            };
+        }
+        let head: Head = serde_json::from_str(json)?;
+        if head.kind != KIND {
+            return Err(ReportError::Kind { found: head.kind });
+        }
+        if !is_readable(head.schema_version) {
+            return Err(ReportError::Version {
+                found: head.schema_version,
+            });
+        }
+        Ok(serde_json::from_str(json)?)
+    }
+}
