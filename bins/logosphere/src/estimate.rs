@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bin_support::model::ProviderName;
 use bin_support::{Exit, Failure, Session, escape};
-use llm_client::ModelTable;
+use llm_client::{ModelTable, Usd};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::{
     AnswerProfile, Estimate, Experiment, ExperimentError, TokenPrices,
@@ -170,37 +170,24 @@ impl EstimateArgs<'_> {
         run: Option<&Transcript>,
         table: &ModelTable,
     ) -> EstimateView {
-        let offline = settings.provider == ProviderName::Offline.as_str();
-        let measured = run.and_then(|run| AnswerProfile::measured(&settings, run));
-        let answers = measured.unwrap_or_else(|| {
-            if offline {
-                AnswerProfile::of_program(&settings, seeds)
-            } else {
-                AnswerProfile::of_model(settings.token_limit, self.answer_tokens)
-            }
-        });
-        let computed = |prices| Estimate::of(&settings, seeds, run, answers, prices);
-        let free = TokenPrices {
-            prompt: 0.0,
-            answer: 0.0,
-        };
-        let unpriced = computed(offline.then_some(free));
-        let model = table.find(&settings.provider, &settings.model);
         // The price may depend on how long prompts are.
-        let price = model.and_then(|model| model.price(unpriced.longest_prompt_tokens));
-        let forecast = match price {
-            Some(price) if !offline => computed(Some(TokenPrices {
-                prompt: price.input.0 as f64 / 1e9,
-                answer: price.output.0 as f64 / 1e9,
-            })),
-            _ => unpriced,
+        let model = table.find(&settings.provider, &settings.model);
+        let price = |longest| model.and_then(|model| model.price(longest));
+        let usd = |price: Usd| price.0 as f64 / 1e9;
+        let priced = |longest| {
+            price(longest).map(|price| TokenPrices {
+                prompt: usd(price.input),
+                answer: usd(price.output),
+            })
         };
+        let forecast = Estimate::priced(&settings, seeds, run, self.answer_tokens, priced);
         let read_on = model.and_then(|model| model.priced_on);
+        let price = price(forecast.longest_prompt_tokens);
         EstimateView {
             schema_version: 1,
             provider: settings.provider.clone(),
             model: settings.model.clone(),
-            offline,
+            offline: settings.is_offline(),
             minds: settings.n_minds,
             // A run with more rounds than these settings ask for counts all its rounds.
             rounds: rounds_of(&forecast, &settings),

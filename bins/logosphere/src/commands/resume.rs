@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process;
 
-use bin_support::model::ProviderName;
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::SystemClock;
 use logosphere_core::config::Layer;
@@ -123,7 +122,7 @@ fn population(
     args: &ResumeArgs,
     session: &Session,
 ) -> Result<Population, Failure> {
-    let offline = settings.provider == ProviderName::Offline.as_str();
+    let offline = settings.is_offline();
     let mut layer = Layer::default().with(|layer| {
         layer.provider = Some(settings.provider.clone());
         layer.model = Some(settings.model.clone()).filter(|_| !offline);

@@ -1,6 +1,5 @@
 use super::error::ConfigError;
 use super::keys::Layer;
-use super::keys::OFFLINE;
 use super::settings::Settings;
 use crate::format::{ParseMode, is_blank};
 
@@ -25,12 +24,12 @@ impl Settings {
                 "legacy reads old journals only (verify, parse, analyze); use lenient or strict for a run",
             ),
             (
-                self.mind.is_some() && self.provider != OFFLINE,
+                self.mind.is_some() && !self.is_offline(),
                 "mind",
                 "a program plays the minds only offline; leave it out or set provider to offline",
             ),
             (
-                self.api_base_url.is_some() && self.provider == OFFLINE,
+                self.api_base_url.is_some() && self.is_offline(),
                 "api_base_url",
                 "offline no server is called; leave it out or set another provider",
             ),

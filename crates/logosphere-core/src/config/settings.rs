@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::keys::OFFLINE;
 use crate::format::{ParseMode, PromptRole, SystemPrompt, sha256_hex};
 
 /// The settings of a run. The defaults are those of the requirement.
@@ -114,6 +115,11 @@ impl Settings {
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
+    }
+
+    /// Whether no model is called: the minds are scripted.
+    pub fn is_offline(&self) -> bool {
+        self.provider == OFFLINE
     }
 
     /// Returns the system prompt with its role.

@@ -165,6 +165,40 @@ impl AnswerProfile {
 }
 
 impl Estimate {
+    /// Estimates a run by the answers that it has measured, otherwise by the assumptions for its minds.
+    ///
+    /// `seeds` and `run` are those of [`Estimate::of`]. `answer_tokens` is the assumed length of a model's answer. `price`
+    /// returns the prices for prompts of up to this number of tokens; scripted minds are free.
+    pub fn priced(
+        settings: &Settings,
+        seeds: &[usize],
+        run: Option<&Transcript>,
+        answer_tokens: Option<u32>,
+        price: impl FnOnce(u64) -> Option<TokenPrices>,
+    ) -> Self {
+        let offline = settings.is_offline();
+        let measured = run.and_then(|run| AnswerProfile::measured(settings, run));
+        let answers = measured.unwrap_or_else(|| {
+            if offline {
+                AnswerProfile::of_program(settings, seeds)
+            } else {
+                AnswerProfile::of_model(settings.token_limit, answer_tokens)
+            }
+        });
+        let estimate = |prices| Self::of(settings, seeds, run, answers, prices);
+        if offline {
+            return estimate(Some(TokenPrices {
+                prompt: 0.0,
+                answer: 0.0,
+            }));
+        }
+        let unpriced = estimate(None);
+        match price(unpriced.longest_prompt_tokens) {
+            None => unpriced,
+            prices => estimate(prices),
+        }
+    }
+
     /// Estimates a run. `seeds` are the lengths of the seed messages in bytes, as the pool stores them.
     ///
     /// With `run`, the part of the run that is done, the estimate continues from there. Rules that end a run early are
