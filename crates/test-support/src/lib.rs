@@ -64,6 +64,7 @@ mod help;
 mod memory;
 mod mind_stub;
 mod model;
+pub mod program;
 mod server;
 
 pub use canned::CannedReply;

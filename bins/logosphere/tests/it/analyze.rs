@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{Place, Ran};
+use crate::program::{Place, Ran, words};
 
 /// A folder with a run of three minds and eight rounds.
 fn run() -> Place {
@@ -115,19 +115,7 @@ fn null_holds_a_run_against_a_model() {
             ran.stdout
         );
     }
-    let arguments = [
-        "null",
-        "E",
-        "--kind",
-        "random-copy",
-        "--json",
-        "--mu",
-        "0.25",
-        "--seed",
-        "9",
-        "--runs",
-        "210",
-    ];
+    let arguments = words("null E --kind random-copy --json --mu 0.25 --seed 9 --runs 210");
     let told = json(&place.alone(&arguments).exits(0));
     let facts = &told["null"];
     assert_eq!(
@@ -194,16 +182,7 @@ fn export_writes_every_form_to_stdout_and_to_files() {
     assert!(refused.stdout.is_empty());
     refused.tells(&["dot", "only as csv, jsonl"]);
     let journal = place.bytes("E/logs/experiment.jsonl");
-    let over = [
-        "export",
-        "E",
-        "--what",
-        "messages",
-        "--format",
-        "csv",
-        "--out",
-        "E/logs/experiment.jsonl",
-    ];
+    let over = words("export E --what messages --format csv --out E/logs/experiment.jsonl");
     place.alone(&over).exits(2);
     assert_eq!(place.bytes("E/logs/experiment.jsonl"), journal);
 }
@@ -299,14 +278,7 @@ fn a_run_of_the_old_program_is_measured() {
     assert_eq!(analysis["run"]["legacy"], true);
     assert_eq!(analysis["volume"]["messages"], 3);
     assert_eq!(analysis["lineage"]["exact"], 1);
-    let exported = [
-        "export",
-        "E/logs/experiment.jsonl",
-        "--what",
-        "exposure",
-        "--format",
-        "csv",
-    ];
+    let exported = words("export E/logs/experiment.jsonl --what exposure --format csv");
     let exported = place.alone(&exported).exits(0);
     assert_eq!(
         exported.stdout,

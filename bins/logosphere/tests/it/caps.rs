@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use test_support::{MindScript, MindStub};
 
 use crate::journal::{self, calls, events, of_type};
-use crate::program::{Place, Ran, finish, start};
+use crate::program::{Place, Ran, finish, start, words};
 
 /// Dollars for a million tokens of the model below, of prompt and of answer.
 const PRICE: [f64; 2] = [1.0, 5.0];
@@ -15,23 +15,13 @@ const PRICE: [f64; 2] = [1.0, 5.0];
 /// With a model whose price is known.
 fn priced(place: &Place, stub: &MindStub, arguments: &[&str]) -> Ran {
     let url = stub.messages_url();
-    let server = [
-        "--provider",
-        "anthropic",
-        "--model",
-        "claude-haiku-4-5",
-        "--base-url",
-        &url,
-    ];
+    let server = format!("--provider anthropic --model claude-haiku-4-5 --base-url {url}");
+    let server = words(&server);
     finish(start(place.command(arguments).args(server)))
 }
 
 const RUN: &str =
     "run E --minds 10 --rounds 8 --seed 4 --scheduling snapshot --concurrency 8 --token-limit 150";
-
-fn words(line: &str) -> Vec<&str> {
-    line.split(' ').collect()
-}
 
 #[test]
 fn a_cap_in_dollars_has_nothing_to_limit_offline_and_the_program_says_so() {
@@ -191,18 +181,7 @@ fn no_more_time_than_allowed() {
     place
         .asking(
             &stub,
-            &[
-                "run",
-                "E",
-                "--minds",
-                "3",
-                "--rounds",
-                "4",
-                "--seed",
-                "1",
-                "--max-wall",
-                "1",
-            ],
+            &words("run E --minds 3 --rounds 4 --seed 1 --max-wall 1"),
         )
         .exits(130);
     let events = events(&place, "E");

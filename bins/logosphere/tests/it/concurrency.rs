@@ -5,7 +5,7 @@ use std::time::Duration;
 use test_support::{MindFaults, MindMode, MindScript, MindStub};
 
 use crate::journal::{self, calls, events};
-use crate::program::Place;
+use crate::program::{Place, words};
 
 fn late() -> MindScript {
     MindScript {
@@ -23,16 +23,8 @@ fn journals_are_equal_for_1_and_16() {
         for (name, concurrency) in [("one", "1"), ("many", "16")] {
             let stub = MindStub::start(late());
             place.experiment(name);
-            let run = [
-                "run",
-                name,
-                "--minds",
-                "10",
-                "--rounds",
-                "4",
-                "--scheduling",
-                "snapshot",
-            ];
+            let run = format!("run {name} --minds 10 --rounds 4 --scheduling snapshot");
+            let run = words(&run);
             let flags = ["--seed", seed, "--concurrency", concurrency];
             place.asking(&stub, &[&run[..], &flags].concat()).exits(0);
             let stats = stub.stats();
@@ -57,18 +49,8 @@ fn failures_change_nothing_either() {
             ..late()
         });
         place.experiment(name);
-        let run = [
-            "run",
-            name,
-            "--minds",
-            "6",
-            "--rounds",
-            "3",
-            "--scheduling",
-            "snapshot",
-            "--seed",
-            "4",
-        ];
+        let run = format!("run {name} --minds 6 --rounds 3 --scheduling snapshot --seed 4");
+        let run = words(&run);
         place
             .asking(&stub, &[&run[..], &["--concurrency", concurrency]].concat())
             .exits(3);
@@ -84,19 +66,7 @@ fn sequential_calls_follow_each_other_on_one_connection() {
     let place = Place::new();
     place.experiment("E");
     place
-        .asking(
-            &stub,
-            &[
-                "run",
-                "E",
-                "--minds",
-                "4",
-                "--rounds",
-                "3",
-                "--concurrency",
-                "16",
-            ],
-        )
+        .asking(&stub, &words("run E --minds 4 --rounds 3 --concurrency 16"))
         .exits(0);
     let stats = stub.stats();
     assert_eq!(
@@ -111,18 +81,8 @@ fn only_sequential_minds_read_what_was_written_in_their_round() {
     for (scheduling, expected) in [("sequential", true), ("snapshot", false)] {
         let place = Place::new();
         place.experiment("E");
-        let run = [
-            "run",
-            "E",
-            "--minds",
-            "6",
-            "--rounds",
-            "6",
-            "--seed",
-            "2",
-            "--scheduling",
-            scheduling,
-        ];
+        let run = format!("run E --minds 6 --rounds 6 --seed 2 --scheduling {scheduling}");
+        let run = words(&run);
         place.asking(&stub, &run).exits(0);
         let events = events(&place, "E");
         let mut size = 0;

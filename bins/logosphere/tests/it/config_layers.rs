@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::journal::{self, events};
-use crate::program::Place;
+use crate::program::{Place, words};
 
 /// Every key of section 7.
 const KEYS: [&str; 27] = [
@@ -100,16 +100,7 @@ fn defaults_then_the_file_then_flags() {
 fn an_absent_file_is_written_and_means_the_same() {
     let place = Place::new();
     place.experiment("A");
-    let flags = [
-        "--rounds",
-        "2",
-        "--minds",
-        "4",
-        "--seed",
-        "11",
-        "--scheduling",
-        "snapshot",
-    ];
+    let flags = words("--rounds 2 --minds 4 --seed 11 --scheduling snapshot");
     place.alone(&[&["run", "A"][..], &flags].concat()).exits(0);
     let snapshot = place.read("A/config.json");
     place.experiment("B");
@@ -169,9 +160,7 @@ fn every_flag_of_run_is_taken() {
     place.experiment("E");
     let line = "run E --rounds 2 --minds 2 --samples 2 --active 3 --token-limit 77 --scheduling snapshot --concurrency 2 \
         --parse-mode strict --impersonation discard --no-stamp --seed 12 --mind mutator:p=0.2 --provider offline";
-    place
-        .alone(&line.split_whitespace().collect::<Vec<_>>())
-        .exits(0);
+    place.alone(&words(line)).exits(0);
     let effective = effective(&place, "E");
     for (key, value) in [
         ("max_rounds", json!(2)),
@@ -198,16 +187,7 @@ fn every_flag_of_run_is_taken() {
 fn sequential_ignores_concurrency_and_says_so_once() {
     let place = Place::new();
     place.experiment("E");
-    let run = [
-        "run",
-        "E",
-        "--rounds",
-        "3",
-        "--concurrency",
-        "8",
-        "--provider",
-        "offline",
-    ];
+    let run = words("run E --rounds 3 --concurrency 8 --provider offline");
     let ran = place.alone(&run).exits(0);
     let told = ran
         .stderr

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use test_support::{MindFatal, MindFaults, MindMode, MindScript, MindStub};
 
 use crate::journal::{self, calls, events, of_type, sha256};
-use crate::program::Place;
+use crate::program::{Place, words};
 
 fn failing(faults: MindFaults) -> MindScript {
     MindScript {
@@ -53,18 +53,8 @@ fn a_fifth_of_the_calls_fails_for_good() {
             MindStub::start(failing(MindFaults::always(0.2))),
         );
         place.experiment("E");
-        let run = [
-            "run",
-            "E",
-            "--minds",
-            "5",
-            "--rounds",
-            "6",
-            "--seed",
-            "2",
-            "--scheduling",
-            scheduling,
-        ];
+        let run = format!("run E --minds 5 --rounds 6 --seed 2 --scheduling {scheduling}");
+        let run = words(&run);
         place.asking(&stub, &run).exits(3);
         attempts_are_logged(&place, &stub);
         let events = events(&place, "E");
@@ -171,18 +161,7 @@ fn what_no_other_call_can_survive_ends_the_run_which_goes_on_later() {
                 fatal: Some((5, fatal)),
                 ..MindScript::default()
             });
-            let run = [
-                "run",
-                "E",
-                "--minds",
-                "3",
-                "--rounds",
-                "4",
-                "--seed",
-                "6",
-                "--concurrency",
-                "1",
-            ];
+            let run = words("run E --minds 3 --rounds 4 --seed 6 --concurrency 1");
             let ran = place
                 .asking(&stub, &[&run[..], &["--scheduling", scheduling]].concat())
                 .exits(1);

@@ -5,7 +5,7 @@ use std::fs;
 
 use test_support::{Guide, MindScript, MindStub, fixture};
 
-use crate::program::Place;
+use crate::program::{Place, words};
 
 fn guide() -> Guide {
     Guide::read("logosphere")
@@ -25,11 +25,10 @@ fn every_command_and_flag_of_the_guide_is_one() {
             assert!(help.contains(flag), "{name} {flag}");
         }
     }
-    let shown = [
-        "analyze", "demo", "diff", "export", "forecast", "leak", "lineage", "minds", "new", "null",
-        "replay", "report", "resume", "run", "verify",
-    ];
-    assert_eq!(names, BTreeSet::from(shown));
+    let shown = words(
+        "analyze demo diff export forecast leak lineage minds new null replay report resume run verify",
+    );
+    assert_eq!(names, BTreeSet::from_iter(shown));
 }
 
 #[test]
@@ -63,13 +62,7 @@ fn every_key_of_the_guide_is_a_setting() {
         .exits(0);
     let effective = place.read_json("E/config.effective.json");
     let settings = effective.as_object().unwrap().keys().map(String::as_str);
-    let besides = [
-        "config_sha256",
-        "init_sha256",
-        "schema_version",
-        "software",
-        "system_prompt_sha256",
-    ];
+    let besides = words("config_sha256 init_sha256 schema_version software system_prompt_sha256");
     for setting in settings.filter(|setting| !besides.contains(setting)) {
         assert!(named.contains(setting), "{setting}");
     }

@@ -6,31 +6,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use test_support::program::RandomNumbers;
 use test_support::{MindFaults, MindMode, MindScript, MindStub};
 
 use crate::journal::{self, calls, events, of_type, sha256, spooled};
-use crate::program::{Place, finish};
+use crate::program::{Place, finish, words};
 
 const MINDS: usize = 4;
 const ROUNDS: usize = 6;
 const CALLS: usize = MINDS * ROUNDS;
-
-/// Numbers without a pattern, from a seed (`SplitMix64`).
-struct Draws(u64);
-
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-}
 
 /// The settings of the run.
 struct Way {
@@ -120,7 +104,7 @@ struct Toll {
 }
 
 /// One run with kills until it has ended.
-fn killed_run(way: &Way, seed: usize, draws: &mut Draws) -> Toll {
+fn killed_run(way: &Way, seed: usize, draws: &mut RandomNumbers) -> Toll {
     let place = Place::new();
     place.experiment("E");
     let arguments = arguments(way, seed);
@@ -203,7 +187,7 @@ fn killed_run(way: &Way, seed: usize, draws: &mut Draws) -> Toll {
 
 /// Runs until there were `kills` kills, with at most as many runs.
 fn kills(way: &Way, first_seed: usize, kills: usize) -> Toll {
-    let mut draws = Draws(first_seed as u64);
+    let mut draws = RandomNumbers(first_seed as u64);
     let mut all = Toll::default();
     let mut runs = 0;
     while all.kills < kills {
@@ -289,7 +273,7 @@ fn spooled_answers_are_not_asked_for_again() {
         ..MindScript::default()
     });
     let run = "run E --minds 4 --rounds 2 --scheduling snapshot --concurrency 4 --seed 1";
-    let mut child = place.start_asking(&stub, &run.split(' ').collect::<Vec<_>>());
+    let mut child = place.start_asking(&stub, &words(&run));
     until(|| spooled(&place, "E").len() == 3);
     child.kill().unwrap();
     child.wait().unwrap();

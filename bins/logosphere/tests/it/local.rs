@@ -4,7 +4,7 @@
 use std::env;
 
 use crate::journal;
-use crate::program::Place;
+use crate::program::{Place, words};
 
 #[test]
 #[ignore = "needs LOCAL_URL"]
@@ -12,14 +12,8 @@ fn minds_that_are_a_real_model_leave_a_journal_that_holds() {
     let url = env::var("LOCAL_URL").expect("LOCAL_URL, such as http://127.0.0.1:8080");
     let base = format!("{url}/v1");
     let place = Place::new();
-    let model = [
-        "--provider",
-        "llamacpp",
-        "--base-url",
-        &base,
-        "--model",
-        "any",
-    ];
+    let model = format!("--provider llamacpp --base-url {base} --model any");
+    let model = words(&model);
     let run = [
         &[
             "run",

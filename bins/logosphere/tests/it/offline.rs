@@ -1,7 +1,7 @@
 //! Without a key everything works, and says that no model was asked.
 
 use crate::journal::{self, calls, events, of_type, outline};
-use crate::program::Place;
+use crate::program::{Place, words};
 
 #[test]
 fn two_rounds_without_a_key() {
@@ -66,16 +66,7 @@ fn an_experiment_without_a_name_gets_one() {
 fn offline_by_choice_says_nothing_about_keys() {
     let place = Place::new();
     place.experiment("E");
-    let flags = [
-        "run",
-        "E",
-        "--rounds",
-        "1",
-        "--provider",
-        "offline",
-        "--mind",
-        "copier:mu=0.5",
-    ];
+    let flags = words("run E --rounds 1 --provider offline --mind copier:mu=0.5");
     let ran = place.alone(&flags).exits(0);
     assert!(!ran.stderr.contains("API_KEY"), "{}", ran.stderr);
     assert_eq!(events(&place, "E")[0]["offline"], true);
@@ -101,16 +92,7 @@ fn every_local_mind_gives_a_run_that_verifies() {
         assert_eq!(calls(&events(&place, &name)).len(), 9, "{mind}");
     }
     place.experiment("flaky");
-    let run = [
-        "run",
-        "flaky",
-        "--mind",
-        "flaky:rate=0.5",
-        "--rounds",
-        "4",
-        "--seed",
-        "5",
-    ];
+    let run = words("run flaky --mind flaky:rate=0.5 --rounds 4 --seed 5");
     place.alone(&run).exits(3);
     place.alone(&["verify", &journal::path("flaky")]).exits(0);
 }

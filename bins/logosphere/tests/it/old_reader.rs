@@ -4,7 +4,7 @@ use serde::Deserialize;
 use test_support::{MindMode, MindScript, MindStub};
 
 use crate::journal::path;
-use crate::program::{Place, SEEDS};
+use crate::program::{Place, SEEDS, words};
 
 #[derive(Deserialize)]
 struct Config {
@@ -168,18 +168,8 @@ fn the_pool_of_every_round_can_be_rebuilt() {
     for scheduling in ["sequential", "snapshot"] {
         let place = Place::new();
         place.experiment("E");
-        let run = [
-            "run",
-            "E",
-            "--minds",
-            "5",
-            "--rounds",
-            "8",
-            "--seed",
-            "3",
-            "--scheduling",
-            scheduling,
-        ];
+        let run = format!("run E --minds 5 --rounds 8 --seed 3 --scheduling {scheduling}");
+        let run = words(&run);
         place.asking(&stub, &run).exits(0);
         let seeds = SEEDS.map(|seed| format!("{seed}\n\n~init"));
         let senders = rebuild(&place.read(&path("E")), &seeds, scheduling == "snapshot");

@@ -4,7 +4,7 @@ use serde_json::Value;
 use test_support::{MindFatal, MindScript, MindStub};
 
 use crate::journal::{self, events};
-use crate::program::{Place, finish, signal};
+use crate::program::{Place, finish, signal, words};
 
 #[test]
 fn l10_verify_prints_the_head_and_holds_it_against_an_expected_one() {
@@ -76,16 +76,8 @@ fn l09_calls_that_were_not_committed_are_no_leak() {
             });
             let place = Place::new();
             place.experiment("E");
-            let run = [
-                "run",
-                "E",
-                "--rounds",
-                "3",
-                "--seed",
-                "2",
-                "--scheduling",
-                scheduling,
-            ];
+            let run = format!("run E --rounds 3 --seed 2 --scheduling {scheduling}");
+            let run = words(&run);
             place.asking(&stub, &run).exits(1);
             keep(&place, &stub);
             let leak = ["leak", "E", "--bodies", "kept"];
@@ -113,16 +105,8 @@ fn l09_calls_under_way_at_a_kill_are_no_leak() {
         });
         let place = Place::new();
         place.experiment("E");
-        let run = [
-            "run",
-            "E",
-            "--rounds",
-            "3",
-            "--seed",
-            "2",
-            "--scheduling",
-            scheduling,
-        ];
+        let run = format!("run E --rounds 3 --seed 2 --scheduling {scheduling}");
+        let run = words(&run);
         let child = place.start_asking(&stub, &run);
         stub.wait_requests(3 + uncommitted);
         signal(child.id(), "-KILL");

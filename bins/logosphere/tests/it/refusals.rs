@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::program::{Place, clean, finish, start};
+use crate::program::{Place, clean, finish, start, words};
 
 /// Every file with its bytes, every folder with none.
 fn tree(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
@@ -42,28 +42,12 @@ fn l18_a_refused_run_or_demo_leaves_no_file_and_no_directory() {
         &["--provider", "openai", "--mind", "copier"],
         &["--provider", "generic", "--model", "m"],
         &["--provider", "offline", "--replay", "nowhere.jsonl"],
-        &[
-            "--provider",
-            "llamacpp",
-            "--model",
-            "m",
-            "--replay",
-            "nowhere.jsonl",
-        ],
+        &words("--provider llamacpp --model m --replay nowhere.jsonl"),
         &["--loss-above", "2"],
         &["--concurrency", "5000"],
         &["--prices", "nowhere.toml"],
         &["--max-tokens", "5", "--mind", "copier"],
-        &[
-            "--provider",
-            "generic",
-            "--base-url",
-            "http://127.0.0.1:1/v1",
-            "--model",
-            "m",
-            "--max-usd",
-            "1",
-        ],
+        &words("--provider generic --base-url http://127.0.0.1:1/v1 --model m --max-usd 1"),
     ];
     let before = tree(place.root());
     for flags in flags {
@@ -201,9 +185,7 @@ fn l04_a_new_experiment_has_what_a_person_wrote_and_not_what_a_run_recorded() {
     // What a person gave is copied, by flags or in a file, but for the seed.
     place.experiment("G");
     place
-        .alone(&[
-            "run", "G", "--rounds", "1", "--mind", "copier", "--seed", "5",
-        ])
+        .alone(&words("run G --rounds 1 --mind copier --seed 5"))
         .exits(0);
     assert_eq!(
         place.read_json("G/config.json")["recorded"],
@@ -295,6 +277,6 @@ fn a_limit_of_file_sizes_is_an_error_in_words() {
         "--rounds",
         "40",
     ];
-    let ran = finish(start(&mut clean(Path::new("sh"), place.root(), &limited)));
+    let ran = finish(start(&mut clean("sh", place.root(), &limited)));
     ran.exits(1).tells(&["File too large"]);
 }

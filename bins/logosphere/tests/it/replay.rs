@@ -5,7 +5,7 @@ use std::fs;
 use test_support::{MindFaults, MindMode, MindScript, MindStub, fixture};
 
 use crate::journal::{self, events, path};
-use crate::program::{Place, clean, finish, start};
+use crate::program::{Place, clean, finish, start, words};
 
 /// Journals of `fixtures/logosphere/journals`, made by [`make_fixtures`].
 const JOURNALS: [&str; 3] = ["sequential.jsonl", "snapshot.jsonl", "resumed.jsonl"];
@@ -137,18 +137,7 @@ fn a_run_is_made_anew_with_nothing_but_its_journal() {
     });
     let (place, elsewhere) = (Place::new(), Place::new());
     place.experiment("E");
-    let run = [
-        "run",
-        "E",
-        "--minds",
-        "5",
-        "--rounds",
-        "6",
-        "--seed",
-        "2",
-        "--scheduling",
-        "snapshot",
-    ];
+    let run = words("run E --minds 5 --rounds 6 --seed 2 --scheduling snapshot");
     place.asking(&stub, &run).exits_with_one_of(&[0, 3]);
     let made = stub.stats().requests;
     elsewhere.file("j.jsonl", place.bytes(&path("E")));
@@ -163,7 +152,7 @@ fn a_run_is_made_anew_with_nothing_but_its_journal() {
     let journal = elsewhere.path("j.jsonl");
     let arguments = ["verify", journal.to_str().unwrap()];
     finish(start(&mut clean(
-        env!("CARGO_BIN_EXE_logosphere").as_ref(),
+        env!("CARGO_BIN_EXE_logosphere"),
         &folder,
         &arguments,
     )))
@@ -187,18 +176,9 @@ fn make_fixtures() {
         ("resumed", "sequential", "4"),
     ] {
         place.experiment(name);
-        let run = [
-            "run",
-            name,
-            "--rounds",
-            rounds,
-            "--minds",
-            "4",
-            "--seed",
-            "42",
-            "--scheduling",
-            scheduling,
-        ];
+        let run =
+            format!("run {name} --rounds {rounds} --minds 4 --seed 42 --scheduling {scheduling}");
+        let run = words(&run);
         place.asking(&stub, &run).exits(0);
     }
     // Cut in the fifth call, gone on with, and made longer.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::journal::{events, of_type, path};
-use crate::program::Place;
+use crate::program::{Place, words};
 
 #[test]
 fn l02_a_resume_with_a_value_out_of_range_is_refused_in_the_words_of_a_run() {
@@ -69,16 +69,7 @@ fn l02_no_rounds_of_silence_and_a_loss_above_one_mean_never() {
     // A run that a rule has ended continues without the rule.
     place.experiment("R");
     place
-        .alone(&[
-            "run",
-            "R",
-            "--mind",
-            "silent",
-            "--rounds",
-            "9",
-            "--silence-rounds",
-            "2",
-        ])
+        .alone(&words("run R --mind silent --rounds 9 --silence-rounds 2"))
         .exits(0);
     assert_eq!(rounds("R"), 2);
     place

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use test_support::{MindForm, MindMode, MindScript, MindStub};
 
 use crate::journal::{self, calls, events, of_type, sha256, texts};
-use crate::program::{Place, SEEDS};
+use crate::program::{Place, SEEDS, words};
 
 fn saying(mode: MindMode) -> MindStub {
     MindStub::start(MindScript {
@@ -20,9 +20,7 @@ fn a_request_holds_the_prompt_and_nothing_of_the_run() {
     let (place, stub) = (Place::new(), saying(MindMode::Mix));
     place.experiment("unlikely-name-of-an-experiment");
     let run = "run unlikely-name-of-an-experiment --minds 5 --rounds 6 --seed 3";
-    place
-        .asking(&stub, &run.split(' ').collect::<Vec<_>>())
-        .exits(0);
+    place.asking(&stub, &words(&run)).exits(0);
     let requests = stub.requests();
     let events = events(&place, "unlikely-name-of-an-experiment");
     let calls = calls(&events);
@@ -314,19 +312,7 @@ fn empty_samples_give_the_bare_prompt() {
     // A window smaller than a sample.
     place.experiment("small");
     place
-        .asking(
-            &stub,
-            &[
-                "run",
-                "small",
-                "--active",
-                "2",
-                "--samples",
-                "5",
-                "--rounds",
-                "1",
-            ],
-        )
+        .asking(&stub, &words("run small --active 2 --samples 5 --rounds 1"))
         .exits(0);
     for call in calls(&events(&place, "small")) {
         assert_eq!(call["sampled_ids"].as_array().unwrap().len(), 2);
@@ -361,15 +347,11 @@ fn recorded_calls_can_be_played_without_a_server() {
     place.experiment("A");
     let run = "run A --minds 4 --rounds 3 --seed 9 --scheduling snapshot --concurrency 4";
     let recording = format!("{run} --record talk.jsonl");
-    place
-        .asking(&stub, &recording.split(' ').collect::<Vec<_>>())
-        .exits(0);
+    place.asking(&stub, &words(&recording)).exits(0);
     let made = stub.stats().requests;
     place.experiment("B");
     let playing = run.replace(" A ", " B ") + " --replay talk.jsonl";
-    place
-        .asking(&stub, &playing.split(' ').collect::<Vec<_>>())
-        .exits(0);
+    place.asking(&stub, &words(&playing)).exits(0);
     assert_eq!(
         (made, stub.stats().requests),
         (12, 12),

@@ -7,7 +7,7 @@ use llm_client::{LedgerFile, Usd};
 use serde_json::{Value, json};
 use test_support::{Answer, CannedReply, FaultServer, Received};
 
-use crate::process::{Ran, fresh};
+use crate::process::{Ran, fresh, words};
 use crate::runs::Place;
 
 const CAP: Usd = Usd(500_000_000);
@@ -20,18 +20,10 @@ fn longest(received: &Received) -> i64 {
 
 fn asking(place: &Place, server: &FaultServer, arguments: &[&str]) -> Ran {
     let url = server.url("");
-    let common = [
-        "--db",
-        "popper.db",
-        "--provider",
-        "anthropic",
-        "--base-url",
-        &url,
-        "--max-usd",
-        "0.50",
-        "--iterations",
-        "40",
-    ];
+    let common = format!(
+        "--db popper.db --provider anthropic --base-url {url} --max-usd 0.50 --iterations 40"
+    );
+    let common = words(&common);
     fresh(place.path(), arguments)
         .args(common)
         .env("POPPER_API_KEY", "no-key-at-all-01")
@@ -114,16 +106,7 @@ fn another_run_of_the_database_has_a_cap_of_its_own() {
         Answer::json(200, canned.anthropic_json())
     });
     let place = Place::new();
-    let run = [
-        "run",
-        "--config",
-        "config.json",
-        "--proposer",
-        "llm",
-        "--model",
-        "claude-sonnet-5-5",
-        "--new-run",
-    ];
+    let run = words("run --config config.json --proposer llm --model claude-sonnet-5-5 --new-run");
     for _ in 0..2 {
         let before = server.requests().len();
         let ran = asking(&place, &server, &run);

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::process::fresh;
+use crate::process::{fresh, words};
 use crate::runs::Place;
 use crate::sql;
 
@@ -90,14 +90,7 @@ fn a_file_is_written_as_a_whole() {
 #[test]
 fn no_output_takes_the_place_of_the_database() {
     let place = Place::new();
-    let record = [
-        "--record",
-        "popper.db",
-        "--proposer",
-        "llm",
-        "--provider",
-        "llamacpp",
-    ];
+    let record = words("--record popper.db --proposer llm --provider llamacpp");
     let flags = [&["run", "--model", "m"], record.as_slice()].concat();
     let ran = place.popper(&flags);
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);

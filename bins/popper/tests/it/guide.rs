@@ -4,7 +4,7 @@ use std::path::Path;
 
 use test_support::Guide;
 
-use crate::process::{Ran, file, fresh, popper};
+use crate::process::{Ran, file, fresh, popper, words};
 
 #[test]
 fn the_guide_shows_real_output() {
@@ -20,12 +20,9 @@ fn the_guide_shows_real_output() {
 #[test]
 fn the_readme_shows_real_output() {
     let result = Guide::read("../README").section("Refute a law");
-    let ran = popper(&[
-        "check",
-        "fixtures/popper/laws/false.json",
-        "fixtures/popper/laws/true.json",
-        "fixtures/popper/laws/unknown.json",
-    ]);
+    let ran = popper(&words(
+        "check fixtures/popper/laws/false.json fixtures/popper/laws/true.json fixtures/popper/laws/unknown.json",
+    ));
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     let mut printed = ran.stdout.lines();
     for line in result.blocks("text")[0].lines() {

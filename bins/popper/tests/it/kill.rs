@@ -7,8 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use test_support::program::RandomNumbers;
 
-use crate::process::{Ran, fresh};
+use crate::process::{Ran, fresh, words};
 use crate::runs::Place;
 use crate::sql;
 
@@ -28,17 +29,10 @@ fn place(laws: u32) -> Place {
 
 /// Begins the run of a place, or continues it.
 fn start(place: &Place) -> Child {
-    let arguments = [
-        "run",
-        "--config",
-        "config.json",
-        "--proposer",
-        "enumerative",
-        "--iterations",
-        ITERATIONS,
-        "--db",
-        "popper.db",
-    ];
+    let arguments = format!(
+        "run --config config.json --proposer enumerative --iterations {ITERATIONS} --db popper.db"
+    );
+    let arguments = words(&arguments);
     fresh(place.path(), &arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -51,22 +45,9 @@ fn finish(place: &Place) {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }
 
-/// Numbers without a pattern, from a seed (`SplitMix64`).
-struct Draws(u64);
-
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A share of a span.
-    fn share_of(&mut self, span: Duration) -> Duration {
-        span.mul_f64(self.next() as f64 / u64::MAX as f64)
-    }
+/// A share of a span.
+fn share_of(draws: &mut RandomNumbers, span: Duration) -> Duration {
+    span.mul_f64(draws.next() as f64 / u64::MAX as f64)
 }
 
 /// The moment of the kill: after the run begins, or after it reaches a phase.
@@ -77,7 +58,7 @@ struct Aim {
 
 impl Aim {
     /// Instants alone would nearly all fall into the longest phase.
-    fn draw(draws: &mut Draws, whole: Duration) -> Self {
+    fn draw(draws: &mut RandomNumbers, whole: Duration) -> Self {
         let short = Duration::from_millis(60);
         let (at, span) = match draws.next() % 4 {
             0 => (None, whole),
@@ -87,7 +68,7 @@ impl Aim {
         };
         Self {
             at,
-            delay: draws.share_of(span),
+            delay: share_of(draws, span),
         }
     }
 
@@ -148,7 +129,7 @@ fn kill_9_at_any_instant_changes_nothing() {
     let whole = begun.elapsed();
     let expected = sql::rows(&reference.db());
 
-    let mut draws = Draws(rounds);
+    let mut draws = RandomNumbers(rounds);
     let mut phases: BTreeMap<&str, u32> = BTreeMap::new();
     let mut runs = 0;
     let mut kills = 0;

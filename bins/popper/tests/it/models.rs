@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use test_support::{Answer, FaultServer, closed_port};
 
 use crate::kill::signal;
-use crate::process::{Ran, fresh};
+use crate::process::{Ran, fresh, words};
 use crate::runs::Place;
 use crate::sql;
 
@@ -32,17 +32,8 @@ fn laws() -> String {
 }
 
 fn start(place: &Place, base: &str, flags: &[&str]) -> Child {
-    let mut arguments = vec![
-        "run",
-        "--config",
-        "config.json",
-        "--db",
-        "popper.db",
-        "--model",
-        "m",
-        "--base-url",
-        base,
-    ];
+    let arguments = format!("run --config config.json --db popper.db --model m --base-url {base}");
+    let mut arguments = words(&arguments);
     arguments.extend(flags);
     fresh(place.path(), &arguments)
         .stdout(Stdio::piped())
@@ -84,31 +75,15 @@ fn what_a_model_answers_is_stored_counted_and_tested() {
     let document = place.popper(&["export"]).json();
     assert_eq!(document["calls"][0]["reply_text"], laws());
     // The run says itself which model it goes on with.
-    let resumed = place.popper(&[
-        "resume",
-        "--run-id",
-        "1",
-        "--iterations",
-        "2",
-        "--provider",
-        "vllm",
-        "--base-url",
-        &base,
-    ]);
+    let resumed = place.popper(&words(&format!(
+        "resume --run-id 1 --iterations 2 --provider vllm --base-url {base}"
+    )));
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
     assert_eq!(server.requests().len(), 2);
     // Another model is another proposer.
-    let other = place.popper(&[
-        "resume",
-        "--run-id",
-        "1",
-        "--provider",
-        "vllm",
-        "--base-url",
-        &base,
-        "--model",
-        "n",
-    ]);
+    let other = place.popper(&words(&format!(
+        "resume --run-id 1 --provider vllm --base-url {base} --model n"
+    )));
     assert_eq!(other.code, Some(2));
     assert!(
         other
@@ -145,17 +120,9 @@ fn a_server_that_is_down_leaves_the_iteration_running_and_says_how_to_go_on() {
 
     let server = FaultServer::play(|_| completion(&laws()));
     let base = server.url("/v1");
-    let resumed = place.popper(&[
-        "resume",
-        "--run-id",
-        "1",
-        "--iterations",
-        "1",
-        "--provider",
-        "vllm",
-        "--base-url",
-        &base,
-    ]);
+    let resumed = place.popper(&words(&format!(
+        "resume --run-id 1 --iterations 1 --provider vllm --base-url {base}"
+    )));
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
     assert_eq!(iterations(&place), ["completed"]);
 }
@@ -220,17 +187,8 @@ fn stopped_while_it_waits(name: &str) {
     assert_eq!(status["last_iteration"]["selected"], Value::Null);
     let server = FaultServer::play(|_| completion(&laws()));
     let base = server.url("/v1");
-    let arguments = [
-        "resume",
-        "--run-id",
-        "1",
-        "--iterations",
-        "1",
-        "--provider",
-        "vllm",
-        "--base-url",
-        &base,
-    ];
+    let arguments = format!("resume --run-id 1 --iterations 1 --provider vllm --base-url {base}");
+    let arguments = words(&arguments);
     let resumed = place.popper(&arguments);
     assert_eq!(resumed.code, Some(0), "{name} {}", resumed.stderr);
     assert!(

@@ -2,43 +2,11 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
-
-/// The exit and the output of a run of the binary.
-#[derive(Debug)]
-pub struct Ran {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-impl Ran {
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap()
-    }
-
-    /// Exit code, stdout and stderr as one text, for snapshots.
-    pub fn text(&self) -> String {
-        let code = self.code.unwrap();
-        format!(
-            "exit {code}\n--- stdout\n{}--- stderr\n{}",
-            self.stdout, self.stderr
-        )
-    }
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-}
+pub use test_support::program::{ProgramRun as Ran, words};
 
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_popper"));

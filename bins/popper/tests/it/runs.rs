@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::{Ran, fresh};
+use crate::process::{Ran, fresh, words};
 use crate::sql;
 
 /// A folder with a configuration under which a run takes little time.
@@ -45,13 +45,7 @@ impl Place {
 
     /// `popper run` with the place's configuration.
     pub fn run(&self, flags: &[&str]) -> Ran {
-        let mut all = vec![
-            "run",
-            "--config",
-            "config.json",
-            "--proposer",
-            "enumerative",
-        ];
+        let mut all = words("run --config config.json --proposer enumerative");
         all.extend(flags);
         self.popper(&all)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::process::{command, popper, popper_reads};
+use crate::process::{command, popper, popper_reads, words};
 
 #[test]
 fn a_run_has_a_line_for_each_step() {
@@ -68,14 +68,9 @@ fn a_state_that_is_none_is_named_with_its_place() {
         );
         errors.push_str(&ran.stderr);
     }
-    let ran = popper(&[
-        "simulate",
-        ".#",
-        "--steps",
-        "1",
-        "--universe",
-        "fixtures/popper/universes/elementary_90.json",
-    ]);
+    let ran = popper(&words(
+        "simulate .# --steps 1 --universe fixtures/popper/universes/elementary_90.json",
+    ));
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ".#\n..\n"));
     insta::assert_snapshot!(errors);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::process::Ran;
+use crate::process::{Ran, words};
 use crate::runs::Place;
 use crate::sql;
 
@@ -104,13 +104,7 @@ fn a_folder_in_place_of_a_database_is_refused() {
 #[test]
 fn a_folder_that_cannot_be_made_is_refused() {
     let place = Place::new();
-    let arguments = [
-        "run",
-        "--proposer",
-        "enumerative",
-        "--db",
-        "config.json/x/popper.db",
-    ];
+    let arguments = words("run --proposer enumerative --db config.json/x/popper.db");
     let ran: Ran = crate::process::fresh(place.path(), &arguments)
         .output()
         .unwrap()
@@ -182,15 +176,7 @@ fn a_full_disk_below_stderr_ends_no_run() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [
         &["run", "--iterations", "1", "--exhaustive-n", "4"][..],
-        &[
-            "resume",
-            "--run-id",
-            "1",
-            "--iterations",
-            "2",
-            "--log-format",
-            "json",
-        ],
+        &words("resume --run-id 1 --iterations 2 --log-format json"),
     ] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
         let ran = crate::process::fresh(folder.path(), arguments)
@@ -217,18 +203,9 @@ fn a_full_disk_ends_a_run_with_one_line_and_how_to_go_on() {
         eprintln!("skipped: no file system can be mounted here");
         return;
     };
-    let arguments = [
-        "run",
-        "--config",
-        "config.json",
-        "--proposer",
-        "enumerative",
-        "--iterations",
-        "40",
-        "--quiet",
-        "--db",
-        "small/popper.db",
-    ];
+    let arguments = words(
+        "run --config config.json --proposer enumerative --iterations 40 --quiet --db small/popper.db",
+    );
     let ran: Ran = crate::process::fresh(place.path(), &arguments)
         .output()
         .unwrap()
@@ -268,14 +245,7 @@ fn a_read_only_file_system_is_read_and_not_written() {
         let ran = crate::process::fresh(place.path(), &arguments).output();
         ran.unwrap().into()
     };
-    let flags = [
-        "--config",
-        "config.json",
-        "--iterations",
-        "1",
-        "--provider",
-        "offline",
-    ];
+    let flags = words("--config config.json --iterations 1 --provider offline");
     assert_eq!(at(&[&["run"] as &[&str], &flags].concat()).code, Some(0));
     let remounted = Command::new("mount")
         .args(["-o", "remount,ro"])

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, Ran, column, finish, start};
+use crate::program::{Place, Ran, column, finish, start, words};
 
 /// Runs with a stub that must not be asked; the program says these words on stderr and nothing on stdout.
 #[track_caller]
@@ -208,12 +208,7 @@ fn numbers() {
 fn cassettes() {
     let place = Place::new();
     place.file("calls.jsonl", "");
-    let same = [
-        "run",
-        "--level=1",
-        "--record=calls.jsonl",
-        "--replay=./calls.jsonl",
-    ];
+    let same = words("run --level=1 --record=calls.jsonl --replay=./calls.jsonl");
     said(place.alone(&same).exits(2), &same, &["calls.jsonl"]);
     let missing = ["run", "--level=1", "--replay=missing.jsonl"];
     said(place.alone(&missing).exits(2), &missing, &["missing.jsonl"]);
@@ -223,15 +218,7 @@ fn cassettes() {
 fn a_run_directory_in_use_or_of_another_plan() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
     place.file("rules.txt", "RULES-9ab");
-    let matrix = [
-        "matrix",
-        "--encoding",
-        "rules.txt",
-        "--level",
-        "1",
-        "--run-dir",
-        "dir",
-    ];
+    let matrix = words("matrix --encoding rules.txt --level 1 --run-dir dir");
     place.asking(&stub, &matrix).exits(0);
 
     let mut other = matrix.to_vec();
@@ -269,15 +256,8 @@ fn a_provider_without_a_key() {
         ("openai", "OPENAI_API_KEY"),
         ("openrouter", "OPENROUTER_API_KEY"),
     ] {
-        let arguments = [
-            "run",
-            "--level",
-            "1",
-            "--provider",
-            provider,
-            "--model",
-            "m",
-        ];
+        let arguments = format!("run --level 1 --provider {provider} --model m");
+        let arguments = words(&arguments);
         let words = ["ZER0GRAVITY_API_KEY", variable];
         said(place.alone(&arguments).exits(2), &arguments, &words);
     }
@@ -288,15 +268,7 @@ fn a_provider_without_a_key() {
 
 #[test]
 fn a_price_that_is_not_known_cannot_be_capped() {
-    let arguments = [
-        "run",
-        "--level",
-        "1",
-        "--model",
-        "unheard-of",
-        "--max-usd",
-        "1",
-    ];
+    let arguments = words("run --level 1 --model unheard-of --max-usd 1");
     refuses(&Place::new(), &arguments, 2, &["unheard-of"]);
 }
 
@@ -330,16 +302,7 @@ fn z38_datasets_are_files_of_five_kinds_and_folders() {
         "e.jsonl",
         "{\"id\": \"e\", \"text\": \"The fifth text.\"}\n",
     );
-    let run = [
-        "run",
-        "--dataset",
-        "texts",
-        "e.jsonl",
-        "--provider",
-        "offline",
-        "--run-dir",
-        "dir",
-    ];
+    let run = words("run --dataset texts e.jsonl --provider offline --run-dir dir");
     let ran = place.alone(&run).exits(0);
     assert_eq!(
         column(&ran.results(), "/testCaseId"),
@@ -438,39 +401,9 @@ fn z43_messages_say_where_what_and_what_to_do() {
         &["run"][..],
         &["run", "--level", "1", "--encoding", "blank.txt"],
         &["run", "--dataset", "nothing"],
-        &[
-            "run",
-            "--level",
-            "1",
-            "--judge-model",
-            "a",
-            "--judge-model",
-            "a",
-            "--provider",
-            "llamacpp",
-        ],
-        &[
-            "run",
-            "--level",
-            "1",
-            "--decoder-model",
-            "a",
-            "--provider",
-            "offline",
-        ],
-        &[
-            "run",
-            "--level",
-            "1",
-            "--max-usd",
-            "1",
-            "--provider",
-            "llamacpp",
-            "--model",
-            "m",
-            "--trials",
-            "0",
-        ],
+        &words("run --level 1 --judge-model a --judge-model a --provider llamacpp"),
+        &words("run --level 1 --decoder-model a --provider offline"),
+        &words("run --level 1 --max-usd 1 --provider llamacpp --model m --trials 0"),
         &["run", "--dataset", "set.jsonl", "--run-dir", "foreign"],
         &["resume", "nothing"],
         &["resume", "old"],

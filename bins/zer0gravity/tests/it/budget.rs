@@ -2,7 +2,7 @@
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, column};
+use crate::program::{Place, column, words};
 
 #[test]
 fn z25_a_cap_below_the_first_call_sends_nothing() {
@@ -42,16 +42,7 @@ fn z25_a_run_that_its_cap_ends_says_so_and_how_to_continue() {
 fn a_cap_is_kept_with_eight_calls_at_a_time_and_a_higher_one_goes_on() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
     // An encoder's longest reply is reserved at 4096 * 15 / 1e6 = 0.061 dollars: one fits, two do not.
-    let arguments = [
-        "run",
-        "--all",
-        "--concurrency",
-        "8",
-        "--run-dir",
-        "dir",
-        "--max-usd",
-        "0.07",
-    ];
+    let arguments = words("run --all --concurrency 8 --run-dir dir --max-usd 0.07");
     place.asking(&stub, &arguments).exits(130);
     // By what the replies say they took, which the report sums up.
     let report = place.read_json("dir/report.json");

@@ -2,7 +2,7 @@
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::Place;
+use crate::program::{Place, words};
 
 #[test]
 fn a_drop_beyond_what_is_allowed_is_4() {
@@ -149,14 +149,7 @@ fn z6_another_judge_is_not_compared_unless_allowed() {
     place
         .asking(&stub, &["run", "--all", "--output", "old.json"])
         .exits(0);
-    let other = [
-        "run",
-        "--all",
-        "--judge-model",
-        "other",
-        "--output",
-        "new.json",
-    ];
+    let other = words("run --all --judge-model other --output new.json");
     place.asking(&stub, &other).exits(0);
     let ran = place
         .alone(&["compare", "old.json", "new.json", "--max-drop", "50"])
@@ -166,14 +159,7 @@ fn z6_another_judge_is_not_compared_unless_allowed() {
         "{}",
         ran.stderr
     );
-    let allowed = [
-        "compare",
-        "old.json",
-        "new.json",
-        "--max-drop",
-        "50",
-        "--allow-changed-judge",
-    ];
+    let allowed = words("compare old.json new.json --max-drop 50 --allow-changed-judge");
     place.alone(&allowed).exits(0);
     place.alone(&["compare", "old.json", "new.json"]).exits(0);
 }

@@ -2,7 +2,7 @@
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, server};
+use crate::program::{Place, server, words};
 
 const TRIPLE: &str =
     r#"{"id":"a","text":"Hello world!","encodedText":"Hll wrld!","decodedText":"Hello world!"}"#;
@@ -22,14 +22,7 @@ fn results_do_not_replace_what_they_are_made_from() {
     place.file("rules.txt", "DROP VOWELS");
     place.file("texts.jsonl", r#"{"id":"a","text":"Hello world!"}"#);
     place.file("triples.jsonl", TRIPLE);
-    let run = [
-        "run",
-        "--dataset",
-        "texts.jsonl",
-        "--encoding",
-        "rules.txt",
-        "--output",
-    ];
+    let run = words("run --dataset texts.jsonl --encoding rules.txt --output");
     refuses(&place, &[&run[..], &["./rules.txt"]].concat(), "rules.txt");
     refuses(
         &place,
@@ -56,15 +49,7 @@ fn nothing_takes_the_place_of_a_runs_own_files() {
         refuses(&place, &["export", "run", "--csv", file], file);
     }
     // Before the run is there, too.
-    let run = [
-        "run",
-        "--level",
-        "1",
-        "--run-dir",
-        "new",
-        "--output",
-        "./new/run.json",
-    ];
+    let run = words("run --level 1 --run-dir new --output ./new/run.json");
     place.alone(&run).exits(2);
     place
         .alone(&["report", "run/report.json", "--html", "run/report.json"])
@@ -92,14 +77,8 @@ fn calls_are_not_recorded_into_other_files() {
     );
     place.file("talk.jsonl", "");
     for flag in ["--record", "--replay"] {
-        let score = [
-            "score",
-            "triples.jsonl",
-            flag,
-            "talk.jsonl",
-            "--output",
-            "talk.jsonl",
-        ];
+        let score = format!("score triples.jsonl {flag} talk.jsonl --output talk.jsonl");
+        let score = words(&score);
         refuses(&place, &[&score[..], &at].concat(), "talk.jsonl");
     }
 }

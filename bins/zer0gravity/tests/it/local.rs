@@ -3,7 +3,7 @@
 
 use std::env;
 
-use crate::program::{Place, column, list};
+use crate::program::{Place, column, list, words};
 
 #[test]
 #[ignore = "needs LOCAL_URL"]
@@ -54,13 +54,7 @@ fn level_one_ends_with_whatever_honest_outcome_the_model_gives() {
 
     // The same again from the directory, byte for byte, asking nobody.
     let report = place.read("run/report.json");
-    let resume = [
-        "resume",
-        "run",
-        "--base-url",
-        "http://127.0.0.1:9/v1",
-        "--quiet",
-    ];
+    let resume = words("resume run --base-url http://127.0.0.1:9/v1 --quiet");
     let refused = place.alone(&resume).exits(2);
     assert!(
         refused.stderr.contains("config.port.host"),

@@ -2,7 +2,7 @@
 
 use test_support::{CompressionStub, StubMode, StubRole};
 
-use crate::program::{Place, column, list};
+use crate::program::{Place, column, list, words};
 
 pub fn place() -> Place {
     let place = Place::new();
@@ -76,16 +76,8 @@ fn results_stand_in_plan_order_and_shared_calls_are_made_once() {
 #[test]
 fn rules_are_judged_once_if_that_is_asked_for() {
     let (place, stub) = (place(), CompressionStub::start(StubMode::Ok));
-    let arguments = [
-        "matrix",
-        "--encoding",
-        "a.txt",
-        "b.txt",
-        "--run-dir",
-        "dir",
-        "--all",
-        "--implementability-once",
-    ];
+    let arguments =
+        words("matrix --encoding a.txt b.txt --run-dir dir --all --implementability-once");
     place.asking(&stub, &arguments).exits(0);
     let judge = |call: &test_support::StubCall| call.role == StubRole::ImplementabilityJudge;
     let calls = stub.calls();

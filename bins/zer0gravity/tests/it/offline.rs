@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::program::{Place, Ran, column, finish, start, timeless};
+use crate::program::{Place, Ran, column, finish, start, timeless, words};
 
 /// Runs in a separate network if the system allows one: no server can be reached, not even on this machine.
 fn unplugged(place: &Place, arguments: &[&str]) -> Ran {
@@ -87,14 +87,7 @@ fn z42_rules_that_are_no_rules_fail_and_name_their_lines_once() {
     let place = Place::new();
     place.file("style.txt", "Make it short and beautiful.\n'the'→'θ'\n");
     place.file("own.txt", "'the'→'θ'\n");
-    let matrix = [
-        "matrix",
-        "--level",
-        "1",
-        "--encoding",
-        "style.txt",
-        "own.txt",
-    ];
+    let matrix = words("matrix --level 1 --encoding style.txt own.txt");
     let offline = ["--run-dir", "dir", "--provider", "offline"];
     let ran = place.alone(&[&matrix[..], &offline].concat()).exits(3);
     // Two texts, one sentence.
@@ -127,15 +120,7 @@ fn z42_rules_that_are_no_rules_fail_and_name_their_lines_once() {
 fn mechanical_rules_of_ones_own_work() {
     let place = Place::new();
     place.file("own.txt", "SUBS: 'quick'→'qk', 'brown'→'bn'\n");
-    let arguments = [
-        "run",
-        "--level",
-        "1",
-        "--encoding",
-        "own.txt",
-        "--provider",
-        "offline",
-    ];
+    let arguments = words("run --level 1 --encoding own.txt --provider offline");
     let results = place.alone(&arguments).exits(0).results();
     let encoded = column(&results, "/encodedText");
     assert_eq!(encoded[1], "The qk bn fox jumps over the lazy dog");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use test_support::{Answer, CannedReply, FaultServer, Received, fixture};
 
-use crate::program::{Place, Ran, column, list, timeless};
+use crate::program::{Place, Ran, column, list, timeless, words};
 
 const ENCODINGS: [&str; 3] = ["telegraphic.txt", "stems.txt", "gist.txt"];
 const CASSETTE: &str = "cassette.jsonl";
@@ -21,15 +21,7 @@ fn matrix(place: &Place, more: &[&str]) -> Ran {
     for name in ENCODINGS {
         place.file(name, fs::read(file(name)).unwrap());
     }
-    let mut arguments = vec![
-        "matrix",
-        "--all",
-        "--trials",
-        "2",
-        "--run-dir",
-        "run",
-        "--encoding",
-    ];
+    let mut arguments = words("matrix --all --trials 2 --run-dir run --encoding");
     arguments.extend(ENCODINGS);
     arguments.extend(more);
     place.alone(&arguments)
@@ -201,16 +193,9 @@ fn record() {
     let server = FaultServer::play(move |received| actor.answer(received));
     let url = server.url("");
     // One call after another: which trial a reply belongs to is then the same each time.
-    let recording = [
-        "--concurrency",
-        "1",
-        "--record",
-        CASSETTE,
-        "--provider",
-        "anthropic",
-        "--base-url",
-        &url,
-    ];
+    let recording =
+        format!("--concurrency 1 --record {CASSETTE} --provider anthropic --base-url {url}");
+    let recording = words(&recording);
     matrix(&place, &recording).exits(3);
     fs::write(file(CASSETTE), place.read(CASSETTE)).unwrap();
 

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, column, timeless};
+use crate::program::{Place, column, timeless, words};
 
 #[test]
 fn a_replay_is_the_same_run_without_a_socket() {
@@ -13,33 +13,15 @@ fn a_replay_is_the_same_run_without_a_socket() {
     let recorded = {
         let stub = CompressionStub::start(StubMode::Prose);
         url = stub.url();
-        let arguments = [
-            "run",
-            "--all",
-            "--trials",
-            "2",
-            "--judge-samples",
-            "2",
-            "--record",
-            "calls.jsonl",
-        ];
+        let arguments = words("run --all --trials 2 --judge-samples 2 --record calls.jsonl");
         place.asking(&stub, &arguments).exits(0).json()
     };
     // The port is closed now. Nobody but this test may open it meanwhile: a request would be noticed.
     let guard = TcpListener::bind(url.strip_prefix("http://").unwrap()).unwrap();
     guard.set_nonblocking(true).unwrap();
-    let arguments = [
-        "run",
-        "--all",
-        "--trials",
-        "2",
-        "--judge-samples",
-        "2",
-        "--replay",
-        "calls.jsonl",
-        "--base-url",
-        &url,
-    ];
+    let arguments =
+        format!("run --all --trials 2 --judge-samples 2 --replay calls.jsonl --base-url {url}");
+    let arguments = words(&arguments);
     let ran = place.alone(&arguments).exits(0);
     assert_eq!(timeless(ran.json()), timeless(recorded));
     assert!(guard.accept().is_err());
@@ -53,14 +35,8 @@ fn what_was_not_recorded_fails_and_is_not_asked() {
         .exits(0);
     let calls = stub.stats().calls;
     let url = stub.url();
-    let arguments = [
-        "run",
-        "--all",
-        "--replay",
-        "calls.jsonl",
-        "--base-url",
-        &url,
-    ];
+    let arguments = format!("run --all --replay calls.jsonl --base-url {url}");
+    let arguments = words(&arguments);
     let results = place.alone(&arguments).exits(3).results();
     assert_eq!(
         column(&results, "/outcome/status"),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, list};
+use crate::program::{Place, list, words};
 
 /// A place with the run directory `dir` and its results in `out.json`.
 fn run() -> Place {
@@ -14,15 +14,7 @@ fn run() -> Place {
         r#"{"id": "c", "text": "[refuse] it"}"#,
     ];
     place.file("set.jsonl", lines.join("\n"));
-    let arguments = [
-        "run",
-        "--dataset",
-        "set.jsonl",
-        "--run-dir",
-        "dir",
-        "--output",
-        "out.json",
-    ];
+    let arguments = words("run --dataset set.jsonl --run-dir dir --output out.json");
     place.asking(&stub, &arguments).exits(3);
     place
 }
@@ -47,15 +39,7 @@ fn a_page_asks_nothing_of_a_network_and_holds_no_markup_of_texts() {
 #[test]
 fn an_offline_run_says_so_on_its_page() {
     let place = Place::new();
-    let arguments = [
-        "run",
-        "--level",
-        "1",
-        "--provider",
-        "offline",
-        "--output",
-        "out.json",
-    ];
+    let arguments = words("run --level 1 --provider offline --output out.json");
     place.alone(&arguments).exits(0);
     place
         .alone(&["report", "out.json", "--html", "page.html"])

@@ -5,7 +5,7 @@ use std::{fs, thread};
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, column, finish, signal, timeless};
+use crate::program::{Place, column, finish, signal, timeless, words};
 
 #[test]
 fn rescore_asks_judges_only_and_keeps_the_old_scores() {
@@ -78,14 +78,7 @@ fn a_rescore_that_is_interrupted_goes_on_and_keeps_the_old_scores() {
     stub.reset(StubMode::Ok);
     // Two results have four calls to judges; one at a time, the second is not sent.
     stub.set_latency(Duration::from_millis(200));
-    let rescore = [
-        "rescore",
-        "dir",
-        "--judge-model",
-        "other",
-        "--concurrency",
-        "1",
-    ];
+    let rescore = words("rescore dir --judge-model other --concurrency 1");
     let child = place.start_asking(&stub, &rescore);
     stub.wait_calls(1);
     signal(child.id(), "-INT");
@@ -233,14 +226,7 @@ fn z10_a_cap_needs_the_price_of_the_new_judge() {
         .asking(&stub, &["run", "--level", "1", "--run-dir", "dir"])
         .exits(0);
     stub.reset(StubMode::Ok);
-    let capped = [
-        "rescore",
-        "dir",
-        "--judge-model",
-        "unheard-of",
-        "--max-usd",
-        "1",
-    ];
+    let capped = words("rescore dir --judge-model unheard-of --max-usd 1");
     let ran = place.asking(&stub, &capped).exits(2);
     assert!(ran.stderr.contains("price of unheard-of"), "{}", ran.stderr);
     assert_eq!(stub.stats().calls, 0);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use test_support::program::RandomNumbers;
 use test_support::{CompressionStub, StubMode};
 
 use crate::program::{Place, Ran, finish, server, signal, start, timeless};
@@ -56,23 +57,6 @@ fn continued(place: &Place, stub: &CompressionStub) -> Ran {
     place.asking(stub, arguments)
 }
 
-/// Numbers without a pattern, from a seed (`SplitMix64`).
-struct Draws(u64);
-
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-}
-
 /// Ends the process by a signal some time after its call number `calls`. Returns whether it was still running.
 fn end(
     mut child: Child,
@@ -104,7 +88,7 @@ fn kill_rounds(seed: u64, rounds: usize) -> Kills {
     assert_eq!((stub.stats().calls, stored(&whole)), (CALLS, CALLS));
     let expected = report(&whole);
 
-    let mut draws = Draws(seed);
+    let mut draws = RandomNumbers(seed);
     let mut kills = Kills::new();
     for round in 0..rounds {
         let place = place();

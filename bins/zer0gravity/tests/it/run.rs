@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use test_support::{CompressionStub, StubMode, StubRole};
 
 use crate::keys;
-use crate::program::{Place, column, finish, start, timeless};
+use crate::program::{Place, column, finish, start, timeless, words};
 
 /// All keys of a result in order, section 8 of the specification.
 const KEYS: &str = "testCaseId error originalText encodedText decodedText encodingSystem originalTokens encodedTokens \
@@ -145,20 +145,12 @@ fn stages_stand_in_order_and_their_usage_adds_up() {
     let result = &ran.results()[0];
     let stages = result["stages"].as_array().unwrap();
     let names = column(&stages[..6], "/stage");
-    let order = [
-        "count_original",
-        "encode",
-        "count_encoded",
-        "decode",
-        "judge_semantic",
-        "judge_implementability",
-    ];
+    let order =
+        words("count_original encode count_encoded decode judge_semantic judge_implementability");
     assert_eq!(names, order);
     assert_eq!(column(&stages[..6], "/status"), ["ok"; 6]);
     assert_eq!(column(&stages[..6], "/attempts"), ["1"; 6]);
-    let stops = [
-        "null", "end_turn", "null", "end_turn", "end_turn", "end_turn",
-    ];
+    let stops = words("null end_turn null end_turn end_turn end_turn");
     assert_eq!(column(&stages[..6], "/stopReason"), stops);
     for side in ["input", "output"] {
         let sum: u64 = stages

@@ -2,7 +2,7 @@
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, Ran};
+use crate::program::{Place, Ran, told, words};
 
 /// The text of stderr from the summary's first line on.
 #[track_caller]
@@ -34,7 +34,7 @@ Level 1b: \"The quick brown fox...\"
 
 Average:       72.5/100 (2 of 2 scored)
 ";
-    assert_eq!(ran.told(), expected);
+    assert_eq!(told(&ran), expected);
 }
 
 #[test]
@@ -101,7 +101,7 @@ Average:       63.7/100 (3 of 4 scored)
 fn quiet_says_nothing() {
     for mode in [StubMode::Ok, StubMode::RefusalEncode] {
         let ran = asked(mode, &["run", "--level", "1", "--quiet"]);
-        assert_eq!(ran.told(), "", "{mode:?}");
+        assert_eq!(told(&ran), "", "{mode:?}");
         assert_eq!(ran.results().len(), 2);
     }
 }
@@ -146,14 +146,7 @@ fn z2_a_recovered_score_is_marked() {
 
 #[test]
 fn z3_an_estimate_names_its_error() {
-    let arguments = [
-        "run",
-        "--level",
-        "3",
-        "--model",
-        "gpt-x",
-        "--no-measure-tokens",
-    ];
+    let arguments = words("run --level 3 --model gpt-x --no-measure-tokens");
     let ran = asked(StubMode::Count404, &arguments).exits(0);
     let line = "  Tokens source: local (estimate, error unknown for this model)\n";
     assert!(ran.stderr.contains(line), "{}", ran.stderr);

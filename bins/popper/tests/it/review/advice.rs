@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::process::Ran;
 use crate::process::fresh;
+use crate::process::{Ran, words};
 use crate::runs::Place;
 
 /// Lines of a source file that are code, up to its unit tests.
@@ -15,9 +15,7 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn scan(folder: &Path, found: &mut Vec<String>) -> usize {
-    let commands = [
-        "run", "resume", "status", "retest", "export", "report", "check", "replay", "verify",
-    ];
+    let commands = words("run resume status retest export report check replay verify");
     let mut files = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

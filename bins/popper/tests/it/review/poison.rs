@@ -1,6 +1,6 @@
 //! A row that cannot be read is named once, and the run goes to its end.
 
-use crate::process::{Ran, fresh};
+use crate::process::{Ran, fresh, words};
 use crate::runs::Place;
 use crate::sql;
 
@@ -45,15 +45,7 @@ fn a_claim_of_seventy_negations_does_not_end_the_run() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cassette.jsonl"), poisoned).unwrap();
     for _ in 0..2 {
-        let arguments = [
-            "run",
-            "--iterations",
-            "1",
-            "--replay",
-            "cassette.jsonl",
-            "--db",
-            "popper.db",
-        ];
+        let arguments = words("run --iterations 1 --replay cassette.jsonl --db popper.db");
         let ran: Ran = fresh(folder.path(), &arguments).output().unwrap().into();
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     }

@@ -1,6 +1,6 @@
 //! A replayed run offers no more than the recording holds.
 
-use crate::process::{Ran, fresh};
+use crate::process::{Ran, fresh, words};
 
 #[test]
 fn the_last_line_ends_where_the_recording_ends() {
@@ -10,15 +10,8 @@ fn the_last_line_ends_where_the_recording_ends() {
         "/../../fixtures/popper/discovery/cassette.jsonl"
     );
     let run = |iterations: &str| -> String {
-        let arguments = [
-            "run",
-            "--db",
-            "popper.db",
-            "--iterations",
-            iterations,
-            "--replay",
-            cassette,
-        ];
+        let arguments = format!("run --db popper.db --iterations {iterations} --replay {cassette}");
+        let arguments = words(&arguments);
         let ran: Ran = fresh(folder.path(), &arguments).output().unwrap().into();
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         ran.stdout.lines().last().unwrap().to_owned()
