@@ -64,6 +64,8 @@ mod help;
 mod memory;
 mod mind_stub;
 mod model;
+#[cfg(feature = "page")]
+pub mod page;
 pub mod program;
 mod server;
 

@@ -11,6 +11,7 @@ use logosphere_core::report::{ReportData, RunEnd, page};
 use logosphere_core::{CallContext, Mind, MindError, MindInput, MindReply};
 use scraper::{Html, Selector};
 use serde_json::Value;
+use test_support::page::{found, texts};
 
 use crate::desk;
 
@@ -26,15 +27,6 @@ pub fn journal(mind: &str, rounds: u32) -> Vec<u8> {
 pub fn html(journal: &[u8], null_runs: u32) -> String {
     let data = ReportData::read(journal, null_runs).unwrap();
     page(&data).render().unwrap()
-}
-
-pub fn found<'a>(page: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
-    page.select(&Selector::parse(selector).unwrap()).collect()
-}
-
-pub fn texts(page: &Html, selector: &str) -> Vec<String> {
-    let elements = found(page, selector).into_iter();
-    elements.map(|element| element.text().collect()).collect()
 }
 
 /// Returns the items of the browser of messages.

@@ -1,7 +1,5 @@
 //! Texts that want to be more than text, and runs that want to be more than a page.
 
-use std::collections::BTreeSet;
-
 use async_trait::async_trait;
 use llm_types::ErrorClass;
 use logosphere_core::config::Scheduling;
@@ -12,9 +10,12 @@ use logosphere_core::{
     CallContext, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, RunControl,
 };
 use scraper::Html;
+use test_support::page::{
+    check_nothing_comes_from_a_text, check_refers_to_no_network, found, texts,
+};
 
 use crate::desk;
-use crate::report::{browser, found, html, texts};
+use crate::report::{browser, html};
 
 const HOSTILE: [&str; 6] = [
     "</script><script>alert(1)</script><img src=https://example.org/x.png onerror=alert(1)>",
@@ -77,31 +78,13 @@ fn journal(text: &str) -> Vec<u8> {
     run.into_journal().bytes
 }
 
-/// The names of all elements, and of all attributes with the elements that have them.
-fn kinds(page: &Html) -> BTreeSet<String> {
-    let nodes = page.tree.nodes();
-    let elements = nodes.filter_map(|node| node.value().as_element());
-    let named = elements.flat_map(|element| {
-        let attributes = std::iter::once("").chain(element.attrs().map(|(name, _)| name));
-        attributes.map(|attribute| format!("{} {attribute}", element.name()))
-    });
-    named.collect()
-}
-
 #[test]
 fn no_element_and_no_attribute_comes_from_a_text() {
     let tame = Html::parse_document(&html(&journal("plain words of nobody"), 0));
     for text in HOSTILE {
         let html = html(&journal(text), 0);
         let page = Html::parse_document(&html);
-        let new: Vec<_> = kinds(&page).difference(&kinds(&tame)).cloned().collect();
-        assert_eq!(new, Vec::<String>::new(), "{text:?}");
-        assert_eq!(found(&page, "script").len(), found(&tame, "script").len());
-        let nodes = page.tree.nodes();
-        let elements = nodes.filter_map(|node| node.value().as_element());
-        for (name, value) in elements.flat_map(scraper::node::Element::attrs) {
-            assert!(!value.contains("alert"), "{text:?}: {name}={value}");
-        }
+        check_nothing_comes_from_a_text(&page, &tame, text);
         // Nothing that hides or turns text around is left, in what is drawn and in what a script will draw.
         let hidden = [
             '\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}', '\0', '\u{1b}', '\u{2028}',
@@ -141,31 +124,7 @@ fn a_page_refers_to_no_network() {
     assert!(!tame.contains("http://") && !tame.contains("https://"));
     for text in HOSTILE {
         let page = Html::parse_document(&html(&self::journal(text), 0));
-        for attribute in [
-            "src",
-            "srcset",
-            "srcdoc",
-            "action",
-            "formaction",
-            "data",
-            "poster",
-            "background",
-            "ping",
-            "style",
-        ] {
-            assert!(
-                found(&page, &format!("[{attribute}]")).is_empty(),
-                "{attribute}"
-            );
-        }
-        assert!(found(&page, "link, base, iframe, object, embed, img, form").is_empty());
-        for link in found(&page, "[href]") {
-            assert!(link.attr("href").unwrap().starts_with('#'));
-        }
-        let policy = found(&page, "meta[http-equiv='Content-Security-Policy']");
-        let policy = policy[0].attr("content").unwrap();
-        assert!(policy.starts_with("default-src 'none'"), "{policy}");
-        assert!(!policy.contains("unsafe"), "{policy}");
+        check_refers_to_no_network(&page);
     }
 }
 

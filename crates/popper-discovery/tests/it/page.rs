@@ -6,21 +6,11 @@ use popper_discovery::store::{IterationStatus, RunRow};
 use popper_discovery::{MemoryStore, RunSelector};
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
-use scraper::{ElementRef, Html, Selector};
+use scraper::Html;
+use test_support::page::{found, reading, texts};
 
 use crate::run::{batch, invariant, run_in, run_with};
 use crate::scripted::fixture_laws;
-
-/// The elements that a selector finds, in order.
-pub(crate) fn found<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
-    page.select(&Selector::parse(selector).unwrap()).collect()
-}
-
-/// The texts of those elements.
-pub(crate) fn texts(page: &Html, selector: &str) -> Vec<String> {
-    let elements = found(page, selector).into_iter();
-    elements.map(|element| element.text().collect()).collect()
-}
 
 /// The page of a run as one file.
 pub(crate) async fn html(store: &mut MemoryStore, run: &RunRow) -> String {
@@ -49,39 +39,8 @@ pub(crate) async fn small_run() -> (MemoryStore, RunRow) {
     .await
 }
 
-/// The text that a reader sees, one block a line, without the data and the alternative texts of plots and diagrams.
-fn reading(page: &Html) -> String {
-    let blocks = "h1, h2, h3, h4, header p, section > p, .folded > p, div > dt, dd, caption, thead tr, tbody tr, figcaption, p.note, li";
-    let hidden = |element: &ElementRef| {
-        element
-            .ancestors()
-            .filter_map(ElementRef::wrap)
-            .any(|parent| {
-                let name = parent.value().name();
-                name == "figure" && element.value().name() == "tr" || name == "nav"
-            })
-    };
-    let line = |element: ElementRef| {
-        let cells: Vec<String> = element
-            .children()
-            .filter_map(ElementRef::wrap)
-            .filter(|cell| matches!(cell.value().name(), "td" | "th"))
-            .map(|cell| cell.text().collect::<String>())
-            .collect();
-        let text = if cells.is_empty() {
-            element.text().collect::<String>()
-        } else {
-            cells.join(" | ")
-        };
-        format!("{}: {}", element.value().name(), text.trim())
-    };
-    found(page, blocks)
-        .into_iter()
-        .filter(|element| !hidden(element))
-        .map(line)
-        .collect::<Vec<_>>()
-        .join("\n")
-}
+/// The elements that a reader sees as blocks of text.
+const BLOCKS: &str = "h1, h2, h3, h4, header p, section > p, .folded > p, div > dt, dd, caption, thead tr, tbody tr, figcaption, p.note, li";
 
 #[tokio::test]
 async fn a_small_run_reads_like_this() {
@@ -92,7 +51,7 @@ async fn a_small_run_reads_like_this() {
         &html,
     )
     .unwrap();
-    insta::assert_snapshot!(reading(&Html::parse_document(&html)));
+    insta::assert_snapshot!(reading(&Html::parse_document(&html), BLOCKS));
 }
 
 #[tokio::test]

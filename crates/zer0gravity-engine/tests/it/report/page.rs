@@ -1,23 +1,13 @@
 //! The page.
 
-use scraper::{ElementRef, Html, Selector};
+use scraper::Html;
 use serde_json::Value;
+use test_support::page::{found, reading, texts};
 use zer0gravity_engine::judge::flags::FlagId;
 use zer0gravity_engine::report::{RunReport, page};
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource};
 
 use super::sample::{failed, flag, item, judged, numbered, report, small, tokens};
-
-/// The elements that a selector finds, in order.
-pub(crate) fn found<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
-    page.select(&Selector::parse(selector).unwrap()).collect()
-}
-
-/// The texts of those elements.
-pub(crate) fn texts(page: &Html, selector: &str) -> Vec<String> {
-    let elements = found(page, selector).into_iter();
-    elements.map(|element| element.text().collect()).collect()
-}
 
 pub(crate) fn html(report: &RunReport) -> String {
     page(report).render().unwrap()
@@ -27,42 +17,15 @@ fn parsed(report: &RunReport) -> Html {
     Html::parse_document(&html(report))
 }
 
-/// The visible text, a block a line; without the data and the tables of the plots.
-fn reading(page: &Html) -> String {
-    let blocks = "h1, h2, h3, h4, header p, section > p, .folded > p, div > dt, dd, caption, thead tr, tbody tr, figcaption, .text.code, .diff .text, p.note";
-    let hidden = |element: &ElementRef<'_>| {
-        let mut parents = element.ancestors().filter_map(ElementRef::wrap);
-        parents.any(|parent| {
-            let name = parent.value().name();
-            name == "figure" && element.value().name() == "tr" || name == "nav"
-        })
-    };
-    let line = |element: ElementRef<'_>| {
-        let children = element.children().filter_map(ElementRef::wrap);
-        let cells: Vec<String> = children
-            .filter(|cell| matches!(cell.value().name(), "td" | "th"))
-            .map(|cell| cell.text().collect::<String>())
-            .collect();
-        let text = if cells.is_empty() {
-            element.text().collect::<String>()
-        } else {
-            cells.join(" | ")
-        };
-        format!("{}: {}", element.value().name(), text.trim())
-    };
-    let lines: Vec<String> = (found(page, blocks).into_iter())
-        .filter(|element| !hidden(element))
-        .map(line)
-        .collect();
-    lines.join("\n")
-}
+/// The elements that a reader sees as blocks of text.
+const BLOCKS: &str = "h1, h2, h3, h4, header p, section > p, .folded > p, div > dt, dd, caption, thead tr, tbody tr, figcaption, .text.code, .diff .text, p.note";
 
 #[test]
 fn a_small_report_reads_like_this() {
     let html = html(&small());
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("zer0gravity.html");
     std::fs::write(file, &html).unwrap();
-    insta::assert_snapshot!(reading(&Html::parse_document(&html)));
+    insta::assert_snapshot!(reading(&Html::parse_document(&html), BLOCKS));
 }
 
 #[test]
