@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Raw;
 
-/// The tokens of a call. A prompt has `input + cache_write_5m + cache_write_1h + cache_read` of them.
+/// The tokens of a call. The prompt has `input + cache_write_5m + cache_write_1h + cache_read` tokens.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Prompt tokens that were neither read from a cache nor written to one.
@@ -23,17 +23,17 @@ pub struct Usage {
     pub thinking: Option<u64>,
     /// Calls of the provider's own tools, by name (`web_search_requests`).
     pub server_tools: BTreeMap<String, u64>,
-    /// The provider's object, unchanged.
+    /// The usage object of the provider, unchanged.
     pub raw: Option<Raw>,
-    /// Whether the provider sent the numbers; if not, they are estimates.
+    /// Whether the provider sent the numbers; otherwise they are estimates.
     pub known: bool,
-    /// The provider sent it before the model stopped, so the numbers may still grow.
+    /// Whether the provider sent the numbers before the model stopped, so that they may still grow.
     #[serde(skip)]
     pub partial: bool,
 }
 
 impl Usage {
-    /// All tokens of the prompt.
+    /// Returns the number of tokens of the prompt.
     pub fn prompt(&self) -> u64 {
         self.input
             .saturating_add(self.cache_write_5m)
@@ -41,12 +41,12 @@ impl Usage {
             .saturating_add(self.cache_read)
     }
 
-    /// The tokens of prompt and reply.
+    /// Returns the number of tokens of prompt and reply.
     pub fn total(&self) -> u64 {
         self.prompt().saturating_add(self.output)
     }
 
-    /// Adds the numbers of another call; the sum has no `raw` and is known only if both are.
+    /// Adds the numbers of another call. The sum has no `raw`, and is known only if both are.
     pub fn add(&mut self, other: &Self) {
         let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
         sum(&mut self.input, other.input);
@@ -66,7 +66,7 @@ impl Usage {
     }
 }
 
-/// Money in nano-dollars: one dollar for a million tokens is 1000 for a token.
+/// Money in nano-dollars. A price of one dollar for a million tokens is 1000 nano-dollars for a token.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -77,26 +77,26 @@ impl Usd {
     pub const ZERO: Self = Self(0);
     const NANOS: i64 = 1_000_000_000;
 
-    /// The sum, or `None` above 9.2 billion dollars.
+    /// Returns the sum, or `None` above 9.2 billion dollars.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The sum, at most 9.2 billion dollars.
+    /// Returns the sum, at most 9.2 billion dollars.
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// The difference, or `None` if it does not fit.
+    /// Returns the difference, or `None` if it does not fit.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// The nearest number of nano-dollars to a float, as providers send them. `None` for NaN, infinity, a negative
-    /// number or an amount that does not fit.
+    /// Converts dollars as a float, which providers send, to the nearest number of nano-dollars. Returns `None` for NaN,
+    /// infinity, a negative number or an amount that does not fit.
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let nanos = (dollars * Self::NANOS as f64).round();
         // 2^63 as a float is the first value that does not fit.
@@ -105,7 +105,7 @@ impl Usd {
 }
 
 impl fmt::Display for Usd {
-    /// `$0.0021`: as many digits as it needs, at least two after the point.
+    /// Writes `$0.0021`: with the needed digits, at least two after the point.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let nanos = self.0.unsigned_abs();
@@ -127,7 +127,7 @@ pub struct UsdError {
 impl FromStr for Usd {
     type Err = UsdError;
 
-    /// Reads `5` or `0.125`: digits, a point, at most nine digits more. No sign, no exponent.
+    /// Reads `5` or `0.125`: digits, and after a point at most nine digits, without a sign or an exponent.
     fn from_str(text: &str) -> Result<Self, UsdError> {
         let read = || {
             let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
@@ -153,7 +153,7 @@ pub struct Charge {
     pub usd: Option<Usd>,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// Whether it follows the usage that the provider reports; if not, it is an upper bound.
+    /// Whether the charge follows from the usage that the provider reports; otherwise it is an upper bound.
     pub certain: bool,
 }
 
@@ -165,7 +165,7 @@ impl Charge {
         certain: true,
     };
 
-    /// A charge of `usd` and `tokens`.
+    /// Creates a charge of `usd` and `tokens`.
     pub fn new(usd: Option<Usd>, tokens: u64, certain: bool) -> Self {
         Self {
             usd,
@@ -174,7 +174,7 @@ impl Charge {
         }
     }
 
-    /// The sum of two charges: unknown money if one is unknown, certain only if both are.
+    /// Returns the sum of two charges. The money is unknown if one of them is, and the sum is certain only if both are.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let usd = self.usd.zip(other.usd);
@@ -185,7 +185,7 @@ impl Charge {
         }
     }
 
-    /// A charge of zero.
+    /// Whether the charge is zero and certain.
     pub fn is_none(&self) -> bool {
         *self == Self::NONE
     }
@@ -218,7 +218,8 @@ impl Cost {
         from: CostSource::Unknown,
     };
 
-    /// The sum of two costs: unknown if one is; else from the weaker source (a table beats a provider).
+    /// Returns the sum of two costs. The sum is unknown if one cost is. Otherwise its source is the weaker one: a table if one cost is
+    /// from a table.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let both = self.usd.zip(other.usd);
@@ -248,14 +249,14 @@ pub enum CostSource {
     Provider,
     /// The client's table of prices.
     Table {
-        /// The day the table was read, `YYYY-MM-DD`.
+        /// The date of the table's prices, `YYYY-MM-DD`.
         read_on: String,
     },
     /// The reservation: the most that an attempt without an answer can have cost.
     Reserved,
-    /// No source.
+    /// The cost is unknown.
     Unknown,
-    /// No purchase: an offline reply or a replay.
+    /// The reply is free: an offline reply or a replay.
     Free,
 }
 

@@ -1,7 +1,7 @@
 //! The vocabulary of calls to language models: requests, replies, tokens, money, classes of errors and time.
 //!
-//! `llm-client` uses and re-exports these types. A crate that only records or judges the work of a model depends on this
-//! one, without a network stack.
+//! `llm-client` uses and re-exports these types. A crate that only records or judges replies depends on this crate alone, without
+//! a network stack.
 //!
 //! ```
 //! use llm_types::{Block, BlockKind, ErrorClass, Reply, Request, StopReason, Usd};
@@ -15,7 +15,7 @@
 //!
 //! // Money is exact: nano-dollars inside, dollars outside.
 //! assert_eq!("0.0021".parse::<Usd>()?, Usd(2_100_000));
-//! // A word of a journal is a class, or an error that names it.
+//! // Journals have error classes as words; an unknown word is an error.
 //! assert_eq!("rate_limit".parse::<ErrorClass>()?, ErrorClass::RateLimit);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

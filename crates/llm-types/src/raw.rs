@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The exact text of one JSON value, as it was received: key order, number spelling and unknown keys kept.
+/// The exact text of one JSON value as it was received, with the order of keys, the spelling of numbers and unknown keys.
 ///
-/// Cloning is cheap. Equality compares the JSON values, not the texts. It serialises as itself, through
-/// `serde_json` only.
+/// Cloning is cheap. Equality compares the JSON values, not the texts. The text is serialised unchanged, by `serde_json`
+/// only.
 #[derive(Clone)]
 pub struct Raw(Arc<RawValue>);
 
@@ -22,7 +22,7 @@ impl Raw {
         serde_json::from_str::<Box<RawValue>>(text).map(Self::from)
     }
 
-    /// The JSON text of `value`.
+    /// Serialises `value` to JSON text.
     ///
     /// # Errors
     /// The errors of `value`'s `Serialize`.
@@ -30,12 +30,12 @@ impl Raw {
         serde_json::value::to_raw_value(value).map(Self::from)
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn get(&self) -> &str {
         self.0.get()
     }
 
-    /// Reads the text as a `T`.
+    /// Deserialises the text to a `T`.
     ///
     /// # Errors
     /// The text does not have `T`'s form, or is nested deeper than 128 levels.
@@ -43,7 +43,7 @@ impl Raw {
         serde_json::from_str(self.get())
     }
 
-    /// The value, for a struct that is serialised with it.
+    /// Returns the value as `RawValue`, for structs that serialise it.
     pub fn as_raw_value(&self) -> &RawValue {
         &self.0
     }
@@ -57,7 +57,7 @@ impl From<Box<RawValue>> for Raw {
 
 impl PartialEq for Raw {
     fn eq(&self, other: &Self) -> bool {
-        // Texts too deep to be read are equal only as texts.
+        // Values that are nested too deeply to be parsed are compared as texts.
         self.get() == other.get()
             || matches!((self.to::<Value>(), other.to::<Value>()), (Ok(a), Ok(b)) if a == b)
     }

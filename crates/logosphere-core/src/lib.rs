@@ -23,7 +23,7 @@
 //! let init = "notes for people\n---\nWho reads this?\n---\nSay it again.\n---\n\n---\n~init\n";
 //! let init = parse_init(init.as_bytes(), settings.parse_mode, &settings.init_signature)?;
 //!
-//! // A scripted mind. With a model it is `LlmMind::new(client, "openrouter")`.
+//! // A scripted mind. A mind that calls a model is `LlmMind::new(client, "openrouter")`.
 //! let mind = local_mind("copier:mu=0.05", &settings.prompt())?;
 //! let template = RequestTemplate::of(&mind, &settings, "local")?;
 //! let seeds = init.stored(settings.stamp_seeds);
@@ -35,7 +35,7 @@
 //! let summary = run.run(&mut |_| {}).await?;
 //! assert!(matches!(summary, RunSummary::Ended { errors: 0, .. }));
 //!
-//! // The journal alone is enough to rebuild the run byte for byte, and analyses read it.
+//! // The run can be rebuilt from the journal alone, byte for byte. Analyses read the journal, too.
 //! let journal = run.into_journal().bytes;
 //! assert_eq!(verify(&journal[..])?.calls, 30);
 //! let transcript = Transcript::read(&journal[..])?;
@@ -45,17 +45,17 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A run is its events. [`state::RunState`] applies events and returns the next step. A run writes
-//! an event and then applies it, a resumed run applies the events of its journal, and a verification compares each event
-//! with the expected one. Samples are drawn, answers parsed and totals summed in one place, and a run has no state
-//! outside its journal.
+//! **The one decision.** The state of a run follows from its events alone. [`state::RunState`] applies events and returns
+//! the next step. A run writes an event and then applies it, a resumed run applies the events of its journal, and a
+//! verification compares each event with the expected one. So samples are drawn, answers parsed and totals summed in one
+//! place.
 //!
 //! The experimental boundary is enforced by types. A [`MindInput`] contains prompt text, model, token limit and options,
 //! and has no field for a round, a name or a time. Each request is compared with a template before it is sent.
 //!
-//! The crate reads no environment, clock or terminal: seed, [`Clock`](llm_types::Clock), paths and minds are passed in.
+//! The crate reads no environment, clock or terminal: seed, [`Clock`](llm_types::Clock), paths and minds are parameters.
 //!
-//! Next: [`Settings`] and [`config`] for the settings and `init.md`, [`Orchestrator`] for running, [`Mind`] for custom
+//! Read next: [`Settings`] and [`config`] for the settings and `init.md`, [`Orchestrator`] for running, [`Mind`] for custom
 //! minds, [`local_mind`] for scripted minds, [`experiment`] for directories, [`journal`] for events, [`format`](mod@format)
 //! for prompts and the parser, [`verify`] for the checks of a journal, [`Transcript`] and [`measures`] for the results,
 //! [`export`] for other programs.

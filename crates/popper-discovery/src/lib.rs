@@ -35,13 +35,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **The one decision.** The store is the only memory. A snapshot is built from it alone, a model's reply is stored before it is
-//! read, the plan of an iteration is stored before its tests, and decisions are stored in small groups. So the state of a run is
-//! always a prefix of the same history, and resuming is the same as running.
+//! **The one decision.** A run has no state outside the store. A snapshot is built from the store alone, a model's reply is stored
+//! before it is parsed, the plan of an iteration before its tests, and decisions in small groups. So the stored state is always a
+//! prefix of the same history, and a resumed run equals an uninterrupted one.
 //!
 //! The crate reads no clock, no file and no environment: [`Clock`](llm_types::Clock), [`Store`](store::Store) and [`Proposer`] are parameters.
 //!
-//! Next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`](store::Store) for the stored rows, [`Snapshot`] for the knowledge of a
+//! Read next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`](store::Store) for the stored rows, [`Snapshot`] for the input of a
 //! proposer, [`rank`] for the order of the tests.
 
 mod discovery;

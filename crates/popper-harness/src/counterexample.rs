@@ -14,17 +14,17 @@ use crate::universe::{KineticGrid, State, StateError, Symbol, Tabulated, Univers
 /// The version of the counterexample's JSON.
 pub const COUNTEREXAMPLE_VERSION: &str = "1.0.0";
 
-/// A minimal reproduction: enough to derive the violation again without any other data.
+/// A reproduction of a violation: the violation can be derived again from it, without any other data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counterexample {
-    /// The version of this form.
+    /// The version of the JSON format.
     pub schema_version: String,
     /// The start, as text.
     pub initial_state: String,
     /// The ring, the universe and the law.
     pub config: ReproContext,
-    /// The seed under which it was found.
+    /// The seed of the evaluation that found the violation.
     pub seed: u64,
     /// The horizon of the law, in steps.
     #[serde(rename = "T")]
@@ -35,9 +35,9 @@ pub struct Counterexample {
     pub witness: Witness,
     /// The states from two steps before to two steps after.
     pub trajectory_excerpt: Vec<TraceStep>,
-    /// Whether it was made smaller after it was found.
+    /// Whether shrinking tried every candidate; `false` if a limit or the caller ended it.
     pub minimized: bool,
-    /// Whether no smaller one exists.
+    /// Whether it is known that no smaller counterexample exists.
     pub minimal: bool,
 }
 
@@ -103,7 +103,7 @@ pub enum RederiveError {
     /// The universe cannot be read.
     #[error("config.universe: {0}")]
     Universe(#[from] UniverseError),
-    /// The start is not a state that may start.
+    /// The start has a symbol that may not start.
     #[error("initial_state: {0}")]
     State(#[from] StateError),
     /// The start does not meet the preconditions.
@@ -152,7 +152,7 @@ const LEAST_STEP: u64 = 64;
 /// The longest window of `eventually` in a derivation, in steps, where no period shortens it.
 const LONGEST_WINDOW: u64 = 1_000_000;
 
-/// Returns a universe as packages name it: the id of the built-in one, or a whole definition.
+/// Returns a universe as a counterexample names it: the id of the built-in one, or a complete definition.
 ///
 /// [`Tabulated::from_value`] reads both.
 pub fn universe_value(universe: &Tabulated) -> Value {
@@ -162,7 +162,7 @@ pub fn universe_value(universe: &Tabulated) -> Value {
     crate::json::hash::value(&universe.definition())
 }
 
-/// Derives the violation again from the package alone and compares every field.
+/// Derives the violation again from `package` alone and compares every field.
 ///
 /// # Errors
 /// [`RederiveError`] for the first field that does not hold, or for a limit that is exceeded.
@@ -179,7 +179,7 @@ pub fn rederive(package: &Counterexample) -> Result<(), RederiveError> {
     let law = Law::from_value(package.config.law.clone(), "$.config.law", extensions)?;
     let program = Program::compile(&law, universe)?;
     let start = read_start(&package.initial_state, universe)?;
-    let horizon = affordable(&program, universe, start.len(), package.t_fail)?;
+    let horizon = replay_horizon(&program, universe, start.len(), package.t_fail)?;
     let case = Case::new(&program, universe, &start, horizon);
     if !case.admitted {
         return Err(RederiveError::NotAdmitted);
@@ -233,7 +233,7 @@ pub fn rederive(package: &Counterexample) -> Result<(), RederiveError> {
 }
 
 /// Returns the horizon up to which a run of `n` cells must be simulated to see whether it first fails at `t_fail`.
-fn affordable(
+fn replay_horizon(
     program: &Program,
     universe: &Tabulated,
     n: usize,
@@ -418,7 +418,7 @@ fn sides(
     }
 }
 
-/// Finds the first comparison that keeps a formula from being `wanted`.
+/// Finds the first comparison that keeps a formula from having the value `wanted`.
 fn failing(
     formula: &Formula,
     wanted: bool,

@@ -11,10 +11,11 @@ use crate::document::status::Status;
 use crate::document::text;
 use crate::error::Error;
 
-/// A browser for thousands of items, each a part of a longer text, where a [`SearchableList`](crate::SearchableList) would
-/// be too large.
+/// A browser for thousands of items, each a part of a longer text, for which a [`SearchableList`](crate::SearchableList) would be
+/// too large.
 ///
-/// The page contains each text once, as data, and the script shows the selected ones. Without scripts a sentence replaces it.
+/// The page contains each text once, as data, and the script shows the selected items. Without scripts a sentence replaces the
+/// browser.
 ///
 /// ```
 /// use report_kit::{Browser, Item, Status, Value};
@@ -48,7 +49,7 @@ pub struct Item {
     pub name: String,
     /// The target of a [`Cell::Link`](crate::Cell::Link): any text that is unique on the page.
     pub anchor: Option<String>,
-    /// The number of its text, from [`Browser::text`], and the item's byte range in it.
+    /// The number of the text, from [`Browser::text`], and the item's byte range in it.
     pub place: Option<(usize, Range<usize>)>,
     /// The values, one for each column.
     pub values: Vec<Value>,
@@ -84,7 +85,7 @@ struct Source {
     marks: Vec<(Range<usize>, Status)>,
 }
 
-/// Every status, so that marks are digits.
+/// The statuses in the order of the digits that marks use for them.
 const TONES: [Status; 5] = [
     Status::Neutral,
     Status::Good,
@@ -94,7 +95,7 @@ const TONES: [Status; 5] = [
 ];
 
 impl Browser {
-    /// A browser without items; `columns` name their values.
+    /// Creates a browser without items; `columns` name their values.
     pub fn new<C: Into<String>>(
         title: impl Into<String>,
         columns: impl IntoIterator<Item = C>,
@@ -133,7 +134,7 @@ impl Browser {
         self.items.push(item);
     }
 
-    /// The anchors of its items.
+    /// Registers the anchors of the items.
     pub(crate) fn collect(&self, anchors: &mut Anchors) -> Result<(), Error> {
         let mut named = self.items.iter().filter_map(|item| item.anchor.as_ref());
         named.try_for_each(|anchor| anchors.add(anchor))
@@ -150,7 +151,7 @@ impl Browser {
                     span class="key" { (counted(self.items.len(), "entry").replace("entrys", "entries")) }
                 }
                 p class="unscripted note" { "Looking through them takes the script of this page." }
-                // The script shows it: a box that does nothing would be worse than none.
+                // The script shows the search box, which does nothing without it.
                 div class="search" role="search" hidden {
                     label for=(field) { "Search" } " "
                     input id=(field) type="search" autocomplete="off" spellcheck="false"; " "
@@ -171,7 +172,7 @@ impl Browser {
         })
     }
 
-    /// The data for the script, as JSON in an element.
+    /// Returns the data for the script, as JSON in an element.
     fn data(&self, id: &str) -> Result<Markup, Error> {
         #[derive(Serialize)]
         struct Data {
@@ -232,17 +233,17 @@ impl Browser {
     }
 }
 
-/// A text as it is shown: the text, its characters if it was cut, and its marks as start, end and place in [`TONES`].
+/// A text as it is shown: the text, its number of characters if it was cut, and its marks as start, end and index in [`TONES`].
 #[derive(Debug, Serialize)]
 struct ShownText(String, Option<usize>, Vec<(usize, usize, usize)>);
 
-/// Places in a text, as bytes and as UTF-16 units of what is shown, which a script counts in.
+/// Positions in a text in bytes, each with the position in the shown text in UTF-16 units, which scripts count.
 #[derive(Debug)]
 struct Places(Vec<(usize, usize)>);
 
 impl Places {
     fn of(&self, byte: usize) -> usize {
-        // What lies behind a cut is at its end.
+        // A position after a cut is at the end of the shown text.
         let place = self.0.partition_point(|(known, _)| *known < byte);
         let place = self.0.get(place).or(self.0.last());
         place.map_or(0, |(_, unit)| *unit)
@@ -250,7 +251,7 @@ impl Places {
 }
 
 impl Source {
-    /// The text with everything visible, and where these places and its marks are in it.
+    /// Returns the visible text with its marks, and the positions of `bounds` in it.
     fn shown(&self, mut bounds: BTreeSet<usize>) -> (ShownText, Places) {
         let (kept, total) = text::cut(&self.text, text::BLOCK);
         for (range, _) in &self.marks {

@@ -1,7 +1,7 @@
 //! Self-contained, escaped HTML pages, made from data.
 //!
-//! A [`Page`] is tables, plots, space-time diagrams, text diffs, searchable lists and the data itself, in one file that
-//! opens without a network, reads well in light and dark, on paper, on a narrow screen and with scripts off.
+//! A [`Page`] has tables, plots, space-time diagrams, text diffs, searchable lists and the data itself. It is one file that opens
+//! without a network. It is readable in light and dark mode, on paper, on a narrow screen and without scripts.
 //!
 //! ```
 //! use report_kit::{Axis, Cell, Page, Plot, Section, Series, SpaceTime, Table, TextDiff, Status};
@@ -42,16 +42,16 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** Engines pass data, never markup, and there is no way to pass any: no raw HTML, no
-//! attribute, no address, no colour. Text of a model becomes the text of an element and nothing else, with control
-//! and direction characters made visible ([`visible`]) and overlong text cut with a note. So the rules that make a page
-//! safe (escaping, a content security policy with the hashes of the one style and the one script, embedded JSON that
-//! cannot leave its element) are written here once, and an engine cannot forget them.
+//! **The one decision.** Engines pass data. The interface accepts no markup: no raw HTML, no attribute, no address, no
+//! colour. Text of a model becomes the text of an element and nothing else, with control and direction characters made
+//! visible ([`visible`]) and overlong text cut with a note. So the rules that make a page safe are implemented here once,
+//! and an engine cannot forget them: escaping, a content security policy with the hashes of its style and scripts, and
+//! embedded JSON that cannot leave its element.
 //!
 //! The same data gives the same bytes: there is no clock, no random id, and keys of embedded maps are sorted.
 //!
-//! Next: [`Page`] and [`Section`] for the structure, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`],
-//! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for the mistakes that [`Page::render`] refuses.
+//! Read next: [`Page`] and [`Section`] for the structure, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`],
+//! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for the errors of [`Page::render`].
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

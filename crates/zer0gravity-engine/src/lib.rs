@@ -1,8 +1,8 @@
-//! Encode a text, let a fresh agent decode it, score the round trip on 100 points.
+//! Encode a text, decode it in a fresh context, score the round trip on 100 points.
 //!
 //! The input is a text and rules, an *encoding system*. One model call encodes the text, a second one decodes it without access to
 //! the original, and a rubric scores the pair: 40 points for token efficiency, 40 for semantic preservation, 15 for learnability
-//! and 5 for implementability. The crate is the judge, not a contestant.
+//! and 5 for implementability.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -13,7 +13,7 @@
 //! use zer0gravity_engine::{Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! // Asks no model. With one it would be `LlmClient::new(client, label)`, with a client of `llm-client`.
+//! // This client calls no model. For a model it is `LlmClient::new(client, label)`, with a client of `llm-client`.
 //! let client = OfflineModel;
 //! let level = Level::find(1).unwrap();
 //! let rules = EncodingSystem::new("default", None, DEFAULT_RULES);
@@ -21,29 +21,34 @@
 //! let config = Config::new(client.label(), OfflineModel::NAME);
 //! let plan = Plan::new(vec![rules], cases, config);
 //! let counter = Tokenizers::default();
-//! // Time comes from outside: a `SystemClock` in a program, one that stands still here.
+//! // A clock that always shows the same time. A program passes a `SystemClock`.
 //! let clock = FixedClock(SystemTime::UNIX_EPOCH);
-//! // With `.store(..)` a `JsonlStore` keeps calls on the disk: a run that stops is then resumed without paying twice.
+//! // With `.store(..)` a `JsonlStore` keeps calls on the disk, so that a resumed run does not pay for them twice.
 //! let runner = Runner::new(Context::new(&client, &clock, &counter));
 //! let report = runner.run(&plan, &mut |_| {}).await.unwrap();
 //!
 //! let first = &report.results[0];
 //! assert_eq!(first.encoded_text.as_deref(), Some("Hll wrld!"));
 //! assert_eq!(first.decoded_text.as_deref(), Some("Hello world!"));
-//! // The signs of the default rules cost more tokens than the words they stand for.
+//! // The signs of the default rules have more tokens than the words that they replace.
 //! assert_eq!(first.scores.unwrap().token_efficiency, 0);
 //! assert!(first.offline);
 //! # });
 //! ```
 //!
-//! **The one decision.** A result never holds an invented number. A judge's reply that cannot be read is asked for once
-//! more and is then `unparseable`; a failed stage ends its experiment with what it has, without scores; token numbers come from
-//! one source, which is named; a suspicion is a flag and changes no score. The scoring core (arithmetic,
-//! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.
+//! **The one decision.** A result never contains an invented number:
 //!
-//! Next: [`judge::score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of
-//! other tools too, [`run`] for runs in a directory, [`judge::flags::detect`] for flags, [`rules::lint::lint`] for rules before they are
-//! used, [`report::RunReport`] for the results of a run.
+//! - If a judge's reply has no score, the judge is asked once more. After a second such reply the result is `unparseable`.
+//! - A failed stage ends its experiment. The result keeps the texts and numbers so far, and has no scores.
+//! - Both token numbers come from the same source, which the result names.
+//! - A suspicion is a flag and changes no score.
+//!
+//! The scoring core (arithmetic, parsers, metrics, statistics, flags) is plain functions without I/O. Models, clocks and stores are
+//! traits.
+//!
+//! Read next: [`judge::score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for experiments and for
+//! texts of other tools, [`run`] for runs in a directory, [`judge::flags::detect`] for flags, [`rules::lint::lint`] for checks of
+//! rules, [`report::RunReport`] for the results of a run.
 
 pub mod dataset;
 pub mod judge;

@@ -18,7 +18,7 @@ use crate::text::setters::setters;
 pub struct Plan {
     /// The rules, each with a unique id.
     pub encodings: Vec<EncodingSystem>,
-    /// The texts.
+    /// The cases.
     pub cases: Vec<PlannedCase>,
     /// The settings of the experiments.
     pub config: Config,

@@ -1,4 +1,4 @@
-//! The directory of an experiment: where its files are, and who may write them when.
+//! The directory of an experiment: the paths of its files, and the rules for writing them.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -29,7 +29,7 @@ const TEMPLATE_FILE: &str = "init-template.txt";
 /// | `config.effective.json` | all settings of the last run |
 /// | `logs/experiment.jsonl` | the journal |
 /// | `logs/calls.spool.jsonl` | answers without an event in the journal |
-/// | `logs/lock` | keeps other processes out |
+/// | `logs/lock` | the lock, with the id of the process that holds it |
 /// | `analysis/`, `report.html` | results that can be computed again |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
@@ -55,7 +55,7 @@ pub enum Template {
 }
 
 impl Experiment {
-    /// Makes the empty directory `DATE-NAME` in `root`, or `DATE-NAME-2` and so on if it exists.
+    /// Creates the empty directory `DATE-NAME` in `root`, or `DATE-NAME-2` and so on if it exists.
     ///
     /// # Errors
     /// [`ExperimentError::Name`] unless the name is 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`, without a dot at its
@@ -73,7 +73,7 @@ impl Experiment {
         }
     }
 
-    /// Returns the experiment that [`Experiment::create`] would make now. Nothing is written.
+    /// Returns the experiment that [`Experiment::create`] would create now. Nothing is written.
     ///
     /// # Errors
     /// [`ExperimentError::Name`].
@@ -99,7 +99,7 @@ impl Experiment {
         }
     }
 
-    /// Returns the experiment in an existing directory, also by the path of its journal (`DIR/logs/experiment.jsonl`).
+    /// Returns the experiment in an existing directory. `path` is the directory or its journal (`DIR/logs/experiment.jsonl`).
     ///
     /// # Errors
     /// [`ExperimentError::Missing`] and [`ExperimentError::NotADirectory`].
@@ -177,7 +177,7 @@ impl Experiment {
         self.path.join("report.html")
     }
 
-    /// Returns the paths of all these files, whether they exist or not.
+    /// Returns the paths of all files but `analysis`, whether they exist or not.
     pub fn files(&self) -> [PathBuf; 7] {
         [
             self.init(),
@@ -226,9 +226,9 @@ impl Experiment {
     /// # Errors
     /// [`ExperimentError::Read`].
     pub fn template(root: &Path) -> Result<(Vec<u8>, Template), ExperimentError> {
-        let own = root.join(TEMPLATE_FILE);
-        Ok(match file::read(&own)? {
-            Some(bytes) => (bytes, Template::File(own)),
+        let path = root.join(TEMPLATE_FILE);
+        Ok(match file::read(&path)? {
+            Some(bytes) => (bytes, Template::File(path)),
             None => (INIT_TEMPLATE.into(), Template::BuiltIn),
         })
     }
@@ -359,7 +359,7 @@ impl Experiment {
 
 /// Returns indented JSON with a line feed at the end.
 fn json(value: &impl Serialize) -> Vec<u8> {
-    // Settings have no maps, and a Vec takes everything.
+    // This cannot fail: settings have no maps with other keys than text, and a `Vec` accepts every byte.
     let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
     bytes.push(b'\n');
     bytes

@@ -19,9 +19,9 @@ impl Experiment {
     pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
         file::make_folder(&self.logs())?;
         let taken = file::DISK.lock(&self.lock_file());
-        let mut lock = taken.map_err(|error| self.unlockable(error))?;
+        let mut lock = taken.map_err(|error| self.lock_error(error))?;
         let written = lock.write(&format!("{pid}\n"));
-        written.map_err(|source| self.unlockable(LockError::Io(source)))?;
+        written.map_err(|source| self.lock_error(LockError::Io(source)))?;
         file::DISK.sweep(self.path());
         Ok(ExperimentLock { _lock: lock })
     }
@@ -32,10 +32,11 @@ impl Experiment {
     /// As [`Experiment::lock`].
     pub fn check_free(&self) -> Result<(), ExperimentError> {
         let free = file::DISK.check_lock(&self.lock_file());
-        free.map_err(|error| self.unlockable(error))
+        free.map_err(|error| self.lock_error(error))
     }
 
-    fn unlockable(&self, error: LockError) -> ExperimentError {
+    /// Converts the error of a lock.
+    fn lock_error(&self, error: LockError) -> ExperimentError {
         match error {
             LockError::Held { pid } => ExperimentError::InUse {
                 path: self.path.clone(),

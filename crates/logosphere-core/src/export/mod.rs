@@ -7,8 +7,8 @@
 //! | messages | | | yes | yes |
 //! | metrics | | | a row per value | a line per value |
 //!
-//! Edges lead from a message that was read or copied to the message that followed: from a lower to a higher id. Texts
-//! of minds are escaped in every format, so they cannot be read as anything but text.
+//! Edges lead from a message that was read or copied to the message that was written after it, from a lower to a higher id.
+//! Texts of minds are escaped in every format, so that other programs read them as text only.
 //!
 //! ```
 //! use logosphere_core::Transcript;

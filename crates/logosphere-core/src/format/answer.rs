@@ -5,7 +5,7 @@ use super::notes::{has_near_delimiter, has_reasoning_tag, imitates_seed, is_invi
 use super::parsed::{End, Note, ParseMode, Parsed, Reason, Spans, is_blank, lost};
 use super::signature::{self, with_signature};
 
-/// Parses an answer by the rules of `mode`, lenient or strict. `signs` accepts a signature.
+/// Parses an answer by the rules of `mode`, lenient or strict. `signs` returns whether a line is a signature.
 pub(super) fn read(
     raw: &str,
     mode: ParseMode,

@@ -8,7 +8,7 @@ use super::parsed::{End, Parsed, Reason, Spans, is_blank, lost, trimmed};
 use super::prompt::SEPARATOR;
 use super::signature::{LONGEST, with_signature};
 
-/// Parses an answer as that program did. Facts that it did not record are set according to its rules.
+/// Parses an answer as that program did. Fields that it did not record follow from its rules.
 pub(super) fn read(raw: &str) -> Parsed {
     let mut padded = raw.to_owned();
     if !padded.ends_with('\n') {
@@ -20,7 +20,7 @@ pub(super) fn read(raw: &str) -> Parsed {
     }
     let blocks = split(&padded);
     let text = |block: &Range<usize>| &padded[block.clone()];
-    // A position of the padded text in the answer itself.
+    // Converts a position of the padded text to one of the answer.
     let place = |at: usize| at.saturating_sub(shift).min(raw.len());
     let span = |block: &Range<usize>| place(block.start)..place(block.end);
 
@@ -61,7 +61,7 @@ pub(super) fn read(raw: &str) -> Parsed {
         } else {
             Reason::Ok
         };
-        // The block that ends the answer counts as one unless nothing closes it.
+        // The blank block that ends the answer is a block only if a separator closes it.
         let closed = blank - usize::from(parsed.end == End::Lenient);
         spans.blocks.truncate(closed);
         let rest = blocks.get(blank + 1).unwrap_or(&blocks[blank]);

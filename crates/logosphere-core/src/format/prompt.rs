@@ -44,7 +44,7 @@ impl SystemPrompt {
         self.role
     }
 
-    /// Returns whether it contains a line `---`, so that a prompt cannot be split at such lines again.
+    /// Returns whether the system prompt contains a line `---`, so that a prompt cannot be split into its messages.
     pub fn holds_delimiter(&self) -> bool {
         self.text.split('\n').any(|line| line == "---")
     }
@@ -82,7 +82,7 @@ impl Prompt {
     }
 }
 
-/// Returns the prompt for messages in the order they were drawn, byte for byte.
+/// Builds the prompt from the system prompt and messages in the order of the sample, byte for byte.
 ///
 /// ```
 /// use logosphere_core::format::{PromptRole, SystemPrompt, format_prompt};

@@ -17,15 +17,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub enum FailureClass {
     /// A failure of the call to the model; [`FailureClass::CAP`] is a cap that forbids it.
     Call(ErrorClass),
-    /// The request held something that the mind must not learn, and was not sent.
+    /// The request contained information that a mind must not receive, and was not sent.
     Leak,
 }
 
 impl FailureClass {
-    /// The class of a call that was not made because it could take more than a cap leaves.
+    /// The class of a call that was not made because it could exceed a cap.
     pub const CAP: Self = Self::Call(ErrorClass::Budget);
 
-    /// The word, such as `rate_limit`.
+    /// Returns the word of a journal, such as `rate_limit`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Call(class) => class.as_str(),

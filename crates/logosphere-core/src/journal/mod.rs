@@ -1,4 +1,4 @@
-//! The journal: one event per line, each tied to all before it, and a spool of answers without an event.
+//! The journal: one event per line, with a hash over all lines up to it, and a spool of answers without an event.
 
 mod event;
 mod failure;

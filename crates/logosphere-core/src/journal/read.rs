@@ -6,7 +6,7 @@ use super::event::{Event, ExperimentStart, Line, SCHEMA_VERSION};
 use super::line;
 use super::line::{Head, before_chain, chain, decode};
 
-/// A reader that reads a journal line by line and checks each line against the chain.
+/// A reader of a journal, which checks each line against the chain.
 pub struct Reader<R> {
     input: R,
     /// The number of the next line, from 1.
@@ -191,7 +191,7 @@ impl<R: BufRead> Reader<R> {
             return Err(damaged("", CorruptionKind::Crlf));
         }
         let form = |kind: &str, message: String| {
-            // The line is the journal's, not that of the one object.
+            // The parser counts lines in one line of the journal, so its line number is dropped.
             let message = message.replace(" at line 1 column ", " at column ");
             damaged(kind, CorruptionKind::Form { message })
         };
@@ -268,13 +268,13 @@ impl<R: BufRead> Reader<R> {
                 let start = start.clone();
                 Ok((entry, start))
             }
-            // `next_entry` lets no other first line through.
+            // Not reached: `next_entry` refuses any other first line.
             _ => Err(ReadError::Empty),
         }
     }
 }
 
-/// Returns whether a journal's first line is one of the old program: it has no version.
+/// Returns whether a first line is that of a journal of the Python program, which has no version.
 pub fn is_legacy(first_line: &str) -> bool {
     #[derive(Deserialize)]
     struct Start {

@@ -7,15 +7,17 @@ use super::Mind;
 use super::call::{CallContext, MindError, MindInput, WireRequest};
 use crate::journal::{AttemptFacts, MindReply, TokenUse};
 
-/// Counts of tokens above which a server cannot be right, and the bytes that an estimate takes for a token.
+/// The largest plausible number of tokens of an answer.
 const MOST_COMPLETION: u64 = 10_000_000;
+/// The largest plausible number of tokens of a prompt.
 const MOST_PROMPT: u64 = 1_000_000_000;
+/// The number of bytes per token in an estimate.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// A mind that calls a model through a client, with the client's retries, budget, recording and replay.
 ///
-/// The client must send no count of retries and nothing else that differs between calls
-/// ([`llm_client::RetryPolicy::send_count`] off). Otherwise the run stops at the first such request.
+/// The client must not send a count of retries ([`llm_client::RetryPolicy::send_count`] off) or anything else that differs
+/// between calls. Otherwise the run stops at the first such request.
 pub struct LlmMind {
     client: Client,
     label: String,
@@ -161,7 +163,7 @@ fn mind_error(error: &Error) -> MindError {
     }
 }
 
-/// Returns whether every other call would fail too. A cap is not fatal, because it is a separate cause.
+/// Returns whether every other call would fail, too. A cap is a separate cause and is not fatal.
 fn is_fatal(class: ErrorClass) -> bool {
     match class {
         ErrorClass::Auth

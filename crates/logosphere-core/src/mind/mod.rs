@@ -37,7 +37,7 @@ pub trait Mind: Send + Sync {
 
     /// Returns the answer to `input`.
     ///
-    /// `context` has random numbers for scripted minds. A mind that calls a model must not send any of it.
+    /// `context` has random numbers for scripted minds. A mind that calls a model must not send its content.
     async fn respond(
         &self,
         input: &MindInput,

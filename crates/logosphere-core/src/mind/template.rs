@@ -14,7 +14,7 @@ pub(crate) const PROBE: &str = "logosphere-probe-8c1f6d0e";
 impl RequestTemplate {
     /// Returns the constant part of every request of `mind` under these settings. Nothing is sent.
     ///
-    /// It is found by building the request for a probe text. `dialect` is the protocol of the server.
+    /// The method builds the request for a probe text. `dialect` is the protocol of the server.
     ///
     /// # Errors
     /// The request cannot be built, or it does not contain the user's text exactly once.
@@ -51,7 +51,7 @@ impl RequestTemplate {
         let [before, after] = &self.body;
         let mut body = Vec::with_capacity(before.len() + user.len() + user.len() / 8 + after.len());
         body.extend_from_slice(before.as_bytes());
-        // A Vec takes everything. The quotes are part of what stands around the text.
+        // Writing to a `Vec` cannot fail. The quotes around the text are in `before` and `after` already.
         let _ = serde_json::to_writer(&mut body, user);
         body.remove(before.len());
         body.pop();

@@ -1,4 +1,4 @@
-//! The pool of messages, and the samples that minds read of it.
+//! The pool of messages, and the samples that minds read.
 
 mod messages;
 mod number;

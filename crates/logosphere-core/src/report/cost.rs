@@ -24,12 +24,12 @@ pub(super) fn section(data: &ReportData) -> Section {
     };
     let section = Section::new("Cost").anchor("cost").facts([
         ("Calls", Cell::from(data.transcript.calls.len())),
-        ("Tries beyond the first", facts.retries.into()),
+        ("Retries", facts.retries.into()),
         ("Tokens of the prompts", facts.tokens.prompt.into()),
         ("Tokens of the answers", facts.tokens.completion.into()),
         ("Dollars", number(facts.cost_usd, 6)),
         ("Latency, median, ms", latency(0.5)),
-        ("Latency, 95 of 100 below, ms", latency(0.95)),
+        ("Latency, 95th percentile, ms", latency(0.95)),
     ]);
     let section = if facts.estimated {
         section.text("Token counts are estimates.")

@@ -1,4 +1,4 @@
-//! The top of the page: the result, and what to know before trusting it.
+//! The top of the page: the result and its caveats.
 
 use report_kit::{Cell, Section, Status};
 
@@ -8,8 +8,9 @@ use super::shown::{counted, percent};
 use crate::config::Scheduling;
 use crate::format::{Note, without_signature};
 
-/// The number of answers from which on a loss is worth a warning, and the share of lost answers that is.
+/// The smallest number of answers for a warning about losses.
 const ENOUGH: u64 = 20;
+/// The share of lost answers above which a warning is shown.
 const MANY: f64 = 0.1;
 
 pub(super) fn title(data: &ReportData) -> String {
@@ -39,7 +40,7 @@ pub(super) fn lead(data: &ReportData) -> String {
     let written = (run.messages.len() - run.seeds) as u64;
     let mut sentences: Vec<_> = data.analysis.sentence().into_iter().collect();
     sentences.push(format!(
-        "{} to {} brought {} into a pool of {}.",
+        "{} to {} added {} to a pool of {}.",
         counted(facts.answers(), "answer", "answers"),
         counted(run.calls.len() as u64, "call", "calls"),
         counted(written, "message", "messages"),
@@ -48,7 +49,7 @@ pub(super) fn lead(data: &ReportData) -> String {
     if written > 0 {
         let summary = &data.analysis.lineage;
         sentences.push(format!(
-            "{} of the messages come from nothing that was read; the longest line of descent has {}.",
+            "{} of the messages descend from no message that was read; the longest line of descent has {}.",
             percent(summary.innovations as u64, written),
             counted(summary.deepest.into(), "step", "steps"),
         ));
@@ -78,7 +79,7 @@ fn notices(data: &ReportData) -> Vec<(Status, String)> {
         notices.push((
             Status::Info,
             format!(
-                "Offline: no model was asked. The program {} played the minds, so nothing here says anything about models.",
+                "Offline: no model was asked. The program {} answered for the minds, so the results say nothing about models.",
                 who(data)
             ),
         ));
@@ -94,7 +95,7 @@ fn notices(data: &ReportData) -> Vec<(Status, String)> {
         )),
         RunEnd::Open => notices.push((
             Status::Caution,
-            "The journal has no end: the run is under way, or was cut off.".to_owned(),
+            "The journal has no end event: the run is in progress or was killed.".to_owned(),
         )),
     }
     let (answers, lost) = (facts.answers(), facts.protocol.lost);
@@ -106,7 +107,7 @@ fn notices(data: &ReportData) -> Vec<(Status, String)> {
         notices.push((
             Status::Bad,
             format!(
-                "{} of the answers were lost{most}. Look at an example before you blame the population: these minds do not keep to the format.",
+                "{} of the answers were lost{most}. Read an example first: these minds do not keep to the format.",
                 percent(lost, answers)
             ),
         ));
@@ -178,8 +179,8 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
         ("Protocol", Cell::text(facts.protocol.to_string())),
         ("End", end),
         ("Minds (N)", settings.n_minds.into()),
-        ("Read by each (K)", settings.k_samples.into()),
-        ("Can be read (M)", settings.m_active_pool.into()),
+        ("Messages read per call (K)", settings.k_samples.into()),
+        ("Readable messages (M)", settings.m_active_pool.into()),
         ("Minds read", Cell::text(scheduling)),
         ("Provider", Cell::text(&facts.start.provider)),
         ("Model", Cell::text(&settings.model)),

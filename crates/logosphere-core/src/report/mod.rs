@@ -1,4 +1,4 @@
-//! The report of a run: a page with the result first, then its basis, then every message.
+//! The report of a run: a page with the result first, then the evidence, then every message.
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));

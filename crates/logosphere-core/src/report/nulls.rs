@@ -8,7 +8,7 @@ use crate::verify::Transcript;
 /// The number of messages with most descendants in a summary.
 const TOP: usize = 20;
 
-/// The null models of a page. The first one is that of most measures.
+/// The null models of a page. Most measures use the first one.
 const NULLS: [Null; 3] = [
     Null::RandomCopy { mu: None },
     Null::Shuffle,
@@ -18,7 +18,7 @@ const NULLS: [Null; 3] = [
 /// Returns the null model of a measure; `None` if no null model changes it.
 pub(super) fn null_of(metric: Metric) -> Option<Null> {
     match metric {
-        // Who copies decides how much there is of each text.
+        // These measures depend on the frequency of each text, which drifts under random copying.
         Metric::TfidfSimilarity
         | Metric::CompressionRatio
         | Metric::Distinct1
@@ -28,9 +28,9 @@ pub(super) fn null_of(metric: Metric) -> Option<Null> {
         | Metric::PairIdentity
         | Metric::Turnover
         | Metric::SeedEcho => Some(Null::RandomCopy { mu: None }),
-        // Whether texts answer what their minds had read is seen when those had read something else.
+        // This measure compares texts with the messages that were read, which the shuffle exchanges.
         Metric::InputSimilarity => Some(Null::Shuffle),
-        // Whether rounds matter is seen when they do not.
+        // These measures compare rounds, which do not differ after a permutation.
         Metric::WithinRoundSimilarity | Metric::NearSimilarity | Metric::FarSimilarity => {
             Some(Null::Permutation)
         }

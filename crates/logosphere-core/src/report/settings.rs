@@ -11,7 +11,7 @@ pub(super) fn section(data: &ReportData) -> Section {
     let settings = serde_json::to_value(&facts.settings).unwrap_or_default();
     let mut shown = Vec::new();
     flatten("", &settings, &mut shown);
-    // It stands below, as it is sent.
+    // The system prompt is shown below, as it is sent.
     shown.retain(|(name, _)| name != "system_prompt");
     let body = facts.start.request_template.body.join("\u{2026}");
     Section::new("Settings")
@@ -24,7 +24,7 @@ pub(super) fn section(data: &ReportData) -> Section {
         )
 }
 
-/// Appends names and values; those of inner objects get the outer name as a prefix.
+/// Appends names and values. Names in inner objects get the outer name as a prefix.
 fn flatten(name: &str, value: &Value, out: &mut Vec<(String, Cell)>) {
     match value {
         Value::Object(object) => {
@@ -48,12 +48,12 @@ pub(super) fn verify(data: &ReportData) -> Section {
     let effective = &facts.start.effective;
     Section::new("How to verify")
         .anchor("verify")
-        .text("This page is made of the journal alone: the same journal gives the same bytes. DIR is the directory of the experiment.")
+        .text("This page is generated from the journal alone, and the same journal gives the same bytes. DIR is the directory of the experiment.")
         .code(
             "Commands",
-            "logosphere verify DIR    every sample, prompt, hash, reading, id and total made anew\n\
-             logosphere replay DIR    the journal out of itself, byte for byte, without a network\n\
-             logosphere leak DIR      minds were told nothing but messages\n\
+            "logosphere verify DIR    rebuilds every sample, prompt, hash, parse, id and total\n\
+             logosphere replay DIR    rebuilds the journal from itself, byte for byte, without a network\n\
+             logosphere leak DIR      checks that minds received nothing but messages\n\
              logosphere report DIR    this page",
         )
         .facts([

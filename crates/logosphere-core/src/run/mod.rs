@@ -1,4 +1,4 @@
-//! The orchestrator: calls the minds round by round and writes each event before anything depends on it.
+//! The run of an experiment: the orchestrator, its controls and the recorder of events.
 
 mod calls;
 mod control;

@@ -1,4 +1,4 @@
-//! Asks the minds, round by round, and writes down what happens before anything depends on it.
+//! The orchestrator: it calls the minds round by round, and writes each event before anything depends on it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,9 +25,8 @@ pub(super) const TICK: Duration = Duration::from_secs(1);
 
 /// The runner of an experiment: it calls the minds and writes the journal.
 ///
-/// Minds, journal and clock are passed in; nothing else is used. Times are recorded next to the events and affect the
-/// wall-clock limit only. The future can be dropped at any moment: everything
-/// that was written can be resumed.
+/// Minds, journal and clock are parameters; nothing else is used. Times are recorded next to the events and affect the
+/// wall-clock limit only. The future can be dropped at any moment, and the run can be resumed from the written events.
 pub struct Orchestrator<M, J, C> {
     pub(super) mind: M,
     pub(super) clock: Arc<C>,
@@ -56,7 +55,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         Ok(begun)
     }
 
-    /// Resumes a run and writes the event of it.
+    /// Resumes a run and writes the event [`Event::RunResumed`].
     ///
     /// # Errors
     /// The event cannot be written, it changes a setting that cannot change, or

@@ -10,10 +10,10 @@ use crate::journal::{
 use crate::pool::Retention;
 use crate::state::{RunState, StateError};
 
-/// An observer of the events of a journal. `state` is the run before the event. Sums that the state has after the last
-/// event are not collected again.
+/// An observer of the events of a journal. `state` is the run before the event. Totals are read from the state after the
+/// last event, so an observer does not sum them.
 pub(crate) trait Observer {
-    /// A call, in line `number` of the journal.
+    /// A mind answered a call; the event is in line `number` of the journal.
     fn on_call(&mut self, _call: &MindInvocation, _number: u64, _state: &RunState) {}
 
     /// A round ended.
@@ -40,15 +40,15 @@ pub(crate) struct Folded {
     pub(crate) start: Box<ExperimentStart>,
     /// The run after the last event.
     pub(crate) state: RunState,
-    /// Whole lines of the journal.
+    /// The number of complete lines of the journal.
     pub(crate) lines: u64,
     /// The chain of the last line.
     pub(crate) chain: String,
-    /// The time of the first event as it is written.
+    /// The time of the first event, as in the journal.
     pub(crate) began: String,
-    /// The time of the last event.
+    /// The time of the last event, as in the journal.
     pub(crate) ended: String,
-    /// Milliseconds from the first event of each process to its last.
+    /// The milliseconds from the first to the last event of each process, summed over all processes.
     pub(crate) spent_ms: u64,
 }
 
@@ -63,12 +63,12 @@ pub(crate) struct Fold<R> {
 }
 
 impl<R: BufRead> Fold<R> {
-    /// Reads the first event. The state keeps the messages that the run kept.
+    /// Reads the first event. The state retains messages by the setting of the run.
     pub(crate) fn begin(journal: R) -> Result<Self, ResumeError> {
         Self::of(journal, RunState::new)
     }
 
-    /// Reads the first event. The state keeps these messages, whatever the run kept.
+    /// Reads the first event. The state retains messages by `keep`, not by the setting of the run.
     pub(crate) fn keeping(journal: R, keep: Retention) -> Result<Self, ResumeError> {
         Self::of(journal, |start| RunState::keeping(start, keep))
     }
@@ -114,7 +114,7 @@ impl<R: BufRead> Fold<R> {
         let (mut lines, mut ended) = (1, self.began.clone());
         while let Some(Entry { number, line, .. }) = self.next()? {
             lines = number;
-            // A type that this version does not know changes nothing for it.
+            // An event of an unknown type is ignored.
             let Some(line) = line else { continue };
             self.time.pass(&line);
             show(observer, &line.event, number, &self.state);
@@ -171,7 +171,7 @@ impl Time {
         let Ok(now) = line.timestamp.parse::<jiff::Timestamp>() else {
             return;
         };
-        // Between an interruption and the next process no process worked. Clocks may go back.
+        // The time between an interruption and the next process does not count. Clocks may go back.
         if let Some(last) = self.last
             && !matches!(line.event, Event::RunResumed(_))
         {

@@ -1,5 +1,5 @@
-//! Journals of the Python program of 2026-01-02, which have no line numbers, no chain and local times. As much as
-//! possible is checked.
+//! Journals of the Python program of 2026-01-02, which have local times, and neither line numbers nor a chain. The checks
+//! cover the fields that follow from earlier ones.
 
 use std::fmt::Debug;
 use std::io::{self, BufRead};
@@ -25,7 +25,7 @@ pub struct LegacyReport {
     pub ended: bool,
 }
 
-/// The error of an old journal that its program cannot have written.
+/// The error of a journal that the old program cannot have written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LegacyError {
@@ -123,8 +123,8 @@ struct Config {
 
 /// Verifies an old journal with the `init.md` that it began with.
 ///
-/// It checks how each answer was parsed, which messages were added and how large the pool was. Every message that a
-/// mind read must have been readable.
+/// The checks cover the parsed answers, the added messages and the sizes of the pool. Every message that a mind read must
+/// have been readable.
 ///
 /// # Errors
 /// See [`LegacyError`].
@@ -321,7 +321,7 @@ impl Check {
         if self.config.is_some() {
             return Err(self.order("one experiment_start"));
         }
-        // The old program read files as text, which makes one line end of both kinds.
+        // The old program read files in text mode, which converts CRLF to LF.
         let seeds = parse(&init.replace("\r\n", "\n"), ParseMode::Legacy);
         self.same("init_signature", &seeds.signature, &init_signature)?;
         let count = seeds.messages.len() as u64;
@@ -333,7 +333,7 @@ impl Check {
         Ok(())
     }
 
-    /// Checks that every message that was read was readable, as often as it was read.
+    /// Checks that each text of the input was readable at least as often as the input has it.
     fn input(&self, input: &[String]) -> Result<(), LegacyError> {
         let active = self.active();
         let most = self.config.as_ref().map_or(0, |config| config.k_samples);
@@ -351,7 +351,7 @@ impl Check {
         Ok(())
     }
 
-    /// Returns the ids of the texts, which were readable.
+    /// Returns the ids of the messages with these texts, all of which were readable.
     fn read(&self, input: &[String]) -> Vec<MessageId> {
         let first = self.pool.len() - self.active().len();
         let mut ids: Vec<MessageId> = Vec::with_capacity(input.len());

@@ -1,5 +1,5 @@
-//! The checks of a journal: rebuilding the run, searching for leaks and comparing journals. Resuming and analysing read
-//! the journal here, too.
+//! The reading of journals: checks of the rebuilt run, the search for leaks, comparisons, resuming, and the transcript for
+//! analyses.
 
 mod compare;
 mod fold;

@@ -26,7 +26,7 @@ pub enum RunEnd {
 /// The run to work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunSelector {
-    /// The newest one with the same universe, configuration and proposer, else a new one.
+    /// The newest run with the same universe, configuration and proposer, or a new run if there is none.
     Latest,
     /// A new run.
     New,
@@ -89,12 +89,12 @@ impl<S: Store> Discovery<S> {
         })
     }
 
-    /// The row of the run.
+    /// Returns the row of the run.
     pub fn run(&self) -> &RunRow {
         &self.run
     }
 
-    /// The store, for reading what the run has found.
+    /// Returns the store, to read the findings of the run.
     pub fn store(&mut self) -> &mut S {
         &mut self.store
     }
@@ -104,8 +104,8 @@ impl<S: Store> Discovery<S> {
         self.store
     }
 
-    /// Continues until `total` iterations are complete. Laws are decided on the thread that polls this future, which blocks
-    /// meanwhile: run it on a separate thread.
+    /// Continues until `total` iterations are complete. Laws are decided on the thread that polls this future and block it: use a
+    /// separate thread.
     ///
     /// # Errors
     /// Those of the store and the proposer. The iteration then stays `running`; the next call continues it.
@@ -170,7 +170,7 @@ impl<S: Store> Discovery<S> {
         Ok(Iteration { id, ..iteration })
     }
 
-    /// Runs or continues an iteration. `false` if the observer stopped it.
+    /// Runs or continues an iteration. Returns `false` if the observer stopped it.
     async fn iterate(
         &mut self,
         iteration: &Iteration,
@@ -202,7 +202,8 @@ impl<S: Store> Discovery<S> {
         Ok(true)
     }
 
-    /// Tests a law of the run once more, with the next seed, and adds exactly one row. It blocks its thread as [`Self::run_to`] does.
+    /// Tests a law of the run once more, with the next seed, and adds exactly one row. The test blocks the thread, as in
+    /// [`Self::run_to`].
     ///
     /// # Errors
     /// [`Error::NoLaw`] if the run has no such law; errors of the store.
@@ -223,7 +224,7 @@ impl<S: Store> Discovery<S> {
     }
 }
 
-/// The error if a run cannot continue under a configuration.
+/// Returns the error if a run cannot continue under a configuration.
 fn differs(run: &RunRow, harness: &Harness, asked: &RunConfig) -> Option<Error> {
     let error = |what, stored: &str, asked: &str| {
         Some(Error::Differs {

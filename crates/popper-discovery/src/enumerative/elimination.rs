@@ -3,7 +3,7 @@
 use num_integer::gcd;
 
 /// Subtracts a multiple of another row, so that the entry at `lead` is 0, and divides by the common divisor. A row whose entry is
-/// 0 already is returned as it is. `None` if an entry needs more than 128 bits.
+/// 0 already is returned unchanged. Returns `None` if an entry needs more than 128 bits.
 pub(crate) fn eliminate(row: &[i128], other: &[i128], lead: usize) -> Option<Vec<i128>> {
     let (factor, keep) = (*row.get(lead)?, *other.get(lead)?);
     if factor == 0 {
@@ -17,7 +17,7 @@ pub(crate) fn eliminate(row: &[i128], other: &[i128], lead: usize) -> Option<Vec
     Some(primitive(entries.collect::<Option<_>>()?))
 }
 
-/// A row divided by the common divisor of its entries.
+/// Divides a row by the common divisor of its entries.
 pub(crate) fn primitive(row: Vec<i128>) -> Vec<i128> {
     let divisor = row.iter().fold(0, |divisor, &entry| gcd(divisor, entry));
     if divisor > 1 {

@@ -1,7 +1,7 @@
 //! A proposer without a model: it enumerates the claim grammar by size, guided by the refuted and the accepted laws.
 //!
-//! The snapshot is all that it reads: it does not know the rule of the universe. It proposes no law that an observed trajectory
-//! violates, and no law twice.
+//! The proposer reads the snapshot only, so it does not know the rule of the universe. It proposes no law that an observed
+//! trajectory violates, and no law twice.
 
 mod additive;
 mod draft;

@@ -25,19 +25,19 @@ impl EnumerativeProposer {
     /// The proposer's id in the row of a run.
     pub const ID: &str = "enumerative";
 
-    /// Returns the proposals: a pure function of the snapshot, `k` and the seed. There are fewer than `k` only where the grammar
-    /// has no further law for the universe.
+    /// Returns `k` proposals, or fewer if the grammar has no further law for the universe. They are a pure function of the
+    /// snapshot, `k` and the seed.
     pub fn laws(&self, snapshot: &Snapshot, k: usize) -> Vec<Value> {
         let evidence = ObservationMatrix::of(snapshot);
-        let walk = GrammarEnumerator::new(&snapshot.contract, &evidence, self.seed);
-        let mut sieve = ProposalFilter {
+        let grammar = GrammarEnumerator::new(&snapshot.contract, &evidence, self.seed);
+        let mut filter = ProposalFilter {
             snapshot,
             evidence: &evidence,
             seen: BTreeSet::new(),
         };
         let mut streams: Vec<Stream<'_>> = Kind::ALL
             .iter()
-            .map(|kind| kind.stream(&walk, snapshot, &evidence))
+            .map(|kind| kind.stream(&grammar, snapshot, &evidence))
             .collect();
         let mut laws = Vec::new();
         let mut open = Kind::ALL.to_vec();
@@ -49,7 +49,7 @@ impl EnumerativeProposer {
                 if !open.contains(kind) {
                     continue;
                 }
-                match sieve.next(&mut streams[*kind as usize]) {
+                match filter.next(&mut streams[*kind as usize]) {
                     Some(law) => laws.push(law),
                     None => open.retain(|other| other != kind),
                 }
@@ -94,7 +94,7 @@ enum Kind {
     Stronger,
 }
 
-/// The order of the sources: the first few laws show most of the language.
+/// The order of the sources, in which the first few laws use most of the language.
 const ROUND: &[Kind] = &[
     Kind::Invariant,
     Kind::Symmetry,
@@ -123,7 +123,7 @@ const ROUND: &[Kind] = &[
     Kind::Wide,
 ];
 
-/// The number of consecutive refuted laws after which a source is skipped for this batch.
+/// The number of consecutive refuted laws after which a source is not used again for this batch.
 const TRIES: usize = 200;
 
 impl Kind {
@@ -142,19 +142,19 @@ impl Kind {
 
     fn stream<'a>(
         self,
-        walk: &'a GrammarEnumerator<'a>,
+        grammar: &'a GrammarEnumerator<'a>,
         snapshot: &'a Snapshot,
         evidence: &'a ObservationMatrix,
     ) -> Stream<'a> {
         match self {
-            Self::Invariant => walk.invariants(),
-            Self::Wide => walk.wide_invariants(),
-            Self::Symmetry => walk.symmetries(),
-            Self::Step => walk.steps(),
-            Self::Bound => walk.bounds(),
-            Self::Monotone => walk.monotone(),
-            Self::State => walk.states(),
-            Self::Eventually => walk.eventually(),
+            Self::Invariant => grammar.invariants(),
+            Self::Wide => grammar.wide_invariants(),
+            Self::Symmetry => grammar.symmetries(),
+            Self::Step => grammar.steps(),
+            Self::Bound => grammar.bounds(),
+            Self::Monotone => grammar.monotone(),
+            Self::State => grammar.states(),
+            Self::Eventually => grammar.eventually(),
             Self::Weaker => mutation::weaker(snapshot, evidence),
             Self::Stronger => mutation::stronger(snapshot, evidence),
         }
@@ -169,15 +169,15 @@ struct ProposalFilter<'a> {
 }
 
 impl ProposalFilter<'_> {
-    /// Returns the next law of a stream that passes. `None` at its end, or after too many consecutive refuted laws.
+    /// Returns the next law of a stream that passes; `None` at the end of the stream, or after [`TRIES`] consecutive refuted laws.
     fn next(&mut self, stream: &mut Stream<'_>) -> Option<Value> {
-        let mut broken = 0;
-        while broken < TRIES {
+        let mut refuted = 0;
+        while refuted < TRIES {
             match self.pass(&stream.next()?) {
                 Passage::New(law) => return Some(law),
-                // As many as were proposed, and no more.
+                // Not counted: the number of known laws is limited by the number of proposed laws.
                 Passage::Known => {}
-                Passage::Broken => broken += 1,
+                Passage::Broken => refuted += 1,
             }
         }
         None

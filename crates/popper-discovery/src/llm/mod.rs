@@ -1,4 +1,4 @@
-//! A language model as the proposer: its prompts, and the reading of its replies.
+//! A language model as the proposer: its prompts, and the parser of its replies.
 //!
 //! A model works blind by default: [`SymbolMask`] hides the symbols and the names that reveal the universe, and every
 //! prompt is scanned before it is sent ([`SymbolMask::leaks`]).

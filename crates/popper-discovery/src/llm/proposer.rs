@@ -70,7 +70,7 @@ pub struct LlmProposer {
 impl LlmProposer {
     /// The default model.
     pub const DEFAULT_MODEL: &str = "claude-opus-5-5";
-    /// The default limit of a reply in tokens: room for twenty laws and for thinking about them.
+    /// The default limit of a reply in tokens, enough for twenty laws and the thinking.
     pub const MAX_TOKENS: u32 = 20_000;
 
     /// Returns a proposer that calls `model` through `client`.
@@ -82,7 +82,7 @@ impl LlmProposer {
         }
     }
 
-    /// The mask of the runs of this proposer in a universe.
+    /// Returns the mask for a universe.
     fn mask(&self, snapshot: &Snapshot) -> SymbolMask {
         if self.options.blind {
             SymbolMask::blind(
@@ -108,7 +108,7 @@ impl LlmProposer {
             let is_last_turn = calls.len() > self.options.repairs as usize;
             match &reading.fault {
                 None => return Ok(Step::Proposed(proposal(calls, &reading, &mask))),
-                // A cut answer would be cut again, and its whole laws are as good as any.
+                // Another reply would be cut, too, so the complete laws of this one are used.
                 Some(fault) if fault.is_cut && !reading.laws.is_empty() => {
                     return Ok(Step::Proposed(proposal(calls, &reading, &mask)));
                 }
@@ -124,7 +124,7 @@ impl LlmProposer {
             .map(|call| Step::Called(Box::new(call)))
     }
 
-    /// The request of the next turn.
+    /// Returns the request of the next turn.
     fn request(
         &self,
         snapshot: &Snapshot,
@@ -137,14 +137,14 @@ impl LlmProposer {
         prompt.check(&schema, mask)?;
         let mut request = prompt.request(&self.model).with_schema(schema);
         request.max_tokens = Some(self.options.max_tokens);
-        // Names the turn, so that a cassette finds it whatever else was recorded.
+        // The key of the turn, by which a cassette finds the reply.
         request.replay_key = Some(format!(
             "popper iteration {} turn {}",
             snapshot.iteration,
             calls.len()
         ));
         for call in calls {
-            // What is quoted here, the answer and the place of its fault, are the model's own words and not scanned.
+            // The quoted reply and problem are the model's own words, so they are not scanned for leaks.
             let fault = ParsedReply::of(&call.reply_text, 0).fault;
             request
                 .messages
@@ -170,14 +170,14 @@ impl LlmProposer {
 }
 
 impl Proposer for LlmProposer {
-    /// The model's id.
+    /// Returns the model's id.
     fn id(&self) -> &str {
         &self.model
     }
 
-    /// Without calls, or if the last reply cannot be read and repair turns are left, calls the model once and returns
-    /// [`Step::Called`]. Else reads the last reply. `ModelCallRow::prompt_hash` is the sha256 of the request's body as it goes over the
-    /// wire, which is `ModelCallRow::request_json`.
+    /// Calls the model once and returns [`Step::Called`] if there is no call yet, or if the last reply cannot be parsed and repair
+    /// turns are left. Otherwise parses the last reply. `ModelCallRow::request_json` is the body of the request as it is sent, and
+    /// `ModelCallRow::prompt_hash` its sha256.
     fn propose<'a>(
         &'a self,
         snapshot: &'a Snapshot,
@@ -203,7 +203,7 @@ fn salvaged(calls: &[ModelCallRow], limit: usize, mask: &SymbolMask) -> Proposal
     let readings = calls
         .iter()
         .map(|call| (call, ParsedReply::of(&call.reply_text, limit)));
-    // Of equals the last one counts.
+    // `max_by_key` returns the last of equal readings.
     let best = readings.max_by_key(|(_, reading)| !reading.laws.is_empty());
     let Some((call, reading)) = best else {
         return Proposal::default();
@@ -220,7 +220,7 @@ fn salvaged(calls: &[ModelCallRow], limit: usize, mask: &SymbolMask) -> Proposal
     proposal
 }
 
-/// The reply as the model's own turn. A very long reply is cut: the model need not read megabytes to reply again.
+/// Returns the reply as the model's own turn. A reply longer than [`MAX_ECHO`] is cut.
 fn echo(reply: &str) -> String {
     if reply.trim().is_empty() {
         return "(no text)".to_owned();

@@ -55,7 +55,7 @@ pub(super) struct LawText {
 }
 
 impl LawText {
-    /// The observables with their names: normal forms call them by their expressions.
+    /// Returns the observables as names `o1`, `o2`, ... and expressions. A normal form names an observable by its expression.
     pub fn observables(&self) -> impl Iterator<Item = (String, &str)> {
         self.observables
             .iter()
@@ -63,7 +63,7 @@ impl LawText {
             .map(|(index, expr)| (format!("o{}", index + 1), expr.as_str()))
     }
 
-    /// The text of a tree, whose observables are named from now on.
+    /// Returns the text of a tree, and names its observables.
     fn formula(&mut self, tree: &Expr) -> String {
         let observables = tree.observables().into_iter();
         let named = observables.filter(|expr| *expr != "grid_length");
@@ -81,8 +81,8 @@ impl LawText {
 }
 
 impl NameTranslator<'_> {
-    /// A symbol. One that the universe does not have is a guess of the model's, or a physical one: to tell these apart would tell
-    /// what the physical ones are.
+    /// Returns the masked symbol. A symbol that the universe does not have becomes `?`, whether the model invented it or guessed an
+    /// unmasked symbol. A difference between the two would reveal the unmasked symbols.
     fn symbol(&self, symbol: char) -> char {
         if self.contract.symbols.contains(&symbol) || self.mask.is_open() {
             self.mask.symbol(symbol)
@@ -91,7 +91,7 @@ impl NameTranslator<'_> {
         }
     }
 
-    /// A state in quotes.
+    /// Returns a state in quotes.
     pub fn state(&self, state: &str) -> String {
         let cells = state.chars().count();
         if cells > MAX_CELLS {
@@ -101,8 +101,8 @@ impl NameTranslator<'_> {
         format!("'{shown}'")
     }
 
-    /// A name that the harness does not know. A blind model never sees such a name again: hiding only the physical ones would point
-    /// at them.
+    /// Returns a name that the harness does not know. A blind model never sees such a name again, because hiding only the unmasked
+    /// names would reveal them.
     fn coined(&self, name: String) -> String {
         if self.mask.is_open() {
             name
@@ -111,7 +111,7 @@ impl NameTranslator<'_> {
         }
     }
 
-    /// A transform.
+    /// Returns the name of a transform.
     pub fn transform(&self, name: &str) -> String {
         let shown = self.mask.transform(name);
         let is_known = Shift::parse(name).is_some()
@@ -119,7 +119,7 @@ impl NameTranslator<'_> {
         if is_known { shown } else { self.coined(shown) }
     }
 
-    /// An expression of the language.
+    /// Returns an expression of the claim language in masked names.
     pub fn expression(&self, text: &str) -> String {
         let word = |word: &str| {
             let shown = self.mask.expression(word);
@@ -142,7 +142,7 @@ impl NameTranslator<'_> {
             .collect()
     }
 
-    /// A law in its normal form.
+    /// Returns the text of a law in its normal form.
     pub fn law(&self, law: &Value) -> LawText {
         let mut sentence = LawText::default();
         let Ok(law) = NormalLaw::from_value(law.clone(), "$") else {
@@ -167,7 +167,7 @@ impl NameTranslator<'_> {
                     .map_or_else(|_| UNREAD.to_owned(), |tree| sentence.formula(&tree)),
                 (_, Some(name), _) => format!("commutes({})", self.transform(name)),
                 (_, _, Some(fields)) => self.local(fields),
-                // Nobody could say what it means, so it has no normal form, and its texts are the model's.
+                // The claim did not parse, so it has no normal form, and its text is the model's own.
                 _ => {
                     sentence.text = format!("{head}; claim {}", self.own_words(claim));
                     return sentence;
@@ -202,7 +202,7 @@ impl NameTranslator<'_> {
         format!("{} {op} {}", unwrapped(&left), unwrapped(&right))
     }
 
-    /// The capabilities that the law declares missing.
+    /// Returns the capabilities that the law declares missing.
     fn missing(&self, missing: &Capabilities) -> Vec<String> {
         let generators = missing.missing_generators.iter();
         let observables = missing.missing_observables.iter();
@@ -214,9 +214,9 @@ impl NameTranslator<'_> {
         names.map(|name| self.coined(name)).collect()
     }
 
-    /// A claim that could not be parsed: the model's own text, which a blind model does not see again either.
+    /// Returns the text of a claim that did not parse. A blind model does not see its own text again.
     fn own_words(&self, claim: &str) -> String {
-        // A quote that is not closed would spoil the line.
+        // A line feed or an unclosed quote would break the line of the prompt.
         let is_plain = !claim.contains(['\n', '\'', '"']) && claim.len() <= MAX_LINE;
         if self.mask.is_open() && is_plain {
             claim.to_owned()

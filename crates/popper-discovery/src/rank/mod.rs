@@ -1,4 +1,4 @@
-//! Proposals checked and brought into rows, and the order in which they are tested.
+//! The validation of proposals, which turns them into rows, and the order of their tests.
 
 mod admission;
 mod ranking;

@@ -1,7 +1,7 @@
 //! The order in which laws are tested: risky, novel and discriminating laws first.
 //!
-//! All measures but the words come from [`Program::content`]: the share of random histories that a law forbids. So the order of
-//! the tests depends on the claims, never on their verdicts.
+//! All measures but the words come from [`EmpiricalContent`], the share of random histories that a law forbids. A verdict counts
+//! only in two places: novelty compares with tested laws, and discrimination with undecided and unproved ones.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,15 +19,15 @@ use crate::store::{LawRow, TestedLaw};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
-    /// Weight of the share of histories that a law forbids.
+    /// The weight of the share of histories that a law forbids.
     pub risk: f64,
-    /// Weight of the distance to the tested laws, in text and in behaviour.
+    /// The weight of the distance to the tested laws, in text and in behaviour.
     pub novelty: f64,
-    /// Weight of the disagreement with the laws that are still open.
+    /// The weight of the disagreement with laws that are neither refuted nor proved.
     pub discrimination: f64,
-    /// Weight of the chance that a test gives a verdict.
+    /// The weight of the chance that a test gives a verdict.
     pub testability: f64,
-    /// Weight of the likeness to laws that are ranked higher; subtracted.
+    /// The weight of the similarity to laws that are ranked higher; subtracted.
     pub redundancy: f64,
 }
 
@@ -74,14 +74,14 @@ impl Weights {
 pub struct Features {
     /// The share of random histories that the law forbids.
     pub risk: f64,
-    /// Half the distance in words, half the distance in behaviour, to the nearest law that is tested.
+    /// The mean of two distances: to the tested law nearest in words, and to the one nearest in behaviour.
     pub novelty: f64,
     /// The average share of histories on which the law and a rival disagree. A rival has the same template, forbids something, and is
     /// neither refuted nor proved.
     pub discrimination: f64,
-    /// 0 for a law that cannot be evaluated, and lower with each precondition.
+    /// `1 / (1 + preconditions)`, or 0 for a law that cannot be evaluated.
     pub testability: f64,
-    /// The likeness to the most similar law that is ranked higher.
+    /// The similarity in behaviour to the most similar law that is ranked higher.
     pub redundancy: f64,
 }
 
@@ -98,7 +98,7 @@ pub struct Ranked {
     pub score: f64,
 }
 
-/// The ranking of laws. It keeps the measurements of a law for the next ranking, for speed alone.
+/// The ranking of laws, which keeps the measurements of a law for the next ranking to save time.
 #[derive(Debug, Default)]
 pub(crate) struct Ranker {
     profiles: BTreeMap<String, Arc<Profile>>,
@@ -139,7 +139,7 @@ impl Profile {
         })
     }
 
-    /// The likeness of the behaviour of two laws, `0..=1`.
+    /// Returns the similarity of the behaviour of two laws, `0..=1`.
     fn likeness(&self, other: &Self) -> f64 {
         match (&self.behaviour, &other.behaviour) {
             (Some(one), Some(other)) if one.hash == other.hash => 1.0,
@@ -148,7 +148,7 @@ impl Profile {
         }
     }
 
-    /// The share of random histories on which two laws disagree, `0..=1`.
+    /// Returns the share of random histories on which two laws disagree, `0..=1`.
     fn difference(&self, other: &Self) -> f64 {
         match (&self.behaviour, &other.behaviour) {
             (Some(one), Some(other)) => one.content.difference(&other.content),
@@ -200,7 +200,7 @@ impl Ranker {
         };
         let candidates = profiles(&mut waiting.iter().copied())?;
         let known = profiles(&mut tested.iter().map(|finding| &finding.law))?;
-        // What nobody holds beside this list is not of this ranking.
+        // A profile that only this map holds is not part of this ranking.
         self.profiles
             .retain(|_, profile| Arc::strong_count(profile) > 1);
         let open = tested
@@ -251,7 +251,7 @@ impl Ranker {
     }
 }
 
-/// The index of the best score, the first of equals.
+/// Returns the index of the best score, the first of equal ones.
 fn best(left: &[(usize, Features)], weights: &Weights) -> Option<usize> {
     let scores = left.iter().map(|(_, features)| weights.score(features));
     let mut best: Option<(usize, f64)> = None;
@@ -297,7 +297,7 @@ fn is_open(finding: &TestedLaw) -> bool {
             .contains(r#""strength":"proved""#)
 }
 
-/// The words and pairs of neighbouring words of a normal form: its values in order.
+/// Returns the words of a normal form, which are its values in order, and the pairs of neighbouring words.
 fn words(normal: &Value) -> BTreeSet<String> {
     fn leaves(value: &Value, words: &mut Vec<String>) {
         match value {
@@ -313,7 +313,7 @@ fn words(normal: &Value) -> BTreeSet<String> {
     pairs.collect::<Vec<_>>().into_iter().chain(list).collect()
 }
 
-/// The size of the intersection of two sets over that of their union; 1 for two empty sets.
+/// Returns the size of the intersection of two sets over that of their union; 1 for two empty sets.
 fn jaccard(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     let shared = one.intersection(other).count();
     let either = one.len() + other.len() - shared;

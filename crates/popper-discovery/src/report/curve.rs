@@ -14,7 +14,7 @@ pub(super) fn discovery(report: &DiscoveryReport) -> Section {
     };
     let section = Section::new("Discovery curve").anchor("curve");
     if report.curve.is_empty() {
-        return section.text("This run has decided nothing itself.");
+        return section.text("This run has decided no law itself.");
     }
     let verdicts = Plot::xy(
         "Verdicts as they came",
@@ -100,7 +100,7 @@ fn width(section: Section, reach: &RecallReport) -> Section {
     })
 }
 
-/// The verdicts on laws that state none of these quantities.
+/// Returns the verdicts on laws that state no additive conserved quantity.
 fn other_laws(recall: &Recall) -> Section {
     let columns = [
         "Template",

@@ -1,4 +1,4 @@
-//! The report as a page: its head, the table of verdicts, and what comes after it.
+//! The report as a page: its head, the table of verdicts, and the order of all sections.
 
 use popper_harness::decide::{Status, Strength};
 use report_kit::{Cell, Page, Section, Status as BadgeStatus, Table};
@@ -9,12 +9,12 @@ use super::{accepted, curve, gather, progress, refuted};
 use crate::enumerative::EnumerativeProposer;
 use crate::store::IterationStatus;
 
-/// Characters of a claim in a table.
+/// The longest claim in a table, in characters.
 const CLAIM: usize = 300;
 
-/// The page of a run.
+/// Returns the page of a run.
 ///
-/// Everything that a proposer wrote is text on it and nothing else. The whole report is inside, as JSON with the name `report`.
+/// Text of a proposer is escaped text on the page. The page embeds the whole report as JSON with the name `report`.
 pub fn page(report: &DiscoveryReport) -> Page {
     let mut page = Page::new(format!("Laws of {}", report.run.universe_id)).lead(lead(report));
     for (tone, notice) in notices(report) {
@@ -156,7 +156,7 @@ fn facts(report: &DiscoveryReport) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-/// Billionths of a dollar as dollars.
+/// Writes nano-dollars as dollars with six decimals.
 fn dollars(nano_usd: i64) -> String {
     let sign = if nano_usd < 0 { "-" } else { "" };
     let nano = nano_usd.unsigned_abs();
@@ -203,7 +203,7 @@ fn verdicts(report: &DiscoveryReport) -> Section {
         .table(Table::new("Laws with a verdict", columns).rows(rows).limit(ROWS))
 }
 
-/// The counterexample of a law, with the way to its drawing.
+/// Returns the size of a counterexample, with a link to its drawing if it is drawn.
 fn refuting(law: &Judged, refutation: &Refutation, shown: bool) -> Cell {
     let cells = refutation.package.initial_state.chars().count();
     let words = format!(

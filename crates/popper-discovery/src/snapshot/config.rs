@@ -14,26 +14,26 @@ const MAX_LAWS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopConfig {
-    /// Laws to ask for in an iteration (K), `1..=10000`.
+    /// The number of laws to ask for in an iteration (K), `1..=10000`.
     pub propose: usize,
-    /// Laws to test in an iteration (M), `1..=10000`.
+    /// The number of laws to test in an iteration (M), `1..=10000`.
     pub test: usize,
     /// Whether a model sees neutral symbols and names instead of those of the universe.
     pub blind: bool,
-    /// Repair turns: calls that tell a model the problem with its reply, at most 10.
+    /// The number of repair turns, at most 10: calls that tell a model the problem with its reply.
     pub repairs: u32,
-    /// Waiting laws of earlier iterations that are ranked again, the latest ones.
+    /// The number of waiting laws of earlier iterations that are ranked again, the latest ones.
     pub pool: u32,
-    /// Accepted laws in a snapshot.
+    /// The number of accepted laws in a snapshot.
     pub accepted: u32,
-    /// Refuted laws in a snapshot.
+    /// The number of refuted laws in a snapshot.
     pub falsified: u32,
-    /// Undecided laws in a snapshot.
+    /// The number of undecided laws in a snapshot.
     pub unknown: u32,
-    /// Counterexamples in a snapshot.
+    /// The number of counterexamples in a snapshot.
     pub gallery: u32,
-    /// Wall-clock limit of an evaluation in milliseconds. A law that reaches it is UNKNOWN `resource_limit` and not counted as tested.
-    /// With a limit the results depend on the machine, so the default is `None`.
+    /// The wall-clock limit of an evaluation in milliseconds. A law that reaches it without a counterexample is UNKNOWN
+    /// `resource_limit` and does not count as tested. With a limit the results depend on the machine, so the default is `None`.
     pub wall_limit_ms: Option<u64>,
     /// The weights of the ranking.
     pub weights: Weights,
@@ -82,7 +82,7 @@ impl LoopConfig {
     }
 }
 
-/// The identity of a run: a run is only continued under an equal configuration. Stored in `runs.config_json`.
+/// The identity of a run, stored in `runs.config_json`. A run continues only under an equal configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
@@ -90,9 +90,9 @@ pub struct RunConfig {
     pub version: String,
     /// The id of the built-in universe, or a whole definition.
     pub universe: Value,
-    /// The harness.
+    /// The configuration of the harness.
     pub harness: Config,
-    /// The loop.
+    /// The configuration of the loop.
     #[serde(rename = "loop")]
     pub discovery: LoopConfig,
     /// The proposer's id: `enumerative`, or a model's id.
@@ -111,7 +111,7 @@ impl RunConfig {
         }
     }
 
-    /// Whether a run under the one may be continued under the other.
+    /// Whether a run with one configuration may continue under the other: they differ in the version at most.
     pub fn continues(&self, other: &Self) -> bool {
         let unversioned = |config: &Self| Self {
             version: String::new(),

@@ -1,4 +1,4 @@
-//! The data between the loop and a proposer: configuration, snapshot, proposal, and the summary of an iteration.
+//! The data that the loop and a proposer exchange: configuration, snapshot, proposal, and the summary of an iteration.
 
 mod config;
 mod knowledge;

@@ -108,7 +108,7 @@ pub struct IterationPlan {
     pub laws: Vec<LawRow>,
     /// Laws of the run that were stored before, by key, with their new status.
     pub moved: Vec<(i64, LawStatus)>,
-    /// sha256 of the prompt.
+    /// The sha256 of the prompt.
     pub prompt_hash: Option<String>,
     /// The [`Summary`](crate::Summary) before the tests.
     pub summary_json: String,
@@ -117,9 +117,9 @@ pub struct IterationPlan {
 /// A change of an iteration's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark<'a> {
-    /// The run continues with it.
+    /// The run is working on the iteration.
     Running,
-    /// The run was stopped in it.
+    /// The run was stopped in the iteration.
     Aborted,
     /// All selected laws are decided.
     Completed {
@@ -191,14 +191,14 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Numbers of laws and attempts of a run.
+/// The numbers of laws and attempts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerdictCounts {
-    /// Laws by status.
+    /// The number of laws by status.
     pub laws: BTreeMap<LawStatus, u64>,
-    /// Tested laws by verdict and reason.
+    /// The number of tested laws by verdict and reason.
     pub verdicts: BTreeMap<(String, Option<String>), u64>,
-    /// Attempts of the run itself.
+    /// The number of attempts that the run itself made.
     pub evaluations: u64,
 }
 
@@ -221,7 +221,7 @@ pub trait Store: Send {
     /// Stores a run and returns its key.
     fn create_run(&mut self, run: &RunRow) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
-    /// All runs, newest first.
+    /// Returns all runs, newest first.
     fn runs(&mut self) -> impl Future<Output = Result<Vec<RunRow>, StoreError>> + Send;
 
     /// Returns the iterations of a run in order, all or the `newest` ones.
@@ -254,27 +254,27 @@ pub trait Store: Send {
     /// Stores a call to a model.
     fn add_call(&mut self, call: &CallRow) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// The calls of a run, or of one of its iterations, in order.
+    /// Returns the calls of a run, or of one of its iterations, in order.
     fn calls(
         &mut self,
         run_id: i64,
         iteration_id: Option<i64>,
     ) -> impl Future<Output = Result<Vec<CallRow>, StoreError>> + Send;
 
-    /// The fingerprints of all laws of a run.
+    /// Returns the fingerprints of all laws of a run.
     fn fingerprints(
         &mut self,
         run_id: i64,
     ) -> impl Future<Output = Result<BTreeSet<String>, StoreError>> + Send;
 
-    /// The laws of a run with these fingerprints, in the order in which they were stored.
+    /// Returns the laws of a run with these fingerprints, in the order in which they were stored.
     fn laws_by_fingerprint(
         &mut self,
         run_id: i64,
         fingerprints: &[String],
     ) -> impl Future<Output = Result<Vec<LawRow>, StoreError>> + Send;
 
-    /// The laws of a run with one of these statuses, the `newest` stored last, in the order in which they were stored.
+    /// Returns the laws of a run with one of these statuses, in the order in which they were stored: all, or the last `newest`.
     fn laws_by_status(
         &mut self,
         run_id: i64,
@@ -290,7 +290,7 @@ pub trait Store: Send {
         sim_hash: &str,
     ) -> impl Future<Output = Result<BTreeMap<String, VerdictKey>, StoreError>> + Send;
 
-    /// The attempts at a law, by fingerprint, in any run on this universe.
+    /// Returns the attempts at a law, by fingerprint, in any run on this universe with this configuration.
     fn attempts_at(
         &mut self,
         law_fingerprint: &str,
@@ -298,7 +298,7 @@ pub trait Store: Send {
         sim_hash: &str,
     ) -> impl Future<Output = Result<Vec<Attempt>, StoreError>> + Send;
 
-    /// The attempts of a run at these laws, by the laws' keys.
+    /// Returns the attempts of a run at these laws, by the laws' keys.
     fn attempts_of(
         &mut self,
         run_id: i64,
@@ -306,7 +306,7 @@ pub trait Store: Send {
         harness_config_hash: &str,
     ) -> impl Future<Output = Result<Vec<Attempt>, StoreError>> + Send;
 
-    /// Stores decisions, all of them or none. A stored decision with the same run, law, configuration and seed is left as it is.
+    /// Stores decisions, all of them or none. A stored decision with the same run, law, configuration and seed stays unchanged.
     ///
     /// An existing key moves to the new attempt unless it belongs to a refutation: a FAIL is never replaced.
     fn commit(

@@ -1,4 +1,4 @@
-//! The memory of the loop: a trait with what the loop asks of a database, and the rows that are kept.
+//! The store of the loop: a trait with its queries and transactions, and the stored rows.
 
 mod interface;
 mod row;

@@ -49,7 +49,7 @@ impl Batch {
         self.live.set(lane, true);
     }
 
-    /// The state in a lane.
+    /// Returns the state in a lane.
     pub fn get(&self, lane: usize) -> State {
         (0..self.n)
             .map(|cell| {
@@ -62,8 +62,8 @@ impl Batch {
 
     /// Returns a 64-bit key of the state in each of the [`LANES`] lanes, to count distinct states of one ring length.
     ///
-    /// Equal states have equal keys on any machine. Unequal states have unequal keys: always up to 64 bits of state, beyond
-    /// that with overwhelming likelihood.
+    /// Equal states have equal keys on any machine. Unequal states of at most 64 bits have unequal keys; larger ones collide
+    /// with negligible probability.
     pub fn keys(&self) -> Vec<u64> {
         let mut keys = vec![0u64; LANES];
         for chunk in self.planes.chunks(64) {
@@ -82,7 +82,7 @@ impl Batch {
     }
 }
 
-/// A bijection on 64 bits that scatters (the finaliser of splitmix64).
+/// Mixes the bits of a key with a bijection, the finaliser of splitmix64.
 fn mix(key: u64) -> u64 {
     let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let key = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -8,7 +8,7 @@ use super::observe::{Cube, Fact, Look, counter};
 use crate::law::syntax::Time;
 use crate::law::{Arith, Observable, Program};
 
-/// The bound of all numbers: 47 bits and a sign, so that no sum of the reference evaluator overflows either.
+/// The largest magnitude of a number, 2^47. Within it the 64-bit reference evaluator does not overflow either.
 const LIMIT: i128 = 1 << 47;
 
 /// An operation of a program: arithmetic or a reading of the state.
@@ -76,9 +76,9 @@ pub(super) struct Compiler<'a> {
     pub start: BitProgramBuilder,
     /// The readings at fixed steps.
     pub at: BTreeMap<u64, BitProgramBuilder>,
-    /// The readings at the running step.
+    /// The readings at the current step.
     pub observe: BitProgramBuilder,
-    /// The copies of the running step's readings that are kept while the next step is read (with `ahead`).
+    /// The copies of the current step's readings that are kept while the next step is read (with `ahead`).
     pub keep: BitProgramBuilder,
     /// The formulas.
     pub formula: BitProgramBuilder,
@@ -118,6 +118,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// Allocates consecutive registers and returns the first one.
     pub(super) fn take(&mut self, registers: usize) -> u32 {
         let base = self.registers;
         self.registers += registers as u32;
@@ -150,6 +151,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
+    /// Returns the builder of a section.
     pub(super) fn draft(&mut self, place: ProgramSlot) -> &mut BitProgramBuilder {
         match place {
             ProgramSlot::Start => &mut self.start,
@@ -193,7 +195,7 @@ impl<'a> Compiler<'a> {
             let error = None;
             (BoundedNumber { error, ..*value }, *factor)
         }));
-        // A sum that begins with a plain term needs no copy of it.
+        // A term with factor 1 at the start of a sum is used without a copy.
         terms.sort_by_key(|(_, factor)| *factor != 1);
         let plain = constant == 0 && terms.first().is_some_and(|(_, factor)| *factor == 1);
         let mut sum = if plain {
@@ -344,6 +346,7 @@ impl<'a> Compiler<'a> {
         Some(value)
     }
 
+    /// Copies a value of the current step, so that it stays available while the next step is read.
     fn kept(&mut self, value: BoundedNumber) -> BoundedNumber {
         let num = Num {
             base: self.take(usize::from(value.num.width)),
@@ -363,7 +366,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns the running step as a number.
+    /// Returns the current step as a number.
     pub(super) fn step(&mut self) -> Option<BoundedNumber> {
         if self.step.is_none() {
             let high = i128::from(self.last);

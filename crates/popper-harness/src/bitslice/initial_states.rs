@@ -4,10 +4,10 @@ use super::batch::{Batch, code_bits};
 use super::word::{BitSlice, LANES};
 use crate::universe::Symbol;
 
-/// All states of a ring over the symbols that may start, or a superset of one a rotation class.
+/// The starts of a ring: all of them, or a subset with at least one state of each rotation class.
 ///
-/// A block is a few prefixes, each with every suffix of `m` cells in its own lanes, so that filling a block touches each
-/// cell's planes once. The order is ascending by (block, lane), as words over the symbol order.
+/// A block combines a few prefixes with every suffix of `suffix` cells, one combination per lane. The suffix planes are the
+/// same in every block. Ascending (block, lane) is the lexicographic order of the states.
 #[derive(Debug, Clone)]
 pub struct InitialStates {
     n: usize,
@@ -26,7 +26,7 @@ pub struct InitialStates {
 
 #[derive(Debug, Clone)]
 enum Prefixes {
-    /// All words of that length; the index is the word.
+    /// All words of the prefix length, by their number; the index is the word as a number to base `symbols`.
     All(u64),
     /// The words that can begin a least rotation, as numbers to base `symbols`.
     Listed(Vec<u32>),
@@ -44,9 +44,9 @@ impl Prefixes {
 impl InitialStates {
     /// Prepares the starts of rings of `n` cells over `symbols` (ascending), out of an alphabet of `total` symbols.
     ///
-    /// With `rotations` only a part is visited that holds the lexicographically least rotation of every state.
+    /// With `rotations` only a subset is visited, which contains the lexicographically least rotation of every state.
     ///
-    /// `None` for 2^32 prefixes or more, which are too many to visit, and for no symbol or no cell.
+    /// Returns `None` for more than 2^32 prefixes, which are too many to visit, for no symbol and for no cell.
     pub fn new(n: usize, symbols: &[Symbol], total: usize, rotations: bool) -> Option<Self> {
         let k = symbols.len();
         if k == 0 || n == 0 {
@@ -141,7 +141,7 @@ impl InitialStates {
 
 /// Returns the prenecklaces of a length over `k` letters, ascending, as numbers to base `k`.
 ///
-/// These are the words that can begin a word that is the least of its rotations (Fredricksen, Kessler and Maiorana).
+/// A prenecklace is the beginning of a word that is the least of its rotations (Fredricksen, Kessler and Maiorana).
 fn prenecklaces(length: usize, k: u32) -> Vec<u32> {
     let mut list = Vec::new();
     // `word[i]` for i >= 1.
@@ -153,7 +153,7 @@ fn prenecklaces(length: usize, k: u32) -> Vec<u32> {
             return list;
         };
         word[place] += 1;
-        // The least way to go on repeats what stands up to here.
+        // The least continuation repeats the letters up to `place`.
         for next in place + 1..=length {
             word[next] = word[next - place];
         }

@@ -8,7 +8,7 @@ use super::word::BitSlice;
 use crate::law::Cells;
 use crate::universe::Symbol;
 
-/// The planes of one state of all lanes, with a halo.
+/// The planes of one state of all lanes, with `halo` extra cells on each side of the ring.
 #[derive(Clone, Copy)]
 pub(super) struct StatePlanes<'a> {
     pub data: &'a [BitSlice],
@@ -141,7 +141,7 @@ pub(super) enum Look {
         first: usize,
         by: usize,
     },
-    /// Counts the cells where each cube holds at its distance.
+    /// Counts the cells from which each cube holds at its offset.
     Pattern {
         out: Num,
         at: Vec<(usize, Cube)>,
@@ -315,8 +315,8 @@ fn add3<S: Simd>(a: Wide<S>, b: Wide<S>, c: Wide<S>) -> (Wide<S>, Wide<S>) {
 
 /// Counts the truth values among `cells` in each lane, as a number of `out.len()` bits, which must suffice.
 ///
-/// `get` must be inlined, since a call would leave the wide registers. Eight cells at a time go through a tree of carry-save
-/// adders in registers, about five operations a cell.
+/// `get` must be inlined, because a call would spill the vector registers. A tree of carry-save adders in registers adds
+/// eight cells at a time, with about five operations per cell.
 #[inline(always)]
 pub(super) fn count<S: Simd>(
     column: Column<S>,
@@ -332,7 +332,7 @@ pub(super) fn count<S: Simd>(
     let mut start = 0;
     while start < cells {
         let block: [Wide<S>; 8] = if start + 8 <= cells {
-            // Written out: a closure inside `array::from_fn` is not always inlined, and then runs without the wide registers.
+            // Written out, because a closure in `array::from_fn` is not always inlined, and then does not use vector registers.
             [
                 get(start),
                 get(start + 1),
@@ -370,7 +370,7 @@ pub(super) fn count<S: Simd>(
     }
 }
 
-/// Measures the longest run with a counter that starts again at every gap, and keeps the counter's maximum.
+/// Measures the longest run with a counter that restarts at every cell outside the set, and keeps its maximum.
 #[inline(always)]
 fn max_gap<S: Simd>(
     cells: &[BitSlice],
@@ -402,7 +402,7 @@ fn max_gap<S: Simd>(
     }
 }
 
-/// Returns the shape of a count of at most `cells` that begins at a register.
+/// Returns the registers, from `base` on, for a count of at most `cells`.
 pub(super) fn counter(cells: usize, base: u32) -> Num {
     Num {
         base,

@@ -8,14 +8,14 @@ use super::word::{BitSlice, WORDS};
 
 /// The lanes that fit into one vector register.
 ///
-/// The type makes the compiler vectorise along the lanes; on its own it vectorises along the cells, with gathers.
+/// The type makes the compiler vectorise along the lanes. Without it the compiler vectorises along the cells, with gathers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wide<S: Simd> {
     simd: S,
     bits: S::u64s,
 }
 
-/// The part of every [`BitSlice`] that is processed, where one register does not hold all of it.
+/// The part of each [`BitSlice`] that one vector register holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column<S> {
     simd: S,
@@ -63,7 +63,7 @@ impl<S: Simd> Wide<S> {
         self & !other
     }
 
-    /// Selects, in each lane, `yes` where this one is set and `no` elsewhere.
+    /// Selects, in each lane, `yes` where `self` is set and `no` elsewhere.
     #[inline(always)]
     pub(super) fn mux(self, yes: Self, no: Self) -> Self {
         (self & yes) | (!self & no)
@@ -140,7 +140,7 @@ impl<'a, S: Simd> Registers<'a, S> {
         self.column.put(&mut self.lanes[index], wide);
     }
 
-    /// Returns registers that are all to be written.
+    /// Returns `count` registers from `from` on, for a caller that writes all of them.
     #[inline(always)]
     pub(super) fn slice(&mut self, from: usize, count: usize) -> &mut [BitSlice] {
         &mut self.lanes[from..from + count]

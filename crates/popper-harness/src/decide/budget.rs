@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Its first `true` holds for the rest of the evaluation.
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// The stop latch that every stage asks between pieces of work.
+/// The stop latch that every stage checks between two pieces of work.
 ///
-/// Once the caller has said stop, the answer stays stop, whatever the caller says later.
+/// After the first `true` of the stop function the latch stays set.
 pub(crate) struct Budget<'a> {
     stop: Stop<'a>,
     cut: AtomicBool,

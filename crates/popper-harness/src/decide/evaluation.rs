@@ -141,7 +141,7 @@ impl<'a> Evaluation<'a> {
                     continue;
                 }
             } else if self.rings().admits(n) {
-                // Nothing can be watched here, so nothing is exhausted from here on.
+                // The engine cannot run a ring that the law admits, so no larger ring counts as exhausted.
                 return;
             }
             if state.found.is_none() && state.exhausted == n - 1 {
@@ -166,7 +166,7 @@ impl<'a> Evaluation<'a> {
         ladder.extend(directed);
         ladder.sort_unstable();
         ladder.dedup();
-        // A few rings at a time: they are cheap side by side, but those past a refutation are wasted.
+        // Eight rings at a time: they run in parallel, but rings after a refuted one are wasted.
         for rings in ladder.chunks(8) {
             if !self.may_continue(state) || state.errors() >= MOST_ERRORS {
                 return;

@@ -20,11 +20,11 @@ pub enum CaseFamily {
     SymmetryMetamorphicSuite,
     /// Uniform, alternating and periodic states, single symbols and single holes.
     PathologicalCases,
-    /// Blocks that pile up.
+    /// Blocks of movers that collide in large numbers.
     ExtremeStates,
     /// States built to meet the preconditions.
     PreconditionDirected,
-    /// Changes of those starts that came closest to the antecedent.
+    /// Mutations of the starts that came closest to the antecedent.
     AntecedentDirected,
     /// Every start of a ring.
     Exhaustive,
@@ -116,7 +116,7 @@ impl<'a> Generator<'a> {
         self.starts[0]
     }
 
-    /// Generates 64 starts of a ring of `n` cells; no start for a family that is derived from other cases.
+    /// Generates 64 starts of a ring of `n` cells. The list is empty for a family that is generated elsewhere.
     pub fn cases(&self, family: CaseFamily, n: usize, draw: &mut RngStream) -> Vec<State> {
         let make: fn(&Self, usize, usize, &mut RngStream) -> Vec<Symbol> = match family {
             CaseFamily::RandomDensitySweep => Self::at_density,
@@ -200,14 +200,14 @@ impl<'a> Generator<'a> {
     fn pathological(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         let symbol = |index: usize| self.starts[index % self.starts.len()];
         match case % 4 {
-            // Uniform, then alternating, then every period up to 9.
+            // A random motif of 1 to 8 cells, repeated.
             0 => {
                 let period = 1 + case / 8;
                 let motif: Vec<Symbol> = (0..period).map(|_| draw.pick(&self.starts)).collect();
                 (0..n).map(|cell| motif[cell % period]).collect()
             }
             1 => vec![symbol(case / 4); n],
-            // One symbol alone, one hole.
+            // A single symbol; below, a single hole.
             2 => {
                 let mut state = vec![self.starts[0]; n];
                 state[draw.below(n)] = symbol(1 + case / 4);
@@ -221,9 +221,10 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Generates two blocks `a^k b^k` in every pair of symbols, which collide in the largest numbers.
+    /// Generates blocks `a^k b^k` of two symbols, whose movers collide in large numbers.
     ///
-    /// They occur once, the largest k first, and repeated round the ring, the smallest k first.
+    /// `case` selects the pair of symbols, and alternates between one pair of blocks, the largest k first, and many pairs around
+    /// the ring, the smallest k first.
     fn blocks(&self, n: usize, case: usize, _draw: &mut RngStream) -> Vec<Symbol> {
         let pairs: Vec<(Symbol, Symbol)> = (self.movers.iter())
             .flat_map(|&first| self.movers.iter().map(move |&second| (first, second)))
@@ -237,7 +238,7 @@ impl<'a> Generator<'a> {
             let k = 1 + rank % largest;
             (k, n / (2 * k))
         };
-        // What the tiles leave over gets a smaller pair with a gap between, unless there is but one tile.
+        // If there are several tiles, the cells after them get a smaller pair with a gap between.
         let rest = n.saturating_sub(2 * k * tiles);
         let symbol = |cell: usize| match cell.checked_sub(2 * k * tiles) {
             None if cell % (2 * k) < k => first,
@@ -249,7 +250,7 @@ impl<'a> Generator<'a> {
         (0..n).map(symbol).collect()
     }
 
-    /// Generates a start that meets the preconditions: without rejection where they fix counts, otherwise by a few tries.
+    /// Generates a start that should meet the preconditions: drawn within their bounds on counts, in at most 8 tries.
     fn admitted(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         const TRIES: usize = 8;
         let mut state = Vec::new();
@@ -311,7 +312,7 @@ impl<'a> Generator<'a> {
         changed.into()
     }
 
-    /// Makes a start of another size from this one: cut, or filled up with the background and symbols.
+    /// Resizes a start: cuts it, or inserts background cells and random symbols.
     pub fn resized(&self, state: &[Symbol], n: usize, draw: &mut RngStream) -> State {
         let mut changed = state.to_vec();
         changed.truncate(n);

@@ -9,9 +9,9 @@ use crate::bitslice::LANES;
 /// A minimised violation.
 pub struct Minimum {
     pub violation: Violation,
-    /// Whether the minimisation reached its end.
+    /// Whether the minimisation tried every candidate.
     pub minimized: bool,
-    /// Whether no smaller one exists.
+    /// Whether it is known that no smaller violation exists.
     pub minimal: bool,
 }
 
@@ -38,7 +38,7 @@ pub fn minimize(
         let Some(ring) = ExhaustiveRing::new(compiled, program, n) else {
             continue;
         };
-        // Where runs are watched at the beginning only, something smaller may fail later.
+        // Runs that are simulated only up to `max_t` may hide a smaller violation later.
         complete &= ring.exact();
         let tally = ring.run(sampling.budget);
         complete &= tally.exhausted;

@@ -9,7 +9,7 @@ const MOST: usize = 24;
 
 /// Returns mutants of a law in a fixed order.
 ///
-/// The kinds: operator flipped, consequent negated, a part dropped, a constant moved by one, the transform exchanged.
+/// A mutant has a flipped operator, a negated consequent, a dropped part, a constant changed by one, or another transform.
 pub fn mutants(program: &Program, universe: &Tabulated) -> Vec<Program> {
     let with_claim = claims(&program.claim, universe)
         .into_iter()

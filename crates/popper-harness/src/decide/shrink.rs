@@ -6,7 +6,7 @@ use crate::bitslice::{LANES, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol, Universe};
 
-/// The limit of shrinking, in updates of single cells. It is part of the semantics version.
+/// The limit of shrinking, in updates of single cells. A change of it needs a new semantics version of the configuration.
 const MOST_UPDATES: u64 = 200_000_000;
 /// The number of prefixes of the removable chunks that are emptied together.
 const PREFIXES: usize = 8;
@@ -57,7 +57,7 @@ impl<'a> Shrinker<'a> {
 
     fn shrink(&mut self) -> Result<(), Ended> {
         loop {
-            // Candidates that fail no later than the best one need the shortest runs.
+            // First the candidates that fail no later than the best one: their runs are the shortest.
             self.thin(2, false)?;
             self.begin_later()?;
             let before = self.best.clone();
@@ -92,7 +92,7 @@ impl<'a> Shrinker<'a> {
             let alone: Vec<State> = (0..parts).map(|chunk| without(&[chunk])).collect();
             let fails = self.try_all(&alone, late)?;
             let needless: Vec<usize> = (0..parts).filter(|&chunk| fails[chunk]).collect();
-            // What is needless alone is often needless together, at least in part.
+            // Chunks that can be emptied one by one can often be emptied together, at least some of them.
             let together: Vec<State> = (1..=PREFIXES)
                 .map(|share| &needless[..needless.len() * share / PREFIXES])
                 .filter(|chunks| chunks.len() > 1)
@@ -161,7 +161,7 @@ fn least_rotation(state: &[Symbol]) -> State {
             matched += 1;
             continue;
         }
-        // None of the rotations that were just passed can be the least.
+        // No skipped rotation can be the least.
         if left > right {
             first += matched + 1;
         } else {

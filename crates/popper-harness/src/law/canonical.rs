@@ -11,7 +11,7 @@ pub(super) fn formula(node: &Node) -> Expr {
     match &node.kind {
         Kind::Int(number) => Expr::Int(*number),
         Kind::Step => Expr::Step,
-        // What the ring alone decides is the same at all times; `t+1` still says how far t may go.
+        // An observable of the ring alone has the same value at all times. `t+1` stays, because it limits t.
         Kind::At(inner, Time::Now) if is_static(inner) => Expr::Obs(text(inner), Time::At(0)),
         Kind::At(inner, time) => Expr::Obs(text(inner), *time),
         Kind::Not(inner) => Expr::Not(Box::new(formula(inner))),
@@ -94,7 +94,7 @@ pub(super) fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a No
 
 /// Whether the operands of a whole chain may be sorted without changing its value.
 ///
-/// The order matters where an operand may have no value: truth values short-circuit, and a sum may leave 64 bits in one
+/// The order matters where an operand may have no value: truth values short-circuit, and a sum may overflow 64 bits in one
 /// order and not in another.
 fn sortable(op: Op, node: &Node) -> bool {
     match op {
@@ -199,7 +199,7 @@ pub(super) fn text(node: &Node) -> String {
             format!("({})", operands.join(op.text()))
         }
         Kind::Binary(op @ (Op::Add | Op::Mul), left, right) => {
-            // The two sides of one operator may change places even where a chain may not be taken apart.
+            // The two sides of one operator may be exchanged even if the operands of the whole chain may not.
             let (left, right) = (text(left), text(right));
             let (left, right) = if right < left {
                 (right, left)

@@ -1,7 +1,7 @@
 //! The reference evaluator, which follows the definitions one state at a time.
 //!
-//! It derives counterexamples and witnesses and evaluates what the bit-parallel engine does not cover. The two are tested
-//! against each other.
+//! It derives counterexamples and witnesses, and evaluates laws that the bit-parallel engine does not cover. The two
+//! evaluators are tested against each other.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -52,9 +52,9 @@ pub fn observe(observable: &Observable, state: &[Symbol], universe: &Tabulated) 
     Ok(match observable {
         Observable::Int(number) => *number,
         Observable::GridLength => n as i64,
-        Observable::Count(pattern) => {
-            (0..n).filter(|&cell| stands(pattern, state, cell)).count() as i64
-        }
+        Observable::Count(pattern) => (0..n)
+            .filter(|&cell| matches_at(pattern, state, cell))
+            .count() as i64,
         Observable::Leftmost(symbol) => first(*symbol),
         Observable::Rightmost(symbol) => last(*symbol),
         Observable::Spread(symbol) => last(*symbol) - first(*symbol),
@@ -78,7 +78,8 @@ pub fn observe(observable: &Observable, state: &[Symbol], universe: &Tabulated) 
     })
 }
 
-fn stands(pattern: &Pattern, state: &[Symbol], cell: usize) -> bool {
+/// Whether a pattern occurs at a cell.
+fn matches_at(pattern: &Pattern, state: &[Symbol], cell: usize) -> bool {
     let n = state.len();
     let reach = pattern.at.last().map_or(0, |(offset, _)| *offset);
     let allowed = match pattern.cells {
@@ -100,7 +101,7 @@ pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Evaluated<i64> {
         Arith::Sub => left.checked_sub(right),
         Arith::Mul => left.checked_mul(right),
         Arith::Mod if right == 0 => return Err(EvalError::ZeroDivisor),
-        // The sign of the divisor decides; `i64::MIN % -1` is 0, not an overflow.
+        // The result has the sign of the divisor; `i64::MIN % -1` is 0, not an overflow.
         Arith::Mod => Some((i128::from(left).rem_euclid(i128::from(right))) as i64).map(|rest| {
             if right < 0 && rest != 0 {
                 rest + right
@@ -112,7 +113,7 @@ pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Evaluated<i64> {
     result.ok_or(EvalError::Overflow)
 }
 
-/// A run of which the start, fixed steps and two neighbouring states are in memory.
+/// A run. The start, fixed steps and two neighbouring states are in memory.
 pub struct Trajectory<'a> {
     universe: &'a Tabulated,
     period: Option<u64>,
@@ -375,7 +376,7 @@ impl Case {
         case
     }
 
-    /// Enters a step without a value; the earliest one counts.
+    /// Records a step without a value, if it is the earliest one.
     fn fail(&mut self, t: u64, error: EvalError) {
         if self.error.is_none_or(|(first, _)| t < first) {
             self.error = Some((t, error));
@@ -495,7 +496,7 @@ fn eventually(
             continue;
         }
         match values.holds(consequent, t) {
-            // One state that makes it true is enough, whatever the others are.
+            // One state that satisfies the consequent is enough.
             Ok(true) => {
                 waiting.clear();
                 failed.clear();
@@ -513,7 +514,7 @@ fn eventually(
     }
 }
 
-/// Returns the first t at which a transform and the step, in either order, give different states.
+/// Returns the first t at which a transform does not commute with t steps.
 fn commutes(
     symmetry: &Symmetry,
     universe: &Tabulated,

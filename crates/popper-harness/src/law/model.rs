@@ -97,11 +97,11 @@ pub struct ProposedTest {
     pub family: String,
     /// Ring sizes, each `1..=4096`.
     pub grid_lengths: Vec<usize>,
-    /// The number of cases, at most 1e6; the harness limits it further by its config.
+    /// The number of cases, at most 1e6; `Config::proposed_cases` limits the cases of a law in all.
     pub cases: Option<u64>,
 }
 
-/// The things that the proposer says are missing.
+/// The observables, transforms and generators that the proposer declares missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// Observables that the harness may lack.
@@ -144,7 +144,7 @@ pub struct Law {
     pub(crate) template: Template,
     /// The horizon and the window.
     pub(crate) quantifiers: Quantifiers,
-    /// Returns the conditions on the initial state.
+    /// The conditions on the initial state.
     pub(crate) preconditions: Vec<Precondition>,
     /// The declared observables.
     pub(crate) observables: Vec<NamedExpr>,
@@ -154,7 +154,7 @@ pub struct Law {
     pub(crate) forbidden: String,
     /// The claim as a tree, which takes precedence over the text.
     pub(crate) claim_ast: Option<Node>,
-    /// Returns the transform of a symmetry.
+    /// The transform of a symmetry.
     pub(crate) transform: Option<String>,
     /// The direction of `monotone`, `<=` or `>=`.
     pub(crate) direction: Option<Op>,
@@ -166,7 +166,7 @@ pub struct Law {
     pub(crate) local: Option<LocalFields>,
     /// The cases that the proposer asks for.
     pub(crate) proposed_tests: Vec<ProposedTest>,
-    /// The things that the proposer says are missing.
+    /// The capabilities that the proposer declares missing.
     pub(crate) capabilities: Capabilities,
     /// The JSON of the law, for counterexamples.
     pub(crate) source: Value,
@@ -177,7 +177,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// The proposer's name for the law.
+    /// Returns the proposer's name for the law.
     pub fn law_id(&self) -> &str {
         &self.id
     }
@@ -197,7 +197,7 @@ impl Law {
         &self.claim
     }
 
-    /// The text that says what would refute it; never blank.
+    /// Returns the text that says what would refute the law; never blank.
     pub fn forbidden(&self) -> &str {
         &self.forbidden
     }

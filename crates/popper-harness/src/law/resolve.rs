@@ -77,7 +77,7 @@ impl Law {
     }
 
     fn resolve_names(&self) -> Result<ResolvedLaw, Ambiguity> {
-        let names = Names::of(self)?;
+        let names = Names::new(self)?;
         let preconditions = self
             .preconditions
             .iter()
@@ -110,7 +110,7 @@ impl Law {
         }
     }
 
-    /// Returns the claim of the extension's fields; a text is refused, since these claims have no grammar.
+    /// Returns the claim of the extension's fields. A claim as text is refused, because these claims have no grammar.
     fn local_statement(&self) -> Result<Statement, Ambiguity> {
         self.refuse_tree("the fields of `local_transition` are the claim")?;
         if !self.claim.trim().is_empty() {
@@ -153,7 +153,7 @@ impl Law {
 
     fn formula_statement(&self, names: &Names) -> Result<Node, Ambiguity> {
         let wrong = |error| self.in_claim(error);
-        // A tree is the claim, and the text beside it a comment.
+        // If there is a tree, it is the claim, and the text is a comment.
         if let Some(tree) = &self.claim_ast {
             return names.claim(tree).map_err(wrong);
         }
@@ -235,7 +235,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(law: &Law) -> Result<Self, Ambiguity> {
+    fn new(law: &Law) -> Result<Self, Ambiguity> {
         let mut parsed = BTreeMap::new();
         for (index, observable) in law.observables.iter().enumerate() {
             let field = format!("observables[{index}].expr");
@@ -249,7 +249,7 @@ impl Names {
         for observable in &law.observables {
             names.expand(&observable.name, &parsed, &mut Vec::new())?;
         }
-        // In the order of the law, not in the order of need.
+        // In the order of the law, not of expansion.
         names.expanded.sort_by_key(|(name, _)| {
             law.observables
                 .iter()
@@ -353,7 +353,7 @@ impl Names {
         let kind = match &node.kind {
             Kind::At(inner, time) => {
                 let inner = match &inner.kind {
-                    // A normalised law calls an observable by its expression.
+                    // In the normal form the name of an observable is its expression.
                     Kind::Name(name)
                         if self.get(name).is_none() && !BUILT_IN.contains(&name.as_str()) =>
                     {

@@ -11,7 +11,7 @@ use crate::counterexample::universe_value;
 use crate::law::{Claim, NormalLaw, Program, Symmetry};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
-/// The latest step that a certificate may read, and the most such steps; the prover uses fewer.
+/// The latest step after the current one that a certificate may read; the prover uses earlier ones.
 const MAX_DELAY: u64 = 16;
 /// The largest multiplier or coefficient of a certificate, so that sums stay far within 64 bits.
 const MAX_COEFFICIENT: i64 = 1 << 32;
@@ -26,7 +26,7 @@ pub enum ProofError {
         /// The version in the proof.
         found: String,
     },
-    /// The digest is not that of the rest.
+    /// The digest is not that of the other fields.
     #[error("digest: the proof was changed after it was sealed")]
     Digest,
     /// The scope is not the scope of proofs.
@@ -107,7 +107,7 @@ fn universe(proof: &Proof) -> Checked<Tabulated> {
             });
         }
     };
-    // Another spelling of the universe would be bytes that no one checks.
+    // Only the canonical spelling is accepted, so that every byte of the universe is checked.
     if universe_value(&universe) != proof.universe {
         return Err(ProofError::Universe {
             message: "not written as a definition is".into(),
@@ -169,13 +169,13 @@ impl CheckContext<'_> {
                     count += 1;
                 }
                 if count != *neighbourhoods {
-                    return refused("neighbourhoods", "not as many as the rule has");
+                    return refused("neighbourhoods", "differs from the number in the rule");
                 }
                 Ok(())
             }
             (Claim::Local { .. }, Certificate::RuleTable { windows, triggered }) => {
                 if self.local(&program.claim)? != (*windows, *triggered) {
-                    return refused("windows", "not as many as the rule has");
+                    return refused("windows", "differs from the number in the rule");
                 }
                 Ok(())
             }
@@ -233,7 +233,7 @@ impl CheckContext<'_> {
         let (mut windows, mut triggered) = (0, 0);
         for window in strings(self.symbols(), 2 * radius + 1) {
             windows += 1;
-            // A rule without neighbours is asked to do it whatever the neighbours are; so is any rule whatever the parity is.
+            // With radius 0 a window has no neighbours, so the cell alone must decide. The parity is ignored: every cell must fit.
             let fits = radius == 0
                 || pattern.is_none_or(|pattern| window[radius - 1..=radius + 1] == pattern);
             if window[radius] == *trigger && fits {
@@ -395,7 +395,7 @@ impl CheckContext<'_> {
                 tight[from].push(to);
             }
         }
-        // Tight walks from the first node reach every node, so the potentials are the least that hold: there is one proof only.
+        // If tight walks from the first node reach every node, the potentials are the least that hold, and the proof is unique.
         let (mut seen, mut open) = (vec![false; nodes], vec![0]);
         seen[0] = true;
         while let Some(node) = open.pop() {
@@ -407,17 +407,17 @@ impl CheckContext<'_> {
             }
         }
         if seen.contains(&false) {
-            return refused(place, "a potential is larger than it need be");
+            return refused(place, "a potential is larger than the least one");
         }
         Ok(())
     }
 
-    /// Returns the value of a form at the left end of a window.
+    /// Returns the contribution of the leftmost cell of a window to a form.
     fn weight(&self, form: &Form, window: Vec<Symbol>) -> Option<i128> {
         let mut states = vec![window];
         let mut weight = 0;
         for (var, &coefficient) in &form.terms {
-            let stands = match var {
+            let occurs = match var {
                 Var::Length => true,
                 Var::Cells { moment, at } if !moment.start => {
                     let step = moment.delay as usize;
@@ -433,7 +433,7 @@ impl CheckContext<'_> {
                 }
                 _ => return None,
             };
-            if stands {
+            if occurs {
                 weight += i128::from(coefficient);
             }
         }

@@ -15,7 +15,7 @@ use super::subject;
 use crate::law::{Claim, Law, Program, Symmetry};
 use crate::universe::{Alphabet, Rule, State, Symbol, Tabulated, Transform, Universe};
 
-/// The latest step after the antecedent at which the consequent of an `eventually` is tried; the window grows with it.
+/// The latest step after the antecedent at which the consequent of an `eventually` is tried. Later steps need wider windows.
 const MAX_DELAY: u64 = 3;
 /// The most combinations of one conjunction that are tried.
 const MAX_COMBINATIONS: usize = 48;
@@ -27,10 +27,10 @@ const MAX_MULTIPLIER: i64 = 3;
 /// `program` is `law` compiled for `universe`. `None` means that no proof was found, not that the law is false. A returned
 /// proof passes [`verify_proof`](super::verify_proof).
 pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof> {
-    if !in_reach(program) {
+    if !can_be_proved(program) {
         return None;
     }
-    // The proof speaks of the normal form, so the search does too: the two may write a claim differently.
+    // A proof is about the normal form, which may write a claim differently, so the search uses the normal form, too.
     let normal = law.normal();
     let program = Program::compile(&normal.to_law("proved"), universe).ok()?;
     let prover = Prover::new(&program, universe);
@@ -72,8 +72,8 @@ pub(super) fn method(certificate: &Certificate) -> Method {
     }
 }
 
-/// Whether a proof is worth a search, checked before the law is written and read again.
-fn in_reach(program: &Program) -> bool {
+/// Whether a proof may exist; checked before the law is normalised.
+fn can_be_proved(program: &Program) -> bool {
     cannot_fail(program) && !program.counts_time()
 }
 
@@ -134,7 +134,7 @@ impl<'a> Prover<'a> {
                 let joined = (1..=last).map(|delay| (0..=delay).collect());
                 alone.chain(joined).find_map(|delays: Vec<u64>| {
                     let failures = failures(self.program, Some(antecedent), consequent, &delays)?;
-                    // The windows of later steps are wide, so see first whether there is anything to find.
+                    // Later steps have wide windows, so sampled runs are checked for a violation first.
                     if failures
                         .iter()
                         .any(|failure| self.samples().satisfy(failure))
@@ -240,7 +240,7 @@ impl<'a> Prover<'a> {
         combinations(conjunction.len())
             .into_iter()
             .find_map(|multipliers| {
-                // Once the first guess has failed, see whether there is anything to find.
+                // After the first failed combination, sampled runs show whether a proof can exist.
                 if std::mem::replace(&mut looked, true) && self.samples().satisfy(conjunction) {
                     return None;
                 }
@@ -310,7 +310,7 @@ impl<'a> Prover<'a> {
 
     /// Searches for a reason why `now(t) + start(0)` is never positive, with a quantity that never grows.
     fn bounded(&self, now: &Form, invariant: &Form, start: &Form) -> Option<RefutationReason> {
-        // The start first: it is the cheapest to refute.
+        // The start first, because its search is the cheapest.
         let first = invariant.clone().add(1, &start.anchored(false))?;
         Some(RefutationReason::Bounded {
             start: never_positive(&first, self.rule, &self.starting, &self.fuel)?,

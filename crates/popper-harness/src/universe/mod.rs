@@ -26,8 +26,8 @@ pub type TableUniverse = Tabulated;
 /// A deterministic ring automaton.
 ///
 /// The harness needs only these seven methods of a universe, so any implementation gets proofs, exhaustive search and
-/// counterexamples. [`Harness::new`](crate::decide::Harness::new) calls them once and keeps the results as a [`Tabulated`],
-/// which has the dynamics. The file format, with an example for each form and each error, is in `docs/universe.md`.
+/// counterexamples. [`Harness::new`](crate::decide::Harness::new) keeps their results as a [`Tabulated`], which has the
+/// dynamics, and does not call them again. The file format, with an example for each form and each error, is in `docs/universe.md`.
 ///
 /// ```
 /// use popper_harness::decide::{Config, Harness, Strength};
@@ -82,7 +82,7 @@ pub trait Universe {
 
     /// Returns the next symbol of the cell in the middle of a window of `2 * radius + 1` cells.
     ///
-    /// It must be a pure function of the window.
+    /// The result must depend on the window alone.
     fn next_cell(&self, window: &[Symbol]) -> Symbol;
 
     /// Whether a state at t = 0 may hold this symbol.

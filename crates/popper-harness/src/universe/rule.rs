@@ -15,7 +15,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Creates a rule of this crate, which needs no check, from the next symbols in the order of the windows.
+    /// Creates a rule from the next symbols in the order of the windows, without a check.
     pub(super) fn from_table(symbols: usize, radius: usize, next: Vec<Symbol>) -> Self {
         Self {
             symbols,
@@ -26,7 +26,7 @@ impl Rule {
 
     /// Tabulates a function of windows, which is called twice for each of at most 8^5 windows.
     ///
-    /// The function itself checks the range of its symbols.
+    /// `next` checks the range of its symbols itself.
     pub(super) fn tabulate(
         alphabet: &Alphabet,
         radius: usize,

@@ -14,22 +14,22 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     pub(crate) fn new(name: String, data: &impl Serialize) -> Self {
-        // By way of a value: its maps are sorted, so a hash map in the data does not change the bytes.
+        // Through a `Value`, whose maps are sorted, so that the order of a hash map does not change the bytes.
         let json = serde_json::to_value(data).and_then(|value| serde_json::to_string(&value));
         Self { name, json }
     }
 
-    /// The element's id.
+    /// Returns the id of the element.
     pub(crate) fn id(&self) -> String {
         format!("data-{}", self.name)
     }
 
-    /// The size of the JSON in bytes.
+    /// Returns the size of the JSON in bytes.
     pub(crate) fn size(&self) -> usize {
         self.json.as_ref().map_or(0, String::len)
     }
 
-    /// The element, or the error of the data.
+    /// Renders the element, or returns the error of the data.
     pub(crate) fn render(&self) -> Result<Markup, Error> {
         let named = !self.name.is_empty()
             && (self.name.bytes())
@@ -50,13 +50,13 @@ impl Embedded {
     }
 }
 
-/// JSON in an element.
+/// Renders JSON in an element.
 pub(crate) fn element(id: &str, json: &str) -> Markup {
     html! { script type="application/json" id=(id) { (PreEscaped(inert(json))) } }
 }
 
-/// JSON with escapes for the characters that have a meaning to an HTML or JavaScript parser. They occur in strings only,
-/// where an escape means the same.
+/// Escapes the characters of JSON that have a meaning for an HTML or JavaScript parser. They occur in strings only, where an
+/// escape means the same character.
 fn inert(json: &str) -> String {
     let mut inert = String::with_capacity(json.len() + json.len() / 16);
     for character in json.chars() {

@@ -1,4 +1,4 @@
-//! Untrusted text, made visible and cut.
+//! Conversion of untrusted text: hidden characters made visible, overlong text cut.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ pub(crate) const CELL: usize = 2_000;
 /// The maximum length in characters of a paragraph, a code block, a side of a diff or an entry of a list.
 pub(crate) const BLOCK: usize = 20_000;
 
-/// The text with every hidden or reordering character made visible.
+/// Returns the text with every hidden or reordering character made visible.
 ///
-/// `\r\n` becomes `\n`; line feeds and tabs stay. Other controls, direction controls, invisible characters, private use and
-/// noncharacters become their code points (`⟨U+202E⟩`), which every font can show. Letters of right-to-left scripts,
+/// `\r\n` becomes `\n`; line feeds and tabs stay. Other controls, direction controls, invisible characters, private-use characters
+/// and noncharacters become their code points (`⟨U+202E⟩`), which every font can show. Letters of right-to-left scripts,
 /// combining marks and the joiners of emoji stay as they are.
 ///
 /// ```
@@ -57,18 +57,18 @@ fn is_hidden(character: char) -> bool {
         | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
         // Line and paragraph separators, interlinear annotation.
         | '\u{2028}' | '\u{2029}' | '\u{fff0}'..='\u{fffb}'
-        // Private use: looks like anything.
+        // Private use: every font shows something else.
         | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}'
-        // Tags and the second set of variation selectors: they can carry a whole hidden text.
+        // Tags and the second set of variation selectors, which can encode a hidden text.
         | '\u{e0000}'..='\u{e0fff}'
         | '\u{fdd0}'..='\u{fdef}' => true,
         other => u32::from(other) & 0xfffe == 0xfffe,
     }
 }
 
-/// The first `limit` characters, and the total number if there are more.
+/// Returns the first `limit` characters, and the total number if there are more.
 pub(crate) fn cut(text: &str, limit: usize) -> (&str, Option<usize>) {
-    // No text has more characters than bytes: most texts are not counted at all.
+    // No text has more characters than bytes, so short texts are not counted.
     if text.len() <= limit {
         return (text, None);
     }
@@ -78,7 +78,7 @@ pub(crate) fn cut(text: &str, limit: usize) -> (&str, Option<usize>) {
     }
 }
 
-/// The text for an element: hidden characters made visible, cut with a note.
+/// Renders the text of an element: hidden characters made visible, cut with a note.
 pub(crate) fn markup(text: &str, limit: usize) -> Markup {
     let (kept, total) = cut(text, limit);
     html! { (visible(kept)) @if let Some(total) = total { (cut_note(limit, total)) } }
@@ -87,9 +87,9 @@ pub(crate) fn markup(text: &str, limit: usize) -> Markup {
 /// The minimum length in bytes of a word that may be broken.
 const LONG_WORD: usize = 12;
 
-/// The text for a cell or a name: as [`markup`], and a long word may be broken after `_`, `-` and `/`.
+/// Renders the text of a cell or a name as [`markup`] does, and allows line breaks in long words after `_`, `-` and `/`.
 ///
-/// An empty element allows the break, so that a copy of the text does not contain it.
+/// The break is an empty element, so that copied text does not contain it.
 pub(crate) fn breakable(text: &str, limit: usize) -> Markup {
     let (kept, total) = cut(text, limit);
     let shown = visible(kept);
@@ -123,12 +123,12 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// The note at the end of a text that was cut.
+/// Renders the note at the end of a text that was cut.
 pub(crate) fn cut_note(limit: usize, total: usize) -> Markup {
     html! { " " span class="cut" { "[cut: the first " (limit) " of " (total) " characters]" } }
 }
 
-/// A short label in a drawing: one line, visible, cut with an ellipsis.
+/// Returns a label for a drawing: one line, visible, cut with an ellipsis.
 pub(crate) fn label(text: &str, limit: usize) -> String {
     let (kept, total) = cut(text, limit);
     let mut label: String = visible(kept).replace(['\n', '\t'], " ");

@@ -28,7 +28,7 @@ pub(super) struct Figure {
     pub(super) legend: Vec<(Markup, String)>,
     /// Notes on values that were left out, with the reason.
     pub(super) notes: Vec<String>,
-    /// The numbers.
+    /// The column heads of the table.
     pub(super) columns: Vec<String>,
     /// The rows of the table.
     pub(super) rows: Vec<Vec<Cell>>,
@@ -49,7 +49,7 @@ impl Figure {
         let filled: Vec<bool> = (0..self.columns.len())
             .map(|column| self.rows.iter().any(|row| row[column] != Cell::Missing))
             .collect();
-        // What a series does not have is no missing value: it stays blank, and a column of nothing is left out.
+        // A value that a series does not have stays blank, and an empty column is left out.
         let blank = |cell| match cell {
             Cell::Missing => Cell::text(""),
             cell => cell,
@@ -131,7 +131,7 @@ impl Frame {
         self.bottom - self.y.place(value) * (self.bottom - self.top)
     }
 
-    /// Grid, labels and names of the axes.
+    /// Draws the grid, the labels and the names of the axes.
     pub(super) fn axes(&self, x: &Axis, y: &Axis) -> Markup {
         let (left, right) = (coordinate(self.left), coordinate(self.right));
         let (top, bottom) = (coordinate(self.top), coordinate(self.bottom));
@@ -154,7 +154,7 @@ impl Frame {
     }
 }
 
-/// The class of every second label of a horizontal axis, which a narrow page leaves out.
+/// Returns the CSS class of every second label of a horizontal axis, which a narrow page leaves out.
 pub(super) fn minor(index: usize) -> Option<&'static str> {
     (index % 2 == 1).then_some("minor")
 }
@@ -164,7 +164,7 @@ fn name(axis: &Axis) -> String {
     format!("{}{scale}", text::label(&axis.label, LABEL))
 }
 
-/// The note under a plot that could not show every value.
+/// Returns the note under a plot that cannot show every value; `None` if it shows all.
 pub(super) fn left_out(count: usize, thing: &str, axis: &Axis, log: bool) -> Option<String> {
     let why = match &axis.missing {
         Some(reason) => &text::label(reason, LABEL),
@@ -174,7 +174,7 @@ pub(super) fn left_out(count: usize, thing: &str, axis: &Axis, log: bool) -> Opt
     (count > 0).then(|| format!("Left out: {} ({why}).", counted(count, thing)))
 }
 
-/// The CSS class of a series: six colours, repeated.
+/// Returns the CSS class of a series: one of six colours, which repeat.
 pub(super) fn hue(index: usize) -> String {
     format!("hue-{}", index % 6)
 }

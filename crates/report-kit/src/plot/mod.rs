@@ -14,8 +14,8 @@ use crate::error::Error;
 
 /// A drawing of numbers, with a table of the same numbers to unfold.
 ///
-/// Values that are not finite, or not positive on a logarithmic axis, are left out and counted in a note. A plot without
-/// values is a sentence.
+/// Values that are not finite, or not positive on a logarithmic axis, are left out and counted in a note. A sentence replaces
+/// a plot without values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     title: String,
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 impl Plot {
-    /// A plot over two axes; [`Plot::with`] adds series.
+    /// Creates a plot over two axes; [`Plot::with`] adds series.
     pub fn xy(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self {
             title: title.into(),
@@ -48,7 +48,7 @@ impl Plot {
         }
     }
 
-    /// A plot of a single line.
+    /// Creates a plot of a single line.
     pub fn line<P: Into<Point>>(
         title: impl Into<String>,
         x: Axis,
@@ -59,7 +59,7 @@ impl Plot {
         Self::xy(title, x, y).with(Series::line(name, points))
     }
 
-    /// A plot of a single series of points.
+    /// Creates a plot of a single series of points.
     pub fn points<P: Into<Point>>(
         title: impl Into<String>,
         x: Axis,
@@ -70,7 +70,7 @@ impl Plot {
         Self::xy(title, x, y).with(Series::points(name, points))
     }
 
-    /// A plot with a bar from zero for each named value.
+    /// Creates a plot with a bar from zero for each named value.
     pub fn bars(title: impl Into<String>, axis: Axis, bars: impl IntoIterator<Item = Bar>) -> Self {
         Self {
             title: title.into(),
@@ -109,7 +109,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A linear axis that covers the data.
+    /// Creates a linear axis that covers the data.
     pub fn new(label: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -156,7 +156,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point.
+    /// Creates a point without interval and name.
     pub fn new(x: f64, y: f64) -> Self {
         Self {
             x,
@@ -202,7 +202,7 @@ enum Shape {
 }
 
 impl Series {
-    /// Points joined in the given order. A point that is left out breaks the line.
+    /// Creates a line through points in the given order. A point that is left out breaks the line.
     pub fn line<P: Into<Point>>(
         name: impl Into<String>,
         points: impl IntoIterator<Item = P>,
@@ -213,7 +213,7 @@ impl Series {
         }
     }
 
-    /// A series of separate points.
+    /// Creates a series of separate points.
     pub fn points<P: Into<Point>>(
         name: impl Into<String>,
         points: impl IntoIterator<Item = P>,
@@ -224,7 +224,7 @@ impl Series {
         }
     }
 
-    /// The area between two lines, as `(x, low, high)`, such as the range expected by chance.
+    /// Creates the area between two lines, as `(x, low, high)`, such as the range expected by chance.
     pub fn band(
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, f64, f64)>,
@@ -245,7 +245,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar.
+    /// Creates a bar without an interval.
     pub fn new(name: impl Into<String>, value: f64) -> Self {
         Self {
             name: name.into(),

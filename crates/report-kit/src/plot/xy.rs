@@ -47,7 +47,7 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
         let shifts = placement::shifts(&clouds);
         let named = labels(&drawn, &shifts, &frame);
         if shifts.iter().flatten().any(|shift| *shift > 0.0) {
-            notes.push("Points at one place stand side by side.".to_owned());
+            notes.push("Points at the same place are drawn side by side.".to_owned());
         }
         Drawing {
             height: HEIGHT,
@@ -76,7 +76,7 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
     }
 }
 
-/// The names of points, in a plot with few named ones.
+/// Places the names of points, if all points have names and there are at most [`NAMED`] of them.
 fn labels(drawn: &[Drawn<'_>], shifts: &[Vec<f64>], frame: &Frame) -> Vec<Label> {
     let marks = drawn.iter().zip(shifts).flat_map(|(drawn, shifts)| {
         let points = drawn.points().iter().zip(shifts);
@@ -165,7 +165,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// The points of a band that can be drawn.
+    /// Returns the points of a band that can be drawn.
     fn edges(&self) -> Vec<(f64, f64, f64)> {
         match &self.series.shape {
             Shape::Band(points) => (points.iter().copied())
@@ -213,7 +213,7 @@ impl Drawn<'_> {
         points.div_ceil(DRAWN).max(1)
     }
 
-    /// All values that the axes cover.
+    /// Returns all values that the axes cover.
     fn extent(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut across, mut up) = (Vec::new(), Vec::new());
         for point in self.points().iter().filter(|point| self.takes(point)) {
@@ -242,8 +242,8 @@ impl Drawn<'_> {
         html! { path class={ "band " (hue(self.index)) } d={ (path) "Z" } {} }
     }
 
-    /// The position of each point that must not be hidden. `None` for a point outside the axes, for the points of a line, and
-    /// if there are too many points to separate.
+    /// Returns the position of each point that other points must not hide. It is `None` for a point outside the axes, for the
+    /// points of a line, and if there are too many points to separate.
     fn cloud(&self, frame: &Frame) -> Vec<Option<(f64, f64)>> {
         let points = self.points();
         let apart = matches!(self.series.shape, Shape::Points(_)) && points.len() <= TOLD;
@@ -258,7 +258,7 @@ impl Drawn<'_> {
         let joined = matches!(self.series.shape, Shape::Line(_));
         let shifted = self.points().iter().zip(shifts);
         let (points, shifts): (Vec<&Point>, Vec<f64>) = shifted.step_by(self.stride()).unzip();
-        // A long line is a line; a short one shows what it was measured at.
+        // A line of at most 40 points also shows the points.
         let dotted = !joined || points.len() <= 40;
         let told = points.len() <= TOLD;
         html! {
@@ -334,7 +334,7 @@ fn place(frame: &Frame, x: f64, y: f64) -> String {
     )
 }
 
-/// A vertical interval with its ends.
+/// Draws a vertical interval with its ends.
 fn whisker(x: f64, low: f64, high: f64) -> Markup {
     let (left, right, x) = (coordinate(x - 4.0), coordinate(x + 4.0), coordinate(x));
     let (low, high) = (coordinate(low), coordinate(high));
@@ -345,7 +345,7 @@ fn whisker(x: f64, low: f64, high: f64) -> Markup {
     }
 }
 
-/// A mark about eight units wide; each series has a different shape.
+/// Returns the path of a mark about eight units wide. Six shapes repeat over the series.
 fn shape(index: usize, x: f64, y: f64) -> String {
     let at = format!("M{} {}", coordinate(x), coordinate(y));
     let relative = match index % 6 {

@@ -43,7 +43,7 @@ pub(crate) enum Part {
 }
 
 impl Section {
-    /// A section with a heading only.
+    /// Creates a section with a heading only.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -141,7 +141,7 @@ impl Section {
         self
     }
 
-    /// The heading and its address, for the list of contents.
+    /// Returns the heading and its address, for the list of contents.
     pub(crate) fn entry(&self, index: usize) -> (&str, String) {
         (&self.title, self.id(index))
     }
@@ -180,7 +180,7 @@ impl Section {
         let content = render_parts(&self.parts, level, anchors)?;
         Ok(html! {
             @if folded {
-                // A browser unfolds what a link leads into, but not what it leads onto: the place is inside.
+                // A browser unfolds an element if a link leads to a place inside it, so the id is inside.
                 section {
                     details { summary { (heading) } div class="folded" id=[id] { (content) } }
                 }
@@ -212,7 +212,7 @@ pub(crate) fn collect_section(section: &Section, anchors: &mut Anchors) -> Resul
     collect(&section.parts, anchors)
 }
 
-/// The scripts that these parts need.
+/// Returns the scripts that these parts need.
 fn scripts(parts: &[Part]) -> Scripts {
     let mut scripts = Scripts::default();
     for part in parts {
@@ -228,7 +228,7 @@ fn scripts(parts: &[Part]) -> Scripts {
 }
 
 impl Section {
-    /// The scripts that the part needs.
+    /// Returns the scripts that the part needs.
     pub(crate) fn scripts(&self) -> Scripts {
         scripts(&self.parts)
     }

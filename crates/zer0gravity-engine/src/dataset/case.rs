@@ -11,9 +11,9 @@ use crate::text::setters::setters;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Case {
-    /// Unique in its dataset, 1 to 128 characters, no control characters.
+    /// The id, which is unique in its dataset: 1 to 128 characters, no control characters.
     pub id: String,
-    /// The text.
+    /// The text to be encoded.
     pub text: String,
     /// The result of carrying out the text, if it is an instruction with one result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A text without an expected result.
+    /// Creates a case without an expected result.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -47,12 +47,12 @@ impl Case {
     }
 }
 
-/// Reads the cases of a dataset, and everything that is wrong with it: all bad lines, in their order. With no error the
-/// cases are the whole file; with an error of the file itself (not UTF-8, broken JSON, no case) the list is empty.
+/// Reads the cases of a dataset and the errors of all its invalid lines, in order. With an error of the file itself (not UTF-8,
+/// invalid JSON, no case) the list of cases is empty.
 ///
-/// `name` is what the errors call the file. A case without `id` is called after its place: `line-7`, `row-3` of a CSV file (the
-/// header row not counted), `case-2` of an array. Texts may also be in a field `input`, `prompt` or `content`. A BOM is allowed,
-/// unknown fields are ignored, null is a missing value, and a blank text is a text.
+/// `name` is the name of the file in errors. A case without `id` is named by its position: `line-7`, `row-3` of a CSV file (without
+/// the header row), `case-2` of an array. The text may also be in a field `input`, `prompt` or `content`. A BOM is allowed, unknown
+/// fields are ignored, null is a missing value, and a blank text is valid.
 ///
 /// ```
 /// use zer0gravity_engine::dataset::{CaseFormat, parse_cases};
@@ -90,11 +90,11 @@ pub struct ParsedCases {
     pub cases: Vec<Case>,
     /// The errors, by line.
     pub errors: Vec<CaseError>,
-    /// The field that the texts were taken from: `text`, or what it is called here.
+    /// The field with the texts: `text`, `input`, `prompt` or `content`.
     pub text_field: &'static str,
 }
 
-/// An id that has a length for people to read and no control characters.
+/// Returns `id` if it has 1 to 128 characters and no control characters.
 pub(super) fn checked_id(field: &'static str, id: String) -> Result<String, CaseProblem> {
     /// The longest id in characters.
     const MAX_ID: usize = 128;

@@ -3,7 +3,7 @@ use thiserror::Error;
 use super::MAX_TEXT_BYTES;
 use crate::text::js_trim;
 
-/// The reason that a file holds no rules that can be used.
+/// The reason why a file has no usable rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RulesError {
@@ -13,18 +13,18 @@ pub enum RulesError {
         /// The first invalid byte, from 0.
         at: usize,
     },
-    /// The file holds nothing but white space.
+    /// The file is empty or has only white space.
     #[error("blank; write the rules into it")]
     Blank,
     /// The rules have more bytes than [`MAX_TEXT_BYTES`].
     #[error("{bytes} bytes, at most {MAX_TEXT_BYTES} are allowed; shorten them")]
     TooLong {
-        /// The file's length.
+        /// The length of the file.
         bytes: usize,
     },
 }
 
-/// Rules as they are used and hashed: without a BOM, and with LF where the file has CRLF.
+/// Returns rules as they are used and hashed: without a BOM, and with LF in place of CRLF.
 ///
 /// # Errors
 /// [`RulesError`]: the file is longer than 1 MiB, not UTF-8, or blank.

@@ -11,7 +11,7 @@ const DEFAULT_ENCODING_ID: &str = "given";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RoundTripSample {
-    /// The text.
+    /// The original text.
     pub case: Case,
     /// The system that encoded it; the same text may come from several.
     pub encoding_id: String,

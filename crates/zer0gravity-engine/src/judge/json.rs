@@ -1,13 +1,13 @@
-//! JSON as ECMAScript reads it, which `serde_json` does not: numbers are `f64` and may be infinite, and escapes may name half of a
-//! surrogate pair. Such replies are valid JSON by the grammar, and a judge's score must not be lost to the rest of its object.
+//! A JSON parser that accepts what ECMAScript accepts and `serde_json` refuses: numbers are `f64` and may be infinite, and escapes
+//! may name half of a surrogate pair. Such replies are valid JSON, and a score must not be lost because of another field.
 
 use serde_json::{Map, Number, Value};
 
-/// Deeper values are refused, so that neither reading nor dropping nor writing one can exhaust the stack; readers of
-/// results stop at 128 levels, and a result has some levels around it.
+/// The largest depth of a value. Deeper ones are refused, so that reading, dropping or writing a value cannot exhaust the stack.
+/// Readers of results stop at 128 levels, and a result has some levels around the value.
 const MAX_DEPTH: usize = 100;
 
-/// A value. Keys of an object stand in the order of the text, doubled ones too.
+/// A JSON value. An object keeps its keys in the order of the text, including repeated ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -19,7 +19,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// Reads a whole text; `None` if it is not JSON or too deep.
+    /// Parses a complete text; `None` if it is not JSON or too deep.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value(0)?;
@@ -27,7 +27,7 @@ impl Json {
         (reader.at == text.len()).then_some(value)
     }
 
-    /// The value of `key`, the last one if there are more.
+    /// Returns the value of `key`; the last one if the key is repeated.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Object(entries) => entries
@@ -38,7 +38,7 @@ impl Json {
         }
     }
 
-    /// Whether it holds `key` twice with different values; capitals and spaces around it make no other key.
+    /// Whether an object has `key` twice with different values, ignoring case and spaces around the key.
     pub(super) fn contradicts(&self, key: &str) -> bool {
         let Self::Object(entries) = self else {
             return false;
@@ -48,7 +48,7 @@ impl Json {
         values.windows(2).any(|pair| pair[0] != pair[1])
     }
 
-    /// The number, if it is a finite one.
+    /// Returns the number, if the value is a finite one.
     pub(super) fn finite(&self) -> Option<f64> {
         match self {
             Self::Number(number) if number.is_finite() => Some(*number),
@@ -56,7 +56,7 @@ impl Json {
         }
     }
 
-    /// Whether ECMAScript takes it for true.
+    /// Whether ECMAScript converts the value to `true`.
     pub(super) fn truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -67,7 +67,7 @@ impl Json {
         }
     }
 
-    /// Converts the value for writing: integers without a point, no -0, infinities as null, the last of doubled keys.
+    /// Converts the value for writing: integers without a point, 0 for -0, null for infinities, the last of repeated keys.
     pub(super) fn into_value(self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -86,7 +86,7 @@ impl Json {
 }
 
 fn plain(number: f64) -> Value {
-    // Up to here every integer is exact.
+    // 2^53: up to this number every integer is exact.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() < EXACT {
         Value::from(number as i64)
@@ -105,7 +105,7 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Goes past `byte` if it is next.
+    /// Skips `byte` if it is next, and returns whether it was.
     fn eat(&mut self, byte: u8) -> bool {
         let there = self.peek() == Some(byte);
         self.at += usize::from(there);
@@ -118,7 +118,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value with white space before it, inside of `depth` others.
+    /// Parses white space and a value inside `depth` other values.
     fn value(&mut self, depth: usize) -> Option<Json> {
         self.space();
         match self.peek()? {
@@ -233,7 +233,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The character that an escape after a backslash means.
+    /// Parses an escape after its backslash.
     fn escaped(&mut self) -> Option<char> {
         let byte = self.peek()?;
         self.at += 1;
@@ -255,7 +255,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Four hexadecimal digits.
+    /// Parses four hexadecimal digits.
     fn unit(&mut self) -> Option<u16> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4)?;
         let mut unit = 0;
@@ -266,7 +266,7 @@ impl Reader<'_> {
         Some(unit)
     }
 
-    /// The character of `high` and the other half after it. If that is not there, nothing is read.
+    /// Parses the second half of a surrogate pair and returns its character. Without a second half nothing is read.
     fn low(&mut self, high: u16) -> Option<char> {
         let before = self.at;
         let low = if self.eat(b'\\') && self.eat(b'u') {

@@ -1,4 +1,4 @@
-//! Judges' replies, read without inventing a number, and the points that follow from them.
+//! The parser of judges' replies, which never invents a number, and the points that follow from them.
 
 mod answer;
 mod braces;
@@ -19,20 +19,20 @@ pub(crate) use stated::objects_with_score;
 
 use crate::text::{is_js_space, js_trim};
 
-/// The way a judge's reply was read.
+/// The way in which a judge's reply was parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeStatus {
     /// The reply is the JSON object that the prompt asks for.
     Parsed,
-    /// The reply holds a score in another form.
+    /// The reply has a score in another form.
     Recovered,
-    /// The reply holds no score.
+    /// The reply has no score.
     Unparseable,
 }
 
-/// The text of a reply: its blocks of type `text` joined without separator. Other blocks, and text blocks without a text, are
-/// dropped.
+/// Returns the text of a reply: its blocks of type `text`, joined without a separator. Other blocks, and text blocks without a text,
+/// are dropped.
 ///
 /// ```
 /// use serde_json::json;
@@ -52,7 +52,7 @@ pub fn reply_text(blocks: &[Value]) -> String {
         .collect()
 }
 
-/// A reply without white space at its ends and without the code fence around it, if it begins with one.
+/// Returns a reply without white space at its ends, and without the code fence around it if it begins with one.
 fn unfenced(raw: &str) -> &str {
     const FENCE: &str = "```";
     let text = js_trim(raw);

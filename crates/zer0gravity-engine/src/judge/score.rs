@@ -1,4 +1,4 @@
-//! The 100 points, number for number: the user's rubric, in `f64` and in the order it is written.
+//! The rubric of 100 points, computed in `f64` and in the order of the requirement.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub const MAX_IMPLEMENTABILITY: u8 = 5;
 
 /// Rounds to the nearest integer, halves towards +infinity: 2.5 gives 3, -2.5 gives -2. NaN and infinities pass through.
 ///
-/// `f64::round` sends halves away from zero, which is another number below it.
+/// `f64::round` rounds halves away from zero, which differs for negative numbers.
 ///
 /// ```
 /// use zer0gravity_engine::judge::score::round_half_up;
@@ -26,7 +26,7 @@ pub fn round_half_up(x: f64) -> f64 {
     if x - floor >= 0.5 { floor + 1.0 } else { floor }
 }
 
-/// The tokens of a text and of its encoding. An `original` of 0 or less is legal and makes every derived value 0.
+/// The tokens of a text and of its encoding. An `original` of 0 or less is valid and makes every derived value 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenPair {
     /// The tokens of the text.
@@ -36,7 +36,7 @@ pub struct TokenPair {
 }
 
 impl TokenPair {
-    /// The saved share, negative for an expansion, unrounded.
+    /// Returns the saved share, unrounded; negative for an expansion.
     fn saved(self) -> f64 {
         if self.original <= 0 {
             return 0.0;
@@ -45,13 +45,13 @@ impl TokenPair {
         (original - encoded) / original
     }
 
-    /// The saved share in percent, unrounded; negative for an expansion.
+    /// Returns the saved share in percent, unrounded; negative for an expansion.
     pub fn raw_percent(self) -> f64 {
         self.saved() * 100.0
     }
 }
 
-/// Points for the saved tokens, 0 to 40: one for each whole percent.
+/// Returns the points for saved tokens, 0 to 40: the saved percent, rounded half up.
 ///
 /// ```
 /// use zer0gravity_engine::judge::score::{TokenPair, token_efficiency};
@@ -62,7 +62,7 @@ pub fn token_efficiency(t: TokenPair) -> u8 {
     points(t.raw_percent(), MAX_TOKEN_EFFICIENCY)
 }
 
-/// The saved share in percent with one decimal; negative for an expansion.
+/// Returns the saved share in percent with one decimal; negative for an expansion.
 ///
 /// ```
 /// use zer0gravity_engine::judge::score::{TokenPair, compression_percent};
@@ -72,12 +72,12 @@ pub fn compression_percent(t: TokenPair) -> f64 {
     unsigned_zero(rounded(t.raw_percent(), 1))
 }
 
-/// The saved share with three decimals; negative for an expansion.
+/// Returns the saved share with three decimals; negative for an expansion.
 pub fn compression_ratio(t: TokenPair) -> f64 {
     unsigned_zero(rounded(t.saved(), 3))
 }
 
-/// Points for learnability, from those for semantic preservation (0 to 40), which are neither rounded nor held to a range.
+/// Returns the points for learnability from those for semantic preservation (0 to 40, neither rounded nor clamped before).
 ///
 /// ```
 /// use zer0gravity_engine::judge::score::learnability;
@@ -103,7 +103,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The sum of the parts, 0 to 100.
+    /// Returns the sum of the parts, 0 to 100.
     pub fn total(&self) -> u8 {
         self.token_efficiency
             + self.semantic_preservation
@@ -112,7 +112,7 @@ impl Scores {
     }
 }
 
-/// A whole score.
+/// The parts of a score with their total.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ScoreCard {
@@ -120,11 +120,11 @@ pub struct ScoreCard {
     pub scores: Scores,
     /// Their sum, 0 to 100.
     pub total: u8,
-    /// The percent by [`compression_percent`].
+    /// The saved share in percent, from [`compression_percent`].
     pub compression_percent: f64,
 }
 
-/// The score from the tokens and the judges' points, which are held to their ranges.
+/// Computes the score from the tokens and the judges' points, which are limited to their maxima.
 ///
 /// ```
 /// use zer0gravity_engine::judge::score::{TokenPair, score_all};
@@ -145,12 +145,12 @@ pub fn score_all(t: TokenPair, semantic: u8, implementability: u8) -> ScoreCard 
     }
 }
 
-/// `x` rounded and held to 0..=max.
+/// Rounds `x` and clamps it to `0..=max`.
 pub(crate) fn points(x: f64, max: u8) -> u8 {
     round_half_up(x).clamp(0.0, f64::from(max)) as u8
 }
 
-/// -0 is 0.
+/// Replaces -0 by 0.
 fn unsigned_zero(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }
 }

@@ -1,7 +1,7 @@
 //! The similarity of two texts, measured without a judge.
 //!
-//! [`chrf_pp`] and [`rouge_l`] give the numbers of the usual Python packages; [`literal_recall`] counts what a
-//! paraphrase must not change: numbers, names, negations, quoted code.
+//! [`chrf_pp`] and [`rouge_l`] give the same numbers as the usual Python packages. [`literal_recall`] is the kept share of
+//! literals, which a paraphrase must not change: numbers, names, negations, quoted code.
 
 mod chrf;
 pub mod cost;

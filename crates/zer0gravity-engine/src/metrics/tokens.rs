@@ -9,9 +9,9 @@ use crate::judge::score::round_half_up;
 
 /// Counts tokens on this machine. A trait, so that a program may bring its own tokenizer or share one.
 pub trait LocalCounter: Send + Sync {
-    /// Tokens of the encoding `cl100k_base`.
+    /// The number of tokens in the encoding `cl100k_base`.
     fn cl100k(&self, text: &str) -> u64;
-    /// Tokens of the encoding `o200k_base`.
+    /// The number of tokens in the encoding `o200k_base`.
     fn o200k(&self, text: &str) -> u64;
 }
 

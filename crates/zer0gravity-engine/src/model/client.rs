@@ -6,21 +6,21 @@ use llm_types::Clock;
 
 use crate::model::{CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount};
 
-/// Asks a model.
+/// A client that calls a model.
 pub trait ModelClient: Send + Sync {
-    /// One reply to one new conversation.
+    /// Returns the reply to a new conversation.
     ///
     /// # Errors
-    /// [`ModelError`]: no reply came. A refusal and a cut reply are replies.
+    /// [`ModelError`]: there is no reply. A refusal and a truncated reply are replies.
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>>;
 
-    /// The tokens of a conversation that holds one user message.
+    /// Returns the number of tokens of a conversation with one user message.
     ///
     /// # Errors
-    /// [`ModelError`]: the provider has not counted.
+    /// [`ModelError`]: the provider did not count.
     fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>>;
 
-    /// The name of the model's provider and server.
+    /// Returns the names of the model's provider and server.
     fn label(&self) -> ModelLabel;
 }
 

@@ -1,4 +1,4 @@
-//! Models as the engine asks them: requests, replies and failures.
+//! The calls of the engine to models: requests, replies and failures.
 
 mod call_tally;
 pub(crate) mod client;

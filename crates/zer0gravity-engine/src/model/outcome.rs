@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::FailureKind;
 
-/// A step of an experiment, in the order they are taken.
+/// A stage of an experiment, in the order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageName {
-    /// The tokens of the text.
+    /// The token count of the text.
     CountOriginal,
     /// The encoding.
     Encode,
-    /// The tokens of the encoding.
+    /// The token count of the encoding.
     CountEncoded,
-    /// The text again, by an agent that never saw it.
+    /// The decoding, in a fresh context without the original.
     Decode,
     /// A judge scores the kept meaning.
     JudgeSemantic,
@@ -34,11 +34,11 @@ pub enum StageStatus {
     Ok,
     /// The model or a filter refused.
     Refused,
-    /// The reply reached its limit.
+    /// The reply reached the limit of its length.
     Truncated,
-    /// The reply holds no text.
+    /// The reply has no text.
     Empty,
-    /// A judge's reply holds no score, asked twice.
+    /// Two replies of a judge have no score.
     Unparseable,
     /// The call failed.
     ApiError,
@@ -100,7 +100,7 @@ pub struct Outcome {
     /// The stage; `None` for `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageName>,
-    /// The kind of the failure, of an `api_error` and where something was `not_run`.
+    /// The kind of the failure, for `api_error` and `not_run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// The cause, for people.
@@ -134,18 +134,18 @@ impl Outcome {
     }
 }
 
-/// Tokens as replies report them.
+/// The tokens that replies report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TokenUse {
-    /// Tokens of prompts, cached ones included.
+    /// The number of tokens of prompts, including cached ones.
     pub input: u64,
-    /// Tokens of replies.
+    /// The number of tokens of replies.
     pub output: u64,
 }
 
 impl TokenUse {
-    /// The tokens of a prompt and of its reply.
+    /// Returns the tokens of a prompt and of its reply.
     pub fn new(input: u64, output: u64) -> Self {
         Self { input, output }
     }
@@ -167,12 +167,12 @@ pub struct StageRecord {
     pub stage: StageName,
     /// The end of the stage.
     pub status: StageStatus,
-    /// The reason that the last reply ends, in llm-client's words; `None` for counts and stages that were not run.
+    /// The stop reason of the last reply, as a word of `llm-client`; `None` for counts and stages that were not run.
     pub stop_reason: Option<String>,
-    /// Requests that were sent, repetitions included; 0 for what was not asked of a model.
+    /// The number of requests that were sent, including retries; 0 for a stage without a call.
     pub attempts: u32,
-    /// Milliseconds of waiting for replies; of calls side by side the longest.
+    /// The milliseconds of waiting for replies; for parallel calls the longest wait.
     pub elapsed_ms: u64,
-    /// Tokens that the replies report; `None` if they report nothing.
+    /// The tokens that the replies report; `None` if no reply reports them.
     pub usage: Option<TokenUse>,
 }

@@ -13,7 +13,7 @@ pub const SEMANTIC_JUDGE: &str = include_str!("semantic_judge.txt");
 pub const IMPLEMENTABILITY_JUDGE: &str = include_str!("implementability_judge.txt");
 /// The executor's prompt, in every profile.
 pub const EXECUTOR: &str = include_str!("executor.txt");
-/// The second message to a judge whose reply held no score.
+/// The second message to a judge whose reply had no score.
 pub const ASK_AGAIN: &str = include_str!("ask_again.txt");
 
 /// The longest reply of encoder and decoder in tokens, unless it is set.
@@ -22,7 +22,7 @@ pub const MAX_OUTPUT_TOKENS: u32 = 4096;
 pub const MAX_JUDGE_TOKENS: u32 = 512;
 /// The longest reply of the executor in tokens.
 pub const MAX_EXECUTOR_TOKENS: u32 = 1024;
-/// The longest reply to a call that only measures a prompt: nothing in it is used.
+/// The longest reply, in tokens, to a call that only measures a prompt; the reply is not used.
 pub const MAX_MEASURE_TOKENS: u32 = 16;
 
 /// A set of prompts.
@@ -30,16 +30,16 @@ pub const MAX_MEASURE_TOKENS: u32 = 16;
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum PromptProfile {
-    /// The texts of the challenge, byte for byte. Files have the word `seed` for it.
+    /// The prompts of the challenge, byte for byte. In files the profile is called `seed`.
     #[default]
     #[cfg_attr(feature = "clap", value(alias = "seed"))]
     #[serde(rename = "seed", alias = "plain")]
     Plain,
-    /// The judge has bands and anchors; the decoder gets the rules in the user turn; the encoder is asked to shorten
-    /// instructions and not to carry them out.
+    /// Judges have score bands and anchors. The decoder receives the rules in the user turn. The encoder must shorten
+    /// instructions and not carry them out.
     Bands,
-    /// The judge's anchors of the plain prompts; contestants' texts are placed between delimiters that cannot be guessed and are
-    /// declared to be data; the judge reasons before it scores.
+    /// Judges have the anchors of the plain prompts and reason before they score. Texts of contestants are declared to be data, between
+    /// delimiters that cannot be guessed.
     Guarded,
 }
 
@@ -47,23 +47,23 @@ pub enum PromptProfile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Shortens the text.
+    /// The role that shortens the text.
     Encoder,
-    /// Writes the text again without having seen it.
+    /// The role that restores the text without access to the original.
     Decoder,
-    /// Compares the two.
+    /// The role that compares the original and the decoded text.
     SemanticJudge,
-    /// Judges the rules.
+    /// The role that judges the rules.
     ImplementabilityJudge,
-    /// Carries out the decoded text.
+    /// The role that carries out the decoded text.
     Executor,
-    /// The encoder's prompt with a text of one token: its reply tells how long the rest of that prompt is.
+    /// A call with the encoder's prompt and a text of one token. The usage in its reply gives the length of the prompt without a text.
     MeasureEncoder,
-    /// The decoder's prompt with a text of one token.
+    /// A call with the decoder's prompt and a text of one token, for the same purpose.
     MeasureDecoder,
 }
 
-/// The texts that a role gets to see: a decoder has no field for the original.
+/// The texts that a role receives. A decoder has no field for the original.
 #[derive(Debug, Clone, Copy)]
 pub enum RoleInput<'a> {
     /// The input of the encoder.
@@ -109,7 +109,7 @@ pub struct Prompt {
     pub messages: Vec<PromptMessage>,
     /// The longest reply in tokens.
     pub max_tokens: u32,
-    /// The JSON schema that the provider is to hold the reply to.
+    /// The JSON schema that the provider enforces for the reply.
     pub json_schema: Option<Value>,
     /// The SHA-256 of the system prompt in hex.
     pub sha256: String,
@@ -119,13 +119,13 @@ pub struct Prompt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// The side that speaks.
+    /// The author of the turn.
     pub role: Turn,
     /// The text of the turn.
     pub content: String,
 }
 
-/// The side that speaks in a turn.
+/// The author of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Turn {
@@ -136,7 +136,7 @@ pub enum Turn {
 }
 
 impl PromptMessage {
-    /// A turn of ours.
+    /// Creates a turn of the engine.
     pub fn user(content: impl Into<String>) -> Self {
         Self {
             role: Turn::User,
@@ -144,7 +144,7 @@ impl PromptMessage {
         }
     }
 
-    /// A turn of the model.
+    /// Creates a turn of the model.
     pub fn assistant(content: impl Into<String>) -> Self {
         Self {
             role: Turn::Assistant,

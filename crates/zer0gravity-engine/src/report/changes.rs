@@ -8,14 +8,14 @@ use super::{RunReport, settings};
 use crate::ExperimentResult;
 use crate::plan::{Config, Plan};
 
-/// An experiment.
+/// The key of an experiment: encoding system, case, trial and decoding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ItemName {
-    /// The encoding.
+    /// The id of the encoding system.
     pub encoding_id: String,
-    /// The case.
+    /// The id of the case.
     pub test_case_id: String,
     /// The number of this encoding of the text, from 1.
     pub trial: u32,
@@ -28,19 +28,19 @@ pub struct ItemName {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Changes {
-    /// Paths in the configuration, such as `config.models.judges.0`. If one run has no configuration, what the results say
-    /// instead, such as `metadata.models.judges: a -> b`; mixed values are listed in braces.
+    /// The paths of different settings in the configuration, such as `config.models.judges.0`. If one run has no configuration, the
+    /// settings come from the results, such as `metadata.models.judges: a -> b`; mixed values are listed in braces.
     pub settings: Vec<String>,
-    /// Encodings with the same id and other rules.
+    /// The ids of encoding systems with different rules.
     pub rules: Vec<String>,
-    /// Cases with the same id and another text; their pairs are not compared.
+    /// The ids of cases with different texts, which are not compared.
     pub texts: Vec<String>,
-    /// Versions of this crate, old and new, if they differ.
+    /// The versions of this crate, old and new, if they differ.
     pub engine_versions: Option<[String; 2]>,
-    /// The judges of both runs, old and new, if another model judged, or with another prompt, or none did.
+    /// The judges of both runs, old and new, if they differ in model or prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judges: Option<[String; 2]>,
-    /// Items of either run that are scored of 95 because no rules were given; they are not compared.
+    /// The experiments of either run that are scored of 95 points because no rules were given. They are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partial: Vec<ItemName>,
 }
@@ -96,7 +96,7 @@ impl Changes {
     }
 }
 
-/// The plan that is nothing but its configuration.
+/// Returns a plan with a configuration and nothing else.
 fn plan(config: &Config) -> Plan {
     Plan {
         encodings: Vec::new(),

@@ -23,7 +23,7 @@ const KIND: &str = "zer0gravity.comparison";
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The version of this form.
+    /// The version of the JSON format.
     #[serde(rename = "schema_version")]
     pub schema_version: u32,
     /// The text `zer0gravity.comparison`.

@@ -1,4 +1,4 @@
-//! Statistics of the judges of a run: mildness, agreement, and the sources of their spread.
+//! Statistics of the judges of a run: mean points, agreement, and the sources of their variance.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::metrics::stats::{
 };
 use crate::result::JudgeRecord;
 
-/// Statistics of the judges of a run, on its scored items.
+/// Statistics of the judges of a run, over its scored experiments.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -31,9 +31,9 @@ pub struct JudgePanel {
     /// Krippendorff's alpha (interval data) over the medians of each judge's samples; `None` for one judge.
     #[serde(with = "crate::judge::number::plain_option")]
     pub alpha: Option<f64>,
-    /// Decodes that two judges and more have judged.
+    /// The number of decoded texts that two or more judges scored.
     pub units: usize,
-    /// Each judge, in the order they first occur.
+    /// The judges, in the order of their first score.
     pub per_judge: Vec<JudgeStatistics>,
 }
 
@@ -42,21 +42,21 @@ pub struct JudgePanel {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct JudgeStatistics {
-    /// The judge.
+    /// The model of the judge.
     pub model: String,
-    /// Words with a score.
+    /// The number of replies with a score.
     pub samples: usize,
-    /// The mean of its points. The interval is over texts, or over trials if there is one text with one encoding.
+    /// The judge's mean points. The interval is over texts, or over trials if there is one text with one encoding.
     pub points: MeanEstimate,
-    /// The sources of the spread of repeats; `None` if nothing was repeated, and for the rules, which do not change.
+    /// The sources of the variance of repeats; `None` without repeats, and for judges of the rules, which do not change.
     pub components: Option<Components>,
-    /// Pairs of encoding and case that the components are pooled over.
+    /// The number of pairs of encoding and case that the components are pooled over.
     pub component_cases: usize,
     /// The number of such pairs that lack repeats and are left out.
     pub incomplete_cases: usize,
 }
 
-/// A judge's record in a result.
+/// A function that returns a judge's record in a result.
 type RecordOf = fn(&ExperimentResult) -> Option<&JudgeRecord>;
 
 impl Judges {
@@ -104,7 +104,7 @@ impl JudgePanel {
     }
 }
 
-/// The points of one judge for one decode.
+/// Returns the points of one judge for one decoded text.
 fn samples(item: &ExperimentResult, record: RecordOf, model: &str) -> Vec<f64> {
     let samples = record(item).into_iter().flat_map(|record| &record.samples);
     samples
@@ -137,7 +137,7 @@ impl JudgeStatistics {
             let points = samples(item, record, model);
             sample_median(&points).filter(|_| is_scored(item))
         };
-        // Where an item failed, the rest may be balanced and smaller: only whole tables can be pooled.
+        // Failed experiments leave smaller balanced tables. Only complete tables can be pooled.
         let whole = tables.iter().map(|(shape, _)| *shape).max();
         tables.retain(|(shape, _)| Some(*shape) == whole);
         let repeated = whole.is_some_and(|shape| shape != [1; 3]);

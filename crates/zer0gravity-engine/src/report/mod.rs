@@ -1,8 +1,8 @@
-//! A whole run: its results, their statistics, and the forms it is shown in.
+//! The report of a run: its results, their statistics, and the output formats.
 //!
 //! [`RunReport::new`] computes everything from the results, so that a report and a plain array of results
-//! ([`RunReport::of_results`]) say the same. [`RunReport::read`] takes both forms back. Derived numbers are rounded to six
-//! decimals: more are noise, and these survive every JSON reader unchanged.
+//! ([`RunReport::of_results`]) agree. [`RunReport::read`] reads both forms. Derived numbers are rounded to six decimals, which
+//! every JSON reader keeps unchanged.
 //!
 //! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet, `page`
 //! for one HTML file.

@@ -18,7 +18,7 @@ use super::{Outcomes, RunCost, Statistics};
 /// The `kind` of a report's JSON.
 pub const KIND: &str = "zer0gravity.report";
 
-/// A whole run in the form and order of `report.json`.
+/// The report of a run, with the fields and the order of `report.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -34,20 +34,20 @@ pub struct RunReport {
     pub created_at: String,
     /// Whether no model was asked.
     pub offline: bool,
-    /// Whether the replies came from a recording and nothing was sent. Results do not show it (they equal the recorded
-    /// ones), so the caller that replays sets it; written only when true.
+    /// Whether the replies came from a recording and nothing was sent. Results equal the recorded ones, so the caller that replays
+    /// sets this field. It is written only if it is `true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
-    /// The calls of a run that is kept in a directory; the caller that keeps it sets this.
+    /// The file of calls, for a run in a directory; the caller sets this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_file: Option<CallsFile>,
     /// The settings of the run; `None` for results that came without a plan.
     pub config: Option<Config>,
-    /// The rules.
+    /// The encoding systems.
     pub encodings: Vec<ReportedEncodingSystem>,
     /// The texts.
     pub cases: Vec<PlannedCase>,
-    /// One for each experiment, in plan order.
+    /// The results, one for each experiment, in plan order.
     pub results: Vec<ExperimentResult>,
     /// The ends of the experiments.
     pub outcomes: Outcomes,
@@ -72,7 +72,7 @@ pub struct ReportedEncodingSystem {
     pub sha256: String,
     /// Tokens of the rules, if they were counted.
     pub rules_tokens: Option<u64>,
-    /// The source of that number.
+    /// The source of the token count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_tokens_source: Option<TokenSource>,
     /// The findings about the rules.
@@ -80,7 +80,7 @@ pub struct ReportedEncodingSystem {
 }
 
 impl ReportedEncodingSystem {
-    /// Rules with this id and hash that were not counted and not linted.
+    /// Creates rules with this id and hash that are neither counted nor linted.
     pub fn new(id: impl Into<String>, sha256: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -100,11 +100,11 @@ impl ReportedEncodingSystem {
     }
 }
 
-/// The reason that a file is not a report.
+/// The reason why a file is not a report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The file is not JSON, or not of this form.
+    /// The file is not JSON, or does not have the fields of a report.
     #[error("not a report and not an array of results: {source}")]
     Json {
         /// The cause, with its place.
@@ -126,8 +126,8 @@ pub enum ReportError {
 }
 
 impl RunReport {
-    /// The report of `results`, which are in plan order. `created_at` is UTC with milliseconds; `seed` decides the random
-    /// sign flips of tests over many cases.
+    /// Creates the report of `results`, which are in plan order. `created_at` is UTC with milliseconds. `seed` is the seed of the
+    /// random sign flips in tests over many cases.
     pub fn new(
         config: Option<Config>,
         encodings: Vec<ReportedEncodingSystem>,
@@ -159,8 +159,8 @@ impl RunReport {
         }
     }
 
-    /// The report of results that came without a plan. Encodings and cases are those that occur, in that order; rules were
-    /// not counted and not linted; the time is that of the earliest result, the seed that of the first.
+    /// Creates the report of results without a plan. Encodings and cases are those in the results, in the order of their first
+    /// occurrence. Rules are neither counted nor linted. The time is that of the earliest result, the seed that of the first one.
     pub fn of_results(results: Vec<ExperimentResult>) -> Self {
         let mut seen = HashSet::new();
         let encodings = (results.iter())
@@ -188,7 +188,7 @@ impl RunReport {
         Self::new(None, encodings, cases, results, created_at, seed)
     }
 
-    /// The result in two or three sentences, as the page begins.
+    /// Returns the result in two or three sentences, as at the top of the page.
     #[cfg(feature = "report")]
     pub fn lead(&self) -> String {
         super::page::lead(self)
@@ -197,7 +197,7 @@ impl RunReport {
     /// Reads `report.json`, or the array of results that `run` writes.
     ///
     /// # Errors
-    /// [`ReportError`]: it is not JSON, or of another form, kind or version.
+    /// [`ReportError`]: the text is not JSON, or has another form, kind or version.
     ///
     /// ```
     /// use zer0gravity_engine::report::RunReport;

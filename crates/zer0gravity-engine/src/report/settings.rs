@@ -1,4 +1,4 @@
-//! The settings that results name, and the differences between those of two runs.
+//! The settings in results, and their differences between two runs.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,9 @@ use crate::ExperimentResult;
 use crate::report::export::word;
 use crate::result::Metadata;
 
-/// The different values of one setting in the results of a run.
+/// The distinct values of one setting in the results of a run.
 type Values = BTreeSet<String>;
-/// A setting that a result holds.
+/// A function that returns a setting of a result.
 type Setting = fn(&ExperimentResult) -> String;
 
 const SETTINGS: [(&str, Setting); 10] = [
@@ -41,7 +41,7 @@ const SETTINGS: [(&str, Setting); 10] = [
     }),
 ];
 
-/// The prompts of encoder and decoder hold the rules, so they only tell something where these are the same.
+/// The settings that are compared only if the rules are equal, because these prompts contain the rules.
 const WITH_RULES: [(&str, Setting); 2] = [
     ("metadata.promptSha256.encoder", |r| {
         r.metadata.prompt_sha256.encoder.clone()
@@ -51,7 +51,7 @@ const WITH_RULES: [(&str, Setting); 2] = [
     }),
 ];
 
-/// The settings in which two runs differ, each with its old and new values; empty if one has no results.
+/// Returns the settings in which two runs differ, with the old and new values; empty if one run has no results.
 pub(super) fn differences(old: &[ExperimentResult], new: &[ExperimentResult]) -> Vec<String> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn differences(old: &[ExperimentResult], new: &[ExperimentResult]) ->
         .collect()
 }
 
-/// The judges of both runs, if they are not the same model with the same prompts.
+/// Returns the judges of both runs, if they differ in model or prompt.
 pub(super) fn judges(old: &[ExperimentResult], new: &[ExperimentResult]) -> Option<[String; 2]> {
     let identity: Setting = |result| {
         let hashes = &result.metadata.prompt_sha256;
@@ -77,7 +77,7 @@ pub(super) fn judges(old: &[ExperimentResult], new: &[ExperimentResult]) -> Opti
             "{} {}",
             hashes.semantic_judge, hashes.implementability_judge
         );
-        // Offline no model read a prompt.
+        // Offline no model reads a prompt.
         let prompts = if result.offline { "offline" } else { &prompts };
         format!("{} {prompts}", panel(&result.metadata))
     };
@@ -93,7 +93,7 @@ pub(super) fn judges(old: &[ExperimentResult], new: &[ExperimentResult]) -> Opti
     };
     let mut shown = [old, new].map(|results| listed(&values(results, shown)));
     if shown[0] == shown[1] {
-        // The profile names the prompts of the run; judges that were asked again may have had others.
+        // Both runs have the same prompt profile, but a rescore may have used other prompts.
         let hash: Setting = |result| {
             let hash: String = result
                 .metadata
@@ -117,7 +117,7 @@ fn values(results: &[ExperimentResult], setting: Setting) -> Values {
     results.iter().map(setting).collect()
 }
 
-/// One value as it is, several as a set.
+/// Writes one value as it is, and several as a set in braces.
 fn listed(values: &Values) -> String {
     let all: Vec<&str> = values.iter().map(String::as_str).collect();
     match all.as_slice() {

@@ -7,18 +7,18 @@ use crate::result::{
 };
 use crate::{Outcome, StageRecord};
 
-/// The result of one text with one encoding: one (case, trial, decode). A failed one leaves out what it does not have,
-/// always [`Self::scores`] and [`Self::total`].
+/// The result of one experiment: one text, encoding, trial and decoding. A failed experiment has no [`Self::scores`] and no
+/// [`Self::total`], and only the other fields that were reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExperimentResult {
-    /// The case.
+    /// The id of the case.
     pub test_case_id: String,
-    /// One sentence that names stage and cause; on failed ones only.
+    /// One sentence that names stage and cause; `None` unless the experiment failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The text.
+    /// The text of the case.
     pub original_text: String,
     /// The encoder's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,12 +26,12 @@ pub struct ExperimentResult {
     /// The decoder's reply, trimmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_text: Option<String>,
-    /// The rules.
+    /// The rules that were used.
     pub encoding_system: String,
-    /// Tokens of the text.
+    /// The number of tokens of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_tokens: Option<i64>,
-    /// Tokens of the encoding.
+    /// The number of tokens of the encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoded_tokens: Option<i64>,
     /// The saved share, three decimals, negative for an expansion.
@@ -51,7 +51,7 @@ pub struct ExperimentResult {
     /// The sum of the parts, 0 to 100; `None` where [`Self::partial_total`] is `Some`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u8>,
-    /// The points of a result that no rules came with, so that nothing is known of their simplicity.
+    /// The points of 95 of a result without rules, whose implementability is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_total: Option<PartialTotal>,
     /// The judges' replies and the figures that the score was computed from.
@@ -64,17 +64,17 @@ pub struct ExperimentResult {
     pub outcome: Outcome,
     /// Every stage, in order.
     pub stages: Vec<StageRecord>,
-    /// The similarity of the decoded text to the original, letter by letter.
+    /// The similarity of the decoded text to the original, by text metrics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Metrics>,
-    /// The findings that a reader should look at; no flag changes the score.
+    /// The findings for a reader; no flag changes the score.
     pub flags: Vec<Flag>,
     /// Whether the decoded instruction still gives the expected result.
     pub procedural: Procedural,
     /// The saving of the encoding; `None` unless the plan asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// The case's level, if it is of one.
+    /// The level of a built-in case.
     pub level: Option<u32>,
     /// The number of this encoding of the text, from 1.
     pub trial: u32,
@@ -89,7 +89,7 @@ pub struct ExperimentResult {
         deserialize_with = "crate::result::complete"
     )]
     pub previous_scores: Option<PreviousScores>,
-    /// The version of this form.
+    /// The version of the JSON format.
     #[serde(rename = "schema_version")]
     pub schema_version: u32,
 }

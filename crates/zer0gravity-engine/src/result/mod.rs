@@ -1,4 +1,4 @@
-//! The result of an experiment, in the form and order of the JSON file.
+//! The result of an experiment, with the fields and the order of the JSON file.
 
 pub(crate) mod experiment;
 mod parts;

@@ -4,5 +4,5 @@ pub mod codec;
 pub mod lint;
 pub(crate) mod offline;
 
-/// The syntax of rules that a program can follow, for people.
+/// The description, for people, of the syntax of rules that a program can follow.
 pub const SYNTAX: &str = include_str!("../data/rule_syntax.txt");

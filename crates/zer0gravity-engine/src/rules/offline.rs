@@ -1,4 +1,4 @@
-//! The client that asks no model: a program follows the rules and compares letters.
+//! The client without a model: a program follows the rules, and text metrics replace the judge of meaning.
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
@@ -14,16 +14,16 @@ use crate::rules::codec::{
 use crate::{FailureKind, ModelClient};
 use llm_types::StopReason;
 
-/// Answers for all roles without a model: the same question always gets the same bytes.
+/// A client that answers for all roles but the executor without a model. The same request always has the same answer.
 ///
-/// It sees what a model would see. The decoder has the rules, the encoding and a list of English words, never the text.
-/// Rules must be in the written syntax ([`SYNTAX`](crate::rules::SYNTAX)); others fail with the kind `unsupported_offline` and the
+/// The client receives the input of a model. The decoder has the rules, the encoding and a list of English words, never the text.
+/// Rules must be in the written syntax ([`SYNTAX`](crate::rules::SYNTAX)). Others fail with the kind `unsupported_offline` and the
 /// lines that need a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OfflineModel;
 
 impl OfflineModel {
-    /// The name of model and provider in results.
+    /// The name of the model and the provider in results.
     pub const NAME: &str = "offline";
 
     fn answer(request: &ModelRequest) -> Result<String, ModelError> {
@@ -42,7 +42,7 @@ impl OfflineModel {
     }
 }
 
-/// The codec of rules that a program can carry out.
+/// Returns the codec of rules that a program can follow.
 fn codec(rules: &str) -> Result<RuleCodec, ModelError> {
     let (codec, findings) = RuleCodec::parse(rules);
     if codec.is_mechanical() {
@@ -52,12 +52,12 @@ fn codec(rules: &str) -> Result<RuleCodec, ModelError> {
         .map(|finding| format!("line {}: {:?}", finding.line, finding.evidence))
         .collect();
     Err(unsupported(format!(
-        "these rules need a model, for not every line is in the rule syntax: {}",
+        "these rules need a model, because not every line is in the rule syntax: {}",
         lines.join("; ")
     )))
 }
 
-/// The reply in the form of a judge's.
+/// Returns the points as the reply of a judge.
 fn verdict(verdict: &LexicalVerdict) -> String {
     serde_json::json!({ "score": verdict.score, "reasoning": verdict.reasoning }).to_string()
 }
@@ -79,7 +79,7 @@ impl ModelClient for OfflineModel {
     }
 
     fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
-        // The pipeline then counts by itself, and says `local`.
+        // The pipeline then estimates the count, with the source `local`.
         ready(Err(unsupported(
             "offline runs have no exact count".to_owned(),
         )))

@@ -7,7 +7,7 @@ use crate::RunError;
 use crate::report::ReportError;
 use crate::store::StoreError;
 
-/// The reason that a run directory cannot be used, or that a run in it gave no report.
+/// The reason why a run directory cannot be used, or why a run in it has no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectoryError {
@@ -29,17 +29,17 @@ pub enum DirectoryError {
         #[source]
         source: io::Error,
     },
-    /// A file of the directory does not hold the JSON that it should.
+    /// A file of the directory does not have the expected JSON.
     #[error("{}: expected a JSON file of {what}: {message}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
-        /// The content that the file should have.
+        /// The expected content of the file.
         what: &'static str,
-        /// The fault of the file.
+        /// The problem with the file.
         message: String,
     },
-    /// `report.json` holds no report.
+    /// `report.json` is not a report.
     #[error("{}: expected a JSON file of a report; remove it and resume the run", path.display())]
     Report {
         /// The file.
@@ -56,7 +56,7 @@ pub enum DirectoryError {
         /// The file's version.
         found: u64,
     },
-    /// The lock is held by another process, or by another value of this one.
+    /// The lock is held by another process, or by another `RunDirectory` of this process.
     #[error("{}: another process is using this directory; wait until it ends", path.display())]
     InUse {
         /// The directory.
@@ -70,7 +70,7 @@ pub enum DirectoryError {
         /// The paths at which the plans differ, such as `config.trials`.
         differences: Vec<String>,
     },
-    /// The plan in `run.json` is not the one that was frozen.
+    /// The plan in `run.json` was changed after the run began.
     #[error("{}: the plan is not the one that the run began with; restore the file, or start a new run", path.display())]
     Thawed {
         /// The file.
@@ -100,7 +100,7 @@ pub enum DirectoryError {
         /// The directory.
         path: PathBuf,
     },
-    /// The calls are not those that the report was made of.
+    /// The calls differ from those that the report was made from.
     #[error("{}: changed after report.json was written; restore the file, or resume and accept the changed calls", path.display())]
     CallsChanged {
         /// The file of calls.
@@ -108,7 +108,7 @@ pub enum DirectoryError {
         /// The directory.
         run: PathBuf,
     },
-    /// The record of what the run has spent is missing, so its cap cannot be held.
+    /// The record of the run's spending is missing, so its cap cannot be enforced.
     #[error("{}: is missing though calls were made, so the cap of {cap} cannot be held; restore the file, or create an empty one if nothing was spent", path.display())]
     LedgerLost {
         /// The file.
@@ -116,16 +116,16 @@ pub enum DirectoryError {
         /// The most that the run may cost.
         cap: Usd,
     },
-    /// The calls hold no reply that reports its tokens.
+    /// No reply in the calls reports its tokens.
     #[error("{}: no reply in it reports its tokens; choose another run", path.display())]
     NoReplies {
         /// The file of calls.
         path: PathBuf,
     },
-    /// The calls so far cannot be read.
+    /// The stored calls cannot be read.
     #[error(transparent)]
     Calls(#[from] StoreError),
-    /// A call could not be kept.
+    /// A call could not be stored.
     #[error(transparent)]
     Run(#[from] RunError),
 }

@@ -1,7 +1,7 @@
-//! Runs that are kept in a directory: estimated, begun, resumed and rescored.
+//! Runs in a directory: estimate, begin, resume and rescore them.
 //!
-//! A directory holds the frozen plan, every call, the report and a lock. A run that stops is resumed without paying twice.
-//! [`Estimate`] tells the calls of a plan before one is made.
+//! A directory holds the frozen plan, every call, the report and a lock. A resumed run does not pay for a stored call again.
+//! [`Estimate`] has the number and the cost of a plan's calls before the first one.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -32,7 +32,7 @@
 //! assert!(!stopped.results[0].outcome.is_ok());
 //! drop(directory); // and with it the lock
 //!
-//! // Later, or in another process: what was answered is not asked again.
+//! // Later, or in another process: answered calls are not made again.
 //! let mut directory = RunDirectory::open(&path)?;
 //! assert_eq!(directory.plan(), &plan);
 //! let report = directory.resume(runner(), ChangedCalls::Refuse, &mut |_| {}).await?;

@@ -1,4 +1,4 @@
-//! The runner: all experiments of a plan side by side within one limit, their results in plan order.
+//! The runner: runs the experiments of a plan in parallel, within one limit, and returns their results in plan order.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::{Context, ExperimentResult, TokenCounter, TokenSource};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum RunEvent<'a> {
-    /// An experiment has ended, well or not.
+    /// An experiment has ended, with or without a score.
     Ended {
         /// The number of experiments that have ended.
         done: usize,
@@ -32,7 +32,7 @@ pub enum RunEvent<'a> {
         /// The result of the experiment.
         result: &'a ExperimentResult,
     },
-    /// The last line of the calls of a run directory was not written to its end and was cut off, before the run.
+    /// The last line of the calls of a run directory was incomplete and was removed before the run.
     CutOff {
         /// The file.
         path: &'a Path,
@@ -41,18 +41,18 @@ pub enum RunEvent<'a> {
     },
 }
 
-/// The reason that a run has no report.
+/// The reason why a run has no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A call could not be kept. What was kept before is, and the run can be resumed.
+    /// A call could not be stored. Earlier calls are stored, and the run can be resumed.
     #[error("cannot store a call")]
     Store(#[from] StoreError),
 }
 
-/// Runs experiments: each call that the store does not hold is made once, and kept.
+/// A runner of experiments. Each call that the store does not have is made once and stored.
 ///
-/// After the token is cancelled nothing more is sent; calls under way are waited for and kept. A dropped future loses no kept call.
+/// After the token is cancelled nothing more is sent; calls in flight are awaited and stored. A dropped future loses no stored call.
 ///
 /// ```
 /// # use zer0gravity_engine::{Context, Runner, plan::Plan, report::RunReport, store::MemoryStore};
@@ -70,7 +70,7 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Keeps calls in memory, with at most 8 under way.
+    /// Creates a runner that stores calls in memory and has at most 8 in flight.
     pub fn new(context: Context<'a>) -> Self {
         Self {
             context,
@@ -81,28 +81,28 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Keeps calls in `store`, whose calls are not made again.
+    /// Stores calls in `store`. Calls that it has already are not made again.
     #[must_use]
     pub fn store(mut self, store: impl CallStore + 'static) -> Self {
         self.store = SharedStore::new(store);
         self
     }
 
-    /// Limits the calls under way to this number, and to 1 if it is 0.
+    /// Limits the calls in flight to this number, at least 1.
     #[must_use]
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = calls.max(1);
         self
     }
 
-    /// Sends nothing more when `token` is cancelled.
+    /// Sets the token whose cancellation ends the run: no further call is sent.
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
         self
     }
 
-    /// Says in reports whether replies come from a recording.
+    /// Sets whether replies come from a recording, for the report.
     #[must_use]
     pub fn replayed(mut self, replayed: bool) -> Self {
         self.replayed = replayed;
@@ -112,7 +112,7 @@ impl<'a> Runner<'a> {
     /// Runs every experiment of `plan` and reports on them.
     ///
     /// # Errors
-    /// [`RunError`]: the store takes no more calls. An experiment that fails is a result, not an error.
+    /// [`RunError`]: the store cannot write. A failed experiment is a result, not an error.
     pub async fn run(
         &self,
         plan: &Plan,
@@ -152,8 +152,8 @@ impl<'a> Runner<'a> {
         Ok(report)
     }
 
-    /// Runs every experiment of `plan` without a report: nothing is said of the rules, so the tokenizers, which take longer to load than a
-    /// short run takes, are not loaded.
+    /// Runs every experiment of `plan` without a report. The rules are not counted, so the tokenizers are not loaded for them, which
+    /// would take longer than a short run.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -166,8 +166,8 @@ impl<'a> Runner<'a> {
         Ok(results)
     }
 
-    /// Scores texts that were encoded and decoded somewhere else, by the judges of `config`; what is given is not asked for.
-    /// Results come in the order of `samples`.
+    /// Scores texts that another tool encoded and decoded, with the judges of `config`. Given scores and token counts are used as
+    /// they are. Results are in the order of `samples`.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -220,8 +220,7 @@ impl<'a> Runner<'a> {
         Ok((with_measured_learnability(results, config), pricing, totals))
     }
 
-    /// Runs experiments side by side; their results come in the order of `items`, with what costs are computed from and what all calls
-    /// took.
+    /// Runs experiments in parallel. Returns their results in the order of `items`, the counts for costs, and the tally of all calls.
     async fn items(
         &self,
         config: &Config,
@@ -248,7 +247,7 @@ impl<'a> Runner<'a> {
             ..asking
         };
         let (asking, total) = (&asking, items.len());
-        // As many experiments as calls: more would only wait for each other.
+        // At most as many experiments as calls: more experiments would only wait.
         let mut running = stream::iter(items.iter().enumerate())
             .map(|(index, item)| async move { (index, run_experiment(asking, item).await) })
             .buffer_unordered(concurrency);
@@ -270,8 +269,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Fills in [`crate::result::Details::learnability_measured`]: of the decodings of one encoding, the share within 2 points of the
-/// best. Failed ones have no points and do not count.
+/// Sets [`crate::result::Details::learnability_measured`] from the share of an encoding's decodings that are within 2 points of the
+/// best one. Failed decodings do not count.
 fn with_measured_learnability(
     mut results: Vec<ExperimentResult>,
     config: &Config,

@@ -8,22 +8,22 @@ use super::{CallKey, CallRecord};
 
 /// A store of calls.
 pub trait CallStore: Send {
-    /// The reply or count that was kept under `key`; failed calls are kept but never given.
+    /// Returns the stored reply or count for `key`. Failed calls are stored but never returned.
     fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>>;
 
-    /// Keeps calls, in their order. When this returns they are as safe as the store makes them.
+    /// Stores calls in order. After the return they are as durable as the store makes them.
     ///
     /// # Errors
-    /// None of them is kept.
+    /// [`StoreError`]: no call of `records` is stored.
     fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError>;
 }
 
-/// A panic elsewhere leaves a map as good as it was.
+/// Locks a mutex, also after a panic of another thread: no panic leaves the data inconsistent.
 pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The reason that calls cannot be kept or read.
+/// The reason why calls cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -38,14 +38,14 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
-    /// A line that is not the last does not hold a call: the file is damaged, and nothing of it is trusted.
+    /// A line before the last one is not a call: the file is damaged and is not used.
     #[error("{}, line {line}: expected one call: {message}", path.display())]
     BadLine {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The fault of the line.
+        /// The problem with the line.
         message: String,
     },
     /// The file is of a version that this crate does not read.
@@ -55,9 +55,9 @@ pub enum StoreError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The version of the file.
+        /// The version in the file.
         found: u64,
-        /// The version of this program.
+        /// The version that this program reads.
         expected: u32,
     },
 }

@@ -4,25 +4,25 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::call_store::lock;
 
-/// Limits the calls under way, and repeats a call that a cap refused while other calls may still leave something of it.
+/// A limit on the calls in flight. It also repeats a call that a cap refused if calls in flight may release part of the cap.
 pub(super) struct Limiter {
     permits: Semaphore,
     attempts: Mutex<Attempts>,
-    /// Notifies calls that a cap refused of the end of another.
+    /// The notification of refused calls that another call has ended.
     attempt_ended: Notify,
 }
 
-/// Numbers of attempts.
+/// The numbers of attempts in flight and of ended ones.
 #[derive(Default, Clone, Copy)]
 struct Attempts {
     under_way: usize,
     ended: usize,
 }
 
-/// An attempt under way; dropping it ends it.
+/// An attempt in flight, which ends when it is dropped.
 struct Attempt<'a> {
     limiter: &'a Limiter,
-    /// The number of attempts that had ended when it began.
+    /// The number of attempts that had ended when this one began.
     ended_before: usize,
     withdrawn: bool,
 }
@@ -36,13 +36,15 @@ impl Limiter {
         }
     }
 
-    /// Waits until one call more may be under way; `None` does not occur, for the semaphore is never closed.
+    /// Waits until one more call may be in flight. The result is never `None`, because the semaphore is never closed.
     pub async fn permit(&self) -> Option<SemaphorePermit<'_>> {
         self.permits.acquire().await.ok()
     }
 
-    /// Makes a call. What calls under way may cost at most is reserved of a cap, so that a refused call is made again when another has
-    /// ended: the cap is only reached when no call can give something of it back.
+    /// Makes a call, and makes it again if a cap refused it and another call has ended meanwhile.
+    ///
+    /// A cap reserves the highest cost of calls in flight. The end of a call may release part of it, so the cap is reached only if
+    /// no call in flight can do so.
     pub async fn attempt<T, F: Future<Output = T>>(
         &self,
         call: impl Fn() -> F,
@@ -72,7 +74,8 @@ impl Limiter {
 }
 
 impl Attempt<'_> {
-    /// Ends a refused attempt without notice to others, which it leaves nothing; false if no other call can leave something to it.
+    /// Ends a refused attempt without a notification, because it releases nothing. Returns `false` if no other call can release part
+    /// of the cap.
     fn withdraw(&mut self) -> bool {
         let mut attempts = lock(&self.limiter.attempts);
         self.withdrawn = attempts.under_way > 1 || attempts.ended != self.ended_before;

@@ -1,4 +1,4 @@
-//! Every call of a run, by its content: an equal call is not made again.
+//! The store of all calls of a run by their content. An equal call is not made again.
 
 mod call_store;
 mod calls_file;

@@ -8,14 +8,14 @@ use super::call_store::lock;
 use super::{CallKey, CallRecord, CallStore, StoreError};
 use crate::store::off_thread::off_thread;
 
-/// A store that all calls of a run write to. Calls that end while it is written to are kept together, by the next write;
-/// within a Tokio runtime it is written to by a thread of its pool. Clones share one store.
+/// A store that all calls of a run share. Calls that end during a write are stored together by the next write. Within a Tokio
+/// runtime a thread of its pool writes. Clones share one store.
 #[derive(Clone)]
 pub(crate) struct SharedStore(Arc<Shared>);
 
 struct Shared {
     store: Arc<tokio::sync::Mutex<Box<dyn CallStore>>>,
-    /// Calls that have ended and are not kept yet.
+    /// The calls that have ended and are not stored yet.
     ended: Mutex<Vec<Arc<CallRecord>>>,
     failed: Mutex<Option<StoreError>>,
 }
@@ -35,12 +35,12 @@ impl SharedStore {
         self.0.store.lock().await.get(key)
     }
 
-    /// Returns when the call is kept, or could not be: see [`Self::failure`].
+    /// Stores a call. It returns when the call is stored or the write has failed; see [`Self::failure`].
     pub(super) async fn keep(&self, record: Arc<CallRecord>) {
         lock(&self.0.ended).push(record);
         let mut store = self.0.store.clone().lock_owned().await;
         let records = take(&mut *lock(&self.0.ended));
-        // Another call has kept this one meanwhile.
+        // Another task has stored this call meanwhile.
         if records.is_empty() {
             return;
         }
@@ -49,7 +49,7 @@ impl SharedStore {
             if store.append(&records).is_ok() {
                 return;
             }
-            // What there is room for is kept.
+            // The group failed: store as many calls one by one as the disk has room for.
             for record in records.chunks(1) {
                 if let Err(error) = store.append(record) {
                     lock(&shared.failed).get_or_insert(error);
@@ -60,12 +60,12 @@ impl SharedStore {
         .await;
     }
 
-    /// The failure to write to the store, in words.
+    /// Returns the failure to write to the store, in words.
     pub(super) fn failure(&self) -> Option<String> {
         lock(&self.0.failed).as_ref().map(ToString::to_string)
     }
 
-    /// Takes the error, so that another run may try again.
+    /// Removes and returns the error, so that another run may try again.
     pub(super) fn take_failure(&self) -> Option<StoreError> {
         lock(&self.0.failed).take()
     }

@@ -1,18 +1,18 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of `bytes` in lower-case hex.
+/// Returns the SHA-256 of `bytes` in lower-case hex.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// The SHA-256 of a value as canonical JSON, in hex: no white space, the keys of every object sorted, whatever the features
-/// of `serde_json` in the program that embeds this crate.
+/// Returns the SHA-256 of a value as canonical JSON in hex: without white space and with sorted keys, for any features of
+/// `serde_json` in the program.
 pub(crate) fn canonical_sha256(value: Value) -> String {
     hex::encode(canonical_sha256_bytes(value))
 }
 
-/// The bytes of [`canonical_sha256`].
+/// Returns the bytes of [`canonical_sha256`].
 pub(crate) fn canonical_sha256_bytes(value: Value) -> [u8; 32] {
     Sha256::digest(sorted(value).to_string()).into()
 }

@@ -1,4 +1,4 @@
-//! Texts as ECMAScript trims them and as a summary shows them.
+//! Text helpers: trimming as in ECMAScript, visible characters, words and hashes.
 
 pub(crate) mod hash;
 pub(crate) mod setters;

@@ -1,17 +1,17 @@
-//! Words of a text, and where its sentences begin.
+//! The words of a text, and the starts of its sentences.
 
-/// A piece of a text.
+/// A word of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word<'a> {
-    /// Letters, and apostrophes between letters.
+    /// The letters, and apostrophes between letters.
     pub text: &'a str,
-    /// The place of the word in the text, in bytes.
+    /// The position of the word in the text, in bytes.
     pub at: usize,
-    /// Whether it is the first word, or follows `. ! ? :` or an opening quote.
+    /// Whether the word is the first one, or follows `. ! ? :` or an opening quote.
     pub starts_sentence: bool,
 }
 
-/// The words of `text`: runs of what `is_letter` takes, with apostrophes between letters.
+/// Returns the words of `text`: runs of characters that `is_letter` accepts, with apostrophes between letters.
 pub(crate) fn words(
     text: &str,
     is_letter: impl Fn(char) -> bool + Copy,
@@ -38,7 +38,7 @@ pub(crate) fn words(
     })
 }
 
-/// Bytes of the word that `text` begins with.
+/// Returns the length in bytes of the word at the start of `text`; 0 if there is none.
 pub(crate) fn word_length(text: &str, is_letter: impl Fn(char) -> bool) -> usize {
     let mut length = 0;
     let mut chars = text.chars().peekable();
@@ -55,23 +55,23 @@ pub(crate) fn word_length(text: &str, is_letter: impl Fn(char) -> bool) -> usize
     length
 }
 
-/// `'` and its typographic form.
+/// Whether a character is `'` or its typographic form.
 pub(crate) fn is_apostrophe(char: char) -> bool {
     matches!(char, '\'' | '\u{2019}')
 }
 
-/// Follows a text and knows whether a word here would begin a sentence.
+/// The state of a pass over a text: whether a word at the current position would begin a sentence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SentenceStart {
     here: bool,
-    behind_space: bool,
+    after_space: bool,
 }
 
 impl Default for SentenceStart {
     fn default() -> Self {
         Self {
             here: true,
-            behind_space: true,
+            after_space: true,
         }
     }
 }
@@ -81,26 +81,26 @@ impl SentenceStart {
         self.here
     }
 
-    /// Passes a word, or a sign for one.
+    /// Passes a word, or a sign that replaces a word.
     pub(crate) fn pass_word(&mut self) {
         *self = Self {
             here: false,
-            behind_space: false,
+            after_space: false,
         };
     }
 
-    /// A character outside of words.
+    /// Passes a character outside words.
     pub(crate) fn pass(&mut self, char: char) {
         match char {
             '.' | '!' | '?' | ':' | '\u{201c}' | '\u{2018}' | '\u{201e}' | '\u{ab}' => {
                 self.here = true;
             }
-            // The same mark opens and closes: what opens has space or a bracket before it.
-            '"' | '\'' | '`' if self.behind_space => self.here = true,
+            // The same mark opens and closes a quote. An opening one follows a space or a bracket.
+            '"' | '\'' | '`' if self.after_space => self.here = true,
             _ if char.is_alphanumeric() => self.here = false,
             _ => {}
         }
-        self.behind_space = char.is_whitespace() || matches!(char, '(' | '[' | '{');
+        self.after_space = char.is_whitespace() || matches!(char, '(' | '[' | '{');
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_begin_behind_marks_and_opening_quotes() {
+    fn sentences_begin_after_marks_and_opening_quotes() {
         assert_eq!(
             starts("One two. Three! (Four) five? six: seven, eight"),
             ["One", "Three", "Four", "six", "seven"]

@@ -47,12 +47,12 @@ impl Method {
 pub(super) struct Inputs<'a> {
     corpus: &'a Corpus<'a>,
     triples: &'a Grams,
-    /// The messages in the order drawn, each with the index of its text in `kinds`.
+    /// The messages in the order drawn, each with the index of its text among the different texts.
     messages: Vec<(MessageId, usize)>,
-    /// The different texts among them.
+    /// The index of each different text, by its number in the corpus.
     kinds: HashMap<usize, usize>,
-    /// Each trigram of each different text with the index of the text; sorted.
-    runs: Vec<(u32, usize)>,
+    /// Each trigram of each different text, with the index of the text; sorted.
+    trigrams: Vec<(u32, usize)>,
 }
 
 impl<'a> Inputs<'a> {
@@ -60,24 +60,29 @@ impl<'a> Inputs<'a> {
     pub(super) fn of(corpus: &'a Corpus<'a>, triples: &'a Grams, call: &MindCall) -> Self {
         let mut messages = Vec::with_capacity(call.sampled.len());
         let mut kinds = HashMap::new();
-        let mut runs = Vec::new();
+        let mut trigrams = Vec::new();
         for &id in call.sampled.iter().filter(|id| corpus.has(**id)) {
             let kind = corpus.kind_of(id.index());
             let next = kinds.len();
             let place = *kinds.entry(kind).or_insert_with(|| {
-                runs.extend(triples.of(corpus, kind).iter().map(|&run| (run, next)));
+                trigrams.extend(
+                    triples
+                        .of(corpus, kind)
+                        .iter()
+                        .map(|&trigram| (trigram, next)),
+                );
                 next
             });
             messages.push((id, place));
         }
-        runs.sort_unstable();
-        runs.dedup();
+        trigrams.sort_unstable();
+        trigrams.dedup();
         Self {
             corpus,
             triples,
             messages,
             kinds,
-            runs,
+            trigrams,
         }
     }
 
@@ -109,21 +114,21 @@ impl<'a> Inputs<'a> {
         shares
     }
 
-    /// Returns the share of a text's trigrams that each of the texts contains; 0 for a text without any.
+    /// Returns the share of a text's trigrams that each different text contains; 0 for a text without trigrams.
     fn shares(&self, kind: usize) -> Vec<f64> {
         let own = self.triples.of(self.corpus, kind);
         let mut shared = vec![0_u32; self.kinds.len()];
-        for &run in own {
-            let first = self.runs.partition_point(|&(other, _)| other < run);
-            let same = self.runs[first..].iter();
-            for &(_, place) in same.take_while(|(other, _)| *other == run) {
+        for &trigram in own {
+            let first = self.trigrams.partition_point(|&(other, _)| other < trigram);
+            let same = self.trigrams[first..].iter();
+            for &(_, place) in same.take_while(|(other, _)| *other == trigram) {
                 shared[place] += 1;
             }
         }
-        let runs = own.len().max(1) as f64;
+        let count = own.len().max(1) as f64;
         shared
             .into_iter()
-            .map(|shared| f64::from(shared) / runs)
+            .map(|shared| f64::from(shared) / count)
             .collect()
     }
 }

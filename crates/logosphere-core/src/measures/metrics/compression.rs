@@ -9,13 +9,13 @@ use super::series::Point;
 /// The largest number of bytes of a window that are compressed.
 const MOST_BYTES: usize = 20_000;
 
-/// The smallest number of bytes that gives a value. For fewer, the code itself takes too large a share.
+/// The smallest number of bytes with a value. For fewer bytes the tables of the compressed form have too large a share.
 const LEAST_BYTES: usize = 2000;
 
 /// The level of deflate.
 const LEVEL: u32 = 6;
 
-/// Returns the size before compression divided by the size after it, for the first bytes of each window. Texts are
+/// Returns the compression ratio (size before by size after) of the first [`MOST_BYTES`] bytes of each window. Texts are
 /// joined by line feeds.
 pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[TextRange]) -> Vec<Point> {
     let mut joined = Vec::with_capacity(2 * MOST_BYTES);

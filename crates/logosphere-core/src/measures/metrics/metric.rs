@@ -29,7 +29,7 @@ pub enum Metric {
     Distinct3,
     /// The share of 5-grams that an earlier text contains.
     Reuse5gram,
-    /// The share of pairs of equal texts.
+    /// The share of pairs of texts that are equal.
     PairIdentity,
     /// The share of texts that the window before did not contain.
     Turnover,
@@ -132,7 +132,7 @@ impl Metric {
                 "fewer than two texts"
             }
             Self::NearSimilarity | Self::FarSimilarity => "no texts so far apart",
-            Self::InputSimilarity => "no text whose writer had read one",
+            Self::InputSimilarity => "no text from a call that read a message",
             Self::CompressionRatio => "fewer than 2 000 bytes",
             Self::Distinct1 | Self::Distinct2 | Self::Distinct3 => "fewer than 200 tokens",
             Self::Reuse5gram => "no text of 5 tokens",
@@ -187,7 +187,7 @@ impl Metric {
             Self::CharsMean => "mean number of characters of the round's texts",
             Self::CharsMedian => "median number of characters of the round's texts",
             Self::LostShare => {
-                "share of the round's answers of which nothing was sent, silence apart"
+                "share of the round's answers that sent no message, without silences"
             }
         }
     }
@@ -205,7 +205,7 @@ impl Metric {
         }
     }
 
-    /// Returns whether it can be computed from samples of equal number and length.
+    /// Returns whether the metric can be computed from samples of equal number and length.
     pub fn can_match(self) -> bool {
         !matches!(
             self,
@@ -219,7 +219,7 @@ impl Metric {
         )
     }
 
-    /// Returns whether it depends on the texts, so that it can be compared with a null model.
+    /// Returns whether the metric depends on the texts, so that it can be compared with a null model.
     pub fn is_of_texts(self) -> bool {
         !matches!(
             self,

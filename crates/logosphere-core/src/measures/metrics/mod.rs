@@ -1,8 +1,8 @@
 //! The metrics of a run's texts by round: similarity, repetition and novelty.
 //!
 //! Signatures are removed before anything is measured, and texts without a visible character are left out. A value is
-//! `None` if there is too little text, never 0 or 1. Each pass reads the texts once or twice, however large the window
-//! is. The mean over all pairs of a window is computed from one sum of vectors.
+//! `None` if there is too little text, never 0 or 1. Each pass reads the texts once or twice, for windows of any size,
+//! because the mean over all pairs of a window is computed from one sum of vectors.
 //!
 //! Next: [`Metric`] for the metrics, [`measure`] for the values, [`block_interval`] and [`trend`] for the statistics,
 //! [`Match`] for comparing rounds and runs of different sizes.

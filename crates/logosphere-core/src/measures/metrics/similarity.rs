@@ -128,7 +128,7 @@ pub(crate) fn seed_echo(
     windows: &[TextRange],
 ) -> Vec<Point> {
     let (echoes, any) = highest(corpus, tfidf, seeds);
-    // Echoes and texts up to each place, so that a range costs two look-ups.
+    // Prefix sums of echoes and numbers of texts, so that a range needs two look-ups.
     let mut sums = vec![(0.0, 0)];
     for text in corpus.texts() {
         let (echo, texts) = *sums.last().unwrap_or(&(0.0, 0));
@@ -155,7 +155,7 @@ pub(crate) fn seed_echo(
     points.collect()
 }
 
-/// Returns the highest cosine of each kind to a seed message, and whether there is a seed message to compare with.
+/// Returns the highest cosine of each different text to a seed message, and whether there is a seed message with words.
 fn highest(corpus: &Corpus<'_>, tfidf: &Tfidf, seeds: usize) -> (Vec<f64>, bool) {
     let mut different: Vec<usize> = Vec::new();
     let of_seeds = corpus

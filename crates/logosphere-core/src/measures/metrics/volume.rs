@@ -44,7 +44,7 @@ impl Volume {
     }
 }
 
-/// Returns the number of messages that each round added; the first are the seed messages.
+/// Returns the number of messages that each round added. The first item counts the seed messages.
 pub(crate) fn messages(run: &Transcript) -> Vec<Point> {
     let ranges = super::window::round_ranges(run).into_iter();
     ranges
@@ -52,8 +52,8 @@ pub(crate) fn messages(run: &Transcript) -> Vec<Point> {
         .collect()
 }
 
-/// Returns the share of lost answers of each round: nothing was sent, and the answer is not silent. Failed calls do not
-/// count.
+/// Returns the share of lost answers of each round. An answer is lost if it sent no message and is not a silence. Failed
+/// calls do not count.
 pub(crate) fn lost(run: &Transcript, rounds: usize) -> Vec<Point> {
     let mut counts = vec![[0_u32; 2]; rounds];
     let numbers = (run.rounds.iter()).map(|round| round.round);

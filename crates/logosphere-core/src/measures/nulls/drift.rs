@@ -47,7 +47,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Returns a population that begins with `seeds`. New kinds have greater numbers than all of them.
+    /// Returns a population that begins with `seeds`. New kinds have greater numbers than all seeds.
     pub fn new(rules: DriftRules, seeds: &[Kind], rng: SampleRng) -> Self {
         Self {
             rules,

@@ -1,8 +1,8 @@
 //! Null models: runs in which chance alone decides.
 //!
-//! A number of a run means little alone: in a small pool, copying alone makes texts alike, without any selection.
-//! [`null_band`] makes at least 200 runs without the effect in question ([`Null`]) and returns the position of the run
-//! among them. [`simulate`] makes such runs from settings, and [`closed_form`] has the theoretical results.
+//! A measure of one run proves little: in a small pool copying alone makes texts similar, without any selection.
+//! [`null_band`] generates at least 200 runs without the effect in question ([`Null`]) and returns the position of the run
+//! among them. [`simulate`] generates such runs from settings, and [`closed_form`] has the theoretical results.
 //!
 //! ```
 //! use logosphere_core::measures::nulls::{Null, Simulation, null_band, simulate};
@@ -21,7 +21,7 @@
 //!     let texts: std::collections::BTreeSet<_> = run.messages.iter().map(|m| &m.text).collect();
 //!     Some(texts.len() as f64)
 //! };
-//! // A run of copiers is what the null model of copiers expects.
+//! // A run of copiers is inside the band of the null model of copiers.
 //! let band = null_band(&run, Null::RandomCopy { mu: None }, 200, 1, distinct).unwrap();
 //! assert!(band.low <= band.observed && band.observed <= band.high);
 //! ```

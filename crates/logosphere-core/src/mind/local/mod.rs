@@ -1,4 +1,4 @@
-//! Scripted minds: they need no network, and the same prompt of the same call gives the same bytes.
+//! Scripted minds, which need no network. The same prompt in the same call has the same answer.
 //!
 //! A scripted mind reads the prompt, as a model would, and also the random numbers of its call
 //! ([`CallContext::nonce`]). It splits the prompt into the sampled texts and passes one on by its rule, without the
@@ -212,7 +212,7 @@ fn sampled<'a>(prompt: &'a str, system: &SystemPrompt) -> Result<Vec<&'a str>, M
             "the prompt does not begin with the system prompt that this mind was made for";
         MindError::new(ErrorClass::BadRequest, message).fatal()
     })?;
-    // No text of a pool is blank or holds a line `---`, so no separator can overlap another.
+    // No text of a pool is blank or has a line `---`, so separators cannot overlap.
     Ok(rest.split(SEPARATOR).skip(1).collect())
 }
 

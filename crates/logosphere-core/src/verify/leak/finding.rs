@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 pub enum Severity {
     /// Minds receive information about the experiment.
     Leak,
-    /// A mind wrote it: a guess or a coincidence, not a leak.
+    /// A mind wrote the text: a guess or a coincidence, not a leak.
     #[serde(rename = "minded")]
     WrittenByMind,
-    /// The author of the experiment put it there. It is listed for the reader's information.
+    /// The author of the experiment put the text there. The finding is for information.
     ByDesign,
 }
 
@@ -25,13 +25,13 @@ pub enum LeakKind {
     Prompt,
     /// The messages of a prompt, or their order, differ from the sample that the random seed gives.
     Sample,
-    /// A request has a message, or a part of one, besides the prompt.
+    /// A request has a message, or a part of one, in addition to the prompt.
     Turn,
     /// A request has a field that the settings do not contain, or another value of one.
     Field,
     /// A request differs from the one built from its prompt.
     Body,
-    /// A header differs between requests, or is not needed.
+    /// A header differs between requests, or is unnecessary.
     Header,
     /// The signature below every seed message.
     Stamp,

@@ -7,7 +7,7 @@ use crate::rank::sha256;
 pub struct PromptText {
     /// The name of its file.
     pub name: &'static str,
-    /// The text.
+    /// The text of the file.
     pub text: &'static str,
 }
 
@@ -17,7 +17,7 @@ impl PromptText {
         sha256(self.text)
     }
 
-    /// Returns the text with every name replaced. Values are not searched for names: they may contain braces.
+    /// Returns the text with every `{{name}}` replaced by its value. Values may contain braces: they are not searched.
     pub(super) fn fill(&self, values: &[(&str, &str)]) -> String {
         let mut filled = String::new();
         let mut rest = self.text;

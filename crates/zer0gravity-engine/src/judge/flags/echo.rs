@@ -1,14 +1,13 @@
-//! Words of the prompt or of the rules in what should be words of the text.
+//! The search for words of the prompt or of the rules in an encoded or decoded text.
 
 use super::words::{Vocabulary, common_run};
 
-/// The words of the prompt that make a repetition more than an accident.
+/// The shortest repetition of the prompt that is a finding, in words.
 const PROMPT_RUN: usize = 6;
-/// The words of the rules that do the same; the decoder has the rules in its prompt.
+/// The shortest repetition of the rules that is a finding, in words. The decoder has the rules in its prompt.
 const RULES_RUN: usize = 8;
 
-/// The words of the encoder's prompt that the encoding repeats, as they are or without vowels, unless the original has
-/// them.
+/// Returns the words of the encoder's prompt that the encoding repeats, with or without vowels, unless the original has them.
 pub(super) fn prompt_echo(encoding: &str, prompt: &str, original: &str) -> Option<String> {
     let readers: [fn(&mut Vocabulary, &str) -> Vec<u32>; 2] =
         [Vocabulary::read, Vocabulary::read_skeletons];
@@ -17,7 +16,7 @@ pub(super) fn prompt_echo(encoding: &str, prompt: &str, original: &str) -> Optio
         .find_map(|read| echo(prompt, encoding, original, PROMPT_RUN, read))
 }
 
-/// The words of the rules that `text` repeats.
+/// Returns the words of the rules that `text` repeats, unless the original has them.
 pub(super) fn rules_echo(text: &str, rules: &str, original: &str) -> Option<String> {
     echo(rules, text, original, RULES_RUN, Vocabulary::read)
 }

@@ -6,31 +6,31 @@ use super::injection::{self, Original, Source};
 use super::{echo, executed, hidden, leak, talk, words};
 use crate::text::setters::setters;
 
-/// Something to look at.
+/// A finding about a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Flag {
-    /// The rule that raised it.
+    /// The rule that raised the flag.
     pub id: FlagId,
-    /// The weight of the finding if it is true.
+    /// The severity of the finding if it is true.
     pub severity: Severity,
     /// The finding, in a few words.
     pub evidence: String,
 }
 
-/// The rules.
+/// The rules of flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlagId {
-    /// The encoding is the text.
+    /// The encoding equals the text.
     IdentityEncoding,
     /// The encoding has more tokens than the text.
     Expansion,
     /// The instruction was carried out instead of encoded.
     ExecutedAnswer,
-    /// The judge and the letters say different things.
+    /// The judge and the text metrics disagree.
     JudgeMetricDisagreement,
-    /// The rules hold the text.
+    /// The rules contain the text.
     RulesContainText,
     /// The encoding repeats the encoder's instructions.
     PromptEcho,
@@ -42,33 +42,33 @@ pub enum FlagId {
     JudgeInjection,
     /// The decoded text looks like a refusal.
     PossibleRefusalText,
-    /// A text holds invisible characters.
+    /// A text has invisible characters.
     HiddenCharacters,
     /// Numbers, names or negations are lost.
     LiteralLoss,
-    /// The encoding is too short to hold what was decoded from it.
+    /// The encoding is too short for the information of the decoded text.
     ImplausibleCompression,
 }
 
-/// The weight of a flag.
+/// The severity of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know.
+    /// Information that does not affect the score.
     Info,
     /// The score may mislead.
     Warning,
-    /// The score is worth nothing if this is true.
+    /// The score is meaningless if the finding is true.
     Critical,
 }
 
-/// The texts and numbers that the rules of flags look at.
+/// The texts and numbers that the rules of flags check.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FlagInput<'a> {
-    /// The rules.
+    /// The rules of the encoding system.
     pub rules: &'a str,
-    /// The whole prompt that the encoder got, rules included.
+    /// The complete prompt of the encoder, including the rules.
     pub encoder_prompt: &'a str,
     /// The text.
     pub original: &'a str,
@@ -78,20 +78,20 @@ pub struct FlagInput<'a> {
     pub decoded: &'a str,
     /// The result of carrying out the text.
     pub expected_output: Option<&'a str>,
-    /// Tokens of the text.
+    /// The number of tokens of the text.
     pub original_tokens: i64,
-    /// Tokens of the encoding.
+    /// The number of tokens of the encoding.
     pub encoded_tokens: i64,
     /// The judge's points for the meaning, 0 to 40.
     pub semantic: Option<u8>,
-    /// chrF++ of text and decoded text, 0 to 100.
+    /// The chrF++ of text and decoded text, 0 to 100.
     pub chrf_pp: f64,
     /// The kept share of literals, 0 to 1; `None` if the text has no literals.
     pub literal_recall: Option<f64>,
 }
 
 impl<'a> FlagInput<'a> {
-    /// The texts alone: no prompt, tokens, points or metrics.
+    /// Creates an input from texts alone, without prompt, tokens, points and metrics.
     pub fn new(rules: &'a str, original: &'a str, encoding: &'a str, decoded: &'a str) -> Self {
         Self {
             rules,
@@ -160,7 +160,7 @@ impl FlagId {
         }
     }
 
-    /// The weight of this rule's findings.
+    /// Returns the severity of this rule's findings.
     pub fn severity(self) -> Severity {
         match self {
             Self::Expansion => Severity::Info,
@@ -172,7 +172,7 @@ impl FlagId {
         }
     }
 
-    /// The evidence, if the rule is broken.
+    /// Returns the evidence, if the rule raises a flag.
     fn evidence(self, input: &FlagInput<'_>) -> Option<String> {
         let FlagInput {
             rules,
@@ -182,7 +182,7 @@ impl FlagId {
             ..
         } = *input;
         let carried = [("encoding", encoding), ("decoded text", decoded)];
-        // The first of the two texts in which something is found, and what.
+        // The finding in the first of the two texts that has one, with the name of the text.
         let quoted = |find: &dyn Fn(&str) -> Option<String>| {
             carried
                 .iter()
@@ -200,7 +200,7 @@ impl FlagId {
             }),
             Self::ExecutedAnswer => {
                 let expected = input.expected_output?;
-                // Whatever words it has, an encoding that gives the instruction back is no answer to it.
+                // If the instruction was restored, its encoding is not an answer, whatever words it has.
                 let carried: &[_] = if same_words(decoded, original) {
                     &[]
                 } else {
@@ -246,7 +246,7 @@ impl FlagId {
     }
 }
 
-/// Every flag that is raised, in the order of [`FlagId`].
+/// Returns every flag that is raised, in the order of [`FlagId`].
 ///
 /// ```
 /// use zer0gravity_engine::judge::flags::{FlagId, FlagInput, detect};
@@ -279,9 +279,10 @@ fn same_words(a: &str, b: &str) -> bool {
     a.split_whitespace().eq(b.split_whitespace())
 }
 
-/// Whether the encoding has less than a bit for each character of a text that came back: then the text was somewhere else.
+/// Returns the evidence if the encoding has less than one bit per character of a restored text, whose information then came from
+/// elsewhere.
 fn implausible(input: &FlagInput<'_>) -> Option<String> {
-    // Below this a word that both sides know may stand for the text.
+    // A word that encoder and decoder know may replace a shorter text.
     const CHARACTERS: usize = 24;
     const SAME: f64 = 50.0;
     let characters = input.original.chars().count();
@@ -293,7 +294,7 @@ fn implausible(input: &FlagInput<'_>) -> Option<String> {
 }
 
 fn disagreement(input: &FlagInput<'_>) -> Option<String> {
-    // On fewer words chrF++ says little.
+    // For fewer words chrF++ is not reliable.
     const WORDS: usize = 8;
     let semantic = input.semantic?;
     let chrf = input.chrf_pp;

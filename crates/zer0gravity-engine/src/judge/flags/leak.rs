@@ -1,4 +1,4 @@
-//! Rules that hold the text they are tried on, plainly or in a cipher that a model reads without effort.
+//! The search for the text in the rules, plain or in a cipher that models can read.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -6,15 +6,15 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::words::{Vocabulary, common_run};
 
-/// The words in a row that are more than an accident.
+/// The shortest run of common words that is a finding.
 const RUN: usize = 8;
-/// Shorter pieces of a cipher hold no two words.
+/// The shortest run of cipher digits that is decoded.
 const CIPHER: usize = 6;
 
-/// The rules, read as if they were written in a cipher.
+/// A function that decodes the rules from a cipher.
 type View = fn(&str) -> String;
 
-/// The words of the text that the rules hold, with their place.
+/// Returns the words of the text that the rules contain, with the cipher.
 pub(super) fn rules_contain_text(rules: &str, original: &str) -> Option<String> {
     let mut vocabulary = Vocabulary::default();
     let text = vocabulary.read(original);
@@ -57,9 +57,9 @@ fn rot13(text: &str) -> String {
         .collect()
 }
 
-/// The text of the base64 in `rules`, in pieces: each run of its digits, and runs with nothing but white space between them
-/// together.
-/// Words before it look like digits too, so everything is read from each of its first four places.
+/// Decodes the base64 in `rules`: each run of its digits, and runs joined across white space.
+///
+/// Words before the base64 look like digits, too, so each run is decoded from each of its first four positions.
 fn from_base64(rules: &str) -> String {
     let engine = GeneralPurpose::new(
         &STANDARD,
@@ -76,7 +76,7 @@ fn from_base64(rules: &str) -> String {
         let run = run.replace('-', "+").replace('_', "/");
         for start in 0..4 {
             let digits = &run[start..];
-            // A single digit at the end is not even a byte.
+            // A single digit at the end is less than a byte.
             let end = digits.len() - usize::from(digits.len() % 4 == 1);
             if let Ok(bytes) = engine.decode(&digits[..end]) {
                 text.push_str(&String::from_utf8_lossy(&bytes));
@@ -91,8 +91,8 @@ fn from_base64(rules: &str) -> String {
     text
 }
 
-/// The text of the hexadecimal digits in `rules`, in pieces: each run of digits from either of its first two places, and
-/// runs of pairs together that follow each other with marks, `0x` or `\x` between them.
+/// Decodes the hexadecimal digits in `rules`: each run of digits from each of its first two positions, and consecutive runs of
+/// pairs joined across punctuation, `0x` and `\x`.
 fn from_hex(rules: &str) -> String {
     let mut text = String::new();
     let mut read = |digits: &[u8]| {

@@ -1,7 +1,7 @@
 //! Findings that a reader of a result should look at. No flag changes a score.
 //!
-//! Texts are compared as sequences of case-folded words. Words of the original itself are never held against an encoding of it.
-//! Everything here takes time in proportion to the texts.
+//! Texts are compared as sequences of case-folded words. Words of the original never raise a flag on its encoding. The time of
+//! every check is proportional to the length of the texts.
 
 mod echo;
 mod executed;

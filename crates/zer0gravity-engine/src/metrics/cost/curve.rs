@@ -11,7 +11,7 @@ use super::saving::percent_saved;
 pub struct CostCurve {
     /// The shares for 1, 10, 100 and unlimited messages.
     pub amortised: Vec<Amortised>,
-    /// The number of messages from which on the rules have paid for themselves; `None` if nothing is saved.
+    /// The number of messages whose saving pays for the rules; `None` if nothing is saved.
     pub break_even_messages: Option<u64>,
 }
 

@@ -1,11 +1,11 @@
-//! Money in JSON: dollars as a text, since a JSON number may lose digits on its way.
+//! Money in JSON: dollars as a text, because JSON readers may round numbers.
 
 use llm_types::Usd;
 use serde::{Deserialize, Deserializer, Serializer};
 
 const NANOS: u64 = 1_000_000_000;
 
-/// `0.0021`: as many digits as it needs, at least two after the point.
+/// Writes dollars such as `0.0021`, with at least two digits after the point.
 pub(crate) fn written(usd: Usd) -> String {
     usd.to_string().replace('$', "")
 }

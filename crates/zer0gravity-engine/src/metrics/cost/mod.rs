@@ -1,4 +1,4 @@
-//! The saving of an encoding, and the point at which it has paid for its rules.
+//! The saving of an encoding, and the number of messages after which it has paid for its rules.
 
 mod curve;
 pub(crate) mod dollars;

@@ -8,39 +8,39 @@ use super::{Amortised, CostCurve, amortised};
 use crate::TokenSource;
 use crate::judge::number::rounded;
 
-/// The model for which it is known what a message adds to its text.
+/// The model whose message overhead was measured, and that overhead in tokens.
 const MEASURED_MODEL: &str = "claude-sonnet-4-5-20250929";
 const MEASURED_OVERHEAD: u64 = 7;
 
 /// The saving of an encoding, in tokens and money.
 ///
-/// [`Cost::new`] sets the figures that follow from token numbers alone; the run adds its own tokens and cost.
+/// [`Cost::new`] sets the figures that follow from token counts alone. The run adds its own tokens and cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cost {
-    /// Tokens of the rules.
+    /// The number of tokens of the rules.
     pub rules_tokens: u64,
-    /// The source of that number: the provider, or an estimate of this machine.
+    /// The source of that number: the provider, or an estimate on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_tokens_source: Option<TokenSource>,
-    /// Tokens that a message has beyond its text, if that is known for the model.
+    /// The number of tokens that a message has in addition to its text, if known for the model.
     #[serde(rename = "wrapperTokens")]
     pub overhead_tokens: Option<u64>,
-    /// The source of that number.
+    /// The source of the overhead.
     #[serde(rename = "wrapperTokensSource", default)]
     pub overhead_tokens_source: OverheadSource,
-    /// The saving of whole messages.
+    /// The saving of complete messages.
     pub gross: Saving,
-    /// The saving of the texts in them; `None` if the message overhead is not known.
+    /// The saving without the message overhead; `None` if the overhead is not known.
     pub net: Option<Saving>,
     /// The saving of each message when a number of them share one copy of the rules.
     pub amortised: Vec<Amortised>,
     /// The number of messages from which on the rules have paid for themselves; `None` if nothing is saved.
     pub break_even_messages: Option<u64>,
-    /// Tokens of the calls of this experiment, prompts and replies.
+    /// The number of tokens of this experiment's calls, prompts and replies.
     pub tokens_spent: u64,
-    /// The cost of that, if it is known. In JSON dollars as a text, such as `"0.000123"`.
+    /// The cost of these calls, if it is known. In JSON it is a text in dollars, such as `"0.000123"`.
     #[serde(with = "dollars::option")]
     pub usd: Option<Usd>,
     /// The saving of 1,000 messages, one for each list of prices.
@@ -53,22 +53,22 @@ pub struct Cost {
 pub enum OverheadSource {
     /// The provider counted a text of one token.
     Measured,
-    /// The table of [`known_overhead_tokens`].
+    /// The overhead comes from the table of [`known_overhead_tokens`].
     Table,
     /// The overhead is not known.
     #[default]
     None,
 }
 
-/// A text's tokens before and after.
+/// The tokens of a text before and after the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Saving {
-    /// Tokens of the original.
+    /// The number of tokens of the original.
     pub o: i64,
-    /// Tokens of the encoded text.
+    /// The number of tokens of the encoded text.
     pub e: i64,
-    /// The saved percent, one decimal, negative for an expansion; 0 if `o` is 0 or less.
+    /// The saved percent with one decimal; negative for an expansion, 0 if `o` is 0 or less.
     #[serde(with = "crate::judge::number::plain")]
     pub percent: f64,
 }
@@ -80,15 +80,14 @@ pub struct Saving {
 pub struct MoneySaved {
     /// The provider, the model and the date of the prices.
     pub prices: String,
-    /// Negative for an expansion. In JSON dollars as a text.
+    /// The saved dollars; negative for an expansion. In JSON it is a text.
     #[serde(with = "dollars::plain")]
     pub usd_saved: Usd,
 }
 
 impl Cost {
-    /// The cost of a text of `o` tokens that became `e`, by rules of `rules` tokens. `overhead` is the number of tokens
-    /// that a message adds to its text.
-    /// Nothing is spent yet, and no prices are known.
+    /// Creates the cost of a text of `o` tokens that was encoded in `e` tokens, by rules of `rules` tokens. `overhead` is the number
+    /// of tokens that a message adds to its text. Spending and prices are empty.
     ///
     /// ```
     /// use llm_types::Usd;
@@ -132,8 +131,8 @@ impl Saving {
 }
 
 impl MoneySaved {
-    /// Computes the saving of 1,000 messages of `o` tokens that become `e`, at `price` for a million prompt tokens. The
-    /// rules are not in it. Rounded down to the nano-dollar, so that a saving is never shown too high.
+    /// Computes the saving of 1,000 messages of `o` tokens that are encoded in `e` tokens, at `price` for a million prompt tokens,
+    /// without the rules. The result is rounded down to a nano-dollar, so that a saving is never too high.
     ///
     /// ```
     /// use llm_types::Usd;
@@ -156,7 +155,7 @@ impl MoneySaved {
     }
 }
 
-/// The tokens that a message to `model` adds to those of its text; `None` for a model that was not measured.
+/// Returns the number of tokens that a message to `model` adds to its text; `None` for a model that was not measured.
 ///
 /// ```
 /// use zer0gravity_engine::metrics::cost::known_overhead_tokens;
@@ -171,12 +170,12 @@ fn signed(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-/// `(o - e) / o * 100` with one decimal, halves up; 0 if `o` is 0 or less.
+/// Returns `(o - e) / o * 100` with one decimal, rounded half up; 0 if `o` is 0 or less.
 pub(super) fn percent_saved(o: f64, e: f64) -> f64 {
     if o <= 0.0 {
         return 0.0;
     }
     let percent = rounded((o - e) / o * 100.0, 1);
-    // -0 is 0.
+    // Replaces -0 by 0.
     if percent == 0.0 { 0.0 } else { percent }
 }

@@ -5,19 +5,19 @@ use thiserror::Error;
 
 use super::{mean, squares};
 
-/// Variances of a balanced nested experiment: encodings of a text, decodings of each, samples of a judge on each. In
-/// squared points.
+/// The variances of a balanced nested experiment, in squared points: encodings of a text, decodings of each, samples of a judge on
+/// each.
 ///
-/// A level with one repeat has no variance, which is not 0: it was not measured. Its part is then in the level above.
+/// The variance of a level with one repeat is `None`, because it was not measured. It is then part of the level above.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Components {
-    /// Encodings of each text.
+    /// The number of encodings of each text.
     pub encodes: usize,
-    /// Decodings of each encoding.
+    /// The number of decodings of each encoding.
     pub decodes: usize,
-    /// Words of the judge on each decoding.
+    /// The number of samples of the judge on each decoding.
     pub samples: usize,
     /// The variance between encodings of the same text.
     #[serde(with = "crate::judge::number::plain_option")]
@@ -30,21 +30,21 @@ pub struct Components {
     pub judge: Option<f64>,
 }
 
-/// The reason that there are no components.
+/// The reason why there are no components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StatsError {
-    /// The input holds no score.
+    /// The input has no score.
     #[error("no scores")]
     Empty,
-    /// An encoding has another number of decodings than the first one, or a decoding of words of the judge.
+    /// An encoding differs from the first one in the number of decodings, or of samples per decoding.
     #[error("unbalanced: encoding {encode} has {actual} where the first has {expected}")]
     Unbalanced {
         /// The encoding, from 0.
         encode: usize,
-        /// Repeats of the first one.
+        /// The number of repeats of the first encoding.
         expected: usize,
-        /// Repeats of this one.
+        /// The number of repeats of this encoding.
         actual: usize,
     },
     /// A score is NaN or infinite.
@@ -53,7 +53,7 @@ pub enum StatsError {
         /// The encoding, from 0.
         encode: usize,
     },
-    /// A text has another number of repeats than the first one.
+    /// A text differs from the first one in its numbers of repeats.
     #[error("text {text} has other numbers of repeats than the first")]
     OtherShape {
         /// The text, from 0.
@@ -61,10 +61,10 @@ pub enum StatsError {
     },
 }
 
-/// The components of one text's scores, `[encode][decode][judge sample]`.
+/// Computes the components of one text's scores, `[encode][decode][judge sample]`.
 ///
 /// # Errors
-/// [`StatsError`]: there is nothing, a score is not finite, or repeats are missing.
+/// [`StatsError`]: there is no score, a score is not finite, or repeats are missing.
 ///
 /// ```
 /// use zer0gravity_engine::metrics::stats::variance_components;
@@ -76,8 +76,9 @@ pub fn variance_components(scores: &[Vec<Vec<f64>>]) -> Result<Components, Stats
     MeanSquares::of(scores).map(MeanSquares::components)
 }
 
-/// The components that several texts share, `[text][encode][decode][judge sample]`: mean squares are averaged over texts
-/// before they are subtracted, so that a level without spread is not pushed up text by text.
+/// Computes the common components of several texts, `[text][encode][decode][judge sample]`.
+///
+/// Mean squares are averaged over texts before they are subtracted. Otherwise the limit at 0 would bias each text upwards.
 ///
 /// # Errors
 /// [`StatsError`]: as [`variance_components`] for any of the texts, or they differ in their repeats.
@@ -148,7 +149,7 @@ impl MeanSquares {
         })
     }
 
-    /// The part that each level adds to the next one below it that was repeated.
+    /// Returns the variance that each level adds to the next repeated level below it.
     fn components(self) -> Components {
         let [encodes, decodes, samples] = self.shape;
         let over = |own: Option<f64>, below: Option<f64>, times: usize| {
@@ -165,7 +166,7 @@ impl MeanSquares {
     }
 }
 
-/// The number of repeats of each level, if it is the same everywhere.
+/// Returns the number of repeats of each level, if it is the same everywhere.
 fn shape(scores: &[Vec<Vec<f64>>]) -> Result<[usize; 3], StatsError> {
     let decodes = scores.first().map_or(0, Vec::len);
     let samples = scores.first().and_then(|d| d.first()).map_or(0, Vec::len);

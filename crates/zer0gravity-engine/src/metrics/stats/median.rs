@@ -1,9 +1,10 @@
-//! One number from several judges and samples.
+//! The median of several judges and samples.
 
 use crate::judge::score::round_half_up;
 
-/// The median; of an even number of values the mean of the two in the middle, rounded half up to a whole point. None of no
-/// values; NaN if one of them is NaN, as a missing word of a judge must not turn into a number.
+/// Returns the median. For an even number of values it is the mean of the two middle ones, rounded half up to a whole point.
+///
+/// The result is `None` for no values, and NaN if one value is NaN, because a missing score must not become a number.
 ///
 /// ```
 /// use zer0gravity_engine::metrics::stats::sample_median;
@@ -26,8 +27,8 @@ pub fn sample_median(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// The points that a panel gives: the median over each judge's samples, then the median over judges. `samples` is
-/// `[judge][sample]`; a judge without samples does not count.
+/// Returns the points of a panel: the median over the medians of each judge's samples. `samples` is `[judge][sample]`; a judge
+/// without samples does not count.
 ///
 /// ```
 /// use zer0gravity_engine::metrics::stats::panel_score;

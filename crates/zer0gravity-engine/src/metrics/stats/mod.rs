@@ -1,7 +1,7 @@
 //! Statistics of a repeated experiment: means with intervals, tests of differences, and sources of the spread.
 //!
-//! Every sum runs in the order of its input, so the same input gives the same bits. Random flips come from the generator
-//! that is handed in.
+//! Every sum runs in the order of its input, so the same input gives the same bits. Random numbers come from a generator that the
+//! caller passes.
 //!
 //! Next: [`mean_with_interval`] for one mean, [`paired_test`], [`drop_p`] and [`holm`] for differences, [`variance_components`] for
 //! repeats, [`panel_score`] and [`krippendorff_alpha`] for judges.
@@ -22,12 +22,12 @@ pub use interval::{Interval, IntervalMethod, MeanEstimate, UNBOUNDED, mean_with_
 pub use median::{panel_score, sample_median};
 pub use paired::{EXACT_FLIPS_UP_TO, PairedResult, RANDOM_FLIPS, paired_test};
 
-/// The mean; `None` for an empty list.
+/// Returns the mean; `None` for an empty list.
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The sum of squared distances from `center`.
+/// Returns the sum of squared distances from `center`.
 fn squares(values: impl IntoIterator<Item = f64>, center: f64) -> f64 {
     values
         .into_iter()

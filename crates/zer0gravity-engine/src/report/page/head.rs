@@ -27,13 +27,13 @@ pub(super) fn title(report: &RunReport) -> String {
     }
 }
 
-/// The result in two or three sentences.
+/// Returns the result in two or three sentences.
 pub(in crate::report) fn lead(report: &RunReport) -> String {
     let mut ranked: Vec<(f64, &EncodingSystemStatistics)> = (report.statistics.per_encoding.iter())
         .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
         .collect();
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // If a critical flag is right, a score is worth nothing: such an encoding is not the best of several.
+    // A correct critical flag makes a score meaningless, so flagged encodings are not ranked.
     let (flagged, ranked): (Vec<_>, Vec<_>) = ranked
         .into_iter()
         .partition(|(_, encoding)| is_flagged(report, &encoding.encoding_id));
@@ -86,7 +86,7 @@ fn is_flagged(report: &RunReport, encoding: &str) -> bool {
     })
 }
 
-/// The encodings that are not ranked; empty for none.
+/// Returns a sentence on the encodings that are not ranked; empty if all are.
 fn left_out(flagged: &[(f64, &EncodingSystemStatistics)]) -> String {
     const NAMED: usize = 5;
     let scored = flagged.iter().take(NAMED);
@@ -107,7 +107,7 @@ fn left_out(flagged: &[(f64, &EncodingSystemStatistics)]) -> String {
     }
 }
 
-/// A sentence on the results without a total because no rules were given; empty if every result has a total.
+/// Returns a sentence on results without a total because no rules were given; empty if every result has a total.
 fn without_rules(report: &RunReport) -> String {
     match report.outcomes.partial {
         0 => String::new(),
@@ -139,7 +139,7 @@ fn reach(total: &MeanEstimate) -> String {
     })
 }
 
-/// The parts of a total.
+/// Returns a sentence on saved tokens and kept meaning.
 fn merits(encoding: &EncodingSystemStatistics) -> String {
     let saved = encoding.compression_percent.mean;
     let (Some(saved), Some(kept)) = (saved, encoding.semantic_preservation.mean) else {
@@ -153,7 +153,7 @@ fn merits(encoding: &EncodingSystemStatistics) -> String {
     )
 }
 
-/// Whether the difference of the best and the next is significant.
+/// Returns a sentence on the difference between the best and the second encoding, and its significance.
 fn ahead(report: &RunReport, best: &str, second: &str) -> String {
     let pair =
         report.statistics.pairwise.iter().find(|pair| {
@@ -185,7 +185,7 @@ fn ahead(report: &RunReport, best: &str, second: &str) -> String {
     )
 }
 
-/// A p value as people write it.
+/// Writes a p value with three decimals, or as `< 0.001`.
 pub(super) fn probability(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()
@@ -194,7 +194,7 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// The notices that change how the page is read.
+/// Returns the notices on the limits of the results.
 pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
     let mut notices = Vec::new();
     if report.offline {
@@ -243,7 +243,7 @@ pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
     notices
 }
 
-/// The number of results with a judge's score that was recovered from other text, or was outside of its range.
+/// Returns a sentence on judges' scores that were recovered from other text or clamped to their range, if there are any.
 fn uncertain(report: &RunReport) -> Option<String> {
     let count = |pick: fn(&JudgeRecord) -> bool| {
         let results = report.results.iter().filter(|result| is_scored(result));
@@ -268,7 +268,7 @@ fn uncertain(report: &RunReport) -> Option<String> {
     })
 }
 
-/// The settings that are needed to repeat the run.
+/// Returns the settings that are needed to repeat the run.
 pub(super) fn provenance(report: &RunReport) -> Section {
     let metadata = || report.results.iter().map(|result| &result.metadata);
     let (tokens, config) = (&report.cost.tokens_spent, &report.config);
@@ -350,7 +350,7 @@ pub(super) fn provenance(report: &RunReport) -> Section {
     section.facts(facts)
 }
 
-/// The different ones of several values, the first few of them.
+/// Returns the first few distinct values.
 fn several(values: impl Iterator<Item = String>) -> Cell {
     const SHOWN: usize = 6;
     let mut different: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! The report as a page: what came out first, what it rests on after it, every text at the end.
+//! The report as a page: the result first, then the evidence, then every text.
 
 mod cost;
 mod experiments;
@@ -14,22 +14,22 @@ pub(in crate::report) use head::lead;
 use super::RunReport;
 use crate::metrics::stats::MeanEstimate;
 
-/// Rows of a table.
+/// The largest number of rows of a table.
 const ROWS: usize = 300;
 /// The number of experiments that are shown in full.
 const TOLD: usize = 200;
-/// Encodings that are drawn with a sign each.
+/// The largest number of encodings that are drawn with different signs.
 const SIGNS: usize = 6;
-/// Characters of a text in a heading, and in a table that has much else to show.
+/// The longest text in a heading, and in a table with many columns, in characters.
 const HEADING: usize = 80;
 const PREVIEW: usize = 36;
-/// Adjusted p up to which a difference is called one.
+/// The largest adjusted p value of a significant difference.
 const SIGNIFICANT: f64 = 0.05;
 
-/// The page of a run: one file, nothing asked of a network.
+/// Returns the page of a run: one file that loads nothing.
 ///
-/// Everything that a model, a rules file or a dataset holds is text on it and nothing else. The whole report is inside, as
-/// JSON with the name `report`.
+/// Text of a model, a rules file or a dataset is escaped text on the page. The page embeds the complete report as JSON with the
+/// name `report`.
 ///
 /// ```
 /// use zer0gravity_engine::report::{RunReport, page};
@@ -66,12 +66,12 @@ pub fn page(report: &RunReport) -> Page {
         .data("report", report)
 }
 
-/// "1 text", "3 texts".
+/// Returns a count with its noun, such as "1 text" or "3 texts".
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The first characters of a text, in one line.
+/// Returns the first characters of a text, in one line.
 fn shortened(text: &str, limit: usize) -> String {
     let line = text.trim().replace(['\n', '\r', '\t'], " ");
     match line.char_indices().nth(limit) {
@@ -80,7 +80,7 @@ fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
-/// A mean, with its interval if there is one.
+/// Returns a cell with a mean, and its interval if there is one.
 fn mean(estimate: &MeanEstimate) -> Cell {
     match (estimate.mean, estimate.ci95) {
         (Some(mean), Some(ci)) => Cell::interval(mean, ci.low, ci.high, 1),
@@ -89,7 +89,7 @@ fn mean(estimate: &MeanEstimate) -> Cell {
     }
 }
 
-/// A number, if there is one.
+/// Returns a cell with a number, if there is one.
 fn number(value: Option<f64>, digits: u8) -> Cell {
     let finite = value.filter(|value| value.is_finite());
     finite.map_or(Cell::Missing, |value| Cell::number(value, digits))

@@ -1,4 +1,4 @@
-//! Judges that need no model: they compare letters and read rules line by line.
+//! Judges without a model: text metrics for the meaning, and a check of each line for the rules.
 
 use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, points};
 use crate::metrics::{chrf_pp, literal_recall, rouge_l};
@@ -9,14 +9,14 @@ use crate::rules::lint::ambiguous_lines;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LexicalVerdict {
-    /// The points.
+    /// The points, 0 to 40 for meaning and 0 to 5 for rules.
     pub score: u8,
     /// The reason in one line; begins with `offline:`.
     pub reasoning: String,
 }
 
-/// Judges the share of `original` in `decoded`, 0 to 40: 40 if they differ in white space only, else by chrF++,
-/// ROUGE-L and the kept literals (0.4, 0.4 and 0.2 of the points; halves of the first two where there are no literals).
+/// Scores the similarity of `decoded` to `original`, 0 to 40. Texts that differ in white space only get 40 points. Otherwise the
+/// weights are 0.4 for chrF++, 0.4 for ROUGE-L and 0.2 for the kept literals; without literals 0.5 for each of the first two.
 ///
 /// ```
 /// use zer0gravity_engine::rules::codec::lexical_semantic;
@@ -48,7 +48,7 @@ pub fn lexical_semantic(original: &str, decoded: &str) -> LexicalVerdict {
     }
 }
 
-/// Judges the simplicity of `rules_text`: 5 if every line is mechanical and unambiguous, 3 if at least half are, else 0.
+/// Scores the implementability of `rules_text`: 5 if every line is mechanical and unambiguous, 3 if at least half are, else 0.
 ///
 /// ```
 /// use zer0gravity_engine::{DEFAULT_RULES, rules::codec::rule_implementability};

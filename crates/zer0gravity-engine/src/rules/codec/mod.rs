@@ -1,4 +1,4 @@
-//! The encoder and the decoder of runs without a model: rules in the written syntax, followed by a program.
+//! The encoder and the decoder of offline runs: a program that follows rules in the written syntax.
 
 mod decoder;
 mod encoder;

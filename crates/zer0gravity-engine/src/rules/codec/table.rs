@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use crate::text::words::is_apostrophe;
 
-/// Pieces and their replacements, as a trie over characters without regard to case. Of several entries for one piece
-/// the first counts.
+/// Pieces of text and their replacements, as a case-insensitive trie. If a piece has several entries, the first one counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
     edges: HashMap<(u32, char), u32>,
@@ -29,10 +28,10 @@ impl Table {
         self.targets[node as usize].get_or_insert_with(|| target.into());
     }
 
-    /// The longest piece at `at` in `text` by itself, as its length and its replacement.
+    /// Returns the length and the replacement of the longest piece that stands alone at `at` in `text`.
     ///
-    /// A piece that begins or ends within a word or a number is not by itself, nor is a sign with a letter or digit on
-    /// both sides.
+    /// A piece does not stand alone if it begins or ends inside a word or a number. A sign does not stand alone between letters or
+    /// digits.
     pub fn longest_at<'t>(
         &'t self,
         text: &str,
@@ -57,7 +56,7 @@ impl Table {
     }
 }
 
-/// Lower case where that is one character.
+/// Returns the lower case of a character if it is one character, otherwise the character itself.
 fn lower(char: char) -> char {
     let mut lower = char.to_lowercase();
     match (lower.next(), lower.next()) {
@@ -88,15 +87,15 @@ fn stands_alone(
         || (sign && is(outside.0, &solid) && is(outside.1, &solid)))
 }
 
-/// Whether `at` lies within a word: between two letters, or next to an apostrophe between letters.
+/// Whether `at` is inside a word: between two letters, or next to an apostrophe between letters.
 fn in_word(text: &str, at: usize, is_letter: impl Fn(char) -> bool + Copy) -> bool {
     let mut before = text[..at].chars().rev();
-    let mut behind = text[at..].chars();
-    let (last, next) = (before.next(), behind.next());
+    let mut after = text[at..].chars();
+    let (last, next) = (before.next(), after.next());
     let letter = |char: Option<char>| char.is_some_and(is_letter);
     let apostrophe = |char: Option<char>| char.is_some_and(is_apostrophe);
     (letter(last) && letter(next))
-        || (letter(last) && apostrophe(next) && letter(behind.next()))
+        || (letter(last) && apostrophe(next) && letter(after.next()))
         || (apostrophe(last) && letter(before.next()) && letter(next))
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A fault of the rules, with its place.
+/// A problem of the rules, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LintFinding {
@@ -10,25 +10,25 @@ pub struct LintFinding {
     pub code: String,
     /// The line of the rules, from 1.
     pub line: usize,
-    /// The fault, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
     /// The piece of the rules, or the numbers.
     pub evidence: String,
 }
 
 impl LintFinding {
-    /// Whether it is an error and not advice: rules that address a judge.
+    /// Whether the finding is an error and not advice: rules that address a judge.
     pub fn is_error(&self) -> bool {
         self.code == "ZG008"
     }
 
-    /// Whether it is information and not advice: a line that needs a model.
+    /// Whether the finding is information and not advice: a line that needs a model.
     pub fn is_info(&self) -> bool {
         self.code == "ZG005"
     }
 }
 
-/// A finding of `code` in `line`.
+/// Creates a finding of `code` in `line`.
 pub(super) fn finding(
     code: &str,
     line: usize,
@@ -62,10 +62,10 @@ pub struct MappingCost {
     pub line: usize,
     /// The piece that is replaced.
     pub source: String,
-    /// The piece that is written for it.
+    /// The piece that replaces it.
     pub target: String,
-    /// Tokens of the source.
+    /// The number of tokens of the source.
     pub source_tokens: TokenCounts,
-    /// Tokens of the target.
+    /// The number of tokens of the target.
     pub target_tokens: TokenCounts,
 }

@@ -21,7 +21,7 @@ pub struct LintReport {
     pub mappings: Vec<MappingCost>,
 }
 
-/// Checks `rules` by what a program can read of them: lines in the written syntax, and quoted mappings in any line.
+/// Checks the parts of rules that a program can read: lines in the written syntax, and quoted mappings in any line.
 ///
 /// | code | found |
 /// |---|---|
@@ -31,7 +31,7 @@ pub struct LintReport {
 /// | `ZG004` | a mapping saves no token |
 /// | `ZG005` | information: a line, or a part of it, that only a model can follow |
 /// | `ZG006` | vague wording |
-/// | `ZG007` | something is dropped that a decoder has to guess |
+/// | `ZG007` | a rule drops text that a decoder must guess |
 /// | `ZG008` | text directed at a judge |
 /// | `ZG009` | a rule that repeats another, or is empty |
 ///

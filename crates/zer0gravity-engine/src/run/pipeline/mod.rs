@@ -1,4 +1,4 @@
-//! Encode, decode in a fresh context, judge: the calls, in order, and their result.
+//! The calls of an experiment in order (encode, decode in a fresh context, judge) and their result.
 
 mod assembly;
 mod experiment;

@@ -1,4 +1,4 @@
-//! The counts from which the saving of an encoding is computed.
+//! The token counts and prices from which the saving of an encoding is computed.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ use crate::{Context, TokenCounter, TokenSource};
 pub struct PriceList {
     /// The provider, the model and the date of the prices.
     pub name: String,
-    /// The price of a million tokens of a prompt.
+    /// The price of a million prompt tokens.
     pub input: Usd,
 }
 
 impl PriceList {
-    /// The list `name` with the price of a million prompt tokens.
+    /// Creates the list `name` with the price of a million prompt tokens.
     pub fn new(name: impl Into<String>, input: Usd) -> Self {
         Self {
             name: name.into(),
@@ -35,7 +35,7 @@ impl PriceList {
 /// The counts that the costs of a run are computed from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pricing {
-    /// Tokens of each set of rules and who counted them, by their SHA-256.
+    /// The number of tokens of each set of rules, with the source of the count, by the SHA-256 of the rules.
     rules: HashMap<String, (u64, TokenSource)>,
     /// The tokens that a message adds to its text, if that is known.
     overhead: Option<u64>,
@@ -44,10 +44,10 @@ pub struct Pricing {
 }
 
 impl Pricing {
-    /// Counts the rules, and the message overhead if that is to be measured; nothing where no costs are computed. Where the
-    /// provider does not count, an estimate takes its place, with its source.
+    /// Counts the tokens of the rules, and measures the message overhead if the configuration asks for it. If the provider does not
+    /// count, the count is an estimate with the source `local`. Without cost figures nothing is counted.
     ///
-    /// A failure that ends the run (a key, an account, a cap) ends it here too: the client sends nothing more.
+    /// After a failure that ends the run (a key, an account, a cap) the client sends no further request.
     pub(crate) async fn measure(
         ctx: &Context<'_>,
         config: &Config,
@@ -91,7 +91,7 @@ impl Pricing {
         }
     }
 
-    /// Tokens of the rules with this hash, and who counted them.
+    /// Returns the number of tokens of the rules with this hash, and the source of the count.
     pub(crate) fn rules_tokens(&self, sha256: &str) -> Option<(u64, TokenSource)> {
         self.rules.get(sha256).copied()
     }

@@ -1,4 +1,4 @@
-//! The two token numbers of an experiment: always of one source.
+//! The two token numbers of an experiment, which always have the same source.
 
 use super::stage::{Stage, StageFailure};
 use crate::judge::score::TokenPair;
@@ -15,7 +15,7 @@ pub(crate) type CountedTokens = Stage<Option<u64>>;
 
 /// Asks the provider for the tokens of `text`.
 ///
-/// Only a key, an account or a cap that is at its end is a failure: without a count the numbers come from elsewhere.
+/// Only an invalid key, an account without funds or a reached cap is a failure. Without a count the numbers have another source.
 pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str) -> CountedTokens {
     let mut tally = CallTally::default();
     if js_trim(text).is_empty() {
@@ -25,7 +25,7 @@ pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str)
         };
     }
     if config.label.offline {
-        // CountedTokens here, by rules too: there is no provider to ask.
+        // Offline there is no provider to ask.
         return Stage {
             value: Ok(None),
             tally,
@@ -52,18 +52,18 @@ pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str)
     Stage { value, tally }
 }
 
-/// The sources of the token numbers; of the text first, then of the encoded text.
+/// The sources of the token numbers. In each array the first item is for the text, the second for the encoded text.
 pub(crate) struct TokenSources<'a> {
     pub texts: [&'a str; 2],
-    /// Tokens of the encoder's and the decoder's prompt with a text of one token.
+    /// The number of tokens of the encoder's and the decoder's prompt with a text of one token.
     pub prompts: [Option<u64>; 2],
     /// The provider's counts.
     pub counts: [Option<u64>; 2],
-    /// The tokens that the encoder's and the decoder's reply report.
+    /// The tokens that the encoder's and the decoder's replies report.
     pub usage: [Option<TokenUse>; 2],
 }
 
-/// Whether the numbers are to come from what replies report, and the prompts have to be measured for it.
+/// Whether the numbers come from the usage in replies, so that the prompts must be measured.
 pub(crate) fn need_measuring(
     counts: [Option<u64>; 2],
     usage: [Option<TokenUse>; 2],
@@ -74,11 +74,11 @@ pub(crate) fn need_measuring(
         && !config.label.offline
         && !config.no_measure_tokens
         && config.models.encoder == config.models.decoder
-        // In the other profiles the user's turn holds more than the text.
+        // In other profiles the user's message has more than the text.
         && config.prompt_profile == PromptProfile::Plain
 }
 
-/// The two numbers and where they come from.
+/// Returns the two numbers and their source.
 pub(crate) fn choose_token_numbers(
     evidence: &TokenSources<'_>,
     config: &Config,
@@ -100,12 +100,13 @@ pub(crate) fn choose_token_numbers(
     (TokenPair { original, encoded }, source)
 }
 
-/// The tokens of both texts by what replies report: those of the prompt, less what it has beyond its text, and with what a message
-/// adds to its text, as the provider would count it. `None` if a prompt was not measured, or leaves nothing for its text.
+/// Returns the tokens of both texts by the usage in replies: the reported prompt tokens, less those of the prompt without the
+/// text, plus the overhead of a message, as the provider would count it. The result is `None` if a prompt was not measured, or if
+/// no token is left for a text.
 fn reported(evidence: &TokenSources<'_>, model: &str) -> Option<[u64; 2]> {
     let message = known_overhead_tokens(model).unwrap_or(0);
     let tokens = |index: usize| {
-        // The measured prompt holds one token of text.
+        // The measured prompt has one token of text.
         let beyond = evidence.prompts[index]?.checked_sub(1)?;
         let text = evidence.usage[index]?.input.checked_sub(beyond)?;
         (text > 0).then_some(text + message)
@@ -113,7 +114,7 @@ fn reported(evidence: &TokenSources<'_>, model: &str) -> Option<[u64; 2]> {
     Some([tokens(0)?, tokens(1)?])
 }
 
-/// The status of a count in the list of stages: without a number it was an error, though the experiment continues.
+/// Returns the status of a count as a stage. A missing count is an error, although the experiment continues.
 pub(crate) fn status(counted: &CountedTokens, config: &Config) -> StageStatus {
     match &counted.value {
         Ok(Some(_)) => StageStatus::Ok,
