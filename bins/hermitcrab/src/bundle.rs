@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::output::write_file;
 use bin_support::{Exit, Failure, OutputTarget, Session, escape};
+use clap::ValueEnum;
 use hermitcrab_kernel::prompt::CoreBlock;
 use hermitcrab_kernel::prompt::keystone::keystone_version;
 use pscale_blocks::bundle::{
@@ -15,57 +16,19 @@ use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
 
 use crate::answer::{Answer, give, printable_json};
-use crate::cli;
+use crate::blocks::edit::keys_removed;
 use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::{Error, name};
 
 /// Blocks as text, on their way out.
-struct Outgoing {
-    text: String,
-    blocks: Vec<BlockName>,
+pub struct Outgoing {
+    pub text: String,
+    pub blocks: Vec<BlockName>,
 }
 
-pub fn export_all(
-    args: &cli::ExportAll,
-    data: &DataDir,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
-    if !data.path().exists() {
-        let source = std::io::ErrorKind::NotFound.into();
-        let path = data.path().to_owned();
-        return Err(Error::Read { path, source }.failure());
-    }
-    let outgoing = bundle(data, args.with_log);
-    send(
-        outgoing,
-        args.output.as_ref().and_then(OutputTarget::file),
-        args.json,
-        data,
-        session,
-    )
-}
-
-pub fn export(
-    args: &cli::Export,
-    json: bool,
-    data: &DataDir,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
-    let outgoing = match &args.name {
-        Some(name) => bare(data, name),
-        None => bundle(data, false),
-    };
-    send(
-        outgoing,
-        args.output.as_ref().and_then(OutputTarget::file),
-        json,
-        data,
-        session,
-    )
-}
-
-fn bundle(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
+/// Collects all blocks of a data directory in one bundle.
+pub fn whole(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
     let store = data.for_reading()?;
     let blocks = store.names()?.into_iter().map(|info| info.name).collect();
     let version = stored_version(&*store);
@@ -85,18 +48,9 @@ fn stored_version(store: &dyn BlockStore) -> Option<String> {
     keystone_version(&keystone).map(|number| number.to_string())
 }
 
-/// A block's file as it is in the store.
-fn bare(data: &DataDir, name: &BlockName) -> Result<Outgoing, Error> {
-    let block = data.for_reading()?.load(name)?.block;
-    Ok(Outgoing {
-        text: block.to_file(),
-        blocks: vec![name.clone()],
-    })
-}
-
 /// A file that was written.
 #[derive(Serialize)]
-struct Exported {
+struct ExportAnswer {
     file: PathBuf,
     /// The blocks in it.
     blocks: Vec<BlockName>,
@@ -104,15 +58,15 @@ struct Exported {
 }
 
 /// To stdout as it is, or to a file, which is told.
-fn send(
+pub fn send(
     outgoing: Result<Outgoing, Error>,
-    output: Option<&Path>,
+    output: Option<&OutputTarget>,
     json: bool,
     data: &DataDir,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let (outgoing, file) = match (outgoing, output) {
-        (Err(error), _) => return give::<Exported>(json, Err(error), session),
+    let (outgoing, file) = match (outgoing, output.and_then(OutputTarget::file)) {
+        (Err(error), _) => return give::<ExportAnswer>(json, Err(error), session),
         (Ok(outgoing), None) => {
             let mut text = outgoing.text;
             if session.results.is_terminal() {
@@ -125,10 +79,10 @@ fn send(
     };
     if data.holds(file) {
         let path = file.to_owned();
-        return give::<Exported>(json, Err(Error::IntoData { path }), session);
+        return give::<ExportAnswer>(json, Err(Error::IntoData { path }), session);
     }
     let written = write_file(file, |out| out.write_all(outgoing.text.as_bytes()));
-    let exported = Exported {
+    let exported = ExportAnswer {
         file: file.to_owned(),
         blocks: outgoing.blocks,
         bytes: outgoing.text.len(),
@@ -140,7 +94,7 @@ fn send(
     )
 }
 
-impl Answer for Exported {
+impl Answer for ExportAnswer {
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
         let blocks = self.blocks.len();
         let plural = if blocks == 1 { "" } else { "s" };
@@ -148,15 +102,52 @@ impl Answer for Exported {
     }
 }
 
+#[derive(Debug, clap::Args)]
+pub struct ImportFlags {
+    /// A bundle, a block's file, a folder of such files, or - for stdin.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The name of a bare block [default: that of its file].
+    #[arg(long, value_name = "BLOCK")]
+    pub name: Option<BlockName>,
+    /// What becomes of a block whose name is taken.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = OnConflict::Skip)]
+    pub on_conflict: OnConflict,
+    /// Leave faulty parts out and take the rest.
+    #[arg(long)]
+    pub repair: bool,
+}
+
+/// What becomes of a block whose name is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnConflict {
+    /// It is not imported; exit code 3.
+    Skip,
+    /// It takes the other one's place; `block undo` brings that back.
+    Replace,
+    /// It gets a number behind its name.
+    Rename,
+}
+
+impl From<OnConflict> for pscale_blocks::bundle::OnConflict {
+    fn from(how: OnConflict) -> Self {
+        match how {
+            OnConflict::Skip => Self::Skip,
+            OnConflict::Replace => Self::Replace,
+            OnConflict::Rename => Self::Rename,
+        }
+    }
+}
+
 /// What became of the blocks of a file.
 #[derive(Serialize)]
-pub struct Imports {
+pub struct ImportAnswer {
     file: PathBuf,
     /// In the order of the file.
     blocks: Vec<Imported>,
 }
 
-pub fn import(args: &cli::Import, data: &DataDir) -> Result<Imports, Error> {
+pub fn import(args: &ImportFlags, data: &DataDir) -> Result<ImportAnswer, Error> {
     let file = &args.file;
     let parcel = read(args)?;
     if parcel.names().next().is_none() {
@@ -167,13 +158,13 @@ pub fn import(args: &cli::Import, data: &DataDir) -> Result<Imports, Error> {
     let blocks = parcel
         .import(&*store, args.on_conflict.into(), &source, now())
         .map_err(|error| Error::of_bundle(file, error))?;
-    Ok(Imports {
+    Ok(ImportAnswer {
         file: file.clone(),
         blocks,
     })
 }
 
-fn read(args: &cli::Import) -> Result<ImportBatch, Error> {
+fn read(args: &ImportFlags) -> Result<ImportBatch, Error> {
     let file = &args.file;
     let of_file = |error| Error::of_bundle(file, error);
     let unreadable = |source| Error::Read {
@@ -206,7 +197,7 @@ fn read(args: &cli::Import) -> Result<ImportBatch, Error> {
     ImportBatch::read(&text, name.as_ref(), args.repair).map_err(of_file)
 }
 
-impl Answer for Imports {
+impl Answer for ImportAnswer {
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
         for block in &self.blocks {
             let name = &block.name;
@@ -230,7 +221,7 @@ impl Answer for Imports {
             notices.push("--on-conflict replace or rename imports what was skipped".to_owned());
         }
         let keys: u32 = self.blocks.iter().map(|block| block.keys_removed).sum();
-        notices.extend(crate::block::keys_removed(keys));
+        notices.extend(keys_removed(keys));
         notices
     }
 
@@ -243,7 +234,7 @@ impl Answer for Imports {
     }
 }
 
-impl Imports {
+impl ImportAnswer {
     fn skipped(&self) -> bool {
         let mut blocks = self.blocks.iter();
         blocks.any(|block| block.outcome == ImportOutcome::Skipped)

@@ -7,31 +7,124 @@
 //!
 //! `hermitcrab --help` lists the commands. The guide is `docs/hermitcrab.md` in the repository.
 
+mod address;
 mod answer;
-mod block;
+mod blocks;
 mod bundle;
-mod chat;
-mod cli;
 mod clock;
+mod commands;
 mod data_dir;
-mod doctor;
 mod error;
-mod key;
-mod look;
-mod mcp;
-mod migrate;
-mod opened;
+mod flags;
+mod kernel_setup;
+mod key_file;
+mod model_setup;
 mod plain_file;
-mod serve;
+mod takeover;
+mod usage;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{DefaultPath, Exit, Failure, Program, Session};
+use clap::ArgMatches;
 
-use answer::give;
-use cli::{Chat, Cli, Command};
+use commands::block::{self, BlockArgs};
+use commands::chat::{self, ChatArgs};
+use commands::compile::{self, CompileArgs};
+use commands::cost::{self, CostArgs};
+use commands::doctor::{self, DoctorArgs};
+use commands::export::{self, ExportArgs};
+use commands::faces::{self, FacesArgs};
+use commands::import::{self, ImportArgs};
+use commands::key::{self, KeyArgs};
+use commands::mcp::{self, McpArgs};
+use commands::migrate::{self, MigrateArgs};
+use commands::prompt::{self, PromptArgs};
+use commands::serve::{self, ServeArgs};
 use data_dir::DataDir;
 use error::Error;
+use flags::AnywhereModelFlags;
+
+const EXAMPLES: &str = "\
+Examples:
+  hermitcrab chat
+  hermitcrab block list
+  hermitcrab block read constitution
+  hermitcrab prompt --phase call --tokens";
+
+/// Talk with a model that lives in blocks, and edit the blocks
+#[derive(Debug, clap::Parser)]
+#[command(name = "hermitcrab", version, after_help = EXAMPLES)]
+struct Cli {
+    // First, so that it hides and spreads its own flags only.
+    #[command(flatten)]
+    model: AnywhereModelFlags,
+    /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Without one: `chat`.
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+impl Program for Cli {
+    fn places(matches: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
+        let flag = matches.get_one::<PathBuf>("data");
+        let data = DataDir::find(flag.map(PathBuf::as_path)).map_err(Error::failure)?;
+        Ok(vec![DefaultPath::new(
+            "blocks, faces, costs and keys",
+            data.path(),
+        )])
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Talk with the model here; a pipe is one turn a line
+    #[command(after_help = chat::EXAMPLES)]
+    Chat(ChatArgs),
+    /// Show the face that the model writes, in a browser
+    ///
+    /// The page is served to this machine only.
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(ServeArgs),
+    /// Read and edit blocks, without a model or a network
+    #[command(after_help = block::EXAMPLES)]
+    Block(BlockArgs),
+    /// Print what the next request would be, or its tokens
+    #[command(after_help = prompt::EXAMPLES)]
+    Prompt(PromptArgs),
+    /// Check a face for faults
+    #[command(after_help = compile::EXAMPLES)]
+    Compile(CompileArgs),
+    /// List the faces that are kept, print one or use one
+    #[command(name = "shells", after_help = faces::EXAMPLES)]
+    Faces(FacesArgs),
+    /// Print the cost of all calls
+    #[command(after_help = cost::EXAMPLES)]
+    Cost(CostArgs),
+    /// Check settings, data directory and the provider's models
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(DoctorArgs),
+    /// Export all blocks as one file, without keys
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
+    /// Import blocks from an export, a block's file or a folder
+    #[command(after_help = import::EXAMPLES)]
+    Import(ImportArgs),
+    /// Import what an instance of the earlier generation left
+    #[command(after_help = migrate::EXAMPLES)]
+    Migrate(MigrateArgs),
+    /// Keep the key that a model is asked with
+    #[command(after_help = key::EXAMPLES)]
+    Key(KeyArgs),
+    /// Serve the blocks over MCP on stdin and stdout
+    ///
+    /// Another program's model can then read them; with --write it can change them, too.
+    #[command(after_help = mcp::EXAMPLES)]
+    Mcp(McpArgs),
+}
 
 fn main() -> ExitCode {
     bin_support::run(execute)
@@ -40,28 +133,88 @@ fn main() -> ExitCode {
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
     let Some(command) = &cli.command else {
-        let args = Chat {
+        let args = ChatArgs {
             model: cli.model.flags.clone(),
-            ..Chat::default()
+            ..ChatArgs::default()
         };
         return chat::execute(&args, &data()?, session);
     };
     match command {
         Command::Chat(args) => chat::execute(args, &data()?, session),
         Command::Serve(args) => serve::execute(args, &data()?, session),
-        Command::Prompt(args) => look::prompt(args, &data()?, session),
-        Command::Compile(args) => look::compile(args, session),
-        Command::Shells(args) => look::shells(args, &data()?, session),
-        Command::Cost(args) => look::cost(args, &data()?, session),
-        Command::Doctor(args) => doctor::execute(args, &data()?, session),
         Command::Block(args) => block::execute(args, &data()?, session),
-        Command::Export(args) => bundle::export_all(args, &data()?, session),
-        Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
+        Command::Prompt(args) => prompt::execute(args, &data()?, session),
+        Command::Compile(args) => compile::execute(args, session),
+        Command::Faces(args) => faces::execute(args, &data()?, session),
+        Command::Cost(args) => cost::execute(args, &data()?, session),
+        Command::Doctor(args) => doctor::execute(args, &data()?, session),
+        Command::Export(args) => export::execute(args, &data()?, session),
+        Command::Import(args) => import::execute(args, &data()?, session),
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
-        Command::Mcp(args) if args.print_config => {
-            mcp::print_config(*args, cli.data.as_deref(), session)
+        Command::Mcp(args) => mcp::execute(*args, cli.data.as_deref(), session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{FromArgMatches as _, Parser as _};
+
+    use super::*;
+    use commands::block::BlockCommand;
+
+    fn parse(words: &[&str]) -> Result<Command, clap::Error> {
+        let words = ["hermitcrab"].iter().chain(words);
+        Cli::try_parse_from(words).map(|cli| cli.command.unwrap())
+    }
+
+    #[test]
+    fn every_help_has_its_form_and_examples_that_parse() {
+        test_support::check_help(&bin_support::command::<Cli>());
+    }
+
+    #[test]
+    fn flags_stand_anywhere() {
+        for line in [
+            "--data D --quiet --model M block --json list",
+            "block list --json --quiet --model M --data D",
+        ] {
+            let words = ["hermitcrab"].into_iter().chain(line.split(' '));
+            let matches = bin_support::command::<Cli>()
+                .try_get_matches_from(words)
+                .unwrap();
+            let cli = Cli::from_arg_matches(&matches).unwrap();
+            assert_eq!(cli.data, Some("D".into()), "{line}");
+            assert_eq!(cli.model.flags.model.as_deref(), Some("M"), "{line}");
+            assert!(matches.get_flag("quiet"), "{line}");
+            assert!(matches!(
+                cli.command,
+                Some(Command::Block(BlockArgs { json: true, .. }))
+            ));
         }
-        Command::Mcp(args) => mcp::execute(*args, data()?, session),
+    }
+
+    #[test]
+    fn a_text_may_begin_with_a_dash_and_flags_stay_flags() {
+        let write = |words: &[&str]| {
+            let words = [&["block", "write", "yard", "0.1"], words].concat();
+            match parse(&words) {
+                Ok(Command::Block(BlockArgs {
+                    command: BlockCommand::Write(write),
+                    json,
+                })) => (write.text, write.expect.rev, json),
+                other => panic!("{other:?}"),
+            }
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(write(&["- an item"]), (text("- an item"), None, false));
+        assert_eq!(
+            write(&["--not-a-flag"]),
+            (text("--not-a-flag"), None, false)
+        );
+        assert_eq!(write(&["-", "--rev", "3"]), (text("-"), Some(3), false));
+        assert_eq!(write(&["--json", "x"]), (text("x"), None, true));
+        assert_eq!(write(&["--", "--json"]), (text("--json"), None, false));
+        assert_eq!(write(&[]), (None, None, false));
     }
 }

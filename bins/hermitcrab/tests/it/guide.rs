@@ -1,4 +1,4 @@
-//! `docs/hermitcrab.md` shows commands and flags that exist, and those that need no model really run, in their order.
+//! The guide `docs/hermitcrab.md`: its commands and flags exist, its outputs are real, and commands that need no model are run in their order.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ fn guide() -> Guide {
     Guide::read("hermitcrab")
 }
 
-/// The words after the program's name, if the line runs it.
+/// Returns the words after the program's name, if the line runs the program.
 fn arguments(line: &str) -> Option<Vec<&str>> {
     let (_, after) = line.split_once("hermitcrab ")?;
     let runs = line.starts_with("hermitcrab ") || line.contains("| hermitcrab ");
@@ -107,7 +107,7 @@ fn the_commands_without_a_model_run_in_their_order() {
     let mut ran = 0;
     for line in guide.commands() {
         let asks = line.contains("--provider") || line.contains("--grant ~");
-        // That it starts and ends has tests of its own.
+        // Other tests cover its start and its end.
         let serves = arguments(line).is_some_and(|words| words[0] == "serve");
         if arguments(line).is_none() || asks || serves {
             continue;

@@ -1,0 +1,160 @@
+//! An edit of a block, and its result.
+
+use std::io::{self, Write};
+
+use pscale_blocks::store::{Edited, KEY_REMOVED};
+use pscale_blocks::{Applied, BlockName, BlockStore, Grown, Op, Path, StoreError};
+use serde::Serialize;
+
+use super::output::shown;
+use crate::address::Address;
+use crate::answer::Answer;
+use crate::clock::by_the_person;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::flags::RevisionFlags;
+
+/// An edit that was made.
+#[derive(Serialize)]
+pub struct EditAnswer {
+    pub name: BlockName,
+    /// The revision that it made.
+    pub rev: u64,
+    #[serde(rename = "done")]
+    pub action: EditAction,
+    /// The node; none where it is about the whole block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Path>,
+    /// Where the node was before it was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Path>,
+    /// The levels above the node that were made on the way and have no text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<Path>,
+    /// Which nodes have another path now, if the block grew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grown: Option<Grown>,
+    /// The keys that were taken out of the text.
+    pub keys_removed: u32,
+    /// How the paths were understood, if they were typed in an unusual way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditAction {
+    Created,
+    Written,
+    Grown,
+    Moved,
+    Removed,
+    Deleted,
+}
+
+impl EditAnswer {
+    pub fn new(name: &BlockName, rev: u64, action: EditAction) -> Self {
+        Self {
+            name: name.clone(),
+            rev,
+            action,
+            path: None,
+            from: None,
+            made: Vec::new(),
+            grown: None,
+            keys_removed: 0,
+            note: None,
+        }
+    }
+
+    /// With what the store says of an edit.
+    pub fn edited(name: &BlockName, action: EditAction, edited: &Edited) -> Self {
+        let change = edited.applied.as_ref().and_then(Applied::change);
+        Self {
+            made: change.map_or_else(Vec::new, |change| change.created.clone()),
+            grown: change.and_then(|change| change.grown.clone()),
+            keys_removed: edited.keys_removed,
+            ..Self::new(name, edited.rev, action)
+        }
+    }
+
+    pub fn at(self, address: &Address) -> Self {
+        Self {
+            path: Some(address.path),
+            note: address.note(),
+            ..self
+        }
+    }
+}
+
+/// The block's revision, which must be the expected one.
+pub fn still(
+    store: &dyn BlockStore,
+    name: &BlockName,
+    expect: RevisionFlags,
+) -> Result<u64, Error> {
+    let actual = store.load(name)?.rev;
+    match expect.rev {
+        Some(expected) if expected != actual => Err(Error::from(StoreError::Revision {
+            name: name.clone(),
+            expected,
+            actual,
+        })),
+        _ => Ok(actual),
+    }
+}
+
+pub fn edit(
+    data: &DataDir,
+    name: &BlockName,
+    expect: RevisionFlags,
+    op: &Op,
+) -> Result<Edited, Error> {
+    let store = data.for_writing()?;
+    Ok(store.edit(name, expect.rev, op, &by_the_person())?)
+}
+
+impl Answer for EditAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (name, rev) = (&self.name, self.rev);
+        let path = self.path.as_ref().map(shown).unwrap_or_default();
+        match self.action {
+            EditAction::Created => writeln!(out, "{name} is made, revision {rev}"),
+            EditAction::Written => writeln!(out, "{name} {path} is written, revision {rev}"),
+            EditAction::Grown => writeln!(out, "{name} has grown a level, revision {rev}"),
+            EditAction::Moved => {
+                let from = self.from.as_ref().map(shown).unwrap_or_default();
+                writeln!(out, "{name} {from} is at {path} now, revision {rev}")
+            }
+            EditAction::Removed => writeln!(out, "{name} {path} is removed, revision {rev}"),
+            EditAction::Deleted => writeln!(out, "{name} is in the folder trash"),
+        }
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let mut notices: Vec<_> = self.note.iter().cloned().collect();
+        if !self.made.is_empty() {
+            let made: Vec<_> = self.made.iter().map(shown).collect();
+            notices.push(format!(
+                "made on the way, and without a text yet: {}",
+                made.join(", ")
+            ));
+        }
+        notices.extend(grew(&self.name, self.grown.as_ref()));
+        notices.extend(keys_removed(self.keys_removed));
+        notices
+    }
+}
+
+/// Says which paths are others now.
+pub fn grew(name: &BlockName, grown: Option<&Grown>) -> Option<String> {
+    grown.map(|grown| format!("{name} grew: {grown}"))
+}
+
+/// What a person should know when keys were found in a text.
+pub fn keys_removed(keys: u32) -> Option<String> {
+    (keys > 0).then(|| {
+        format!("the text held {keys} of what looks like a key; the block has {KEY_REMOVED} there")
+    })
+}

@@ -1,0 +1,65 @@
+//! The blocks of a store.
+
+use std::io::{self, Write};
+
+use bin_support::shortened;
+use pscale_blocks::store::BlockInfo;
+use pscale_blocks::{BlockName, BlockStore};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::error::Error;
+
+/// How much of a head is shown, in characters.
+const SHOWN: usize = 60;
+
+/// The blocks of a store.
+#[derive(Serialize)]
+pub struct ListAnswer {
+    /// In order of their names.
+    blocks: Vec<BlockInfo>,
+}
+
+pub fn list(store: &dyn BlockStore) -> Result<ListAnswer, Error> {
+    Ok(ListAnswer {
+        blocks: store.names()?,
+    })
+}
+
+impl Answer for ListAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let names = self.blocks.iter().map(|block| block.name.as_str().len());
+        let Some(width) = names.max() else {
+            return Ok(());
+        };
+        let width = width.max("BLOCK".len());
+        writeln!(out, "{:width$}  DECIMAL  REVISION  NODES  HEAD", "BLOCK")?;
+        for block in &self.blocks {
+            let head = shortened(block.head.as_deref().unwrap_or_default(), SHOWN);
+            let line = format!(
+                "{:width$}  {:>7}  {:>8}  {:>5}  {head}",
+                block.name, block.decimal, block.rev, block.nodes
+            );
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn notices(&self) -> Vec<String> {
+        if !self.blocks.is_empty() {
+            return Vec::new();
+        }
+        vec![
+            "there are no blocks yet; `hermitcrab block create NAME TEXT` makes one, `hermitcrab import FILE` brings some"
+                .to_owned(),
+        ]
+    }
+}
+
+/// The block that is named, or all.
+pub fn chosen(store: &dyn BlockStore, name: Option<&BlockName>) -> Result<Vec<BlockName>, Error> {
+    match name {
+        Some(name) => Ok(vec![name.clone()]),
+        None => Ok(store.names()?.into_iter().map(|info| info.name).collect()),
+    }
+}

@@ -1,0 +1,128 @@
+//! A block, or a part of it, as a person or a program reads it.
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use pscale_blocks::{BlockName, BlockStore, NodeLine, NodeView, Path};
+use serde::Serialize;
+
+use super::output::{node, note_cut, outline, shown, width};
+use crate::address::Address;
+use crate::answer::Answer;
+use crate::error::Error;
+
+/// What is shown of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum View {
+    /// The node and one level below.
+    Node,
+    /// The nodes on the way to it.
+    Spindle,
+    /// The node and all below.
+    Subtree,
+}
+
+/// What was asked for of a block.
+#[derive(Serialize)]
+pub struct ReadAnswer {
+    name: BlockName,
+    decimal: u8,
+    rev: u64,
+    view: View,
+    /// How the path was understood, if it was typed in an unusual way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(flatten)]
+    found: Found,
+    /// The columns of a line for a person.
+    #[serde(skip)]
+    width: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Found {
+    /// Of [`View::Node`].
+    Node(NodeView),
+    /// Of the others.
+    Nodes(Vec<NodeLine>),
+}
+
+/// Reads the node at a path, or the whole tree, in the form of the view.
+pub fn read(
+    name: &BlockName,
+    at: Option<&Address>,
+    view: Option<View>,
+    full: bool,
+    store: &dyn BlockStore,
+) -> Result<ReadAnswer, Error> {
+    let stored = store.load(name)?;
+    let block = &stored.block;
+    let view = view.unwrap_or(match at {
+        Some(_) => View::Node,
+        None => View::Subtree,
+    });
+    let path = match at {
+        Some(address) => address.path,
+        None if view == View::Subtree => Path::root(),
+        None => block.head(),
+    };
+    let found = match view {
+        View::Node => block.view(&path).map(Found::Node),
+        View::Spindle => block.spindle(&path).map(Found::Nodes),
+        View::Subtree => block.subtree(&path, None).map(Found::Nodes),
+    };
+    let found = found.map_err(|error| error.in_block(name))?;
+    Ok(ReadAnswer {
+        name: name.clone(),
+        decimal: block.decimal(),
+        rev: stored.rev,
+        view,
+        note: at.and_then(Address::note),
+        found,
+        width: width(full),
+    })
+}
+
+impl Answer for ReadAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{} (decimal {}, revision {})",
+            self.name, self.decimal, self.rev
+        )?;
+        match &self.found {
+            Found::Node(view) => self.tell_node(view, out),
+            Found::Nodes(steps) => outline(steps, self.width, out),
+        }
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.note.iter().cloned().collect()
+    }
+}
+
+impl ReadAnswer {
+    /// The node's own text whole, as it was asked for.
+    fn tell_node(&self, view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
+        node(0, &view.path, view.content.as_deref(), None, out)?;
+        let mut cut = false;
+        let more = view.more.as_deref().unwrap_or_default();
+        for (digit, text) in view.children.iter().flatten() {
+            let Ok(path) = view.path.child(*digit) else {
+                continue;
+            };
+            cut |= node(1, &path, text.as_deref(), self.width, out)?;
+            if more.contains(digit) {
+                writeln!(out, "    … read {} {path}", self.name)?;
+            }
+        }
+        match &view.next_free {
+            Some(Some(path)) => writeln!(out, "next free: {}", shown(path))?,
+            Some(None) => writeln!(out, "next free: none, nine are used")?,
+            None => {}
+        }
+        note_cut(cut, out)
+    }
+}

@@ -1,0 +1,84 @@
+//! Steps back and forward through the edits of a block.
+
+use std::io::{self, Write};
+
+use pscale_blocks::{BlockName, BlockStore};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::clock::by_the_person;
+use crate::error::Error;
+
+/// What was taken back or made again.
+#[derive(Serialize)]
+pub struct StepAnswer {
+    name: BlockName,
+    /// The revision afterwards.
+    rev: u64,
+    /// How many edits were taken back; fewer than asked for if there are no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<u32>,
+    /// How many edits were made again; fewer than asked for if there are no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redone: Option<u32>,
+    #[serde(skip)]
+    asked: u32,
+}
+
+impl StepAnswer {
+    /// Holds neither way yet.
+    fn new(name: &BlockName, count: u32, rev: u64) -> Self {
+        Self {
+            name: name.clone(),
+            rev,
+            undone: None,
+            redone: None,
+            asked: count,
+        }
+    }
+
+    /// How many edits, and what became of them.
+    fn edits(&self) -> (u32, &'static str) {
+        match self.redone {
+            Some(edits) => (edits, "made again"),
+            None => (self.undone.unwrap_or_default(), "taken back"),
+        }
+    }
+}
+
+pub fn undo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<StepAnswer, Error> {
+    let edited = store.undo(name, count, &by_the_person())?;
+    Ok(StepAnswer {
+        undone: Some(edited.steps),
+        ..StepAnswer::new(name, count, edited.rev)
+    })
+}
+
+pub fn redo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<StepAnswer, Error> {
+    let edited = store.redo(name, count, &by_the_person())?;
+    Ok(StepAnswer {
+        redone: Some(edited.steps),
+        ..StepAnswer::new(name, count, edited.rev)
+    })
+}
+
+impl Answer for StepAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (edits, done) = self.edits();
+        let noun = if edits == 1 { "edit" } else { "edits" };
+        writeln!(
+            out,
+            "{}: {edits} {noun} {done}, revision {}",
+            self.name, self.rev
+        )
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let (edits, done) = self.edits();
+        let fewer = edits < self.asked;
+        fewer
+            .then(|| format!("no more than {edits} could be {done}"))
+            .into_iter()
+            .collect()
+    }
+}

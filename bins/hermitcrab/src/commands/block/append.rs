@@ -1,0 +1,145 @@
+//! `block append`.
+
+use std::io::{self, Write};
+
+use bin_support::Exit;
+use pscale_blocks::{Appended, Applied, BlockName, Grown, NodeLine, Op, Path, Summary};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::blocks::edit::{edit, grew, keys_removed};
+use crate::blocks::output::{outline, shown};
+use crate::blocks::text;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::flags::{RevisionFlags, SummaryKindName};
+
+#[derive(Debug, clap::Args)]
+pub struct AppendArgs {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The entry [default: stdin, as with -].
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    pub text: Option<String>,
+    /// What the nine before it come to, if they are full.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub summary: Option<String>,
+    /// How the summary was found.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = SummaryKindName::Summary)]
+    pub kind: SummaryKindName,
+    #[command(flatten)]
+    pub expect: RevisionFlags,
+}
+
+/// What became of an entry.
+#[derive(Serialize)]
+pub struct AppendAnswer {
+    name: BlockName,
+    /// The revision afterwards.
+    rev: u64,
+    /// Where the entry is; null if it waits for a summary and is **not** in.
+    path: Option<Path>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs_summary: Option<Need>,
+    /// Which nodes have another path now, if the block grew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grown: Option<Grown>,
+    /// The keys that were taken out of the texts.
+    keys_removed: u32,
+    #[serde(skip)]
+    summary_stored: bool,
+}
+
+/// A summary that must come before the next entry.
+#[derive(Serialize)]
+struct Need {
+    /// The node that it is for.
+    at: Path,
+    /// The block grows a level with it.
+    grows: bool,
+    /// The nine texts to read.
+    entries: Vec<NodeLine>,
+}
+
+pub fn execute(args: &AppendArgs, data: &DataDir) -> Result<AppendAnswer, Error> {
+    let summary = args.summary.as_ref().map(|text| Summary {
+        kind: args.kind.into(),
+        text: text.clone(),
+    });
+    let op = Op::Append {
+        text: text::given(args.text.as_deref())?,
+        summary,
+    };
+    let edited = edit(data, &args.name, args.expect, &op)?;
+    let mut appending = AppendAnswer {
+        name: args.name.clone(),
+        rev: edited.rev,
+        path: None,
+        needs_summary: None,
+        grown: None,
+        keys_removed: edited.keys_removed,
+        summary_stored: false,
+    };
+    match edited.applied {
+        Some(Applied::Appended(Appended::NeedsSummary {
+            at,
+            grows,
+            entries,
+            change,
+        })) => {
+            appending.summary_stored = change.is_some();
+            appending.needs_summary = Some(Need { at, grows, entries });
+        }
+        Some(Applied::Appended(Appended::Written { path, change })) => {
+            appending.path = Some(path);
+            appending.grown = change.grown;
+        }
+        Some(Applied::Changed(_)) | None => {}
+    }
+    Ok(appending)
+}
+
+impl Answer for AppendAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(need) = &self.needs_summary {
+            return outline(&need.entries, None, out);
+        }
+        let path = self.path.as_ref().map(shown).unwrap_or_default();
+        writeln!(
+            out,
+            "{} {path} is written, revision {}",
+            self.name, self.rev
+        )
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        if let Some(need) = &self.needs_summary {
+            let (name, full) = (&self.name, need.entries.len());
+            let state = if self.summary_stored {
+                format!(
+                    "the summary is stored, and {} is full, too",
+                    shown(&need.at)
+                )
+            } else {
+                format!("{name} is full ({full} entries); nothing was written")
+            };
+            notices.push(format!(
+                "{state}. Summarise them to continue: hermitcrab block append {name} TEXT --summary TEXT"
+            ));
+        }
+        notices.extend(grew(&self.name, self.grown.as_ref()));
+        notices.extend(keys_removed(self.keys_removed));
+        notices
+    }
+
+    /// An entry that is not in is a failure.
+    fn exit(&self) -> Exit {
+        match self.needs_summary {
+            Some(_) => Exit::Failed,
+            None => Exit::Done,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `block diff`.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write};
+use std::path::Path;
+
+use bin_support::{Exit, shortened};
+use pscale_blocks::store::Versioned;
+use pscale_blocks::{Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff, StoreError};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::blocks::output::shown;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+/// How much of a text is shown, in characters.
+const SHOWN: usize = 100;
+
+#[derive(Debug, clap::Args)]
+pub struct DiffArgs {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// Another block, or the file of one, which has a dot or a slash in its name.
+    #[arg(value_name = "OTHER", required_unless_present = "since")]
+    pub other: Option<String>,
+    /// What has changed since the block had this revision, instead.
+    #[arg(long, value_name = "REVISION", conflicts_with = "other")]
+    pub since: Option<u64>,
+}
+
+/// What differs between two blocks.
+#[derive(Serialize)]
+pub struct DiffAnswer {
+    name: BlockName,
+    /// The second block's name, or its file; none if it is the same block at another time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<String>,
+    /// The revision of the first, which is the same block then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
+    /// The decimals, if they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decimals: Option<[u8; 2]>,
+    /// The texts that differ, in order of their paths.
+    nodes: Vec<NodeDiff>,
+}
+
+pub fn execute(args: &DiffArgs, data: &DataDir) -> Result<DiffAnswer, Error> {
+    let store = data.for_reading()?;
+    let stored = store.load(&args.name)?;
+    let (before, after) = match (&args.other, args.since) {
+        (Some(other), _) => (stored.block, another(other, &*store)?),
+        (None, since) => {
+            let then = at_revision(&args.name, &stored, since.unwrap_or(stored.rev), &*store)?;
+            (then, stored.block)
+        }
+    };
+    let decimals = [before.decimal(), after.decimal()];
+    Ok(DiffAnswer {
+        name: args.name.clone(),
+        other: args.other.clone(),
+        since: args.since,
+        decimals: (decimals[0] != decimals[1]).then_some(decimals),
+        nodes: before.diff(&after),
+    })
+}
+
+/// The block as it was: what was done since is taken back.
+fn at_revision(
+    name: &BlockName,
+    stored: &Versioned,
+    rev: u64,
+    store: &dyn BlockStore,
+) -> Result<Block, Error> {
+    let unknown = || Error::NoRevision {
+        name: name.clone(),
+        rev,
+        last: stored.rev,
+    };
+    if rev > stored.rev {
+        return Err(unknown());
+    }
+    let mut block = stored.block.clone();
+    for entry in store.log(Some(name), rev + 1)?.iter().rev() {
+        // The block was made by this one, or made again.
+        let inverse = entry.inverse.as_ref().ok_or_else(unknown)?;
+        block.revert(inverse);
+    }
+    Ok(block)
+}
+
+/// A block of the store, or of a file. No block's name has a dot or a slash.
+fn another(other: &str, store: &dyn BlockStore) -> Result<Block, Error> {
+    if !other.contains(['.', '/', '\\']) {
+        let name = BlockName::new(other).map_err(StoreError::from)?;
+        return Ok(store.load(&name)?.block);
+    }
+    let path = Path::new(other);
+    let unreadable = |source| Error::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut text = String::new();
+    let mut file = File::open(path)
+        .map_err(unreadable)?
+        .take(MAX_FILE as u64 + 1);
+    file.read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() > MAX_FILE {
+        return Err(Error::from(BlockError::TooLarge {
+            what: "file in bytes",
+            limit: MAX_FILE,
+            size: text.len(),
+        }));
+    }
+    Block::parse(&text).map_err(|error| Error::NoBlock {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+impl Answer for DiffAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some([before, after]) = self.decimals {
+            writeln!(out, "- decimal {before}\n+ decimal {after}")?;
+        }
+        for NodeDiff {
+            path,
+            before,
+            after,
+        } in &self.nodes
+        {
+            for (sign, text) in [('-', before), ('+', after)] {
+                if let Some(text) = text {
+                    writeln!(out, "{sign} {}  {}", shown(path), shortened(text, SHOWN))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        if self.nodes.is_empty() && self.decimals.is_none() {
+            Exit::Done
+        } else {
+            Exit::CheckFailed
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `block export`: a block as its file, or all as a bundle.
+
+use bin_support::{Exit, Failure, OutputTarget, Session};
+use pscale_blocks::BlockName;
+
+use crate::bundle::{Outgoing, send, whole};
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+#[derive(Debug, clap::Args)]
+pub struct BlockExportArgs {
+    /// The block, as a bare file [default: all, as a bundle].
+    #[arg(value_name = "BLOCK")]
+    pub name: Option<BlockName>,
+    /// File to write; - for stdout [default: -].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<OutputTarget>,
+}
+
+pub fn execute(
+    args: &BlockExportArgs,
+    json: bool,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let outgoing = match &args.name {
+        Some(name) => bare(data, name),
+        None => whole(data, false),
+    };
+    send(outgoing, args.output.as_ref(), json, data, session)
+}
+
+/// A block's file as it is in the store.
+fn bare(data: &DataDir, name: &BlockName) -> Result<Outgoing, Error> {
+    let block = data.for_reading()?.load(name)?.block;
+    Ok(Outgoing {
+        text: block.to_file(),
+        blocks: vec![name.clone()],
+    })
+}

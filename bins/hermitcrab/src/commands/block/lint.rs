@@ -1,0 +1,64 @@
+//! `block lint`.
+
+use std::io::{self, Write};
+
+use bin_support::Exit;
+use pscale_blocks::{BlockName, Lint};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::blocks::list::chosen;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+#[derive(Debug, clap::Args)]
+pub struct LintArgs {
+    /// The block [default: all].
+    #[arg(value_name = "BLOCK")]
+    pub name: Option<BlockName>,
+}
+
+/// What is allowed and probably not meant.
+#[derive(Serialize)]
+pub struct LintAnswer {
+    /// In order of the blocks' names and of the paths.
+    lints: Vec<Remark>,
+}
+
+/// What is remarked on in one block.
+#[derive(Serialize)]
+struct Remark {
+    name: BlockName,
+    #[serde(flatten)]
+    lint: Lint,
+}
+
+pub fn execute(args: &LintArgs, data: &DataDir) -> Result<LintAnswer, Error> {
+    let store = data.for_reading()?;
+    let mut lints = Vec::new();
+    for name in chosen(&*store, args.name.as_ref())? {
+        let found = store.load(&name)?.block.lint().into_iter();
+        lints.extend(found.map(|lint| Remark {
+            name: name.clone(),
+            lint,
+        }));
+    }
+    Ok(LintAnswer { lints })
+}
+
+impl Answer for LintAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        for Remark { name, lint } in &self.lints {
+            writeln!(out, "{name} {lint}")?;
+        }
+        Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        if self.lints.is_empty() {
+            Exit::Done
+        } else {
+            Exit::CheckFailed
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! `block log`: shows the edits of a block, or of all.
+
+use pscale_blocks::BlockName;
+
+use crate::blocks::log::{LogAnswer, log};
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+#[derive(Debug, clap::Args)]
+pub struct LogArgs {
+    /// The block [default: all].
+    #[arg(value_name = "BLOCK")]
+    pub name: Option<BlockName>,
+    /// Only the last so many edits of each block.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+pub fn execute(args: &LogArgs, data: &DataDir) -> Result<LogAnswer, Error> {
+    log(args.name.as_ref(), args.limit, &*data.for_reading()?)
+}

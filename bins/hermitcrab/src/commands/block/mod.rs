@@ -1,0 +1,125 @@
+//! The block commands: reading and editing without a model.
+
+mod append;
+mod create;
+mod diff;
+mod export;
+mod grow;
+mod lint;
+mod log;
+mod mv;
+mod read;
+mod rm;
+mod search;
+mod step;
+mod write;
+
+use bin_support::{Exit, Failure, Session};
+
+use self::append::AppendArgs;
+use self::create::CreateArgs;
+use self::diff::DiffArgs;
+use self::export::BlockExportArgs;
+use self::grow::GrowArgs;
+use self::lint::LintArgs;
+use self::log::LogArgs;
+use self::mv::MvArgs;
+use self::read::ReadArgs;
+use self::rm::RmArgs;
+use self::search::SearchArgs;
+use self::step::StepArgs;
+use self::write::WriteArgs;
+use crate::answer::give;
+use crate::blocks::list::list;
+use crate::bundle::{self, ImportFlags};
+use crate::data_dir::DataDir;
+
+/// Examples of the commands, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab block create notes 'Notes about the boat'
+  hermitcrab block append notes 'Larch on oak'
+  hermitcrab block read notes
+  hermitcrab block search larch";
+
+#[derive(Debug, clap::Args)]
+pub struct BlockArgs {
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: BlockCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum BlockCommand {
+    /// Show the blocks.
+    List,
+    /// Show a node and what is around it.
+    #[command(visible_alias = "show")]
+    Read(ReadArgs),
+    /// Make a block.
+    #[command(visible_alias = "new")]
+    Create(CreateArgs),
+    /// Write a node's text; its children stay
+    #[command(visible_alias = "edit")]
+    Write(WriteArgs),
+    /// Add an entry at the next free place.
+    #[command(visible_alias = "add")]
+    Append(AppendArgs),
+    /// Compress the entries under a summary, one level up
+    Grow(GrowArgs),
+    /// Move a node with all below it to a free place.
+    #[command(visible_alias = "move")]
+    Mv(MvArgs),
+    /// Take a node away with all below it.
+    #[command(visible_alias = "delete")]
+    Rm(RmArgs),
+    /// Find the nodes whose texts hold some words.
+    Search(SearchArgs),
+    /// Show what differs between blocks, or since a revision
+    ///
+    /// The exit code is 4 if anything does.
+    Diff(DiffArgs),
+    /// Warn of what is allowed and probably not meant
+    ///
+    /// The exit code is 4 if there is anything.
+    Lint(LintArgs),
+    /// Write a block, or all of them, to stdout or a file.
+    Export(BlockExportArgs),
+    /// Take blocks in.
+    Import(ImportFlags),
+    /// Show what was done to a block, or to all.
+    Log(LogArgs),
+    /// Take the last edits back.
+    Undo(StepArgs),
+    /// Make edits again that were taken back
+    ///
+    /// Another edit in between leaves nothing to make again.
+    Redo(StepArgs),
+}
+
+pub fn execute(args: &BlockArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let json = args.json;
+    match &args.command {
+        BlockCommand::List => {
+            let blocks = data.for_reading().and_then(|store| list(&*store));
+            give(json, blocks, session)
+        }
+        BlockCommand::Read(args) => give(json, read::execute(args, data), session),
+        BlockCommand::Create(args) => give(json, create::execute(args, data), session),
+        BlockCommand::Write(args) => give(json, write::execute(args, data), session),
+        BlockCommand::Append(args) => give(json, append::execute(args, data), session),
+        BlockCommand::Grow(args) => give(json, grow::execute(args, data), session),
+        BlockCommand::Mv(args) => give(json, mv::execute(args, data), session),
+        BlockCommand::Rm(args) => give(json, rm::execute(args, data), session),
+        BlockCommand::Search(args) => give(json, search::execute(args, data), session),
+        BlockCommand::Diff(args) => give(json, diff::execute(args, data), session),
+        BlockCommand::Lint(args) => give(json, lint::execute(args, data), session),
+        BlockCommand::Export(args) => export::execute(args, json, data, session),
+        BlockCommand::Import(args) => give(json, bundle::import(args, data), session),
+        BlockCommand::Log(args) => give(json, log::execute(args, data), session),
+        BlockCommand::Undo(args) => give(json, step::undo(args, data), session),
+        BlockCommand::Redo(args) => give(json, step::redo(args, data), session),
+    }
+}

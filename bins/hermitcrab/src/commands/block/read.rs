@@ -1,0 +1,29 @@
+//! `block read`: shows a node and its surroundings.
+
+use pscale_blocks::BlockName;
+
+use crate::address::Address;
+use crate::blocks::read::{ReadAnswer, View, read};
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+#[derive(Debug, clap::Args)]
+pub struct ReadArgs {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The node, such as 0.3.1 [default: the whole tree; with --view node or spindle, the head].
+    #[arg(value_name = "PATH")]
+    pub at: Option<Address>,
+    /// What is shown [default: node; of the whole tree, subtree].
+    #[arg(long, value_enum, value_name = "VIEW")]
+    pub view: Option<View>,
+    /// Show long texts whole, also on a terminal.
+    #[arg(long)]
+    pub full: bool,
+}
+
+pub fn execute(args: &ReadArgs, data: &DataDir) -> Result<ReadAnswer, Error> {
+    let store = data.for_reading()?;
+    read(&args.name, args.at.as_ref(), args.view, args.full, &*store)
+}

@@ -1,0 +1,52 @@
+//! `block rm`: removes a node, or a whole block.
+
+use pscale_blocks::{BlockError, BlockName, Op, StoreError};
+
+use crate::address::Address;
+use crate::blocks::edit::{EditAction, EditAnswer, edit, still};
+use crate::clock::by_the_person;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::flags::RevisionFlags;
+
+#[derive(Debug, clap::Args)]
+pub struct RmArgs {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The node.
+    #[arg(value_name = "PATH")]
+    pub at: Option<Address>,
+    /// The whole block instead; its file goes to the folder trash.
+    #[arg(long, conflicts_with = "at")]
+    pub whole: bool,
+    #[command(flatten)]
+    pub expect: RevisionFlags,
+}
+
+pub fn execute(args: &RmArgs, data: &DataDir) -> Result<EditAnswer, Error> {
+    let whole_block = || Error::WholeBlock {
+        name: args.name.clone(),
+    };
+    let at = match &args.at {
+        None if args.whole => return delete(&args.name, args.expect, data),
+        None => return Err(whole_block()),
+        Some(at) => at,
+    };
+    let op = Op::Remove { path: at.path };
+    let edited = match edit(data, &args.name, args.expect, &op) {
+        Err(Error::Store {
+            error: StoreError::Block(error),
+        }) if matches!(*error, BlockError::Head { .. }) => return Err(whole_block()),
+        edited => edited?,
+    };
+    Ok(EditAnswer::edited(&args.name, EditAction::Removed, &edited).at(at))
+}
+
+fn delete(name: &BlockName, expect: RevisionFlags, data: &DataDir) -> Result<EditAnswer, Error> {
+    let store = data.for_writing()?;
+    // Nobody else writes between these two steps.
+    let rev = still(&*store, name, expect)?;
+    store.delete(name, &by_the_person())?;
+    Ok(EditAnswer::new(name, rev, EditAction::Deleted))
+}

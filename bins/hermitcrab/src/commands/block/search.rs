@@ -1,0 +1,83 @@
+//! `block search`.
+
+use std::io::{self, Write};
+
+use bin_support::escape;
+use pscale_blocks::{BlockName, Hit};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::blocks::list::chosen;
+use crate::blocks::output::shown;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+#[derive(Debug, clap::Args)]
+pub struct SearchArgs {
+    /// The words, in upper or lower case.
+    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    pub query: String,
+    /// The block [default: all].
+    #[arg(value_name = "BLOCK")]
+    pub name: Option<BlockName>,
+    /// At most so many nodes.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+}
+
+/// What was found.
+#[derive(Serialize)]
+pub struct SearchAnswer {
+    /// In order of the blocks' names and of the paths.
+    hits: Vec<Found>,
+    /// Whether there are more than `--limit` let through.
+    more: bool,
+}
+
+/// A node that holds the words.
+#[derive(Serialize)]
+struct Found {
+    name: BlockName,
+    #[serde(flatten)]
+    hit: Hit,
+}
+
+pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error> {
+    if args.query.trim().is_empty() {
+        return Err(Error::EmptyQuery);
+    }
+    let store = data.for_reading()?;
+    let mut hits = Vec::new();
+    for name in chosen(&*store, args.name.as_ref())? {
+        // One more than is shown tells whether there are more.
+        let wanted = args.limit.saturating_add(1) - hits.len();
+        let found = store.load(&name)?.block.search(&args.query, wanted);
+        hits.extend(found.into_iter().map(|hit| Found {
+            name: name.clone(),
+            hit,
+        }));
+    }
+    let more = hits.len() > args.limit;
+    hits.truncate(args.limit);
+    Ok(SearchAnswer { hits, more })
+}
+
+impl Answer for SearchAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        for Found { name, hit } in &self.hits {
+            writeln!(out, "{name} {}  {}", shown(&hit.path), escape(&hit.text))?;
+        }
+        Ok(())
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let notice = if self.more {
+            "there are more; --limit N shows them"
+        } else if self.hits.is_empty() {
+            "nothing found"
+        } else {
+            return Vec::new();
+        };
+        vec![notice.to_owned()]
+    }
+}

@@ -1,0 +1,257 @@
+//! `chat`: the plain face. A line is a turn.
+
+mod lines;
+mod screen;
+mod slash;
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bin_support::model::ModelFlags;
+use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
+use hermitcrab_kernel::faces::NoHost;
+use hermitcrab_kernel::{BootReport, Face, Kernel, KernelConfig, KernelError, TurnReport};
+use tokio_util::sync::CancellationToken;
+
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::flags::KernelFlags;
+use crate::kernel_setup;
+use crate::model_setup::ModelSetup;
+use crate::usage::counted;
+use lines::{Line, Lines};
+use screen::Screen;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab chat
+  hermitcrab chat --provider offline --fresh";
+
+/// How long a turn may take to stop after SIGTERM or SIGHUP.
+const GRACE: Duration = Duration::from_secs(3);
+
+#[derive(Debug, Default, clap::Args)]
+#[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
+pub struct ChatArgs {
+    #[command(flatten)]
+    pub model: ModelFlags,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    /// Wake the model anew, also where a conversation is kept.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Show the tools that the model calls when it wakes.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Wakes the model and talks with it until the person leaves.
+pub fn execute(args: &ChatArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::on_signals()?;
+    interrupt.end_after(GRACE);
+    block_on_threads(talk(args, data, session, &interrupt))?
+}
+
+async fn talk(
+    args: &ChatArgs,
+    data: &DataDir,
+    session: &mut Session,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let kernel = open(args, data, session)?;
+    let exit = converse(&kernel, args.verbose, data, session, interrupt).await;
+    kernel
+        .settle()
+        .await
+        .map_err(|error| Error::from(error).failure())?;
+    exit
+}
+
+/// A kernel to talk with. The data directory is this process's alone as long as it lives.
+fn open(args: &ChatArgs, data: &DataDir, session: &mut Session) -> Result<Kernel, Failure> {
+    let setup = ModelSetup::new(&args.model, args.kernel.seed.seed, data, session)?;
+    let (brain, redactor) = setup.brain(session)?;
+    let config = KernelConfig {
+        face: Face::Terminal,
+        fresh: args.fresh,
+        ..kernel_setup::config(&args.kernel, setup, redactor, data)?
+    };
+    kernel_setup::begin(config, data, brain, Arc::new(NoHost))
+}
+
+async fn converse(
+    kernel: &Kernel,
+    verbose: bool,
+    data: &DataDir,
+    session: &mut Session,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let mut lines = Lines::open(at_terminal, data);
+    let screen = Screen::new(at_terminal, session.is_quiet());
+
+    let mut cancel = cancelled_by(interrupt);
+    introduce(kernel, data, &screen, session)?;
+    let boot = kernel.boot(screen.sink_of_boot(verbose), cancel.clone());
+    let report = boot.await;
+    let report = report.map_err(|error| Error::from(error).failure())?;
+    greet(kernel, &report, &screen, session)?;
+
+    let mut exit = match report.safe_face {
+        Some(_) => Exit::SomeFailed,
+        None => Exit::Done,
+    };
+    let mut stopped = false;
+    loop {
+        if at_terminal {
+            // There Ctrl-C has stopped what was before; a pipe has been stopped as a whole.
+            interrupt.lower();
+        }
+        if cancel.is_cancelled() {
+            cancel = cancelled_by(interrupt);
+        }
+        let line = tokio::select! {
+            biased;
+            () = interrupt.raised() => return Ok(Exit::Interrupted),
+            line = lines.next(stopped) => line.map_err(Error::failure)?,
+        };
+        let line = match line {
+            Line::Said(line) => line,
+            Line::NoText => {
+                session.warn("a line is no text in UTF-8 and was left out");
+                exit = Exit::SomeFailed;
+                continue;
+            }
+            Line::Left => return Ok(exit),
+            Line::Interrupted => return Ok(Exit::Interrupted),
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        if let Some(command) = line.trim().strip_prefix('/') {
+            match slash::run(command, kernel, data, session).await? {
+                slash::After::Stay => {}
+                slash::After::Failed => exit = Exit::SomeFailed,
+                slash::After::Leave => return Ok(exit),
+            }
+            continue;
+        }
+        match turn(kernel, line, &screen, session, &cancel).await? {
+            Turned::Well => stopped = false,
+            Turned::Badly => {
+                stopped = false;
+                exit = Exit::SomeFailed;
+            }
+            Turned::Stopped if at_terminal => stopped = true,
+            Turned::Stopped => return Ok(Exit::Interrupted),
+        }
+    }
+}
+
+/// Says what there is to say before the model wakes, and where the blocks are once they are made.
+fn introduce(
+    kernel: &Kernel,
+    data: &DataDir,
+    screen: &Screen,
+    session: &Session,
+) -> Result<(), Failure> {
+    for notice in kernel_setup::notices(kernel, data)? {
+        session.status(&escape(&notice));
+    }
+    if !kernel.notices().is_empty() {
+        screen.gap(session);
+    }
+    Ok(())
+}
+
+fn greet(
+    kernel: &Kernel,
+    report: &BootReport,
+    screen: &Screen,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let told = kernel.notices();
+    for notice in report.notices.iter().filter(|line| !told.contains(line)) {
+        session.status(&escape(notice));
+    }
+    if let Some(face) = &report.safe_face {
+        session.warn(&escape(&face.reason));
+    } else {
+        screen.answer(&report.greeting, None, session)?;
+        screen.gap(session);
+    }
+    let who = match &report.offline {
+        Some(label) => format!("offline ({label}): no model is asked"),
+        None => report.model.clone(),
+    };
+    let tools = kernel.tools().len();
+    screen.aside(&format!("{who} · {tools} tools · /help"), session);
+    Ok(())
+}
+
+enum Turned {
+    Well,
+    Badly,
+    Stopped,
+}
+
+async fn turn(
+    kernel: &Kernel,
+    line: String,
+    screen: &Screen,
+    session: &mut Session,
+    cancel: &CancellationToken,
+) -> Result<Turned, Failure> {
+    let work = kernel.turn(line, screen.sink(), cancel.clone());
+    match work.await {
+        Ok(report) => {
+            answered(&report, screen, session)?;
+            Ok(if cancel.is_cancelled() {
+                Turned::Stopped
+            } else if report.stopped.is_some() {
+                Turned::Badly
+            } else {
+                Turned::Well
+            })
+        }
+        Err(error @ (KernelError::Brain(_) | KernelError::TooLong { .. })) => {
+            screen.end(session)?;
+            session.warn(&escape(&error.to_string()));
+            Ok(Turned::Badly)
+        }
+        Err(error) => Err(Error::from(error).failure()),
+    }
+}
+
+fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Result<(), Failure> {
+    screen.answer(&report.text, report.stopped.as_deref(), session)?;
+    let taken = report.usage;
+    let cost = match taken.unknown {
+        0 => taken.usd.to_string(),
+        _ if report.offline.is_some() => taken.usd.to_string(),
+        _ => "cost unknown".to_owned(),
+    };
+    screen.aside(
+        &format!(
+            "{} · {} · {} tokens in, {} out · {}",
+            report.model,
+            counted(report.rounds.into(), "round"),
+            taken.input,
+            taken.output,
+            cost
+        ),
+        session,
+    );
+    Ok(())
+}
+
+/// A token that the next signal cancels. The thread that waits for signals does it: the tools of a turn may keep every other
+/// thread busy.
+fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
+    let cancel = CancellationToken::new();
+    let token = cancel.clone();
+    interrupt.then(move || token.cancel());
+    cancel
+}

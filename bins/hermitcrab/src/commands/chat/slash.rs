@@ -1,0 +1,184 @@
+//! The person's own commands: no model is asked.
+
+use std::io::Write as _;
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use bin_support::output::write_file;
+use bin_support::{Failure, Session, escape};
+use hermitcrab_kernel::Kernel;
+use hermitcrab_kernel::conversation::Author;
+use hermitcrab_kernel::prompt::Phase;
+use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
+
+use crate::address::Address;
+use crate::answer::{Answer, give, readable};
+use crate::blocks::list::list;
+use crate::blocks::log::{latest, log};
+use crate::blocks::read;
+use crate::blocks::step;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::usage::taken;
+
+const HELP: &str = "\
+/blocks            all blocks
+/read NAME [PATH]  a block, or one of its nodes; --full at the end shows long texts whole
+/log [NAME]        the last edits of a block, or of all
+/undo NAME [N]     take the last N edits back
+/redo NAME [N]     make the last N of them again
+/tools             the tools of the next call
+/cost              what was taken
+/prompt            what the next request would be, and its tokens
+/save FILE         write the conversation to a file
+/quit              leave
+";
+
+/// How many edits `/log` shows.
+const LOGGED: usize = 20;
+
+/// What follows a command.
+pub enum After {
+    Stay,
+    /// The command did not do what was asked, which the exit code of a pipe says.
+    Failed,
+    Leave,
+}
+
+/// Runs what follows the slash.
+pub async fn run(
+    command: &str,
+    kernel: &Kernel,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<After, Failure> {
+    let words: Vec<_> = command.split_whitespace().collect();
+    let store = kernel.store();
+    match words.as_slice() {
+        ["quit" | "exit" | "q"] => return Ok(After::Leave),
+        ["help"] => write!(session.results, "{HELP}")?,
+        ["blocks"] => tell(list(&*store), session)?,
+        ["read", name, "--full"] => tell(read(name, None, true, &*store), session)?,
+        ["read", name, at, "--full"] => tell(read(name, Some(at), true, &*store), session)?,
+        ["read", name] => tell(read(name, None, false, &*store), session)?,
+        ["read", name, at] => tell(read(name, Some(at), false, &*store), session)?,
+        ["log"] => tell(latest(LOGGED, &*store), session)?,
+        ["log", name] => tell(
+            named(name).and_then(|name| log(Some(&name), Some(LOGGED), &*store)),
+            session,
+        )?,
+        ["undo", name, edits @ ..] if edits.len() < 2 => {
+            let undone =
+                count(edits.first()).and_then(|count| step::undo(&named(name)?, count, &*store));
+            tell(undone, session)?;
+        }
+        ["redo", name, edits @ ..] if edits.len() < 2 => {
+            let redone =
+                count(edits.first()).and_then(|count| step::redo(&named(name)?, count, &*store));
+            tell(redone, session)?;
+        }
+        ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,
+        ["cost"] => cost(kernel, session)?,
+        ["prompt"] => prompt(kernel, session).await?,
+        ["save", file] => {
+            if let Err(error) = save(kernel, Path::new(file), data, session) {
+                session.report(&error);
+                return Ok(After::Failed);
+            }
+        }
+        _ => session.warn("this is no command; /help lists them"),
+    }
+    session.results.flush()?;
+    Ok(After::Stay)
+}
+
+/// Prints what a block command answers on the command line. One that fails is said, and the conversation goes on.
+fn tell<A: Answer>(outcome: Result<A, Error>, session: &mut Session) -> Result<(), Failure> {
+    match outcome {
+        Err(error) => session.report(&error),
+        answer => {
+            give(false, answer, session)?;
+        }
+    }
+    Ok(())
+}
+
+fn named(name: &str) -> Result<BlockName, Error> {
+    Ok(BlockName::new(name).map_err(StoreError::from)?)
+}
+
+fn read(
+    name: &str,
+    at: Option<&str>,
+    full: bool,
+    store: &dyn BlockStore,
+) -> Result<impl Answer, Error> {
+    let at = at.map(str::parse::<Address>).transpose();
+    let at = at.map_err(BlockError::from)?;
+    read::read(&named(name)?, at.as_ref(), None, full, store)
+}
+
+/// How many edits a word says; one without it.
+fn count(word: Option<&&str>) -> Result<u32, Error> {
+    let count = match word {
+        Some(typed) => typed.parse().map_err(|_| Error::NoCount {
+            typed: (*typed).to_owned(),
+        })?,
+        None => NonZeroU32::MIN,
+    };
+    Ok(count.get())
+}
+
+fn cost(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
+    let usage = kernel.usage();
+    for (what, of_it) in [
+        ("turn", usage.turn),
+        ("day", usage.day),
+        ("total", usage.total),
+    ] {
+        writeln!(session.results, "{what:<5} {}", taken(&of_it))?;
+    }
+    Ok(())
+}
+
+async fn prompt(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
+    let preview = kernel.prompt(Phase::Call).await;
+    writeln!(
+        session.results,
+        "{}\n{}",
+        readable(&preview.cached),
+        readable(&preview.memory)
+    )?;
+    let tokens = preview.tokens;
+    writeln!(
+        session.results,
+        "{} tokens ({}): system {}, tools {}, messages {}",
+        tokens.total, tokens.tokenizer, tokens.system, tokens.tools, tokens.messages
+    )?;
+    Ok(())
+}
+
+/// Writes the conversation to a new file outside of the data directory.
+fn save(kernel: &Kernel, file: &Path, data: &DataDir, session: &Session) -> Result<(), Error> {
+    let path = file.to_owned();
+    if data.holds(file) {
+        return Err(Error::IntoData { path });
+    }
+    if file.exists() {
+        return Err(Error::FileExists { path });
+    }
+    let said = kernel.said()?;
+    write_file(file, |out| {
+        for said in &said {
+            let who = match said.by {
+                Author::Person => "you".to_owned(),
+                Author::Model => "hermitcrab".to_owned(),
+                by => by.to_string(),
+            };
+            writeln!(out, "{who}: {}\n", readable(&said.text))?;
+        }
+        Ok(())
+    })?;
+    session.status(&escape(&format!("saved to {}", file.display())));
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! `compile`: checks a shell without showing it.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use bin_support::{Exit, Failure, Session, escape};
+use hermitcrab_face::compile_shell;
+
+use crate::error::Error;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab compile face.jsx
+  hermitcrab compile - < face.jsx";
+
+/// The longest text that is compiled in bytes; the compiler takes 256 KiB.
+const MAX_JSX: u64 = 1 << 20;
+
+#[derive(Debug, clap::Args)]
+pub struct CompileArgs {
+    /// The JSX, or a reply with fences; `-` is stdin.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// Compiles a shell and says what is wrong with it.
+pub fn execute(args: &CompileArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let text = text_of(&args.file).map_err(Error::failure)?;
+    match compile_shell(&text) {
+        Ok(compiled) => {
+            for warning in &compiled.warnings {
+                session.warn(warning);
+            }
+            writeln!(session.results, "{}", escape(&compiled.component))?;
+            Ok(Exit::Done)
+        }
+        Err(errors) => {
+            for error in errors {
+                let place = match (error.line, error.column) {
+                    (Some(line), Some(column)) => format!("{line}:{column}: "),
+                    (Some(line), None) => format!("{line}: "),
+                    _ => String::new(),
+                };
+                let line = format!("{place}{}: {}", error.kind, error.message);
+                writeln!(session.results, "{}", escape(&line))?;
+            }
+            Ok(Exit::CheckFailed)
+        }
+    }
+}
+
+fn text_of(file: &Path) -> Result<String, Error> {
+    let failed = |source| Error::Read {
+        path: file.to_owned(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    if file == Path::new("-") {
+        std::io::stdin()
+            .take(MAX_JSX)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+    } else {
+        let opened = std::fs::File::open(file).map_err(failed)?;
+        opened
+            .take(MAX_JSX)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+    }
+    String::from_utf8(bytes).map_err(|_| Error::NotText {
+        path: file.to_owned(),
+    })
+}

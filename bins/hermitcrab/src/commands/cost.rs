@@ -1,0 +1,37 @@
+//! `cost`: the tokens and dollars of all calls.
+
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Session};
+use serde_json::json;
+
+use crate::answer::print_json;
+use crate::data_dir::DataDir;
+use crate::kernel_setup;
+use crate::usage::taken;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab cost
+  hermitcrab cost --json";
+
+#[derive(Debug, clap::Args)]
+pub struct CostArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints what calls have taken.
+pub fn execute(args: &CostArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let usage = kernel_setup::for_looking(data)?.usage();
+    if args.json {
+        let document = json!({"schema_version": 1, "day": usage.day, "total": usage.total});
+        print_json(&document, session)?;
+        return Ok(Exit::Done);
+    }
+    writeln!(session.results, "day    {}", taken(&usage.day))?;
+    writeln!(session.results, "total  {}", taken(&usage.total))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,158 @@
+//! `doctor`: whether an instance is in order, before somebody depends on it.
+
+use std::io::Write as _;
+
+use bin_support::model::{ModelFlags, ModelSource, OpenOptions};
+use bin_support::{Exit, Failure, Session, block_on, escape};
+use serde::Serialize;
+
+use crate::answer::print_json;
+use crate::data_dir::DataDir;
+use crate::error::{Error, with_sources};
+use crate::key_file;
+use crate::model_setup::{self, DEFAULTS};
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab doctor --provider offline
+  hermitcrab doctor --provider offline --json";
+
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    pub model: ModelFlags,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    what: &'static str,
+    /// None: it could not be looked at.
+    holds: Option<bool>,
+    found: String,
+}
+
+/// Looks at everything that can be looked at without changing it.
+pub fn execute(args: &DoctorArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let mut checks = vec![settings(data), blocks(data)];
+    checks.extend(models(args, data, session)?);
+    let fails = checks.iter().any(|check| check.holds == Some(false));
+    if args.json {
+        let document = serde_json::json!({"schema_version": 1, "checks": checks});
+        print_json(&document, session)?;
+    } else {
+        for check in &checks {
+            let mark = match check.holds {
+                Some(true) => "ok",
+                Some(false) => "FAILS",
+                None => "?",
+            };
+            let line = format!("{mark:<6} {:<10} {}", check.what, check.found);
+            writeln!(session.results, "{}", escape(&line))?;
+        }
+    }
+    Ok(if fails { Exit::CheckFailed } else { Exit::Done })
+}
+
+fn settings(data: &DataDir) -> Check {
+    let (holds, found) = match model_setup::settings(data) {
+        Ok(settings) => {
+            let chain: Vec<_> = settings
+                .models
+                .iter()
+                .map(|spec| spec.id.as_str())
+                .collect();
+            (
+                true,
+                format!("{}; fast: {}", chain.join(", "), settings.fast.id),
+            )
+        }
+        Err(error) => (false, with_sources(&error)),
+    };
+    Check {
+        what: "settings",
+        holds: Some(holds),
+        found,
+    }
+}
+
+fn blocks(data: &DataDir) -> Check {
+    let rows = || -> Result<usize, Error> { Ok(data.for_reading()?.names()?.len()) };
+    let (path, source) = (data.path().display(), data.source());
+    let (holds, found) = match rows() {
+        Ok(count) => match writable(data) {
+            Ok(()) => (true, format!("{count} blocks in {path} ({source})")),
+            Err(error) => (
+                false,
+                format!("{path} ({source}) cannot be written: {error}"),
+            ),
+        },
+        Err(error) => (false, with_sources(&error)),
+    };
+    Check {
+        what: "blocks",
+        holds: Some(holds),
+        found,
+    }
+}
+
+/// A directory that is not there yet is made when it is first written to.
+fn writable(data: &DataDir) -> std::io::Result<()> {
+    if !data.path().exists() {
+        return Ok(());
+    }
+    tempfile::tempfile_in(data.path()).map(drop)
+}
+
+/// Whether the provider serves the models of the settings.
+fn models(args: &DoctorArgs, data: &DataDir, session: &mut Session) -> Result<Vec<Check>, Failure> {
+    key_file::read(data, session)?;
+    let ModelSource::Client { client, host, .. } = args.model.open(
+        OpenOptions::new(&DEFAULTS, 0),
+        &session.environment,
+        |line| session.warn(line),
+    )?
+    else {
+        return Ok(vec![Check {
+            what: "models",
+            holds: None,
+            found: "no provider is asked: offline".to_owned(),
+        }]);
+    };
+    let served = match block_on(client.list_models())? {
+        Ok(served) => served,
+        Err(error) => {
+            return Ok(vec![Check {
+                what: "models",
+                holds: Some(false),
+                found: format!("{host}: {error}"),
+            }]);
+        }
+    };
+    let settings = model_setup::settings(data).map_err(Error::failure)?;
+    let chain = settings.models.iter().chain([&settings.fast]);
+    let asked: Vec<_> = match &args.model.model {
+        Some(model) => vec![model.clone()],
+        None => chain.map(|spec| spec.id.clone()).collect(),
+    };
+    Ok(asked
+        .into_iter()
+        .map(|id| {
+            let holds = served.iter().any(|model| model.id == id);
+            Check {
+                what: "model",
+                holds: Some(holds),
+                found: if holds {
+                    format!("{id} is served by {host}")
+                } else {
+                    format!("{id} is not served by {host}: name another one in hermitcrab.toml")
+                },
+            }
+        })
+        .collect())
+}

@@ -1,0 +1,90 @@
+//! `shells`: the faces that are kept.
+
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Session, block_on, escape};
+use serde_json::json;
+
+use crate::answer::print_json;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::kernel_setup;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab shells
+  hermitcrab shells --json";
+
+#[derive(Debug, clap::Args)]
+pub struct FacesArgs {
+    #[command(subcommand)]
+    pub command: Option<FacesCommand>,
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum FacesCommand {
+    /// Make a kept face the face again.
+    Use { rev: u64 },
+    /// Print the source of a kept face.
+    Show { rev: u64 },
+}
+
+/// Lists the kept faces, prints one, or goes back to one.
+pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    block_on(async {
+        match args.command {
+            None => list(args, data, session),
+            Some(FacesCommand::Show { rev }) => {
+                let kernel = kernel_setup::for_looking(data)?;
+                let source = kernel
+                    .faces()
+                    .source(rev)
+                    .map_err(|error| Error::from(error).failure())?;
+                let source = source.ok_or_else(|| Error::NoShell { rev }.failure())?;
+                session.results.write_all(source.as_bytes())?;
+                Ok(Exit::Done)
+            }
+            Some(FacesCommand::Use { rev }) => {
+                let kernel = kernel_setup::for_changing(data)?;
+                if let Some(fault) = kernel.use_shell(rev).await.fault() {
+                    return Err(match fault.kind.as_str() {
+                        "not_found" => Error::NoShell { rev },
+                        _ => Error::Tool(fault),
+                    }
+                    .failure());
+                }
+                writeln!(session.results, "face {rev} is shown when a page opens")?;
+                Ok(Exit::Done)
+            }
+        }
+    })?
+}
+
+fn list(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let kernel = kernel_setup::for_looking(data)?;
+    let shells = kernel.faces().shells();
+    if shells.is_empty() && !args.json {
+        session.warn("no faces yet");
+    }
+    if args.json {
+        print_json(&json!({"schema_version": 1, "shells": shells}), session)?;
+    }
+    let out = &mut session.results;
+    for shell in shells.iter().filter(|_| !args.json) {
+        let state = match shell.mounted {
+            Some(true) => "shown",
+            Some(false) => "failed",
+            None => "not shown yet",
+        };
+        let line = format!(
+            "{} {} {} by {}, {state}",
+            shell.rev, shell.at, shell.component, shell.by
+        );
+        writeln!(out, "{}", escape(&line))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,220 @@
+//! `key`: the key that a model is asked with, kept in a file of its own.
+
+use std::io::{self, IsTerminal as _, Read as _, Write};
+use std::path::PathBuf;
+
+use bin_support::environment::Environment;
+use bin_support::model::ProviderName;
+use bin_support::{Exit, Failure, Session};
+use clap::ValueEnum as _;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
+
+use crate::answer::{Answer, give};
+use crate::data_dir::DataDir;
+use crate::error::{Error, name};
+use crate::key_file::{KeyFile, LONGEST, PROGRAM, check};
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab key status
+  hermitcrab key set --file < key.txt
+  hermitcrab key clear";
+
+#[derive(Debug, clap::Args)]
+pub struct KeyArgs {
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: KeyCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum KeyCommand {
+    /// Keep a key from stdin, or one typed and not shown
+    Set(KeySetArgs),
+    /// Forget the keys that are kept.
+    Clear,
+    /// Print where keys are found, without the keys
+    Status,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct KeySetArgs {
+    /// Keep it in a file of the data directory that only this user can read. Exports leave it out.
+    #[arg(long)]
+    pub file: bool,
+    /// Whose key it is.
+    #[arg(long, value_enum, value_name = "PROVIDER", default_value_t = ProviderName::Anthropic)]
+    pub provider: ProviderName,
+    /// Where people type a key by mistake; it is refused without being repeated.
+    #[arg(hide = true, allow_hyphen_values = true)]
+    pub typed: Option<String>,
+}
+
+pub fn execute(args: &KeyArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let file = KeyFile::of(data);
+    match &args.command {
+        KeyCommand::Set(set) => give(args.json, keep(set, &file), session),
+        KeyCommand::Clear => give(args.json, clear(&file), session),
+        KeyCommand::Status => give(args.json, status(&file, &session.environment), session),
+    }
+}
+
+/// What became of the file of keys.
+#[derive(Serialize)]
+#[serde(tag = "done", rename_all = "snake_case")]
+enum Kept {
+    /// A key is in it.
+    Stored {
+        /// The variable that the key stands for.
+        variable: String,
+        file: PathBuf,
+    },
+    /// It is gone.
+    Cleared { file: PathBuf },
+    /// There was none.
+    Nothing { file: PathBuf },
+}
+
+fn keep(args: &KeySetArgs, file: &KeyFile) -> Result<Kept, Error> {
+    if args.typed.is_some() {
+        return Err(Error::KeyTyped);
+    }
+    if args.provider == ProviderName::Offline {
+        return Err(Error::KeyOfNobody);
+    }
+    let variable = variable_of(args.provider).ok_or(Error::KeyOfOwnServer)?;
+    if !args.file {
+        return Err(Error::NoKeyring { variable });
+    }
+    let key = ask(args.provider)?;
+    check(key.expose_secret())?;
+    let mut keys = file.read()?;
+    keys.insert(variable.clone(), key);
+    file.write(&keys)?;
+    Ok(Kept::Stored {
+        variable,
+        file: file.path().to_owned(),
+    })
+}
+
+fn clear(file: &KeyFile) -> Result<Kept, Error> {
+    let is_removed = file.remove()?;
+    let file = file.path().to_owned();
+    Ok(if is_removed {
+        Kept::Cleared { file }
+    } else {
+        Kept::Nothing { file }
+    })
+}
+
+/// The variable for a provider's own key. The program's would be sent to whichever provider is asked next.
+fn variable_of(provider: ProviderName) -> Option<String> {
+    let mut variables = provider.key_variables(PROGRAM);
+    let own = variables.pop();
+    own.filter(|_| !variables.is_empty())
+}
+
+/// From the person without showing it, or from a pipe.
+fn ask(provider: ProviderName) -> Result<SecretString, Error> {
+    let stdin = |source| Error::Read {
+        path: PathBuf::from("stdin"),
+        source,
+    };
+    if io::stdin().is_terminal() {
+        let prompt = format!("key for {provider} (not shown): ");
+        return rpassword::prompt_password(prompt)
+            .map(SecretString::from)
+            .map_err(stdin);
+    }
+    let mut text = String::new();
+    let mut pipe = io::stdin().take(LONGEST as u64 + 3);
+    pipe.read_to_string(&mut text).map_err(stdin)?;
+    Ok(SecretString::from(text.trim_end_matches(['\r', '\n'])))
+}
+
+/// Where keys are found.
+#[derive(Serialize)]
+struct Status {
+    /// For each provider that takes a key.
+    keys: Vec<KeyStatus>,
+    file: PathBuf,
+    /// Whether others on this machine can read the file.
+    readable_by_others: bool,
+}
+
+/// Where a provider's key is found.
+#[derive(Serialize)]
+struct KeyStatus {
+    provider: &'static str,
+    /// The variables that may hold it; the first that is set wins.
+    variables: Vec<String>,
+    /// Those of them that the environment or a `.env` sets. They win over the file.
+    set: Vec<String>,
+    /// Whether the file has one.
+    in_file: bool,
+}
+
+fn status(file: &KeyFile, environment: &Environment) -> Result<Status, Error> {
+    let kept = file.read()?;
+    let providers = ProviderName::value_variants().iter();
+    let keys = providers.filter_map(|provider| {
+        let variables = provider.key_variables(PROGRAM);
+        // The others need no key.
+        (variables.len() > 1).then(|| KeyStatus {
+            provider: provider.as_str(),
+            set: variables
+                .iter()
+                .filter(|name| environment.is_set(name))
+                .cloned()
+                .collect(),
+            in_file: variables.iter().any(|name| kept.contains_key(name)),
+            variables,
+        })
+    });
+    Ok(Status {
+        keys: keys.collect(),
+        readable_by_others: file.is_readable_by_others(),
+        file: file.path().to_owned(),
+    })
+}
+
+impl Answer for Kept {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Stored { variable, file } => {
+                writeln!(out, "{variable} is kept in {}", name(file))
+            }
+            Self::Cleared { file } => writeln!(out, "{} is gone", name(file)),
+            Self::Nothing { file } => {
+                writeln!(out, "no key was kept in {}", name(file))
+            }
+        }
+    }
+}
+
+impl Answer for Status {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        for key in &self.keys {
+            let place = match (key.set.first(), key.in_file) {
+                (Some(variable), _) => format!("{variable} is set"),
+                (None, true) => format!("in {}", name(&self.file)),
+                (None, false) => format!("none; set {}", key.variables.join(" or ")),
+            };
+            writeln!(out, "{:<10}  {place}", key.provider)?;
+        }
+        Ok(())
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let file = name(&self.file);
+        let warning = format!("{file} can be read by others on this machine; `chmod 600` it");
+        self.readable_by_others
+            .then_some(warning)
+            .into_iter()
+            .collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! Blocks for other programs' models, over the Model Context Protocol on stdin and stdout.
+//!
+//! The session is the client's: it ends when the client closes stdin, and requests are answered in the order in which they
+//! came. What is no JSON is passed over, as in other servers of the protocol, and so is a line over 16 MiB.
+
+mod blocks;
+mod config;
+mod orient;
+mod reply;
+mod resources;
+mod server;
+mod tools;
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use bin_support::{Exit, Failure, Session};
+use rmcp::ServiceExt as _;
+use rmcp::service::{QuitReason, ServerInitializeError};
+use rmcp::transport::stdio;
+
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use blocks::Blocks;
+use server::Server;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab mcp
+  hermitcrab mcp --write
+  hermitcrab mcp --write --print-config";
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct McpArgs {
+    /// Let the client change blocks. Nobody else can while the server runs.
+    #[arg(long)]
+    pub write: bool,
+    /// Print the configuration that makes an MCP client start this server, and serve nothing.
+    #[arg(long)]
+    pub print_config: bool,
+}
+
+/// Serves the blocks of the data directory, which the flag `--data` may name.
+pub fn execute(args: McpArgs, data: Option<&Path>, session: &mut Session) -> Result<Exit, Failure> {
+    if args.print_config {
+        return config::print(args.write, data, session);
+    }
+    let data = DataDir::find(data).map_err(Error::failure)?;
+    let blocks = Blocks::open(data, args.write).map_err(Error::failure)?;
+    if std::io::stdin().is_terminal() {
+        session.warn("this is a server for an MCP client, which starts it and writes to its stdin");
+    }
+    // One thread: the requests of a client are done one after another.
+    bin_support::block_on(serve(Server::new(blocks)))?
+}
+
+async fn serve(server: Server) -> Result<Exit, Failure> {
+    let running = match server.serve(stdio()).await {
+        Ok(running) => running,
+        // The client left before it had said anything.
+        Err(
+            ServerInitializeError::ConnectionClosed(_)
+            | ServerInitializeError::TransportError { .. },
+        ) => return Ok(Exit::Done),
+        Err(ServerInitializeError::InitializeFailed(error)) => {
+            let why = error.message.into_owned();
+            return Err(Error::Handshake { why }.failure());
+        }
+        Err(_) => {
+            let why = "its first message is none that may come first".to_owned();
+            return Err(Error::Handshake { why }.failure());
+        }
+    };
+    match running.waiting().await? {
+        QuitReason::JoinError(error) => Err(error.into()),
+        _ => Ok(Exit::Done),
+    }
+}

@@ -1,0 +1,206 @@
+//! `migrate`: what an earlier generation left in a browser becomes blocks.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use bin_support::{Exit, Failure, Session, shortened};
+use hermitcrab_kernel::install_default_blocks;
+use hermitcrab_migrate::{Counts, Export, Migrated, Plan, check};
+use pscale_blocks::BlockName;
+use pscale_blocks::bundle::MAX_BUNDLE;
+use serde::Serialize;
+
+use crate::answer::{Answer, give};
+use crate::clock::now;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::takeover::{plan, take_over};
+
+/// How much of a name is shown, in characters.
+const SHOWN: usize = 80;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab migrate old.json --data old-instance --dry-run
+  hermitcrab migrate old.json --data old-instance";
+
+#[derive(Debug, clap::Args)]
+pub struct MigrateArgs {
+    /// A dump of the browser's storage, the answer of `getMemory()`, or a folder of the files. It is not changed.
+    #[arg(value_name = "FILE|DIR")]
+    pub from: PathBuf,
+    /// Say what would be made of it, and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn execute(args: &MigrateArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    give(args.json, migrate(args, data), session)
+}
+
+/// What became of what an earlier generation left, or would become.
+#[derive(Serialize)]
+struct MigrateAnswer {
+    /// Nothing was written.
+    dry_run: bool,
+    /// The blocks were there before, and nothing was done.
+    already: bool,
+    /// The instance's name, if it had one.
+    instance_name: Option<String>,
+    counts: Counts,
+    /// The blocks that are made of it. The default ones are there besides.
+    blocks: Vec<BlockName>,
+    /// Names of what is not taken over. Keys are among them by their names only.
+    not_imported: Vec<String>,
+}
+
+fn migrate(args: &MigrateArgs, data: &DataDir) -> Result<MigrateAnswer, Error> {
+    let path = &args.from;
+    let plan = plan(&export(path)?);
+    let mut migration = MigrateAnswer::of(&plan);
+    migration.dry_run = args.dry_run;
+    let migrated = if args.dry_run {
+        check(&plan, &*data.for_checking()?)?
+    } else {
+        let store = data.for_writing()?;
+        let source = path.display().to_string();
+        let (migrated, _) = take_over(&plan, &*store, data.path(), source, now())?;
+        if !matches!(migrated, Migrated::InUse { .. }) {
+            install_default_blocks(&*store, now())?;
+        }
+        migrated
+    };
+    match migrated {
+        Migrated::Done { .. } => {}
+        Migrated::Already => migration.already = true,
+        Migrated::InUse { blocks } => return Err(Error::InUse { blocks }),
+    }
+    Ok(migration)
+}
+
+impl MigrateAnswer {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            dry_run: false,
+            already: false,
+            instance_name: plan.instance_name.clone(),
+            counts: plan.counts,
+            blocks: plan.blocks.keys().cloned().collect(),
+            not_imported: plan.never_imported.clone(),
+        }
+    }
+}
+
+/// A file, or a folder of files. Neither is changed.
+fn export(path: &Path) -> Result<Export, Error> {
+    let unreadable = |source| Error::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let found = fs::metadata(path).map_err(unreadable)?;
+    let export = if found.is_dir() {
+        let mut files = Vec::new();
+        let mut room = MAX_BUNDLE as u64;
+        gather(path, "", &mut room, &mut files)?;
+        Export::of_files(files)
+    } else {
+        Export::parse(&bytes(path, &mut (MAX_BUNDLE as u64))?)
+    };
+    export.map_err(|error| Error::NotAnExport {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+/// The files below a folder with their paths from there. Links are not followed.
+fn gather(
+    folder: &Path,
+    prefix: &str,
+    room: &mut u64,
+    files: &mut Vec<(String, Vec<u8>)>,
+) -> Result<(), Error> {
+    let unreadable = |source| Error::Read {
+        path: folder.to_owned(),
+        source,
+    };
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let kind = entry.file_type().map_err(unreadable)?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if kind.is_dir() {
+            gather(&entry.path(), &format!("{name}/"), room, files)?;
+        } else if kind.is_file() {
+            files.push((name, bytes(&entry.path(), room)?));
+        }
+    }
+    Ok(())
+}
+
+/// A file's bytes, as long as there is room for them.
+fn bytes(path: &Path, room: &mut u64) -> Result<Vec<u8>, Error> {
+    let unreadable = |source| Error::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    let mut file = File::open(path).map_err(unreadable)?.take(*room + 1);
+    file.read_to_end(&mut bytes).map_err(unreadable)?;
+    *room = room
+        .checked_sub(bytes.len() as u64)
+        .ok_or_else(|| Error::TooMuch {
+            path: path.to_owned(),
+            limit: MAX_BUNDLE,
+        })?;
+    Ok(bytes)
+}
+
+impl Answer for MigrateAnswer {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let counts = &self.counts;
+        let name = match &self.instance_name {
+            Some(name) => shortened(name, SHOWN),
+            None => "not known".to_owned(),
+        };
+        let blocks: Vec<_> = self.blocks.iter().map(BlockName::as_str).collect();
+        writeln!(out, "name          {name}")?;
+        writeln!(out, "blocks        {}", blocks.join(", "))?;
+        writeln!(
+            out,
+            "memory        {} entries, {} summaries",
+            counts.memory_entries, counts.memory_summaries
+        )?;
+        writeln!(
+            out,
+            "stash         {} entries, {} of them with a number that was used before",
+            counts.stash_items, counts.duplicate_numbers
+        )?;
+        let conversation = if counts.conversation_unreadable {
+            "cannot be read".to_owned()
+        } else {
+            format!("{} messages", counts.conversation_messages)
+        };
+        writeln!(out, "conversation  {conversation}")?;
+        writeln!(out, "empty files   {}", counts.empty_files)?;
+        writeln!(out, "keys removed  {}", counts.keys_redacted)?;
+        for left in &self.not_imported {
+            writeln!(out, "left behind   {}", shortened(left, SHOWN))?;
+        }
+        Ok(())
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let notice = if self.already {
+            "all of it is there already: nothing was done"
+        } else if self.dry_run {
+            "nothing was written; without --dry-run it is"
+        } else {
+            return Vec::new();
+        };
+        vec![notice.to_owned()]
+    }
+}

@@ -1,0 +1,121 @@
+//! `prompt`: the next request, or its tokens, without sending it.
+
+use std::io::Write as _;
+
+use bin_support::model::ModelFlags;
+use bin_support::{Exit, Failure, Session, block_on};
+use clap::ValueEnum;
+use hermitcrab_kernel::prompt::{Phase, Running};
+use hermitcrab_kernel::{Face, Kernel};
+use secrecy::SecretString;
+
+use crate::answer::{print_json, printable_json, readable};
+use crate::data_dir::DataDir;
+use crate::kernel_setup;
+use crate::model_setup::ModelSetup;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab prompt --phase boot
+  hermitcrab prompt --phase call --tokens";
+
+#[derive(Debug, clap::Args)]
+pub struct PromptArgs {
+    #[command(flatten)]
+    pub model: ModelFlags,
+    /// Of which request.
+    #[arg(long, value_enum)]
+    pub phase: PromptPhase,
+    /// Print the tokens of each part beside its limit; 4 if one is over it.
+    #[arg(long)]
+    pub tokens: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PromptPhase {
+    /// The one that wakes the model.
+    Boot,
+    /// The one of a turn.
+    Call,
+}
+
+/// Prints what the next request would be, or its tokens.
+pub fn execute(args: &PromptArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let phase = match args.phase {
+        PromptPhase::Boot => Phase::Boot {
+            running: Running::Nothing,
+            face: Face::Page,
+        },
+        PromptPhase::Call => Phase::Call,
+    };
+    let preview = block_on(async {
+        let kernel = open(&args.model, data, session)?;
+        Ok::<_, Failure>(kernel.prompt(phase).await)
+    })??;
+    let over = preview
+        .limits()
+        .iter()
+        .any(|limit| limit.tokens > limit.most);
+    let out = &mut session.results;
+    if args.json {
+        print_json(&preview, session)?;
+    } else if args.tokens {
+        writeln!(out, "{:<14} {:>6} {:>6}", "part", "tokens", "limit")?;
+        for part in &preview.parts {
+            writeln!(
+                out,
+                "{:<14} {:>6} {:>6}",
+                part.name, part.tokens, part.limit
+            )?;
+        }
+        for limit in preview.limits() {
+            writeln!(
+                out,
+                "{:<14} {:>6} {:>6}",
+                limit.what, limit.tokens, limit.most
+            )?;
+        }
+        writeln!(
+            out,
+            "counted by {}, tools in the form of {}; the provider counts differently",
+            preview.tokens.tokenizer, preview.tokens.form
+        )?;
+    } else {
+        writeln!(
+            out,
+            "{}\n{}\n{}",
+            readable(&preview.cached),
+            readable(&preview.memory),
+            printable_json(&preview.tools)
+        )?;
+        for message in &preview.messages {
+            writeln!(out, "{}", printable_json(&serde_json::to_string(message)?))?;
+        }
+    }
+    Ok(if args.tokens && over {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    })
+}
+
+/// A kernel to look at, with the model that the flags name: requests have its form.
+fn open(model: &ModelFlags, data: &DataDir, session: &mut Session) -> Result<Kernel, Failure> {
+    // Nothing is recorded, either, or played again.
+    let model = ModelFlags {
+        record: None,
+        replay: None,
+        ..model.clone()
+    };
+    let setup = ModelSetup::new(&model, 0, data, session)?;
+    let (brain, _) = match setup.missing_key()? {
+        // Nothing is sent, so any will do.
+        Some(_) => setup.brain_with(&SecretString::from("none"))?,
+        None => setup.brain(session)?,
+    };
+    kernel_setup::looking(data, setup.settings, brain)
+}

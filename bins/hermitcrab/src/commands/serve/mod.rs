@@ -1,0 +1,217 @@
+//! `serve`: the face in a browser of this machine.
+
+mod page_keys;
+mod switch_brain;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bin_support::model::{ModelFlags, ProviderName};
+use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
+use clap::ValueEnum;
+use hermitcrab_face::{FaceConfig, FaceError, FaceServer, Keys as _, Npm, Runtime, WebHost};
+use hermitcrab_kernel::{Face, Kernel, KernelConfig};
+use llm_client::Redactor;
+use tokio_util::sync::CancellationToken;
+
+use crate::data_dir::DataDir;
+use crate::error::{Error, with_sources};
+use crate::flags::KernelFlags;
+use crate::kernel_setup;
+use crate::key_file;
+use crate::model_setup::ModelSetup;
+use page_keys::PageKeys;
+use switch_brain::SwitchBrain;
+
+/// Examples of the command, which tests run.
+pub const EXAMPLES: &str = "\
+Examples:
+  hermitcrab serve
+  hermitcrab serve --no-open --port 8100
+  hermitcrab serve --safe";
+
+/// How long npm may take.
+const NPM: Duration = Duration::from_mins(1);
+/// How long the first face waits for React: what an earlier start has installed is found in that time.
+const AT_HAND: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Default, clap::Args)]
+#[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
+pub struct ServeArgs {
+    /// Listen on this port of 127.0.0.1 [default: any free one].
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+    /// Open no browser: the address is printed.
+    #[arg(long)]
+    pub no_open: bool,
+    /// Ask the model for a new face, also where a good one is kept.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Show the program's own face and wake nobody: to look around, or to mend what is broken.
+    #[arg(long, conflicts_with = "fresh")]
+    pub safe: bool,
+    /// What runs a face [default: React, by npm, else what is built in].
+    #[arg(long, value_enum)]
+    pub runtime: Option<RuntimeName>,
+    #[command(flatten)]
+    pub model: ModelFlags,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RuntimeName {
+    /// React 18, which npm installs into the data directory once.
+    React,
+    /// A small part of it that is in this program.
+    Builtin,
+}
+
+/// Serves the face until the person ends it.
+pub fn execute(args: &ServeArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::on_signals()?;
+    block_on_threads(serve(args, data, session, interrupt))?
+}
+
+async fn serve(
+    args: &ServeArgs,
+    data: &DataDir,
+    session: &mut Session,
+    interrupt: Interrupt,
+) -> Result<Exit, Failure> {
+    let host = WebHost::default();
+    let (kernel, keys) = open(args, data, host.clone(), session)?;
+    let (end, cut) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
+    interrupt.then({
+        let (end, cut, kernel) = (end.clone(), cut.clone(), kernel.clone());
+        move || {
+            cut.store(kernel.is_busy(), Ordering::SeqCst);
+            end.cancel();
+        }
+    });
+    if let Some(provider) = keys.wanted() {
+        let say = "the page asks for one, or goes on offline";
+        session.warn(&format!("there is no key for {provider}: {say}"));
+    }
+    let config = FaceConfig {
+        port: args.port,
+        // Who asks for React by its name gets no face without it.
+        runtime_wait: if args.runtime.is_some() { NPM } else { AT_HAND },
+        safe: args.safe,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..FaceConfig::default()
+    };
+    let bound = FaceServer::bind(kernel.clone(), host, Arc::new(keys), config).await;
+    let server = bound.map_err(|error| unbound(args.port, error).failure())?;
+    let url = server.url();
+    writeln!(session.results, "{url}")?;
+    session.results.flush()?;
+    session.status("the address opens one session; Ctrl-C ends the program");
+    // The page shows all of them. The folder is for the person at the terminal.
+    let notices = kernel_setup::notices(&kernel, data)?;
+    if let Some(line) = (notices.iter()).find(|line| line.starts_with(kernel_setup::FIRST_START)) {
+        session.status(&escape(line));
+    }
+    if !args.no_open {
+        open_browser(&url, session).await;
+    }
+    let mut failed = None;
+    let search = async {
+        let found = better_runtime(args.runtime, data, session).await;
+        found.unwrap_or_else(|error| {
+            failed = Some(error);
+            end.cancel();
+            None
+        })
+    };
+    server.run(end.clone(), search).await;
+    // A turn that was cut ends before this does.
+    let settled = kernel.settle().await;
+    settled.map_err(|error| Error::from(error).failure())?;
+    if let Some(failed) = failed {
+        return Err(failed);
+    }
+    Ok(if cut.load(Ordering::SeqCst) {
+        Exit::Interrupted
+    } else {
+        Exit::Done
+    })
+}
+
+/// A kernel for pages, and how they give it a key.
+fn open(
+    args: &ServeArgs,
+    data: &DataDir,
+    host: WebHost,
+    session: &mut Session,
+) -> Result<(Kernel, PageKeys), Failure> {
+    let setup = ModelSetup::new(&args.model, args.kernel.seed.seed, data, session)?;
+    let (brain, redactor) = if let Some(provider) = setup.missing_key()? {
+        let waiting = SwitchBrain::waiting(provider, &setup.settings);
+        (waiting, Redactor::default())
+    } else {
+        let (brain, redactor) = setup.brain(session)?;
+        (SwitchBrain::new(brain), redactor)
+    };
+    let keys = PageKeys::new(brain.clone(), setup.clone(), redactor.clone());
+    let config = KernelConfig {
+        face: Face::Page,
+        fresh: args.fresh,
+        ..kernel_setup::config(&args.kernel, setup, redactor, data)?
+    };
+    let kernel = kernel_setup::begin(config, data, Arc::new(brain), Arc::new(host))?;
+    Ok((kernel, keys))
+}
+
+fn unbound(port: Option<u16>, error: FaceError) -> Error {
+    match (port, error) {
+        (Some(port), FaceError::Bind { source, .. }) => Error::Port { port, source },
+        (_, error) => Error::Face(error),
+    }
+}
+
+/// React, unless the flag asks for what is built in. That it cannot be had is a failure only where the flag asks for it.
+async fn better_runtime(
+    name: Option<RuntimeName>,
+    data: &DataDir,
+    session: &Session,
+) -> Result<Option<Runtime>, Failure> {
+    if name == Some(RuntimeName::Builtin) {
+        return Ok(None);
+    }
+    let providers = ProviderName::value_variants().iter();
+    let hidden = providers.flat_map(|provider| provider.key_variables(key_file::PROGRAM));
+    let npm = Npm {
+        program: PathBuf::from("npm"),
+        limit: NPM,
+        hidden: hidden.collect(),
+    };
+    let tell = |line: &str| {
+        let most = NPM.as_secs();
+        tracing::info!(
+            "{} (at most {most} s; --runtime builtin goes without)",
+            escape(line)
+        );
+    };
+    match Runtime::react(data.path(), &npm, &tell).await {
+        Ok(react) => Ok(Some(react)),
+        Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),
+        Err(error) => {
+            let error = escape(&with_sources(&error));
+            session.warn(&format!("faces run on the built-in subset: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// A browser that does not come up is no failure: the address is printed.
+async fn open_browser(url: &str, session: &Session) {
+    let address = url.to_owned();
+    let opened = tokio::task::spawn_blocking(move || webbrowser::open(&address)).await;
+    if !matches!(opened, Ok(Ok(()))) {
+        session.warn("no browser could be opened: open the address above");
+    }
+}

@@ -1,0 +1,166 @@
+//! The kernel with everything around it, as the flags and the data directory say.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bin_support::Failure;
+use hermitcrab_face::OxcCompiler;
+use hermitcrab_kernel::config::{Grant, Settings, WebPolicy};
+use hermitcrab_kernel::faces::{Host, NoHost};
+use hermitcrab_kernel::{Brain, Kernel, KernelConfig, OfflineBrain};
+use jiff::tz::TimeZone;
+use llm_client::Redactor;
+use pscale_blocks::{BlockStore, EditAuthor, MemStore, Stamp};
+
+use crate::clock::now;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::flags::KernelFlags;
+use crate::model_setup::{ModelSetup, settings};
+use crate::takeover::take_over_waiting;
+
+/// What chat and pages have in common.
+pub fn config(
+    flags: &KernelFlags,
+    setup: ModelSetup,
+    redactor: Redactor,
+    data: &DataDir,
+) -> Result<KernelConfig, Failure> {
+    let web = WebPolicy {
+        allow_hosts: flags.allow_hosts.clone(),
+        ..WebPolicy::default()
+    };
+    web.check_hosts()
+        .map_err(|fault| Failure::usage(Error::AllowHost(fault)))?;
+    Ok(KernelConfig {
+        data: Some(data.path().to_owned()),
+        grants: grants(&flags.grants)?,
+        web,
+        max_usd: setup.max_usd(),
+        settings: setup.settings,
+        redactor,
+        zone: TimeZone::system(),
+        ..KernelConfig::default()
+    })
+}
+
+/// Opens a kernel on a data directory whose waiting export was taken over.
+pub fn begin(
+    mut config: KernelConfig,
+    data: &DataDir,
+    brain: Arc<dyn Brain>,
+    host: Arc<dyn Host>,
+) -> Result<Kernel, Failure> {
+    let store = writing(data)?;
+    let taken_over = take_over_waiting(data, &*store, &config.redactor);
+    config.notices = taken_over.map_err(Error::failure)?;
+    open(config, store, brain, host)
+}
+
+/// Comes last: it makes the directory, which flags that cannot be used must not.
+fn writing(data: &DataDir) -> Result<Box<dyn BlockStore>, Failure> {
+    data.for_writing().map_err(Error::failure)
+}
+
+/// A kernel to look at: it asks nobody, and what it would write stays in memory, so it works beside a running one.
+pub fn for_looking(data: &DataDir) -> Result<Kernel, Failure> {
+    let settings = settings(data).map_err(Error::failure)?;
+    looking(data, settings, Arc::new(OfflineBrain))
+}
+
+/// As [`for_looking`], with a brain and settings: requests have their form.
+pub fn looking(
+    data: &DataDir,
+    settings: Settings,
+    brain: Arc<dyn Brain>,
+) -> Result<Kernel, Failure> {
+    let store = copied(data).map_err(Error::failure)?;
+    let config = KernelConfig {
+        data: Some(data.path().to_owned()),
+        read_only: true,
+        settings,
+        ..KernelConfig::default()
+    };
+    open(config, Box::new(store), brain, Arc::new(NoHost))
+}
+
+/// The blocks as they are now, without their logs.
+fn copied(data: &DataDir) -> Result<MemStore, Error> {
+    let kept = data.for_reading()?;
+    let copy = MemStore::new();
+    let stamp = Stamp {
+        at: now(),
+        by: EditAuthor::Kernel,
+        note: None,
+    };
+    for row in kept.names()? {
+        copy.create(&row.name, &kept.load(&row.name)?.block, &stamp)?;
+    }
+    Ok(copy)
+}
+
+/// A kernel that asks nobody and writes, for what a person does with the faces.
+pub fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
+    let config = KernelConfig {
+        data: Some(data.path().to_owned()),
+        settings: settings(data).map_err(Error::failure)?,
+        ..KernelConfig::default()
+    };
+    open(
+        config,
+        writing(data)?,
+        Arc::new(OfflineBrain),
+        Arc::new(NoHost),
+    )
+}
+
+fn open(
+    config: KernelConfig,
+    store: Box<dyn BlockStore>,
+    brain: Arc<dyn Brain>,
+    host: Arc<dyn Host>,
+) -> Result<Kernel, Failure> {
+    let opened = Kernel::builder(Arc::from(store), brain)
+        .config(config)
+        .compiler(Arc::new(OxcCompiler))
+        .host(host)
+        .open();
+    opened.map_err(|error| Error::from(error).failure())
+}
+
+/// The start of the line about the blocks that a first start makes.
+pub const FIRST_START: &str = "first start: ";
+
+/// The kernel's notices about its start. Blocks that were all made now are one line, with their folder.
+pub fn notices(kernel: &Kernel, data: &DataDir) -> Result<Vec<String>, Failure> {
+    let blocks = kernel.store().names();
+    let blocks = blocks.map_err(|error| Error::from(error).failure())?.len();
+    let line = |notice: &String| {
+        let made = notice.strip_prefix("seeded: ");
+        if made.is_some_and(|made| made.split(", ").count() == blocks) {
+            let place = data.path().display();
+            format!("{FIRST_START}created {blocks} blocks in {place}")
+        } else {
+            notice.clone()
+        }
+    };
+    Ok(kernel.notices().iter().map(line).collect())
+}
+
+/// `DIR`, `DIR:rw` or `DIR:rwd`.
+fn grants(flags: &[String]) -> Result<Vec<Grant>, Failure> {
+    let grants = flags.iter().map(|flag| {
+        let (dir, write, delete) = match flag.rsplit_once(':') {
+            Some((dir, "rw")) => (dir, true, false),
+            Some((dir, "rwd")) => (dir, true, true),
+            _ => (flag.as_str(), false, false),
+        };
+        let dir = PathBuf::from(dir);
+        if dir.is_dir() {
+            Ok(Grant { dir, write, delete })
+        } else {
+            Err(Error::NoFolder { path: dir }.failure())
+        }
+    });
+    grants.collect()
+}

@@ -1,0 +1,157 @@
+//! The model of a run, as the flags and the settings say.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bin_support::environment::Environment;
+use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::{Failure, Session};
+use hermitcrab_kernel::config::{ModelSpec, Settings, ThinkingMode};
+use hermitcrab_kernel::{Brain, LlmBrain, OfflineBrain};
+use llm_client::{AnthropicVersion, ClientBuilder, Redactor, Usd};
+use secrecy::SecretString;
+
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::key_file;
+use crate::plain_file;
+
+/// Whom the program asks when nothing else is said.
+pub const DEFAULTS: ModelDefaults = ModelDefaults {
+    program: "hermitcrab",
+    provider: ProviderName::Anthropic,
+    model: "claude-opus-5-5",
+};
+
+/// `hermitcrab.toml` of the data directory, else what the program has.
+pub fn settings(data: &DataDir) -> Result<Settings, Error> {
+    let path = data.path().join("hermitcrab.toml");
+    let text = match plain_file::read_text(&path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(Settings::default()),
+        Err(source) => return Err(Error::Read { path, source }),
+    };
+    Settings::parse(&text).map_err(|source| Error::Settings { path, source })
+}
+
+/// Whom to ask and how, as the flags and the settings say.
+#[derive(Clone)]
+pub struct ModelSetup {
+    flags: ModelFlags,
+    environment: Environment,
+    seed: u64,
+    /// With the models that are asked.
+    pub settings: Settings,
+}
+
+impl ModelSetup {
+    pub fn new(
+        flags: &ModelFlags,
+        seed: u64,
+        data: &DataDir,
+        session: &mut Session,
+    ) -> Result<Self, Failure> {
+        let settings = settings(data).map_err(Error::failure)?;
+        key_file::read(data, session)?;
+        let settings = match (&flags.model, flags.provider) {
+            // Offline by choice asks none of them.
+            (Some(model), provider) if provider != Some(ProviderName::Offline) => {
+                only(model.clone(), settings)
+            }
+            _ => settings,
+        };
+        Ok(Self {
+            flags: flags.clone(),
+            environment: session.environment.clone(),
+            seed,
+            settings,
+        })
+    }
+
+    /// The provider whose key is missing, if nothing else is.
+    pub fn missing_key(&self) -> Result<Option<ProviderName>, Failure> {
+        self.flags.missing_key(&DEFAULTS, &self.environment)
+    }
+
+    /// The cap of the run in dollars, where it means something.
+    pub fn max_usd(&self) -> Option<Usd> {
+        let is_billable = self.flags.provider.is_none_or(ProviderName::is_billable);
+        self.flags.max_usd.filter(|_| is_billable)
+    }
+
+    /// Whom the flags name, if anybody.
+    pub fn provider(&self) -> ProviderName {
+        self.flags.provider.unwrap_or(DEFAULTS.provider)
+    }
+
+    /// Who thinks, with the key of the environment; nobody without one.
+    pub fn brain(&self, session: &Session) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
+        self.open(self.options(), |line| session.warn(line))
+    }
+
+    /// Who thinks, with this key.
+    pub fn brain_with(&self, key: &SecretString) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
+        self.open(self.options().key(key), |line| tracing::warn!("{line}"))
+    }
+
+    fn options(&self) -> OpenOptions<'_> {
+        OpenOptions::new(&DEFAULTS, self.seed)
+            .versions(self.versions())
+            .settings(|client| self.client(client))
+    }
+
+    fn open(
+        &self,
+        options: OpenOptions<'_>,
+        warn: impl FnOnce(&str),
+    ) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
+        let opened = self.flags.open(options, &self.environment, warn)?;
+        Ok(self.of(opened))
+    }
+
+    fn of(&self, opened: ModelSource) -> (Arc<dyn Brain>, Redactor) {
+        match opened {
+            ModelSource::Offline => (Arc::new(OfflineBrain), Redactor::default()),
+            ModelSource::Client {
+                client,
+                provider,
+                redactor,
+                ..
+            } => {
+                let brain = LlmBrain::new(client, provider.as_str(), &self.settings);
+                (Arc::new(brain), redactor)
+            }
+        }
+    }
+
+    fn client(&self, client: ClientBuilder) -> ClientBuilder {
+        // The cap of the run holds for every attempt; what is charged the kernel books, for it keeps turn and day.
+        client.models(self.settings.model_table(self.provider().as_str()))
+    }
+
+    fn versions(&self) -> BTreeMap<String, AnthropicVersion> {
+        let specs = self.settings.models.iter().chain([&self.settings.fast]);
+        specs
+            .filter_map(|spec| Some((spec.id.clone(), spec.api_version?)))
+            .collect()
+    }
+}
+
+/// The settings with this model alone, as they describe it if they do.
+fn only(model: String, settings: Settings) -> Settings {
+    let known = settings.models.iter().chain([&settings.fast]);
+    let spec = known.clone().find(|spec| spec.id == model).cloned();
+    let spec = spec.unwrap_or(ModelSpec {
+        id: model,
+        thinking: ThinkingMode::Off,
+        effort: None,
+        max_tokens: None,
+        api_version: None,
+        price: None,
+    });
+    Settings {
+        fast: spec.clone(),
+        models: vec![spec],
+        ..settings
+    }
+}
