@@ -11,7 +11,7 @@ use crate::error::Error;
 /// The result of a command. As JSON it is the fields of the struct beside `schema_version`.
 pub trait Answer: Serialize {
     /// Writes it for a person, on stdout.
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()>;
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 
     /// What a person should know besides, on stderr. As JSON this is in the fields.
     fn notices(&self) -> Vec<String> {
@@ -35,7 +35,7 @@ struct Document<'a, T> {
 /// Prints what a command came to.
 ///
 /// With `json` an error is a document too, `{error, detail, hint}` as a tool answers it, besides its line on stderr.
-pub fn give<A: Answer>(
+pub fn print_answer<A: Answer>(
     json: bool,
     outcome: Result<A, Error>,
     session: &mut Session,
@@ -46,7 +46,7 @@ pub fn give<A: Answer>(
             Ok(answer.exit())
         }
         Ok(answer) => {
-            answer.tell(&mut session.results)?;
+            answer.write_text(&mut session.results)?;
             // In the order in which they are read: the results first.
             session.results.flush()?;
             for line in answer.notices() {
@@ -56,7 +56,7 @@ pub fn give<A: Answer>(
         }
         Err(error) => {
             if json {
-                print(&error.fault(), session)?;
+                print(&error.to_tool_error(), session)?;
             }
             Err(error.failure())
         }

@@ -15,20 +15,20 @@ use pscale_blocks::bundle::{
 use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
 
-use crate::answer::{Answer, give, printable_json};
-use crate::blocks::edit::keys_removed;
+use crate::answer::{Answer, print_answer, printable_json};
+use crate::blocks::edit::key_notice;
 use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::{Error, name};
 
 /// Blocks as text, on their way out.
-pub struct Outgoing {
+pub struct ExportText {
     pub text: String,
     pub blocks: Vec<BlockName>,
 }
 
 /// Collects all blocks of a data directory in one bundle.
-pub fn whole(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
+pub fn all_blocks(data: &DataDir, with_log: bool) -> Result<ExportText, Error> {
     let store = data.for_reading()?;
     let blocks = store.names()?.into_iter().map(|info| info.name).collect();
     let version = stored_version(&*store);
@@ -39,7 +39,7 @@ pub fn whole(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
     };
     let text = pscale_blocks::bundle::export(&*store, None, &how)
         .map_err(|error| Error::of_bundle(data.path(), error))?;
-    Ok(Outgoing { text, blocks })
+    Ok(ExportText { text, blocks })
 }
 
 /// The number that the keystone gives itself, if there is one.
@@ -59,35 +59,35 @@ struct ExportAnswer {
 
 /// To stdout as it is, or to a file, which is told.
 pub fn send(
-    outgoing: Result<Outgoing, Error>,
+    export: Result<ExportText, Error>,
     output: Option<&OutputTarget>,
     json: bool,
     data: &DataDir,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let (outgoing, file) = match (outgoing, output.and_then(OutputTarget::file)) {
-        (Err(error), _) => return give::<ExportAnswer>(json, Err(error), session),
-        (Ok(outgoing), None) => {
-            let mut text = outgoing.text;
+    let (export, file) = match (export, output.and_then(OutputTarget::file)) {
+        (Err(error), _) => return print_answer::<ExportAnswer>(json, Err(error), session),
+        (Ok(export), None) => {
+            let mut text = export.text;
             if session.results.is_terminal() {
                 text = printable_json(&text);
             }
             session.results.write_all(text.as_bytes())?;
             return Ok(Exit::Done);
         }
-        (Ok(outgoing), Some(file)) => (outgoing, file),
+        (Ok(export), Some(file)) => (export, file),
     };
     if data.holds(file) {
         let path = file.to_owned();
-        return give::<ExportAnswer>(json, Err(Error::IntoData { path }), session);
+        return print_answer::<ExportAnswer>(json, Err(Error::IntoData { path }), session);
     }
-    let written = write_file(file, |out| out.write_all(outgoing.text.as_bytes()));
+    let written = write_file(file, |out| out.write_all(export.text.as_bytes()));
     let exported = ExportAnswer {
         file: file.to_owned(),
-        blocks: outgoing.blocks,
-        bytes: outgoing.text.len(),
+        blocks: export.blocks,
+        bytes: export.text.len(),
     };
-    give(
+    print_answer(
         json,
         written.map(|()| exported).map_err(Error::from),
         session,
@@ -95,7 +95,7 @@ pub fn send(
 }
 
 impl Answer for ExportAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let blocks = self.blocks.len();
         let plural = if blocks == 1 { "" } else { "s" };
         writeln!(out, "{blocks} block{plural} in {}", name(&self.file))
@@ -198,7 +198,7 @@ fn read(args: &ImportFlags) -> Result<ImportBatch, Error> {
 }
 
 impl Answer for ImportAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for block in &self.blocks {
             let name = &block.name;
             match &block.outcome {
@@ -221,7 +221,7 @@ impl Answer for ImportAnswer {
             notices.push("--on-conflict replace or rename imports what was skipped".to_owned());
         }
         let keys: u32 = self.blocks.iter().map(|block| block.keys_removed).sum();
-        notices.extend(keys_removed(keys));
+        notices.extend(key_notice(keys));
         notices
     }
 

@@ -77,7 +77,9 @@ impl DataDir {
         if fs::metadata(&self.path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             return Ok(Box::new(MemStore::new()));
         }
-        Ok(Box::new(opened(DirStore::open_read_only(&self.path)?)))
+        Ok(Box::new(with_notices_logged(DirStore::open_read_only(
+            &self.path,
+        )?)))
     }
 
     /// The blocks to read, if this process could write to them, too. Nothing is written.
@@ -94,12 +96,12 @@ impl DataDir {
     /// # Errors
     /// Another process writes to it, or nobody can.
     pub fn for_writing(&self) -> Result<Box<dyn BlockStore>, Error> {
-        Ok(Box::new(opened(DirStore::open(&self.path)?)))
+        Ok(Box::new(with_notices_logged(DirStore::open(&self.path)?)))
     }
 }
 
 /// A store, once the person was told what was wrong with it.
-fn opened(store: DirStore) -> DirStore {
+fn with_notices_logged(store: DirStore) -> DirStore {
     for notice in store.notices() {
         tracing::warn!("{}", escape(&notice));
     }

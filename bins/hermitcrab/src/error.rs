@@ -79,11 +79,11 @@ pub enum Error {
     )]
     KeyTyped,
     #[error("--provider offline asks nobody and needs no key")]
-    KeyOfNobody,
+    KeyForOffline,
     #[error(
         "a key for this provider is not kept: it would be sent to the next one that is asked; set HERMITCRAB_API_KEY for the one command"
     )]
-    KeyOfOwnServer,
+    KeyForOwnServer,
     #[error(
         "no keyring is built in: with --file the key is kept in a file of the data directory, or set {variable}"
     )]
@@ -162,7 +162,7 @@ impl Error {
     }
 
     /// As programs read it; the same form as a tool's error.
-    pub fn fault(&self) -> ToolError {
+    pub fn to_tool_error(&self) -> ToolError {
         let kind = match self {
             Self::Tool(fault) => return fault.clone(),
             Self::Store { error } => {
@@ -177,8 +177,8 @@ impl Error {
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",
             Self::KeyTyped
-            | Self::KeyOfNobody
-            | Self::KeyOfOwnServer
+            | Self::KeyForOffline
+            | Self::KeyForOwnServer
             | Self::IntoData { .. }
             | Self::FileExists { .. }
             | Self::AllowHost(_)

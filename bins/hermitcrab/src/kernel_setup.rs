@@ -45,36 +45,31 @@ pub fn config(
 }
 
 /// Opens a kernel on a data directory whose waiting export was taken over.
-pub fn begin(
+pub fn open_after_takeover(
     mut config: KernelConfig,
     data: &DataDir,
     brain: Arc<dyn Brain>,
     host: Arc<dyn Host>,
 ) -> Result<Kernel, Failure> {
-    let store = writing(data)?;
+    let store = data.for_writing().map_err(Error::failure)?;
     let taken_over = take_over_waiting(data, &*store, &config.redactor);
     config.notices = taken_over.map_err(Error::failure)?;
     open(config, store, brain, host)
 }
 
-/// Comes last: it makes the directory, which flags that cannot be used must not.
-fn writing(data: &DataDir) -> Result<Box<dyn BlockStore>, Failure> {
-    data.for_writing().map_err(Error::failure)
-}
-
 /// A kernel to look at: it asks nobody, and what it would write stays in memory, so it works beside a running one.
-pub fn for_looking(data: &DataDir) -> Result<Kernel, Failure> {
+pub fn open_read_only(data: &DataDir) -> Result<Kernel, Failure> {
     let settings = settings(data).map_err(Error::failure)?;
-    looking(data, settings, Arc::new(OfflineBrain))
+    open_read_only_with(data, settings, Arc::new(OfflineBrain))
 }
 
-/// As [`for_looking`], with a brain and settings: requests have their form.
-pub fn looking(
+/// As [`open_read_only`], with a brain and settings: requests have their form.
+pub fn open_read_only_with(
     data: &DataDir,
     settings: Settings,
     brain: Arc<dyn Brain>,
 ) -> Result<Kernel, Failure> {
-    let store = copied(data).map_err(Error::failure)?;
+    let store = copy_blocks(data).map_err(Error::failure)?;
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
         read_only: true,
@@ -85,7 +80,7 @@ pub fn looking(
 }
 
 /// The blocks as they are now, without their logs.
-fn copied(data: &DataDir) -> Result<MemStore, Error> {
+fn copy_blocks(data: &DataDir) -> Result<MemStore, Error> {
     let kept = data.for_reading()?;
     let copy = MemStore::new();
     let stamp = Stamp {
@@ -100,7 +95,7 @@ fn copied(data: &DataDir) -> Result<MemStore, Error> {
 }
 
 /// A kernel that asks nobody and writes, for what a person does with the faces.
-pub fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
+pub fn open_offline(data: &DataDir) -> Result<Kernel, Failure> {
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
         settings: settings(data).map_err(Error::failure)?,
@@ -108,7 +103,7 @@ pub fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
     };
     open(
         config,
-        writing(data)?,
+        data.for_writing().map_err(Error::failure)?,
         Arc::new(OfflineBrain),
         Arc::new(NoHost),
     )

@@ -56,7 +56,7 @@ impl ModelSetup {
         let settings = match (&flags.model, flags.provider) {
             // Offline by choice asks none of them.
             (Some(model), provider) if provider != Some(ProviderName::Offline) => {
-                only(model.clone(), settings)
+                with_single_model(model.clone(), settings)
             }
             _ => settings,
         };
@@ -138,7 +138,7 @@ impl ModelSetup {
 }
 
 /// The settings with this model alone, as they describe it if they do.
-fn only(model: String, settings: Settings) -> Settings {
+fn with_single_model(model: String, settings: Settings) -> Settings {
     let known = settings.models.iter().chain([&settings.fast]);
     let spec = known.clone().find(|spec| spec.id == model).cloned();
     let spec = spec.unwrap_or(ModelSpec {

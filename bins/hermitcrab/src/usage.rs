@@ -9,8 +9,8 @@ pub fn counted(number: u64, thing: &str) -> String {
 }
 
 /// What calls took, in one line.
-pub fn taken(taken: &UsageTotals) -> String {
-    let unknown = match taken.unknown {
+pub fn usage_line(usage: &UsageTotals) -> String {
+    let unknown = match usage.unknown {
         0 => String::new(),
         unknown => format!(" and {} of unknown cost", counted(unknown, "call")),
     };
@@ -22,7 +22,7 @@ pub fn taken(taken: &UsageTotals) -> String {
         usd,
         unsettled,
         ..
-    } = taken;
+    } = usage;
     let calls = counted(*calls, "call");
     if *unsettled > 0 {
         return format!(

@@ -69,7 +69,7 @@ impl EditAnswer {
     }
 
     /// With what the store says of an edit.
-    pub fn edited(name: &BlockName, action: EditAction, edited: &Edited) -> Self {
+    pub fn of_edit(name: &BlockName, action: EditAction, edited: &Edited) -> Self {
         let change = edited.applied.as_ref().and_then(Applied::change);
         Self {
             made: change.map_or_else(Vec::new, |change| change.created.clone()),
@@ -89,7 +89,7 @@ impl EditAnswer {
 }
 
 /// The block's revision, which must be the expected one.
-pub fn still(
+pub fn ensure_revision(
     store: &dyn BlockStore,
     name: &BlockName,
     expect: RevisionFlags,
@@ -116,7 +116,7 @@ pub fn edit(
 }
 
 impl Answer for EditAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let (name, rev) = (&self.name, self.rev);
         let path = self.path.as_ref().map(shown).unwrap_or_default();
         match self.action {
@@ -141,19 +141,19 @@ impl Answer for EditAnswer {
                 made.join(", ")
             ));
         }
-        notices.extend(grew(&self.name, self.grown.as_ref()));
-        notices.extend(keys_removed(self.keys_removed));
+        notices.extend(growth_notice(&self.name, self.grown.as_ref()));
+        notices.extend(key_notice(self.keys_removed));
         notices
     }
 }
 
 /// Says which paths are others now.
-pub fn grew(name: &BlockName, grown: Option<&Grown>) -> Option<String> {
+pub fn growth_notice(name: &BlockName, grown: Option<&Grown>) -> Option<String> {
     grown.map(|grown| format!("{name} grew: {grown}"))
 }
 
 /// What a person should know when keys were found in a text.
-pub fn keys_removed(keys: u32) -> Option<String> {
+pub fn key_notice(keys: u32) -> Option<String> {
     (keys > 0).then(|| {
         format!("the text held {keys} of what looks like a key; the block has {KEY_REMOVED} there")
     })

@@ -27,7 +27,7 @@ pub fn list(store: &dyn BlockStore) -> Result<ListAnswer, Error> {
 }
 
 impl Answer for ListAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let names = self.blocks.iter().map(|block| block.name.as_str().len());
         let Some(width) = names.max() else {
             return Ok(());

@@ -19,12 +19,12 @@ const SHOWN: usize = 60;
 #[derive(Serialize)]
 pub struct LogAnswer {
     /// In order of the blocks' names, each block's oldest first; the latest of all blocks in order of their times.
-    entries: Vec<Entry>,
+    entries: Vec<BlockLogEntry>,
 }
 
 /// A line of a block's log, as it is in the log's file, with the block's name.
 #[derive(Serialize)]
-struct Entry {
+struct BlockLogEntry {
     name: BlockName,
     #[serde(flatten)]
     logged: LogEntry,
@@ -45,10 +45,15 @@ pub fn log(
             store.load(&name)?;
         }
         let left_out = limit.map_or(0, |limit| logged.len().saturating_sub(limit));
-        entries.extend(logged.into_iter().skip(left_out).map(|logged| Entry {
-            name: name.clone(),
-            logged,
-        }));
+        entries.extend(
+            logged
+                .into_iter()
+                .skip(left_out)
+                .map(|logged| BlockLogEntry {
+                    name: name.clone(),
+                    logged,
+                }),
+        );
     }
     Ok(LogAnswer { entries })
 }
@@ -62,8 +67,8 @@ pub fn latest(count: usize, store: &dyn BlockStore) -> Result<LogAnswer, Error> 
 }
 
 impl Answer for LogAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        for Entry { name, logged } in &self.entries {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        for BlockLogEntry { name, logged } in &self.entries {
             let note = logged
                 .note
                 .as_deref()

@@ -34,7 +34,7 @@ pub struct ReadAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     #[serde(flatten)]
-    found: Found,
+    found: ShownNodes,
     /// The columns of a line for a person.
     #[serde(skip)]
     width: Option<usize>,
@@ -42,7 +42,7 @@ pub struct ReadAnswer {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Found {
+enum ShownNodes {
     /// Of [`View::Node`].
     Node(NodeView),
     /// Of the others.
@@ -69,9 +69,9 @@ pub fn read(
         None => block.head(),
     };
     let found = match view {
-        View::Node => block.view(&path).map(Found::Node),
-        View::Spindle => block.spindle(&path).map(Found::Nodes),
-        View::Subtree => block.subtree(&path, None).map(Found::Nodes),
+        View::Node => block.view(&path).map(ShownNodes::Node),
+        View::Spindle => block.spindle(&path).map(ShownNodes::Nodes),
+        View::Subtree => block.subtree(&path, None).map(ShownNodes::Nodes),
     };
     let found = found.map_err(|error| error.in_block(name))?;
     Ok(ReadAnswer {
@@ -86,15 +86,15 @@ pub fn read(
 }
 
 impl Answer for ReadAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "{} (decimal {}, revision {})",
             self.name, self.decimal, self.rev
         )?;
         match &self.found {
-            Found::Node(view) => self.tell_node(view, out),
-            Found::Nodes(steps) => outline(steps, self.width, out),
+            ShownNodes::Node(view) => self.write_node(view, out),
+            ShownNodes::Nodes(steps) => outline(steps, self.width, out),
         }
     }
 
@@ -105,7 +105,7 @@ impl Answer for ReadAnswer {
 
 impl ReadAnswer {
     /// The node's own text whole, as it was asked for.
-    fn tell_node(&self, view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
+    fn write_node(&self, view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
         node(0, &view.path, view.content.as_deref(), None, out)?;
         let mut cut = false;
         let more = view.more.as_deref().unwrap_or_default();

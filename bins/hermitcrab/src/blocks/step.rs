@@ -63,7 +63,7 @@ pub fn redo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<Step
 }
 
 impl Answer for StepAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let (edits, done) = self.edits();
         let noun = if edits == 1 { "edit" } else { "edits" };
         writeln!(

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::answer::print_json;
 use crate::data_dir::DataDir;
 use crate::kernel_setup;
-use crate::usage::taken;
+use crate::usage::usage_line;
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
@@ -25,13 +25,13 @@ pub struct CostArgs {
 
 /// Prints what calls have taken.
 pub fn execute(args: &CostArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let usage = kernel_setup::for_looking(data)?.usage();
+    let usage = kernel_setup::open_read_only(data)?.usage();
     if args.json {
         let document = json!({"schema_version": 1, "day": usage.day, "total": usage.total});
         print_json(&document, session)?;
         return Ok(Exit::Done);
     }
-    writeln!(session.results, "day    {}", taken(&usage.day))?;
-    writeln!(session.results, "total  {}", taken(&usage.total))?;
+    writeln!(session.results, "day    {}", usage_line(&usage.day))?;
+    writeln!(session.results, "total  {}", usage_line(&usage.total))?;
     Ok(Exit::Done)
 }

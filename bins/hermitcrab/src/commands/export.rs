@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 
-use crate::bundle::{send, whole};
+use crate::bundle::{all_blocks, send};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
@@ -33,6 +33,6 @@ pub fn execute(args: &ExportArgs, data: &DataDir, session: &mut Session) -> Resu
         let path = data.path().to_owned();
         return Err(Error::Read { path, source }.failure());
     }
-    let outgoing = whole(data, args.with_log);
-    send(outgoing, args.output.as_ref(), args.json, data, session)
+    let export = all_blocks(data, args.with_log);
+    send(export, args.output.as_ref(), args.json, data, session)
 }

@@ -39,7 +39,7 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
         match args.command {
             None => list(args, data, session),
             Some(FacesCommand::Show { rev }) => {
-                let kernel = kernel_setup::for_looking(data)?;
+                let kernel = kernel_setup::open_read_only(data)?;
                 let source = kernel
                     .faces()
                     .source(rev)
@@ -49,7 +49,7 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
                 Ok(Exit::Done)
             }
             Some(FacesCommand::Use { rev }) => {
-                let kernel = kernel_setup::for_changing(data)?;
+                let kernel = kernel_setup::open_offline(data)?;
                 if let Some(fault) = kernel.use_shell(rev).await.fault() {
                     return Err(match fault.kind.as_str() {
                         "not_found" => Error::NoShell { rev },
@@ -65,7 +65,7 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
 }
 
 fn list(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let kernel = kernel_setup::for_looking(data)?;
+    let kernel = kernel_setup::open_read_only(data)?;
     let shells = kernel.faces().shells();
     if shells.is_empty() && !args.json {
         session.warn("no faces yet");

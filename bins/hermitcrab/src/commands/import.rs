@@ -2,7 +2,7 @@
 
 use bin_support::{Exit, Failure, Session};
 
-use crate::answer::give;
+use crate::answer::print_answer;
 use crate::bundle::{ImportFlags, import};
 use crate::data_dir::DataDir;
 
@@ -22,5 +22,5 @@ pub struct ImportArgs {
 }
 
 pub fn execute(args: &ImportArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    give(args.json, import(&args.import, data), session)
+    print_answer(args.json, import(&args.import, data), session)
 }

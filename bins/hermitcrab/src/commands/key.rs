@@ -10,7 +10,7 @@ use clap::ValueEnum as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 
-use crate::answer::{Answer, give};
+use crate::answer::{Answer, print_answer};
 use crate::data_dir::DataDir;
 use crate::error::{Error, name};
 use crate::key_file::{KeyFile, LONGEST, PROGRAM, check};
@@ -57,16 +57,16 @@ pub struct KeySetArgs {
 pub fn execute(args: &KeyArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let file = KeyFile::of(data);
     match &args.command {
-        KeyCommand::Set(set) => give(args.json, keep(set, &file), session),
-        KeyCommand::Clear => give(args.json, clear(&file), session),
-        KeyCommand::Status => give(args.json, status(&file, &session.environment), session),
+        KeyCommand::Set(set) => print_answer(args.json, keep(set, &file), session),
+        KeyCommand::Clear => print_answer(args.json, clear(&file), session),
+        KeyCommand::Status => print_answer(args.json, status(&file, &session.environment), session),
     }
 }
 
 /// What became of the file of keys.
 #[derive(Serialize)]
 #[serde(tag = "done", rename_all = "snake_case")]
-enum Kept {
+enum KeyChange {
     /// A key is in it.
     Stored {
         /// The variable that the key stands for.
@@ -79,14 +79,14 @@ enum Kept {
     Nothing { file: PathBuf },
 }
 
-fn keep(args: &KeySetArgs, file: &KeyFile) -> Result<Kept, Error> {
+fn keep(args: &KeySetArgs, file: &KeyFile) -> Result<KeyChange, Error> {
     if args.typed.is_some() {
         return Err(Error::KeyTyped);
     }
     if args.provider == ProviderName::Offline {
-        return Err(Error::KeyOfNobody);
+        return Err(Error::KeyForOffline);
     }
-    let variable = variable_of(args.provider).ok_or(Error::KeyOfOwnServer)?;
+    let variable = variable_of(args.provider).ok_or(Error::KeyForOwnServer)?;
     if !args.file {
         return Err(Error::NoKeyring { variable });
     }
@@ -95,19 +95,19 @@ fn keep(args: &KeySetArgs, file: &KeyFile) -> Result<Kept, Error> {
     let mut keys = file.read()?;
     keys.insert(variable.clone(), key);
     file.write(&keys)?;
-    Ok(Kept::Stored {
+    Ok(KeyChange::Stored {
         variable,
         file: file.path().to_owned(),
     })
 }
 
-fn clear(file: &KeyFile) -> Result<Kept, Error> {
+fn clear(file: &KeyFile) -> Result<KeyChange, Error> {
     let is_removed = file.remove()?;
     let file = file.path().to_owned();
     Ok(if is_removed {
-        Kept::Cleared { file }
+        KeyChange::Cleared { file }
     } else {
-        Kept::Nothing { file }
+        KeyChange::Nothing { file }
     })
 }
 
@@ -138,9 +138,9 @@ fn ask(provider: ProviderName) -> Result<SecretString, Error> {
 
 /// Where keys are found.
 #[derive(Serialize)]
-struct Status {
+struct KeyStatus {
     /// For each provider that takes a key.
-    keys: Vec<KeyStatus>,
+    keys: Vec<ProviderKeyStatus>,
     file: PathBuf,
     /// Whether others on this machine can read the file.
     readable_by_others: bool,
@@ -148,7 +148,7 @@ struct Status {
 
 /// Where a provider's key is found.
 #[derive(Serialize)]
-struct KeyStatus {
+struct ProviderKeyStatus {
     provider: &'static str,
     /// The variables that may hold it; the first that is set wins.
     variables: Vec<String>,
@@ -158,13 +158,13 @@ struct KeyStatus {
     in_file: bool,
 }
 
-fn status(file: &KeyFile, environment: &Environment) -> Result<Status, Error> {
+fn status(file: &KeyFile, environment: &Environment) -> Result<KeyStatus, Error> {
     let kept = file.read()?;
     let providers = ProviderName::value_variants().iter();
     let keys = providers.filter_map(|provider| {
         let variables = provider.key_variables(PROGRAM);
         // The others need no key.
-        (variables.len() > 1).then(|| KeyStatus {
+        (variables.len() > 1).then(|| ProviderKeyStatus {
             provider: provider.as_str(),
             set: variables
                 .iter()
@@ -175,15 +175,15 @@ fn status(file: &KeyFile, environment: &Environment) -> Result<Status, Error> {
             variables,
         })
     });
-    Ok(Status {
+    Ok(KeyStatus {
         keys: keys.collect(),
         readable_by_others: file.is_readable_by_others(),
         file: file.path().to_owned(),
     })
 }
 
-impl Answer for Kept {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+impl Answer for KeyChange {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Stored { variable, file } => {
                 writeln!(out, "{variable} is kept in {}", name(file))
@@ -196,8 +196,8 @@ impl Answer for Kept {
     }
 }
 
-impl Answer for Status {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+impl Answer for KeyStatus {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for key in &self.keys {
             let place = match (key.set.first(), key.in_file) {
                 (Some(variable), _) => format!("{variable} is set"),

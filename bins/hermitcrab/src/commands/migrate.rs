@@ -11,7 +11,7 @@ use pscale_blocks::BlockName;
 use pscale_blocks::bundle::MAX_BUNDLE;
 use serde::Serialize;
 
-use crate::answer::{Answer, give};
+use crate::answer::{Answer, print_answer};
 use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
@@ -40,7 +40,7 @@ pub struct MigrateArgs {
 }
 
 pub fn execute(args: &MigrateArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    give(args.json, migrate(args, data), session)
+    print_answer(args.json, migrate(args, data), session)
 }
 
 /// What became of what an earlier generation left, or would become.
@@ -61,7 +61,7 @@ struct MigrateAnswer {
 
 fn migrate(args: &MigrateArgs, data: &DataDir) -> Result<MigrateAnswer, Error> {
     let path = &args.from;
-    let plan = plan(&export(path)?);
+    let plan = plan(&read_export(path)?);
     let mut migration = MigrateAnswer::of(&plan);
     migration.dry_run = args.dry_run;
     let migrated = if args.dry_run {
@@ -97,7 +97,7 @@ impl MigrateAnswer {
 }
 
 /// A file, or a folder of files. Neither is changed.
-fn export(path: &Path) -> Result<Export, Error> {
+fn read_export(path: &Path) -> Result<Export, Error> {
     let unreadable = |source| Error::Read {
         path: path.to_owned(),
         source,
@@ -106,10 +106,10 @@ fn export(path: &Path) -> Result<Export, Error> {
     let export = if found.is_dir() {
         let mut files = Vec::new();
         let mut room = MAX_BUNDLE as u64;
-        gather(path, "", &mut room, &mut files)?;
+        collect_files(path, "", &mut room, &mut files)?;
         Export::of_files(files)
     } else {
-        Export::parse(&bytes(path, &mut (MAX_BUNDLE as u64))?)
+        Export::parse(&read_bytes(path, &mut (MAX_BUNDLE as u64))?)
     };
     export.map_err(|error| Error::NotAnExport {
         path: path.to_owned(),
@@ -118,7 +118,7 @@ fn export(path: &Path) -> Result<Export, Error> {
 }
 
 /// The files below a folder with their paths from there. Links are not followed.
-fn gather(
+fn collect_files(
     folder: &Path,
     prefix: &str,
     room: &mut u64,
@@ -133,16 +133,16 @@ fn gather(
         let kind = entry.file_type().map_err(unreadable)?;
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if kind.is_dir() {
-            gather(&entry.path(), &format!("{name}/"), room, files)?;
+            collect_files(&entry.path(), &format!("{name}/"), room, files)?;
         } else if kind.is_file() {
-            files.push((name, bytes(&entry.path(), room)?));
+            files.push((name, read_bytes(&entry.path(), room)?));
         }
     }
     Ok(())
 }
 
 /// A file's bytes, as long as there is room for them.
-fn bytes(path: &Path, room: &mut u64) -> Result<Vec<u8>, Error> {
+fn read_bytes(path: &Path, room: &mut u64) -> Result<Vec<u8>, Error> {
     let unreadable = |source| Error::Read {
         path: path.to_owned(),
         source,
@@ -160,7 +160,7 @@ fn bytes(path: &Path, room: &mut u64) -> Result<Vec<u8>, Error> {
 }
 
 impl Answer for MigrateAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let counts = &self.counts;
         let name = match &self.instance_name {
             Some(name) => shortened(name, SHOWN),

@@ -117,5 +117,5 @@ fn open(model: &ModelFlags, data: &DataDir, session: &mut Session) -> Result<Ker
         Some(_) => setup.brain_with(&SecretString::from("none"))?,
         None => setup.brain(session)?,
     };
-    kernel_setup::looking(data, setup.settings, brain)
+    kernel_setup::open_read_only_with(data, setup.settings, brain)
 }

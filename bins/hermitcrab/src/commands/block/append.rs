@@ -7,7 +7,7 @@ use pscale_blocks::{Appended, Applied, BlockName, Grown, NodeLine, Op, Path, Sum
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::blocks::edit::{edit, grew, keys_removed};
+use crate::blocks::edit::{edit, growth_notice, key_notice};
 use crate::blocks::output::{outline, shown};
 use crate::blocks::text;
 use crate::data_dir::DataDir;
@@ -42,7 +42,7 @@ pub struct AppendAnswer {
     path: Option<Path>,
     /// What it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    needs_summary: Option<Need>,
+    needs_summary: Option<MissingSummary>,
     /// Which nodes have another path now, if the block grew.
     #[serde(skip_serializing_if = "Option::is_none")]
     grown: Option<Grown>,
@@ -54,7 +54,7 @@ pub struct AppendAnswer {
 
 /// A summary that must come before the next entry.
 #[derive(Serialize)]
-struct Need {
+struct MissingSummary {
     /// The node that it is for.
     at: Path,
     /// The block grows a level with it.
@@ -90,7 +90,7 @@ pub fn execute(args: &AppendArgs, data: &DataDir) -> Result<AppendAnswer, Error>
             change,
         })) => {
             appending.summary_stored = change.is_some();
-            appending.needs_summary = Some(Need { at, grows, entries });
+            appending.needs_summary = Some(MissingSummary { at, grows, entries });
         }
         Some(Applied::Appended(Appended::Written { path, change })) => {
             appending.path = Some(path);
@@ -102,7 +102,7 @@ pub fn execute(args: &AppendArgs, data: &DataDir) -> Result<AppendAnswer, Error>
 }
 
 impl Answer for AppendAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Some(need) = &self.needs_summary {
             return outline(&need.entries, None, out);
         }
@@ -130,8 +130,8 @@ impl Answer for AppendAnswer {
                 "{state}. Summarise them to continue: hermitcrab block append {name} TEXT --summary TEXT"
             ));
         }
-        notices.extend(grew(&self.name, self.grown.as_ref()));
-        notices.extend(keys_removed(self.keys_removed));
+        notices.extend(growth_notice(&self.name, self.grown.as_ref()));
+        notices.extend(key_notice(self.keys_removed));
         notices
     }
 

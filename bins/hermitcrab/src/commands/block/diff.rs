@@ -121,7 +121,7 @@ fn another(other: &str, store: &dyn BlockStore) -> Result<Block, Error> {
 }
 
 impl Answer for DiffAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Some([before, after]) = self.decimals {
             writeln!(out, "- decimal {before}\n+ decimal {after}")?;
         }

@@ -3,7 +3,7 @@
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use pscale_blocks::BlockName;
 
-use crate::bundle::{Outgoing, send, whole};
+use crate::bundle::{ExportText, all_blocks, send};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
@@ -23,17 +23,17 @@ pub fn execute(
     data: &DataDir,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let outgoing = match &args.name {
+    let export = match &args.name {
         Some(name) => bare(data, name),
-        None => whole(data, false),
+        None => all_blocks(data, false),
     };
-    send(outgoing, args.output.as_ref(), json, data, session)
+    send(export, args.output.as_ref(), json, data, session)
 }
 
 /// A block's file as it is in the store.
-fn bare(data: &DataDir, name: &BlockName) -> Result<Outgoing, Error> {
+fn bare(data: &DataDir, name: &BlockName) -> Result<ExportText, Error> {
     let block = data.for_reading()?.load(name)?.block;
-    Ok(Outgoing {
+    Ok(ExportText {
         text: block.to_file(),
         blocks: vec![name.clone()],
     })

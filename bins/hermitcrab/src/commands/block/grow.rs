@@ -30,5 +30,5 @@ pub fn execute(args: &GrowArgs, data: &DataDir) -> Result<EditAnswer, Error> {
         },
     };
     let edited = edit(data, &args.name, args.expect, &op)?;
-    Ok(EditAnswer::edited(&args.name, EditAction::Grown, &edited))
+    Ok(EditAnswer::of_edit(&args.name, EditAction::Grown, &edited))
 }

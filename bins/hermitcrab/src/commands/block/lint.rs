@@ -22,12 +22,12 @@ pub struct LintArgs {
 #[derive(Serialize)]
 pub struct LintAnswer {
     /// In order of the blocks' names and of the paths.
-    lints: Vec<Remark>,
+    lints: Vec<BlockLint>,
 }
 
 /// What is remarked on in one block.
 #[derive(Serialize)]
-struct Remark {
+struct BlockLint {
     name: BlockName,
     #[serde(flatten)]
     lint: Lint,
@@ -38,7 +38,7 @@ pub fn execute(args: &LintArgs, data: &DataDir) -> Result<LintAnswer, Error> {
     let mut lints = Vec::new();
     for name in chosen(&*store, args.name.as_ref())? {
         let found = store.load(&name)?.block.lint().into_iter();
-        lints.extend(found.map(|lint| Remark {
+        lints.extend(found.map(|lint| BlockLint {
             name: name.clone(),
             lint,
         }));
@@ -47,8 +47,8 @@ pub fn execute(args: &LintArgs, data: &DataDir) -> Result<LintAnswer, Error> {
 }
 
 impl Answer for LintAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        for Remark { name, lint } in &self.lints {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        for BlockLint { name, lint } in &self.lints {
             writeln!(out, "{name} {lint}")?;
         }
         Ok(())

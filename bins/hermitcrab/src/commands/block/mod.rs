@@ -29,7 +29,7 @@ use self::rm::RmArgs;
 use self::search::SearchArgs;
 use self::step::StepArgs;
 use self::write::WriteArgs;
-use crate::answer::give;
+use crate::answer::print_answer;
 use crate::blocks::list::list;
 use crate::bundle::{self, ImportFlags};
 use crate::data_dir::DataDir;
@@ -104,22 +104,22 @@ pub fn execute(args: &BlockArgs, data: &DataDir, session: &mut Session) -> Resul
     match &args.command {
         BlockCommand::List => {
             let blocks = data.for_reading().and_then(|store| list(&*store));
-            give(json, blocks, session)
+            print_answer(json, blocks, session)
         }
-        BlockCommand::Read(args) => give(json, read::execute(args, data), session),
-        BlockCommand::Create(args) => give(json, create::execute(args, data), session),
-        BlockCommand::Write(args) => give(json, write::execute(args, data), session),
-        BlockCommand::Append(args) => give(json, append::execute(args, data), session),
-        BlockCommand::Grow(args) => give(json, grow::execute(args, data), session),
-        BlockCommand::Mv(args) => give(json, mv::execute(args, data), session),
-        BlockCommand::Rm(args) => give(json, rm::execute(args, data), session),
-        BlockCommand::Search(args) => give(json, search::execute(args, data), session),
-        BlockCommand::Diff(args) => give(json, diff::execute(args, data), session),
-        BlockCommand::Lint(args) => give(json, lint::execute(args, data), session),
+        BlockCommand::Read(args) => print_answer(json, read::execute(args, data), session),
+        BlockCommand::Create(args) => print_answer(json, create::execute(args, data), session),
+        BlockCommand::Write(args) => print_answer(json, write::execute(args, data), session),
+        BlockCommand::Append(args) => print_answer(json, append::execute(args, data), session),
+        BlockCommand::Grow(args) => print_answer(json, grow::execute(args, data), session),
+        BlockCommand::Mv(args) => print_answer(json, mv::execute(args, data), session),
+        BlockCommand::Rm(args) => print_answer(json, rm::execute(args, data), session),
+        BlockCommand::Search(args) => print_answer(json, search::execute(args, data), session),
+        BlockCommand::Diff(args) => print_answer(json, diff::execute(args, data), session),
+        BlockCommand::Lint(args) => print_answer(json, lint::execute(args, data), session),
         BlockCommand::Export(args) => export::execute(args, json, data, session),
-        BlockCommand::Import(args) => give(json, bundle::import(args, data), session),
-        BlockCommand::Log(args) => give(json, log::execute(args, data), session),
-        BlockCommand::Undo(args) => give(json, step::undo(args, data), session),
-        BlockCommand::Redo(args) => give(json, step::redo(args, data), session),
+        BlockCommand::Import(args) => print_answer(json, bundle::import(args, data), session),
+        BlockCommand::Log(args) => print_answer(json, log::execute(args, data), session),
+        BlockCommand::Undo(args) => print_answer(json, step::undo(args, data), session),
+        BlockCommand::Redo(args) => print_answer(json, step::redo(args, data), session),
     }
 }

@@ -36,6 +36,6 @@ pub fn execute(args: &MvArgs, data: &DataDir) -> Result<EditAnswer, Error> {
     Ok(EditAnswer {
         from: Some(args.from.path),
         note: (!notes.is_empty()).then(|| notes.join(", ")),
-        ..EditAnswer::edited(&args.name, EditAction::Moved, &edited).at(&args.to)
+        ..EditAnswer::of_edit(&args.name, EditAction::Moved, &edited).at(&args.to)
     })
 }

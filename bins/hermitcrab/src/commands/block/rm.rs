@@ -3,7 +3,7 @@
 use pscale_blocks::{BlockError, BlockName, Op, StoreError};
 
 use crate::address::Address;
-use crate::blocks::edit::{EditAction, EditAnswer, edit, still};
+use crate::blocks::edit::{EditAction, EditAnswer, edit, ensure_revision};
 use crate::clock::by_the_person;
 use crate::data_dir::DataDir;
 use crate::error::Error;
@@ -40,13 +40,13 @@ pub fn execute(args: &RmArgs, data: &DataDir) -> Result<EditAnswer, Error> {
         }) if matches!(*error, BlockError::Head { .. }) => return Err(whole_block()),
         edited => edited?,
     };
-    Ok(EditAnswer::edited(&args.name, EditAction::Removed, &edited).at(at))
+    Ok(EditAnswer::of_edit(&args.name, EditAction::Removed, &edited).at(at))
 }
 
 fn delete(name: &BlockName, expect: RevisionFlags, data: &DataDir) -> Result<EditAnswer, Error> {
     let store = data.for_writing()?;
     // Nobody else writes between these two steps.
-    let rev = still(&*store, name, expect)?;
+    let rev = ensure_revision(&*store, name, expect)?;
     store.delete(name, &by_the_person())?;
     Ok(EditAnswer::new(name, rev, EditAction::Deleted))
 }

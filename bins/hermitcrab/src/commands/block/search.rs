@@ -29,14 +29,14 @@ pub struct SearchArgs {
 #[derive(Serialize)]
 pub struct SearchAnswer {
     /// In order of the blocks' names and of the paths.
-    hits: Vec<Found>,
+    hits: Vec<BlockHit>,
     /// Whether there are more than `--limit` let through.
     more: bool,
 }
 
 /// A node that holds the words.
 #[derive(Serialize)]
-struct Found {
+struct BlockHit {
     name: BlockName,
     #[serde(flatten)]
     hit: Hit,
@@ -52,7 +52,7 @@ pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error>
         // One more than is shown tells whether there are more.
         let wanted = args.limit.saturating_add(1) - hits.len();
         let found = store.load(&name)?.block.search(&args.query, wanted);
-        hits.extend(found.into_iter().map(|hit| Found {
+        hits.extend(found.into_iter().map(|hit| BlockHit {
             name: name.clone(),
             hit,
         }));
@@ -63,8 +63,8 @@ pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error>
 }
 
 impl Answer for SearchAnswer {
-    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        for Found { name, hit } in &self.hits {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        for BlockHit { name, hit } in &self.hits {
             writeln!(out, "{name} {}  {}", shown(&hit.path), escape(&hit.text))?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use pscale_blocks::BlockName;
 
-use crate::blocks::edit::still;
+use crate::blocks::edit::ensure_revision;
 use crate::blocks::step::{self, StepAnswer};
 use crate::data_dir::DataDir;
 use crate::error::Error;
@@ -23,12 +23,12 @@ pub struct StepArgs {
 pub fn undo(args: &StepArgs, data: &DataDir) -> Result<StepAnswer, Error> {
     let store = data.for_writing()?;
     // No other process writes between these two steps.
-    still(&*store, &args.name, args.expect)?;
+    ensure_revision(&*store, &args.name, args.expect)?;
     step::undo(&args.name, args.count, &*store)
 }
 
 pub fn redo(args: &StepArgs, data: &DataDir) -> Result<StepAnswer, Error> {
     let store = data.for_writing()?;
-    still(&*store, &args.name, args.expect)?;
+    ensure_revision(&*store, &args.name, args.expect)?;
     step::redo(&args.name, args.count, &*store)
 }

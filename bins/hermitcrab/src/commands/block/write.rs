@@ -30,5 +30,5 @@ pub fn execute(args: &WriteArgs, data: &DataDir) -> Result<EditAnswer, Error> {
         text: text::given(args.text.as_deref())?,
     };
     let edited = edit(data, &args.name, args.expect, &op)?;
-    Ok(EditAnswer::edited(&args.name, EditAction::Written, &edited).at(&args.at))
+    Ok(EditAnswer::of_edit(&args.name, EditAction::Written, &edited).at(&args.at))
 }

@@ -14,17 +14,17 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 
 /// The longest line of a pipe in bytes. A message may have 60,000 characters.
-const LONGEST: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 /// How many lines are remembered.
-const REMEMBERED: usize = 1_000;
+const MAX_REMEMBERED: usize = 1_000;
 
 /// A line, or that there is none.
 pub enum Line {
-    Said(String),
+    Text(String),
     /// A line that is no text.
-    NoText,
+    NotText,
     /// The end of the input, or Ctrl-D.
-    Left,
+    End,
     /// Ctrl-C twice.
     Interrupted,
 }
@@ -43,7 +43,7 @@ impl Lines {
         let (asks, asked) = mpsc::channel();
         let (tell, read) = unbounded_channel();
         thread::spawn(move || {
-            let mut source = Source::open(at_terminal, path);
+            let mut source = LineSource::open(at_terminal, path);
             for stopped in asked {
                 if tell.send(source.next(stopped)).is_err() {
                     return;
@@ -61,7 +61,7 @@ impl Lines {
     pub async fn next(&mut self, stopped: bool) -> Result<Line, Error> {
         // The thread lives as long as this does.
         let _ = self.asks.send(stopped);
-        self.read.recv().await.unwrap_or(Ok(Line::Left))
+        self.read.recv().await.unwrap_or(Ok(Line::End))
     }
 }
 
@@ -74,12 +74,12 @@ impl Drop for Lines {
     }
 }
 
-enum Source {
+enum LineSource {
     Terminal(Box<Reedline>),
     Pipe,
 }
 
-impl Source {
+impl LineSource {
     fn open(at_terminal: bool, path: PathBuf) -> Self {
         if !at_terminal {
             return Self::Pipe;
@@ -87,7 +87,7 @@ impl Source {
         let mut editor = Reedline::create();
         // Lines that cannot be remembered are no reason not to talk.
         if is_private(&path)
-            && let Ok(history) = FileBackedHistory::with_file(REMEMBERED, path)
+            && let Ok(history) = FileBackedHistory::with_file(MAX_REMEMBERED, path)
         {
             editor = editor.with_history(Box::new(history));
         }
@@ -96,8 +96,8 @@ impl Source {
 
     fn next(&mut self, stopped: bool) -> Result<Line, Error> {
         match self {
-            Self::Pipe => piped(),
-            Self::Terminal(editor) => typed(editor, stopped),
+            Self::Pipe => read_pipe(),
+            Self::Terminal(editor) => read_terminal(editor, stopped),
         }
     }
 }
@@ -116,7 +116,7 @@ fn is_private(path: &Path) -> bool {
 }
 
 /// One line is one turn: of a line that is too long the rest is passed over, and one that is no text fails alone.
-fn piped() -> Result<Line, Error> {
+fn read_pipe() -> Result<Line, Error> {
     let failed = |source| Error::Read {
         path: "stdin".into(),
         source,
@@ -124,51 +124,51 @@ fn piped() -> Result<Line, Error> {
     let mut input = io::stdin().lock();
     let mut bytes = Vec::new();
     (&mut input)
-        .take(LONGEST)
+        .take(MAX_LINE_BYTES)
         .read_until(b'\n', &mut bytes)
         .map_err(failed)?;
     if bytes.is_empty() {
-        return Ok(Line::Left);
+        return Ok(Line::End);
     }
-    if bytes.len() as u64 == LONGEST && !bytes.ends_with(b"\n") {
+    if bytes.len() as u64 == MAX_LINE_BYTES && !bytes.ends_with(b"\n") {
         // The rest belongs to this line, which is too long, and is no message of its own.
         input.skip_until(b'\n').map_err(failed)?;
         // It may be cut inside of a letter.
         let text = String::from_utf8_lossy(&bytes);
-        return Ok(Line::Said(text.into_owned()));
+        return Ok(Line::Text(text.into_owned()));
     }
     Ok(match String::from_utf8(bytes) {
-        Ok(text) => Line::Said(text.trim_end_matches(['\n', '\r']).to_owned()),
-        Err(_) => Line::NoText,
+        Ok(text) => Line::Text(text.trim_end_matches(['\n', '\r']).to_owned()),
+        Err(_) => Line::NotText,
     })
 }
 
-fn typed(editor: &mut Reedline, stopped: bool) -> Result<Line, Error> {
+fn read_terminal(editor: &mut Reedline, stopped: bool) -> Result<Line, Error> {
     let mut warned = stopped;
     let mut hint = "";
     loop {
         let signal = editor
-            .read_line(&Plain(hint))
+            .read_line(&LinePrompt(hint))
             .map_err(|source| Error::Read {
                 path: "the terminal".into(),
                 source,
             })?;
         match signal {
-            Signal::Success(line) => return Ok(Line::Said(line)),
+            Signal::Success(line) => return Ok(Line::Text(line)),
             Signal::CtrlC if !warned => {
                 warned = true;
                 hint = "(Ctrl-C again leaves) ";
             }
             Signal::CtrlC => return Ok(Line::Interrupted),
-            _ => return Ok(Line::Left),
+            _ => return Ok(Line::End),
         }
     }
 }
 
 /// A hint, if there is one, and `> `.
-struct Plain(&'static str);
+struct LinePrompt(&'static str);
 
-impl Prompt for Plain {
+impl Prompt for LinePrompt {
     fn render_prompt_left(&self) -> Cow<'_, str> {
         Cow::Borrowed(self.0)
     }

@@ -78,7 +78,7 @@ fn open(args: &ChatArgs, data: &DataDir, session: &mut Session) -> Result<Kernel
         fresh: args.fresh,
         ..kernel_setup::config(&args.kernel, setup, redactor, data)?
     };
-    kernel_setup::begin(config, data, brain, Arc::new(NoHost))
+    kernel_setup::open_after_takeover(config, data, brain, Arc::new(NoHost))
 }
 
 async fn converse(
@@ -92,7 +92,7 @@ async fn converse(
     let mut lines = Lines::open(at_terminal, data);
     let screen = Screen::new(at_terminal, session.is_quiet());
 
-    let mut cancel = cancelled_by(interrupt);
+    let mut cancel = cancel_on(interrupt);
     introduce(kernel, data, &screen, session)?;
     let boot = kernel.boot(screen.sink_of_boot(verbose), cancel.clone());
     let report = boot.await;
@@ -110,7 +110,7 @@ async fn converse(
             interrupt.lower();
         }
         if cancel.is_cancelled() {
-            cancel = cancelled_by(interrupt);
+            cancel = cancel_on(interrupt);
         }
         let line = tokio::select! {
             biased;
@@ -118,13 +118,13 @@ async fn converse(
             line = lines.next(stopped) => line.map_err(Error::failure)?,
         };
         let line = match line {
-            Line::Said(line) => line,
-            Line::NoText => {
+            Line::Text(line) => line,
+            Line::NotText => {
                 session.warn("a line is no text in UTF-8 and was left out");
                 exit = Exit::SomeFailed;
                 continue;
             }
-            Line::Left => return Ok(exit),
+            Line::End => return Ok(exit),
             Line::Interrupted => return Ok(Exit::Interrupted),
         };
         if line.trim().is_empty() {
@@ -132,20 +132,20 @@ async fn converse(
         }
         if let Some(command) = line.trim().strip_prefix('/') {
             match slash::run(command, kernel, data, session).await? {
-                slash::After::Stay => {}
-                slash::After::Failed => exit = Exit::SomeFailed,
-                slash::After::Leave => return Ok(exit),
+                slash::SlashOutcome::Done => {}
+                slash::SlashOutcome::Failed => exit = Exit::SomeFailed,
+                slash::SlashOutcome::Leave => return Ok(exit),
             }
             continue;
         }
         match turn(kernel, line, &screen, session, &cancel).await? {
-            Turned::Well => stopped = false,
-            Turned::Badly => {
+            TurnOutcome::Answered => stopped = false,
+            TurnOutcome::Failed => {
                 stopped = false;
                 exit = Exit::SomeFailed;
             }
-            Turned::Stopped if at_terminal => stopped = true,
-            Turned::Stopped => return Ok(Exit::Interrupted),
+            TurnOutcome::Stopped if at_terminal => stopped = true,
+            TurnOutcome::Stopped => return Ok(Exit::Interrupted),
         }
     }
 }
@@ -191,9 +191,9 @@ fn greet(
     Ok(())
 }
 
-enum Turned {
-    Well,
-    Badly,
+enum TurnOutcome {
+    Answered,
+    Failed,
     Stopped,
 }
 
@@ -203,29 +203,29 @@ async fn turn(
     screen: &Screen,
     session: &mut Session,
     cancel: &CancellationToken,
-) -> Result<Turned, Failure> {
+) -> Result<TurnOutcome, Failure> {
     let work = kernel.turn(line, screen.sink(), cancel.clone());
     match work.await {
         Ok(report) => {
-            answered(&report, screen, session)?;
+            show_answer(&report, screen, session)?;
             Ok(if cancel.is_cancelled() {
-                Turned::Stopped
+                TurnOutcome::Stopped
             } else if report.stopped.is_some() {
-                Turned::Badly
+                TurnOutcome::Failed
             } else {
-                Turned::Well
+                TurnOutcome::Answered
             })
         }
         Err(error @ (KernelError::Brain(_) | KernelError::TooLong { .. })) => {
             screen.end(session)?;
             session.warn(&escape(&error.to_string()));
-            Ok(Turned::Badly)
+            Ok(TurnOutcome::Failed)
         }
         Err(error) => Err(Error::from(error).failure()),
     }
 }
 
-fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Result<(), Failure> {
+fn show_answer(report: &TurnReport, screen: &Screen, session: &mut Session) -> Result<(), Failure> {
     screen.answer(&report.text, report.stopped.as_deref(), session)?;
     let taken = report.usage;
     let cost = match taken.unknown {
@@ -249,7 +249,7 @@ fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Resu
 
 /// A token that the next signal cancels. The thread that waits for signals does it: the tools of a turn may keep every other
 /// thread busy.
-fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
+fn cancel_on(interrupt: &Interrupt) -> CancellationToken {
     let cancel = CancellationToken::new();
     let token = cancel.clone();
     interrupt.then(move || token.cancel());

@@ -18,12 +18,12 @@ pub struct Screen {
     at_terminal: bool,
     /// What goes on beside the conversation is not shown.
     quiet: bool,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<ShownText>>,
 }
 
 /// The part of a turn that the person has seen already.
 #[derive(Default)]
-pub struct Seen {
+pub struct ShownText {
     /// Whether words were shown, and no line end after them.
     open: bool,
     /// The words of the model, without white space.
@@ -32,7 +32,7 @@ pub struct Seen {
     notices: Vec<String>,
 }
 
-impl Seen {
+impl ShownText {
     /// The part of an answer that was not shown yet.
     fn rest<'a>(&self, answer: &'a str) -> &'a str {
         let words = without_space(answer);
@@ -54,7 +54,7 @@ fn without_space(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+fn lock(seen: &Mutex<ShownText>) -> MutexGuard<'_, ShownText> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -110,7 +110,7 @@ impl Screen {
     }
 
     /// Ends a turn and the line of words that is open; returns what was shown of it.
-    pub fn end(&self, session: &mut Session) -> Result<Seen, Failure> {
+    pub fn end(&self, session: &mut Session) -> Result<ShownText, Failure> {
         let seen = mem::take(&mut *lock(&self.seen));
         if seen.open {
             writeln!(session.results)?;
@@ -145,7 +145,7 @@ fn is_progress(event: &Event) -> bool {
     )
 }
 
-fn show(event: &Event, at_terminal: bool, seen: &mut Seen) -> io::Result<()> {
+fn show(event: &Event, at_terminal: bool, seen: &mut ShownText) -> io::Result<()> {
     let mut aside = |line: String| {
         if mem::take(&mut seen.open) {
             writeln!(io::stdout())?;

@@ -12,14 +12,14 @@ use hermitcrab_kernel::prompt::Phase;
 use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
 use crate::address::Address;
-use crate::answer::{Answer, give, readable};
+use crate::answer::{Answer, print_answer, readable};
 use crate::blocks::list::list;
 use crate::blocks::log::{latest, log};
 use crate::blocks::read;
 use crate::blocks::step;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::usage::taken;
+use crate::usage::usage_line;
 
 const HELP: &str = "\
 /blocks            all blocks
@@ -35,11 +35,11 @@ const HELP: &str = "\
 ";
 
 /// How many edits `/log` shows.
-const LOGGED: usize = 20;
+const MAX_LOGGED: usize = 20;
 
 /// What follows a command.
-pub enum After {
-    Stay,
+pub enum SlashOutcome {
+    Done,
     /// The command did not do what was asked, which the exit code of a pipe says.
     Failed,
     Leave,
@@ -51,31 +51,31 @@ pub async fn run(
     kernel: &Kernel,
     data: &DataDir,
     session: &mut Session,
-) -> Result<After, Failure> {
+) -> Result<SlashOutcome, Failure> {
     let words: Vec<_> = command.split_whitespace().collect();
     let store = kernel.store();
     match words.as_slice() {
-        ["quit" | "exit" | "q"] => return Ok(After::Leave),
+        ["quit" | "exit" | "q"] => return Ok(SlashOutcome::Leave),
         ["help"] => write!(session.results, "{HELP}")?,
-        ["blocks"] => tell(list(&*store), session)?,
-        ["read", name, "--full"] => tell(read(name, None, true, &*store), session)?,
-        ["read", name, at, "--full"] => tell(read(name, Some(at), true, &*store), session)?,
-        ["read", name] => tell(read(name, None, false, &*store), session)?,
-        ["read", name, at] => tell(read(name, Some(at), false, &*store), session)?,
-        ["log"] => tell(latest(LOGGED, &*store), session)?,
-        ["log", name] => tell(
-            named(name).and_then(|name| log(Some(&name), Some(LOGGED), &*store)),
+        ["blocks"] => print(list(&*store), session)?,
+        ["read", name, "--full"] => print(read(name, None, true, &*store), session)?,
+        ["read", name, at, "--full"] => print(read(name, Some(at), true, &*store), session)?,
+        ["read", name] => print(read(name, None, false, &*store), session)?,
+        ["read", name, at] => print(read(name, Some(at), false, &*store), session)?,
+        ["log"] => print(latest(MAX_LOGGED, &*store), session)?,
+        ["log", name] => print(
+            block_name(name).and_then(|name| log(Some(&name), Some(MAX_LOGGED), &*store)),
             session,
         )?,
         ["undo", name, edits @ ..] if edits.len() < 2 => {
-            let undone =
-                count(edits.first()).and_then(|count| step::undo(&named(name)?, count, &*store));
-            tell(undone, session)?;
+            let undone = count(edits.first())
+                .and_then(|count| step::undo(&block_name(name)?, count, &*store));
+            print(undone, session)?;
         }
         ["redo", name, edits @ ..] if edits.len() < 2 => {
-            let redone =
-                count(edits.first()).and_then(|count| step::redo(&named(name)?, count, &*store));
-            tell(redone, session)?;
+            let redone = count(edits.first())
+                .and_then(|count| step::redo(&block_name(name)?, count, &*store));
+            print(redone, session)?;
         }
         ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,
         ["cost"] => cost(kernel, session)?,
@@ -83,27 +83,27 @@ pub async fn run(
         ["save", file] => {
             if let Err(error) = save(kernel, Path::new(file), data, session) {
                 session.report(&error);
-                return Ok(After::Failed);
+                return Ok(SlashOutcome::Failed);
             }
         }
         _ => session.warn("this is no command; /help lists them"),
     }
     session.results.flush()?;
-    Ok(After::Stay)
+    Ok(SlashOutcome::Done)
 }
 
 /// Prints what a block command answers on the command line. One that fails is said, and the conversation goes on.
-fn tell<A: Answer>(outcome: Result<A, Error>, session: &mut Session) -> Result<(), Failure> {
+fn print<A: Answer>(outcome: Result<A, Error>, session: &mut Session) -> Result<(), Failure> {
     match outcome {
         Err(error) => session.report(&error),
         answer => {
-            give(false, answer, session)?;
+            print_answer(false, answer, session)?;
         }
     }
     Ok(())
 }
 
-fn named(name: &str) -> Result<BlockName, Error> {
+fn block_name(name: &str) -> Result<BlockName, Error> {
     Ok(BlockName::new(name).map_err(StoreError::from)?)
 }
 
@@ -115,7 +115,7 @@ fn read(
 ) -> Result<impl Answer, Error> {
     let at = at.map(str::parse::<Address>).transpose();
     let at = at.map_err(BlockError::from)?;
-    read::read(&named(name)?, at.as_ref(), None, full, store)
+    read::read(&block_name(name)?, at.as_ref(), None, full, store)
 }
 
 /// How many edits a word says; one without it.
@@ -136,7 +136,7 @@ fn cost(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
         ("day", usage.day),
         ("total", usage.total),
     ] {
-        writeln!(session.results, "{what:<5} {}", taken(&of_it))?;
+        writeln!(session.results, "{what:<5} {}", usage_line(&of_it))?;
     }
     Ok(())
 }

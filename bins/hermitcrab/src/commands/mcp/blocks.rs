@@ -6,14 +6,14 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 
 /// What a server works on.
-pub enum Blocks {
+pub enum ServedBlocks {
     /// Opened anew for every request: another process may write to them meanwhile.
     Reading(DataDir),
     /// Nobody else's as long as the server runs.
     Writing(Box<dyn BlockStore>),
 }
 
-impl Blocks {
+impl ServedBlocks {
     /// # Errors
     /// The directory cannot be read; or, for writing, another process writes to it, or an export waits to be taken over, which
     /// edits would prevent.
@@ -46,7 +46,7 @@ impl Blocks {
     pub fn with<T>(&self, act: impl FnOnce(&dyn BlockStore) -> T) -> Result<T, ToolError> {
         match self {
             Self::Reading(data) => {
-                let store = data.for_reading().map_err(|error| error.fault())?;
+                let store = data.for_reading().map_err(|error| error.to_tool_error())?;
                 Ok(act(store.as_ref()))
             }
             Self::Writing(store) => Ok(act(store.as_ref())),

@@ -21,7 +21,7 @@ use rmcp::transport::stdio;
 
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use blocks::Blocks;
+use blocks::ServedBlocks;
 use server::Server;
 
 /// Examples of the command, which tests run.
@@ -47,7 +47,7 @@ pub fn execute(args: McpArgs, data: Option<&Path>, session: &mut Session) -> Res
         return config::print(args.write, data, session);
     }
     let data = DataDir::find(data).map_err(Error::failure)?;
-    let blocks = Blocks::open(data, args.write).map_err(Error::failure)?;
+    let blocks = ServedBlocks::open(data, args.write).map_err(Error::failure)?;
     if std::io::stdin().is_terminal() {
         session.warn("this is a server for an MCP client, which starts it and writes to its stdin");
     }

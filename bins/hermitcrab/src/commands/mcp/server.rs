@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::blocks::Blocks;
+use super::blocks::ServedBlocks;
 use super::reply::{clean, quoted};
 use super::{orient, resources, tools};
 
@@ -23,11 +23,11 @@ const ORIENT: &str = "orient";
 
 /// Answers one client.
 pub struct Server {
-    blocks: Blocks,
+    blocks: ServedBlocks,
 }
 
 impl Server {
-    pub fn new(blocks: Blocks) -> Self {
+    pub fn new(blocks: ServedBlocks) -> Self {
         Self { blocks }
     }
 }

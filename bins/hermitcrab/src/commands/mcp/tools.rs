@@ -8,7 +8,7 @@ use pscale_blocks::{EditAuthor, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
-use super::blocks::Blocks;
+use super::blocks::ServedBlocks;
 use super::reply::clean;
 use crate::clock::now;
 
@@ -63,7 +63,7 @@ fn described(name: &str, effect: Effect) -> Option<Tool> {
 pub fn call(
     name: &str,
     arguments: Option<JsonObject>,
-    blocks: &Blocks,
+    blocks: &ServedBlocks,
     client: &str,
 ) -> Option<CallToolResult> {
     let (_, effect) = OFFER.iter().find(|(offered, _)| *offered == name)?;

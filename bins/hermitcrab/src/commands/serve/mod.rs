@@ -34,9 +34,9 @@ Examples:
   hermitcrab serve --safe";
 
 /// How long npm may take.
-const NPM: Duration = Duration::from_mins(1);
+const NPM_LIMIT: Duration = Duration::from_mins(1);
 /// How long the first face waits for React: what an earlier start has installed is found in that time.
-const AT_HAND: Duration = Duration::from_secs(2);
+const INSTALLED_LIMIT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default, clap::Args)]
 #[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
@@ -99,13 +99,17 @@ async fn serve(
     let config = FaceConfig {
         port: args.port,
         // Who asks for React by its name gets no face without it.
-        runtime_wait: if args.runtime.is_some() { NPM } else { AT_HAND },
+        runtime_wait: if args.runtime.is_some() {
+            NPM_LIMIT
+        } else {
+            INSTALLED_LIMIT
+        },
         safe: args.safe,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..FaceConfig::default()
     };
     let bound = FaceServer::bind(kernel.clone(), host, Arc::new(keys), config).await;
-    let server = bound.map_err(|error| unbound(args.port, error).failure())?;
+    let server = bound.map_err(|error| bind_error(args.port, error).failure())?;
     let url = server.url();
     writeln!(session.results, "{url}")?;
     session.results.flush()?;
@@ -162,11 +166,11 @@ fn open(
         fresh: args.fresh,
         ..kernel_setup::config(&args.kernel, setup, redactor, data)?
     };
-    let kernel = kernel_setup::begin(config, data, Arc::new(brain), Arc::new(host))?;
+    let kernel = kernel_setup::open_after_takeover(config, data, Arc::new(brain), Arc::new(host))?;
     Ok((kernel, keys))
 }
 
-fn unbound(port: Option<u16>, error: FaceError) -> Error {
+fn bind_error(port: Option<u16>, error: FaceError) -> Error {
     match (port, error) {
         (Some(port), FaceError::Bind { source, .. }) => Error::Port { port, source },
         (_, error) => Error::Face(error),
@@ -186,11 +190,11 @@ async fn better_runtime(
     let hidden = providers.flat_map(|provider| provider.key_variables(key_file::PROGRAM));
     let npm = Npm {
         program: PathBuf::from("npm"),
-        limit: NPM,
+        limit: NPM_LIMIT,
         hidden: hidden.collect(),
     };
     let tell = |line: &str| {
-        let most = NPM.as_secs();
+        let most = NPM_LIMIT.as_secs();
         tracing::info!(
             "{} (at most {most} s; --runtime builtin goes without)",
             escape(line)

@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 /// A brain in the place of which another one can be put while the program runs. Cheap to clone; clones are one.
 #[derive(Clone)]
-pub struct SwitchBrain(Arc<RwLock<Now>>);
+pub struct SwitchBrain(Arc<RwLock<CurrentBrain>>);
 
-struct Now {
+struct CurrentBrain {
     brain: Arc<dyn Brain>,
     /// There is no key, or it was refused.
     wants_key: bool,
@@ -26,22 +26,22 @@ impl SwitchBrain {
     /// Asks nobody before there is a key for this provider.
     pub fn waiting(provider: ProviderName, settings: &Settings) -> Self {
         let model = settings.models.first();
-        let nobody = Nobody(BrainInfo {
+        let keyless = KeylessBrain(BrainInfo {
             provider: provider.as_str().to_owned(),
             model: model.map(|spec| spec.id.clone()).unwrap_or_default(),
             fast: settings.fast.id.clone(),
             offline: None,
         });
-        Self::of(Arc::new(nobody), true)
+        Self::of(Arc::new(keyless), true)
     }
 
     fn of(brain: Arc<dyn Brain>, wants_key: bool) -> Self {
-        Self(Arc::new(RwLock::new(Now { brain, wants_key })))
+        Self(Arc::new(RwLock::new(CurrentBrain { brain, wants_key })))
     }
 
     /// Asks this one from now on; a request under way ends with the one it began with.
     pub fn switch(&self, brain: Arc<dyn Brain>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Now {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = CurrentBrain {
             brain,
             wants_key: false,
         };
@@ -97,10 +97,10 @@ impl Brain for SwitchBrain {
 }
 
 /// Stands where a model would be if there were a key.
-struct Nobody(BrainInfo);
+struct KeylessBrain(BrainInfo);
 
 #[async_trait]
-impl Brain for Nobody {
+impl Brain for KeylessBrain {
     fn info(&self) -> BrainInfo {
         self.0.clone()
     }
