@@ -1,7 +1,7 @@
-//! How long the program takes to start, and how large it is: `cargo bench -p hermitcrab --bench cold`.
+//! The start time and the size of the program: `cargo bench -p hermitcrab --bench cold`.
 //!
-//! Prints the median and the slowest of twenty starts, warm disk: a command that reads a block, to its end, and a server, to
-//! the line with its address. A number as argument is the number of starts.
+//! Prints the median and the slowest of 20 starts with a warm disk. One command reads a block and ends; the other one is a
+//! server, measured to the line with its address. A number as argument changes the number of starts.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::io::{BufRead as _, BufReader};
@@ -16,7 +16,7 @@ fn main() {
     let starts = starts.unwrap_or(STARTS);
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("data");
-    // The first start seeds the blocks, which is not measured.
+    // The first start creates the default blocks and is not measured.
     until_it_listens(&data).kill();
     report("block read, to its end", 40, starts, || {
         let begun = Instant::now();
@@ -88,7 +88,7 @@ fn until_it_listens(data: &Path) -> Server {
     Server(child)
 }
 
-/// Without what only a debugger reads, where the machine can take it out.
+/// Prints the size without debugging symbols, if the command `strip` exists.
 fn size(place: &Path) {
     let built = Path::new(env!("CARGO_BIN_EXE_hermitcrab"));
     let bare = place.join("bare");

@@ -4,7 +4,7 @@ use pscale_blocks::{Path, PathError};
 
 use crate::error::Error;
 
-/// A path as it was typed: `0.321` is `0.3.2.1`, and whoever typed it is told so.
+/// A path as it was typed. `0.321` means `0.3.2.1`, and the command says that it was read so.
 #[derive(Debug, Clone, Default)]
 pub struct Address {
     pub path: Path,
@@ -12,10 +12,10 @@ pub struct Address {
 }
 
 impl Address {
-    /// The path, if it was typed as it is written.
+    /// Returns the path if it was typed in its usual form. A command that writes a node takes no other form.
     ///
     /// # Errors
-    /// It was typed in another way: nothing is written where it was not meant.
+    /// [`Error::UnusualPath`]: a path in another form may name a node that the person did not mean.
     pub fn as_written(&self) -> Result<Path, Error> {
         match self.note() {
             None => Ok(self.path),
@@ -26,7 +26,7 @@ impl Address {
         }
     }
 
-    /// How the path was understood, if it was typed in another way than it is written.
+    /// Returns a line with the usual form of the path if it was typed in another form.
     pub fn note(&self) -> Option<String> {
         let canonical = self.path.to_string();
         (canonical != self.typed).then(|| format!("read as {canonical}"))

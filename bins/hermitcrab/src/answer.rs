@@ -1,4 +1,4 @@
-//! What a command answers: a document for programs, or lines for a person.
+//! The answer of a command: a JSON document for programs, or lines for a person.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -8,23 +8,23 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// The result of a command. As JSON it is the fields of the struct beside `schema_version`.
+/// The result of a command. Its JSON document has the fields of the struct and `schema_version`.
 pub trait Answer: Serialize {
-    /// Writes it for a person, on stdout.
+    /// Writes the lines for a person on stdout.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// What a person should know besides, on stderr. As JSON this is in the fields.
+    /// Returns the lines for stderr, which a person sees after the result. The JSON document has the same facts in its fields.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How the program ends.
+    /// Returns the exit code of the program.
     fn exit(&self) -> Exit {
         Exit::Done
     }
 }
 
-/// A document on stdout.
+/// The JSON document of an answer or an error.
 #[derive(Serialize)]
 struct Document<'a, T> {
     schema_version: u32,
@@ -32,9 +32,9 @@ struct Document<'a, T> {
     content: &'a T,
 }
 
-/// Prints what a command came to.
+/// Prints the result of a command and returns its exit code.
 ///
-/// With `json` an error is a document too, `{error, detail, hint}` as a tool answers it, besides its line on stderr.
+/// With `json` an error is also printed as a document, `{error, detail, hint}`, in the form of a tool's error.
 pub fn print_answer<A: Answer>(
     json: bool,
     outcome: Result<A, Error>,
@@ -47,7 +47,7 @@ pub fn print_answer<A: Answer>(
         }
         Ok(answer) => {
             answer.write_text(&mut session.results)?;
-            // In the order in which they are read: the results first.
+            // A person reads the results before the notices.
             session.results.flush()?;
             for line in answer.notices() {
                 session.warn(&line);
@@ -73,7 +73,7 @@ fn print(content: &impl Serialize, session: &mut Session) -> Result<(), Failure>
     )
 }
 
-/// Prints a JSON document; a terminal gets it without characters that steer it.
+/// Prints a JSON document. On a terminal, control characters are escaped.
 pub fn print_json(document: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(document)?;
     if session.results.is_terminal() {
@@ -83,7 +83,7 @@ pub fn print_json(document: &impl Serialize, session: &mut Session) -> Result<()
     Ok(())
 }
 
-/// The same JSON, in which every character that steers a terminal is an escape. Line ends stay.
+/// Returns the same JSON with an escape for every character that controls a terminal. Line ends stay.
 pub fn printable_json(json: &str) -> String {
     let mut buffer = [0; 4];
     json.chars()
@@ -92,14 +92,14 @@ pub fn printable_json(json: &str) -> String {
             if char == '\n' || escape(text) == text {
                 out.push(char);
             } else {
-                // Writing to a String cannot fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(char));
             }
             out
         })
 }
 
-/// The text with its line ends and tabs, and without other characters that steer a terminal.
+/// Returns the text with an escape for every character that controls a terminal. Line ends and tabs stay.
 pub fn readable(text: &str) -> String {
     let line = |line: &str| line.split('\t').map(escape).collect::<Vec<_>>().join("\t");
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! `export` and `import`: blocks on their way between directories.
+//! Files of blocks, which commands export and import.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -21,7 +21,7 @@ use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::{Error, name};
 
-/// Blocks as text, on their way out.
+/// The text of an export, and the names of the blocks in it.
 pub struct ExportText {
     pub text: String,
     pub blocks: Vec<BlockName>,
@@ -42,22 +42,22 @@ pub fn all_blocks(data: &DataDir, with_log: bool) -> Result<ExportText, Error> {
     Ok(ExportText { text, blocks })
 }
 
-/// The number that the keystone gives itself, if there is one.
+/// Returns the version number in the keystone of a store, if it has one.
 fn stored_version(store: &dyn BlockStore) -> Option<String> {
     let keystone = store.load(CoreBlock::Keystone.name()).ok()?.block;
     keystone_version(&keystone).map(|number| number.to_string())
 }
 
-/// A file that was written.
+/// The answer of an export to a file.
 #[derive(Serialize)]
 struct ExportAnswer {
     file: PathBuf,
-    /// The blocks in it.
+    /// The names of the exported blocks.
     blocks: Vec<BlockName>,
     bytes: usize,
 }
 
-/// To stdout as it is, or to a file, which is told.
+/// Writes an export to stdout, or to a file and then reports about the file.
 pub fn send(
     export: Result<ExportText, Error>,
     output: Option<&OutputTarget>,
@@ -104,28 +104,28 @@ impl Answer for ExportAnswer {
 
 #[derive(Debug, clap::Args)]
 pub struct ImportFlags {
-    /// A bundle, a block's file, a folder of such files, or - for stdin.
+    /// Bundle, block file, folder of block files, or - for stdin.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The name of a bare block [default: that of its file].
+    /// Name of the block in a block file [default: the name of the file].
     #[arg(long, value_name = "BLOCK")]
     pub name: Option<BlockName>,
-    /// What becomes of a block whose name is taken.
+    /// Action for a block whose name is taken.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = OnConflict::Skip)]
     pub on_conflict: OnConflict,
-    /// Leave faulty parts out and take the rest.
+    /// Leave out faulty parts and import the rest.
     #[arg(long)]
     pub repair: bool,
 }
 
-/// What becomes of a block whose name is taken.
+/// The action for a block whose name is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnConflict {
-    /// It is not imported; exit code 3.
+    /// Skips the block; the exit code is 3.
     Skip,
-    /// It takes the other one's place; `block undo` brings that back.
+    /// Replaces the other block, which `block undo` restores.
     Replace,
-    /// It gets a number behind its name.
+    /// Adds a number to the name.
     Rename,
 }
 
@@ -139,11 +139,11 @@ impl From<OnConflict> for pscale_blocks::bundle::OnConflict {
     }
 }
 
-/// What became of the blocks of a file.
+/// The answer of an import: the outcome for each block.
 #[derive(Serialize)]
 pub struct ImportAnswer {
     file: PathBuf,
-    /// In the order of the file.
+    /// The blocks in the order of the file.
     blocks: Vec<Imported>,
 }
 
@@ -181,7 +181,7 @@ fn read(args: &ImportFlags) -> Result<ImportBatch, Error> {
         Box::new(File::open(file).map_err(unreadable)?)
     };
     let mut bytes = Vec::new();
-    // One more than is taken is too much, whatever follows.
+    // One byte over the limit is enough to refuse the file.
     let mut from = from.take(MAX_BUNDLE as u64 + 1);
     from.read_to_end(&mut bytes).map_err(unreadable)?;
     let text = String::from_utf8(bytes).map_err(|_| {

@@ -1,4 +1,4 @@
-//! Where everything of an instance lies.
+//! The data directory, which contains everything of an instance.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,13 +9,13 @@ use pscale_blocks::{BlockStore, DirStore, MemStore};
 
 use crate::error::Error;
 
-/// What the folder is called where programs keep their data.
+/// The name of the directory inside of the user's folder for data.
 const NAME: &str = "hermitcrab";
 
-/// An export of the earlier generation that waits in a data directory for the first start.
+/// The name of an export of the earlier generation. The first start takes it over.
 const EARLIER: &str = "g0.json";
 
-/// A data directory, which need not be there yet.
+/// A data directory, which may not exist yet.
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub struct DataDir {
 }
 
 impl DataDir {
-    /// The one of `--data`, else that of the user.
+    /// Returns the directory of `--data`, or the one in the user's folder for data.
     ///
     /// # Errors
     /// [`Error::NoDataFolder`].
@@ -49,13 +49,13 @@ impl DataDir {
         self.source
     }
 
-    /// Whether a file that is to be written would lie here.
+    /// Returns whether a file would be inside of this directory.
     pub fn holds(&self, file: &Path) -> bool {
         let folder = match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // A link is followed; a file that is not there yet is where its folder is.
+        // A link is followed. A file that does not exist yet is in its folder.
         let place = file.canonicalize().or_else(|_| folder.canonicalize());
         match (place, self.path.canonicalize()) {
             (Ok(place), Ok(own)) => place.starts_with(own),
@@ -63,16 +63,17 @@ impl DataDir {
         }
     }
 
-    /// Where an export of the earlier generation waits, if there is one.
+    /// Returns the path of an export of the earlier generation. The file may not exist.
     pub fn earlier(&self) -> PathBuf {
         self.path.join(EARLIER)
     }
 
-    /// The blocks as they are now, also while another process writes to them. None yet in a directory that is not there:
-    /// reading makes nothing.
+    /// Opens the blocks to read them, also while another process writes to them.
+    ///
+    /// A directory that does not exist has no blocks, and reading does not create it.
     ///
     /// # Errors
-    /// The directory holds no store that this program can read.
+    /// This program cannot read the store in the directory.
     pub fn for_reading(&self) -> Result<Box<dyn BlockStore>, Error> {
         if fs::metadata(&self.path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             return Ok(Box::new(MemStore::new()));
@@ -82,25 +83,25 @@ impl DataDir {
         )?)))
     }
 
-    /// The blocks to read, if this process could write to them, too. Nothing is written.
+    /// Opens the blocks to read them, and checks that this process could write to them. Nothing is written.
     ///
     /// # Errors
-    /// Those of [`DataDir::for_writing`], as far as they can be told without writing.
+    /// Those of [`DataDir::for_writing`] that are known without writing.
     pub fn for_checking(&self) -> Result<Box<dyn BlockStore>, Error> {
         DirStore::check_open(&self.path)?;
         self.for_reading()
     }
 
-    /// The blocks, for this process alone to write to. A directory that is not there is made.
+    /// Opens the blocks to write to them. No other process can write meanwhile. A missing directory is created.
     ///
     /// # Errors
-    /// Another process writes to it, or nobody can.
+    /// Another process writes to the directory, or it cannot be written to.
     pub fn for_writing(&self) -> Result<Box<dyn BlockStore>, Error> {
         Ok(Box::new(with_notices_logged(DirStore::open(&self.path)?)))
     }
 }
 
-/// A store, once the person was told what was wrong with it.
+/// Logs the problems that were found in a store, and returns the store.
 fn with_notices_logged(store: DirStore) -> DirStore {
     for notice in store.notices() {
         tracing::warn!("{}", escape(&notice));

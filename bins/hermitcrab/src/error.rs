@@ -11,7 +11,7 @@ use hermitcrab_migrate::NotAnExport;
 use pscale_blocks::bundle::BundleError;
 use pscale_blocks::{BlockError, BlockName, FormatErrors, StoreError};
 
-/// Why a command did not do what was asked. Every message names what it is about.
+/// The errors of the commands. Every message names the thing that is wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -62,7 +62,7 @@ pub enum Error {
     },
     #[error("to remove the whole block: hermitcrab block rm {name} --whole")]
     WholeBlock { name: BlockName },
-    #[error("{} is no number of edits: give one from 1 on", escape(typed))]
+    #[error("{} is not a number of edits: give one from 1 on", escape(typed))]
     NoCount { typed: String },
     #[error("missing TEXT: say what the block is for")]
     MissingText,
@@ -78,7 +78,7 @@ pub enum Error {
         "a key on the command line is seen by every user of this machine and kept by the shell: give it on stdin"
     )]
     KeyTyped,
-    #[error("--provider offline asks nobody and needs no key")]
+    #[error("--provider offline calls no model and needs no key")]
     KeyForOffline,
     #[error(
         "a key for this provider is not kept: it would be sent to the next one that is asked; set HERMITCRAB_API_KEY for the one command"
@@ -88,7 +88,7 @@ pub enum Error {
         "no keyring is built in: with --file the key is kept in a file of the data directory, or set {variable}"
     )]
     NoKeyring { variable: String },
-    #[error("this is no key: {why}")]
+    #[error("this is not a key: {why}")]
     BadKey { why: &'static str },
     #[error("{}", name(path))]
     Settings {
@@ -96,13 +96,13 @@ pub enum Error {
         #[source]
         source: SettingsError,
     },
-    #[error("--grant: {} is no folder", name(path))]
+    #[error("--grant: {} is not a folder", name(path))]
     NoFolder { path: PathBuf },
     #[error("--allow-host: {0}")]
     AllowHost(ToolError),
     #[error("no face {rev} is kept; `hermitcrab shells` lists them")]
     NoShell { rev: u64 },
-    /// What a tool told.
+    /// The error of a tool.
     #[error(transparent)]
     Tool(ToolError),
     #[error("{}: no text in UTF-8", name(path))]
@@ -150,7 +150,7 @@ impl From<BlockError> for Error {
 }
 
 impl Error {
-    /// What is wrong with a bundle, unless it is the store that says no.
+    /// Returns the error about a bundle, or that of the store if the store failed.
     pub fn of_bundle(path: &Path, error: BundleError) -> Self {
         match error {
             BundleError::Store(error) => error.into(),
@@ -161,7 +161,7 @@ impl Error {
         }
     }
 
-    /// As programs read it; the same form as a tool's error.
+    /// Returns the error in the form of a tool's error, which programs read.
     pub fn to_tool_error(&self) -> ToolError {
         let kind = match self {
             Self::Tool(fault) => return fault.clone(),
@@ -205,10 +205,10 @@ impl Error {
         ToolError::new(kind, with_sources(self))
     }
 
-    /// Ends the program: with 2 where the command line is at fault, else with 1.
+    /// Returns the failure that ends the program: exit code 2 if the command line is wrong, otherwise 1.
     pub fn failure(self) -> Failure {
         match self {
-            // What a person forgot to say.
+            // The person has to add a flag.
             Self::Bundle {
                 error: BundleError::NameNeeded,
                 ..
@@ -236,7 +236,7 @@ impl Error {
     }
 }
 
-/// What to do about it, where the error itself does not say.
+/// Returns an advice for an error whose message has none.
 fn hint(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         StoreError::NoBlock { near: None, .. } => "`hermitcrab block list` names all",
@@ -262,7 +262,7 @@ fn store_line(error: &StoreError) -> String {
     line
 }
 
-/// The error and what it comes from, in one line.
+/// Returns the error and its sources in one line.
 pub fn with_sources(error: &dyn StdError) -> String {
     let mut line = error.to_string();
     let mut next = error.source();
@@ -273,7 +273,7 @@ pub fn with_sources(error: &dyn StdError) -> String {
     line
 }
 
-/// The first few names.
+/// Returns the first few names as a list.
 fn listed(blocks: &[BlockName]) -> String {
     const SHOWN: usize = 5;
     let mut names: Vec<_> = blocks.iter().take(SHOWN).map(BlockName::as_str).collect();
@@ -283,7 +283,7 @@ fn listed(blocks: &[BlockName]) -> String {
     names.join(", ")
 }
 
-/// A path as a message shows it.
+/// Returns a path as a message shows it.
 pub fn name(path: &Path) -> String {
     escape(&path.display().to_string())
 }

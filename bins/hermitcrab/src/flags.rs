@@ -5,7 +5,7 @@ use bin_support::model::ModelFlags;
 use clap::ValueEnum;
 use pscale_blocks::SummaryKind;
 
-/// The model flags before and after every command. The commands that use them declare them again, and their help shows them.
+/// The model flags, accepted before and after every command. Commands that use them declare them again for their help.
 #[derive(Debug, Default, clap::Args)]
 #[command(mut_args(|arg| arg.global(true).hide(true)))]
 pub struct AnywhereModelFlags {
@@ -13,25 +13,25 @@ pub struct AnywhereModelFlags {
     pub flags: ModelFlags,
 }
 
-/// What every command takes that opens the kernel.
+/// The flags of every command that starts a conversation.
 #[derive(Debug, Default, clap::Args)]
 pub struct KernelFlags {
-    /// Let the model read this folder; `:rw` lets it write there, `:rwd` delete, too. May be repeated.
+    /// Folder that the model may read; with `:rw` also write, with `:rwd` also delete. May be repeated.
     #[arg(long = "grant", value_name = "DIR[:rw|:rwd]")]
     pub grants: Vec<String>,
-    /// Let the model send more than GET to this host. May be repeated.
+    /// Host to which the model may send other requests than GET. May be repeated.
     #[arg(long = "allow-host", value_name = "HOST")]
     pub allow_hosts: Vec<String>,
     #[command(flatten)]
     pub seed: SeedFlag,
 }
 
-/// How a summary was found.
+/// The kind of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SummaryKindName {
     /// The whole is the sum of its parts.
     Summary,
-    /// The parts show a pattern that none of them contains.
+    /// The parts show a pattern that no single part contains.
     Emergence,
 }
 
@@ -44,10 +44,10 @@ impl From<SummaryKindName> for SummaryKind {
     }
 }
 
-/// Compare and set.
+/// The condition of an edit.
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
 pub struct RevisionFlags {
-    /// Only if the block has this revision still.
+    /// Edit only if the block still has this revision.
     #[arg(long, value_name = "REVISION")]
     pub rev: Option<u64>,
 }

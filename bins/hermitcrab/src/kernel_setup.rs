@@ -1,4 +1,4 @@
-//! The kernel with everything around it, as the flags and the data directory say.
+//! Kernels on a data directory: to talk with, to look at, and to change without a model.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::flags::KernelFlags;
 use crate::model_setup::{ModelSetup, settings};
 use crate::takeover::take_over_waiting;
 
-/// What chat and pages have in common.
+/// Returns the configuration of a kernel that talks with a model.
 pub fn config(
     flags: &KernelFlags,
     setup: ModelSetup,
@@ -44,7 +44,9 @@ pub fn config(
     })
 }
 
-/// Opens a kernel on a data directory whose waiting export was taken over.
+/// Opens a kernel after an export of the earlier generation was taken over, if the data directory has one.
+///
+/// This is the last step of a start. It creates the directory, which wrong flags must not do.
 pub fn open_after_takeover(
     mut config: KernelConfig,
     data: &DataDir,
@@ -57,13 +59,13 @@ pub fn open_after_takeover(
     open(config, store, brain, host)
 }
 
-/// A kernel to look at: it asks nobody, and what it would write stays in memory, so it works beside a running one.
+/// Opens a kernel to look at, also while another process runs one. It calls no model, and its edits stay in memory.
 pub fn open_read_only(data: &DataDir) -> Result<Kernel, Failure> {
     let settings = settings(data).map_err(Error::failure)?;
     open_read_only_with(data, settings, Arc::new(OfflineBrain))
 }
 
-/// As [`open_read_only`], with a brain and settings: requests have their form.
+/// Opens a kernel as [`open_read_only`] does. Its requests have the form of this brain.
 pub fn open_read_only_with(
     data: &DataDir,
     settings: Settings,
@@ -79,7 +81,7 @@ pub fn open_read_only_with(
     open(config, Box::new(store), brain, Arc::new(NoHost))
 }
 
-/// The blocks as they are now, without their logs.
+/// Copies the blocks into memory, without their logs.
 fn copy_blocks(data: &DataDir) -> Result<MemStore, Error> {
     let kept = data.for_reading()?;
     let copy = MemStore::new();
@@ -94,7 +96,7 @@ fn copy_blocks(data: &DataDir) -> Result<MemStore, Error> {
     Ok(copy)
 }
 
-/// A kernel that asks nobody and writes, for what a person does with the faces.
+/// Opens a kernel that can change faces and calls no model.
 pub fn open_offline(data: &DataDir) -> Result<Kernel, Failure> {
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
@@ -123,10 +125,10 @@ fn open(
     opened.map_err(|error| Error::from(error).failure())
 }
 
-/// The start of the line about the blocks that a first start makes.
+/// The beginning of the line about the blocks that a first start creates.
 pub const FIRST_START: &str = "first start: ";
 
-/// The kernel's notices about its start. Blocks that were all made now are one line, with their folder.
+/// Returns the notices of the kernel about its start. If all blocks are new, one line names their folder.
 pub fn notices(kernel: &Kernel, data: &DataDir) -> Result<Vec<String>, Failure> {
     let blocks = kernel.store().names();
     let blocks = blocks.map_err(|error| Error::from(error).failure())?.len();
@@ -142,7 +144,7 @@ pub fn notices(kernel: &Kernel, data: &DataDir) -> Result<Vec<String>, Failure> 
     Ok(kernel.notices().iter().map(line).collect())
 }
 
-/// `DIR`, `DIR:rw` or `DIR:rwd`.
+/// Reads the values of `--grant`: `DIR`, `DIR:rw` or `DIR:rwd`.
 fn grants(flags: &[String]) -> Result<Vec<Grant>, Failure> {
     let grants = flags.iter().map(|flag| {
         let (dir, write, delete) = match flag.rsplit_once(':') {

@@ -14,16 +14,16 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::plain_file;
 
-/// The file, one `NAME='key'` a line as in a `.env`. It is no part of any export.
+/// The name of the file. It has one `NAME='key'` a line, as a `.env` has. No export contains it.
 const FILE: &str = "keys.env";
 
-/// The longest key in bytes; real ones have about a hundred.
+/// The longest key in bytes. Real keys have about 100.
 pub const LONGEST: usize = 1024;
 
-/// The part of the variables' names that is this program's.
+/// The name of this program, from which the names of its variables are made.
 pub const PROGRAM: &str = "hermitcrab";
 
-/// Adds the keys of the file, if there is one, to those that the program knows.
+/// Adds the keys of the file, if it exists, to those of the session.
 pub fn read(data: &DataDir, session: &mut Session) -> Result<(), Failure> {
     let KeyFile(path) = KeyFile::of(data);
     match plain_file::is_there(&path) {
@@ -31,12 +31,12 @@ pub fn read(data: &DataDir, session: &mut Session) -> Result<(), Failure> {
         Err(source) if source.kind() == io::ErrorKind::Other => {
             Err(Error::Read { path, source }.failure())
         }
-        // What is wrong with the folder, the blocks say.
+        // Opening the blocks reports a problem of the folder.
         _ => Ok(()),
     }
 }
 
-/// The file of keys, which need not be there.
+/// The file of keys, which may not exist.
 pub struct KeyFile(PathBuf);
 
 impl KeyFile {
@@ -48,7 +48,7 @@ impl KeyFile {
         &self.0
     }
 
-    /// The keys by their variables. What is no line of this program is left out.
+    /// Reads the keys by their variables. Lines in another form are left out.
     pub fn read(&self) -> Result<BTreeMap<String, SecretString>, Error> {
         let text = plain_file::read_text(&self.0).map_err(|source| Error::Read {
             path: self.0.clone(),
@@ -57,7 +57,7 @@ impl KeyFile {
         Ok(text.map_or_else(BTreeMap::new, |text| EnvFile::parse(&text).variables))
     }
 
-    /// Puts the file in its place in one step, with mode 0600.
+    /// Replaces the file in one step, with mode 0600.
     pub fn write(&self, keys: &BTreeMap<String, SecretString>) -> Result<(), Error> {
         let failed = |source| Error::Write {
             path: self.0.clone(),
@@ -72,7 +72,7 @@ impl KeyFile {
         staged.keep().map_err(failed)
     }
 
-    /// Removes the file; returns whether there was one.
+    /// Removes the file and returns whether it existed.
     pub fn remove(&self) -> Result<bool, Error> {
         match fs::remove_file(&self.0) {
             Ok(()) => Ok(true),
@@ -90,7 +90,7 @@ impl KeyFile {
         fs::metadata(&self.0).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
     }
 
-    /// The folder of a user's data is that user's own here.
+    /// Returns `false`: on this system only the user can read the folder of the user's data.
     #[cfg(not(unix))]
     #[expect(clippy::unused_self, reason = "the same call on every system")]
     pub fn is_readable_by_others(&self) -> bool {
@@ -98,7 +98,7 @@ impl KeyFile {
     }
 }
 
-/// Makes a folder that only this user can enter; one that is there stays as it is.
+/// Creates a folder that only this user can enter. A folder that exists stays as it is.
 fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -107,7 +107,7 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Whether it can be a key, and stand between quotes.
+/// Checks that a text can be a key and can be written between quotes.
 pub fn check(key: &str) -> Result<(), Error> {
     let why = if key.is_empty() {
         "it is empty"

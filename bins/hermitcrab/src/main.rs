@@ -57,13 +57,13 @@ Examples:
 #[derive(Debug, clap::Parser)]
 #[command(name = "hermitcrab", version, after_help = EXAMPLES)]
 struct Cli {
-    // First, so that it hides and spreads its own flags only.
+    // These come first, so that `mut_args` changes these flags alone.
     #[command(flatten)]
     model: AnywhereModelFlags,
-    /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
+    /// Data directory of this instance [default: hermitcrab in the user's folder for data].
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Without one: `chat`.
+    /// The command; without one, `chat`.
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -92,13 +92,13 @@ enum Command {
     /// Read and edit blocks, without a model or a network
     #[command(after_help = block::EXAMPLES)]
     Block(BlockArgs),
-    /// Print what the next request would be, or its tokens
+    /// Print the next request, or its tokens
     #[command(after_help = prompt::EXAMPLES)]
     Prompt(PromptArgs),
     /// Check a face for faults
     #[command(after_help = compile::EXAMPLES)]
     Compile(CompileArgs),
-    /// List the faces that are kept, print one or use one
+    /// List the stored faces, print one or use one
     #[command(name = "shells", after_help = faces::EXAMPLES)]
     Faces(FacesArgs),
     /// Print the cost of all calls
@@ -113,10 +113,10 @@ enum Command {
     /// Import blocks from an export, a block's file or a folder
     #[command(after_help = import::EXAMPLES)]
     Import(ImportArgs),
-    /// Import what an instance of the earlier generation left
+    /// Import the data of an instance of the earlier generation
     #[command(after_help = migrate::EXAMPLES)]
     Migrate(MigrateArgs),
-    /// Keep the key that a model is asked with
+    /// Store the key of a model provider
     #[command(after_help = key::EXAMPLES)]
     Key(KeyArgs),
     /// Serve the blocks over MCP on stdin and stdout

@@ -1,4 +1,4 @@
-//! The model of a run, as the flags and the settings say.
+//! The model that a command calls, chosen by flags and settings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::error::Error;
 use crate::key_file;
 use crate::plain_file;
 
-/// Whom the program asks when nothing else is said.
+/// The provider and the model without any flag or setting.
 pub const DEFAULTS: ModelDefaults = ModelDefaults {
     program: "hermitcrab",
     provider: ProviderName::Anthropic,
     model: "claude-opus-5-5",
 };
 
-/// `hermitcrab.toml` of the data directory, else what the program has.
+/// Reads `hermitcrab.toml` of the data directory. Without it the settings are the defaults.
 pub fn settings(data: &DataDir) -> Result<Settings, Error> {
     let path = data.path().join("hermitcrab.toml");
     let text = match plain_file::read_text(&path) {
@@ -34,13 +34,13 @@ pub fn settings(data: &DataDir) -> Result<Settings, Error> {
     Settings::parse(&text).map_err(|source| Error::Settings { path, source })
 }
 
-/// Whom to ask and how, as the flags and the settings say.
+/// The choice of provider, models and key, made of flags, environment and settings.
 #[derive(Clone)]
 pub struct ModelSetup {
     flags: ModelFlags,
     environment: Environment,
     seed: u64,
-    /// With the models that are asked.
+    /// The settings, whose models are those that are called.
     pub settings: Settings,
 }
 
@@ -54,7 +54,7 @@ impl ModelSetup {
         let settings = settings(data).map_err(Error::failure)?;
         key_file::read(data, session)?;
         let settings = match (&flags.model, flags.provider) {
-            // Offline by choice asks none of them.
+            // With `--provider offline` no model is called.
             (Some(model), provider) if provider != Some(ProviderName::Offline) => {
                 with_single_model(model.clone(), settings)
             }
@@ -68,28 +68,28 @@ impl ModelSetup {
         })
     }
 
-    /// The provider whose key is missing, if nothing else is.
+    /// Returns the provider, if only its key is missing.
     pub fn missing_key(&self) -> Result<Option<ProviderName>, Failure> {
         self.flags.missing_key(&DEFAULTS, &self.environment)
     }
 
-    /// The cap of the run in dollars, where it means something.
+    /// Returns the cap of the process in dollars, if its calls are billed.
     pub fn max_usd(&self) -> Option<Usd> {
         let is_billable = self.flags.provider.is_none_or(ProviderName::is_billable);
         self.flags.max_usd.filter(|_| is_billable)
     }
 
-    /// Whom the flags name, if anybody.
+    /// Returns the provider of the flags, or the default one.
     pub fn provider(&self) -> ProviderName {
         self.flags.provider.unwrap_or(DEFAULTS.provider)
     }
 
-    /// Who thinks, with the key of the environment; nobody without one.
+    /// Opens the brain with the key of the environment. Its redactor knows the key.
     pub fn brain(&self, session: &Session) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
         self.open(self.options(), |line| session.warn(line))
     }
 
-    /// Who thinks, with this key.
+    /// Opens the brain with this key.
     pub fn brain_with(&self, key: &SecretString) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
         self.open(self.options().key(key), |line| tracing::warn!("{line}"))
     }
@@ -125,7 +125,7 @@ impl ModelSetup {
     }
 
     fn client(&self, client: ClientBuilder) -> ClientBuilder {
-        // The cap of the run holds for every attempt; what is charged the kernel books, for it keeps turn and day.
+        // The client applies the cap of the process to every attempt. The kernel adds up the cost of a turn and a day.
         client.models(self.settings.model_table(self.provider().as_str()))
     }
 
@@ -137,7 +137,7 @@ impl ModelSetup {
     }
 }
 
-/// The settings with this model alone, as they describe it if they do.
+/// Returns the settings with this model alone, and with its description if they have one.
 fn with_single_model(model: String, settings: Settings) -> Settings {
     let known = settings.models.iter().chain([&settings.fast]);
     let spec = known.clone().find(|spec| spec.id == model).cloned();

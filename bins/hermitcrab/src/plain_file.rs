@@ -1,13 +1,13 @@
-//! Files of the data directory that a person may write: settings, keys, an export.
+//! Files of the data directory that a person may have written: settings, keys, an export.
 
 use std::io::ErrorKind;
 use std::path::Path;
 use std::{fs, io};
 
-/// Whether there is a file to read.
+/// Returns whether the file exists.
 ///
 /// # Errors
-/// A pipe, a socket or a device in its place: reading one might wait without end.
+/// The path is a pipe, a socket or a device, which might never end.
 pub fn is_there(path: &Path) -> io::Result<bool> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() || found.is_dir() => Ok(true),
@@ -17,10 +17,10 @@ pub fn is_there(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The text of a file; `None` if there is none.
+/// Returns the text of a file, or `None` if it does not exist.
 ///
 /// # Errors
-/// Those of [`is_there`], or it cannot be read.
+/// Those of [`is_there`], or the file cannot be read.
 pub fn read_text(path: &Path) -> io::Result<Option<String>> {
     is_there(path)?
         .then(|| fs::read_to_string(path))

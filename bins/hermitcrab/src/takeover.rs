@@ -1,4 +1,4 @@
-//! The export of an earlier generation, taken over into blocks and a conversation.
+//! Taking over an export of the earlier generation: it becomes blocks and a conversation.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::plain_file;
 const STASH_HEAD: &str = "What was made: texts, pictures, programs, lists. An entry begins with its name in a line of its \
     own. What happened is in the block memory.";
 
-/// The plan for an export, next to the blocks that every instance has.
+/// Returns the plan for an export, which completes the blocks of every instance.
 pub fn plan(export: &Export) -> Plan {
     let blocks: BTreeMap<_, _> = CoreBlock::ALL
         .into_iter()
@@ -36,8 +36,9 @@ pub fn plan(export: &Export) -> Plan {
     })
 }
 
-/// Puts a plan into a store that no one has used, and begins the conversation in the data directory with that of the plan;
-/// returns also a line about a record that cannot be read. After an error the same call continues where this one stopped.
+/// Writes a plan into an unused store, and begins the conversation of the data directory with the messages of the plan.
+///
+/// Returns also a line about a record that cannot be read. After an error the same call continues where this one stopped.
 pub fn take_over(
     plan: &Plan,
     store: &dyn BlockStore,
@@ -62,7 +63,7 @@ pub fn take_over(
     Ok((migrated, notice))
 }
 
-/// Takes over the export that waits in a data directory, unless its store is used; returns lines about it.
+/// Takes over the export in a data directory if its store is unused, and returns lines about it.
 pub fn take_over_waiting(
     data: &DataDir,
     store: &dyn BlockStore,

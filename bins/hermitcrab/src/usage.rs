@@ -2,13 +2,13 @@
 
 use hermitcrab_kernel::config::UsageTotals;
 
-/// A number of things, such as `1 call` and `2 calls`.
+/// Returns a number with its noun, such as `1 call` and `2 calls`.
 pub fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{plural}")
 }
 
-/// What calls took, in one line.
+/// Returns the number of calls, their tokens and their cost in one line.
 pub fn usage_line(usage: &UsageTotals) -> String {
     let unknown = match usage.unknown {
         0 => String::new(),

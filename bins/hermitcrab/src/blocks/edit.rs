@@ -1,4 +1,4 @@
-//! An edit of a block, and its result.
+//! An edit of a block, and the answer to it.
 
 use std::io::{self, Write};
 
@@ -14,34 +14,34 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::flags::RevisionFlags;
 
-/// An edit that was made.
+/// The answer of every command that edits a block.
 #[derive(Serialize)]
 pub struct EditAnswer {
     pub name: BlockName,
-    /// The revision that it made.
+    /// The revision of the block after the edit.
     pub rev: u64,
     #[serde(rename = "done")]
     pub action: EditAction,
-    /// The node; none where it is about the whole block.
+    /// The node. It is left out for an edit of the whole block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Path>,
-    /// Where the node was before it was moved.
+    /// The path of a moved node before the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Path>,
-    /// The levels above the node that were made on the way and have no text.
+    /// The nodes above it that had to be created and have no text yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<Path>,
-    /// Which nodes have another path now, if the block grew.
+    /// The change of paths, if the block grew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grown: Option<Grown>,
-    /// The keys that were taken out of the text.
+    /// The number of keys that were removed from the text.
     pub keys_removed: u32,
-    /// How the paths were understood, if they were typed in an unusual way.
+    /// The usual form of the paths, if they were typed in another form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What was done.
+/// The kind of an edit.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditAction {
@@ -68,7 +68,7 @@ impl EditAnswer {
         }
     }
 
-    /// With what the store says of an edit.
+    /// Returns the answer with the facts that the store reports of an edit.
     pub fn of_edit(name: &BlockName, action: EditAction, edited: &Edited) -> Self {
         let change = edited.applied.as_ref().and_then(Applied::change);
         Self {
@@ -88,7 +88,10 @@ impl EditAnswer {
     }
 }
 
-/// The block's revision, which must be the expected one.
+/// Returns the revision of a block.
+///
+/// # Errors
+/// [`StoreError::Revision`] if another revision was expected.
 pub fn ensure_revision(
     store: &dyn BlockStore,
     name: &BlockName,
@@ -147,12 +150,12 @@ impl Answer for EditAnswer {
     }
 }
 
-/// Says which paths are others now.
+/// Returns a line about the paths that changed.
 pub fn growth_notice(name: &BlockName, grown: Option<&Grown>) -> Option<String> {
     grown.map(|grown| format!("{name} grew: {grown}"))
 }
 
-/// What a person should know when keys were found in a text.
+/// Returns a line about keys that were found in a text and removed.
 pub fn key_notice(keys: u32) -> Option<String> {
     (keys > 0).then(|| {
         format!("the text held {keys} of what looks like a key; the block has {KEY_REMOVED} there")

@@ -10,13 +10,13 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::error::Error;
 
-/// How much of a head is shown, in characters.
+/// The longest head that is shown whole, in characters.
 const SHOWN: usize = 60;
 
 /// The blocks of a store.
 #[derive(Serialize)]
 pub struct ListAnswer {
-    /// In order of their names.
+    /// The blocks in order of their names.
     blocks: Vec<BlockInfo>,
 }
 
@@ -56,7 +56,7 @@ impl Answer for ListAnswer {
     }
 }
 
-/// The block that is named, or all.
+/// Returns the given name, or the names of all blocks.
 pub fn chosen(store: &dyn BlockStore, name: Option<&BlockName>) -> Result<Vec<BlockName>, Error> {
     match name {
         Some(name) => Ok(vec![name.clone()]),

@@ -12,17 +12,17 @@ use super::output::shown;
 use crate::answer::Answer;
 use crate::error::Error;
 
-/// How much of a text is shown, in characters.
+/// The longest text that is shown whole, in characters.
 const SHOWN: usize = 60;
 
-/// What was done.
+/// The edits of one block or of several.
 #[derive(Serialize)]
 pub struct LogAnswer {
-    /// In order of the blocks' names, each block's oldest first; the latest of all blocks in order of their times.
+    /// In order of the blocks' names, the oldest edit of each block first. [`latest`] sorts by time alone.
     entries: Vec<BlockLogEntry>,
 }
 
-/// A line of a block's log, as it is in the log's file, with the block's name.
+/// An entry of a block's log, with the block's name.
 #[derive(Serialize)]
 struct BlockLogEntry {
     name: BlockName,
@@ -30,7 +30,7 @@ struct BlockLogEntry {
     logged: LogEntry,
 }
 
-/// Reads the last edits of one block or of all, at most `limit` of each.
+/// Reads the edits of one block or of all; with a limit, the last ones of each block.
 pub fn log(
     name: Option<&BlockName>,
     limit: Option<usize>,
@@ -39,7 +39,7 @@ pub fn log(
     let names = chosen(store, name)?;
     let mut entries = Vec::new();
     for name in names {
-        // The log of a block that was never there is empty, not wrong.
+        // The log of an unknown block is empty, but loading the block fails.
         let logged = store.log(Some(&name), 0)?;
         if logged.is_empty() {
             store.load(&name)?;
@@ -58,7 +58,7 @@ pub fn log(
     Ok(LogAnswer { entries })
 }
 
-/// The last edits of all blocks, the oldest of them first.
+/// Returns the last edits of all blocks, the oldest of them first.
 pub fn latest(count: usize, store: &dyn BlockStore) -> Result<LogAnswer, Error> {
     let mut entries = log(None, Some(count), store)?.entries;
     entries.sort_by_key(|entry| entry.logged.at);
@@ -126,7 +126,7 @@ fn what(logged: &LogEntry) -> String {
     }
 }
 
-/// The first few revisions.
+/// Returns the first few revisions as a list.
 fn listed(revs: &[u64]) -> String {
     const SHOWN: usize = 5;
     let mut listed: Vec<_> = revs.iter().take(SHOWN).map(u64::to_string).collect();

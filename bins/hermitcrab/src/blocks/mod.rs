@@ -1,4 +1,4 @@
-//! Work on blocks that several commands share: what a block holds, its edits, and their results.
+//! The work on blocks that several commands share: reading, editing, and the answers of both.
 
 pub mod edit;
 pub mod list;

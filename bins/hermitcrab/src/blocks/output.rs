@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal as _, Write};
 use bin_support::{escape, shortened};
 use pscale_blocks::{NodeLine, Path};
 
-/// The last line of an outline with a text that was cut.
+/// The last line of an outline in which a text was cut.
 const CUT: &str = "(cut; --full shows all)";
 
-/// What stands for a text that is not there.
+/// The words in the place of a missing text.
 const NO_TEXT: &str = "(no text yet)";
 
-/// A path as a person reads it.
+/// Returns a path as a person reads it. The root is called `tree`.
 pub fn shown(path: &Path) -> String {
     if path.is_root() {
         "tree".to_owned()
@@ -20,17 +20,17 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
-/// The columns that a line may have: those of the terminal that stdout is, no limit in a pipe or with `full`.
+/// Returns the columns of the terminal on stdout. In a pipe and with `full` a line has no limit, which is `None`.
 pub fn width(full: bool) -> Option<usize> {
     if full || !io::stdout().is_terminal() {
         return None;
     }
     let (columns, _) = crossterm::terminal::size().ok()?;
-    // A terminal that does not know its size says 0.
+    // A terminal that does not know its size reports 0.
     (columns > 0).then_some(columns.into())
 }
 
-/// One line a node, two spaces deeper with each level below the first one; then whether a text was cut.
+/// Writes one line a node, indented by two spaces a level, and a last line if a text was cut.
 pub fn outline(steps: &[NodeLine], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let first = steps.iter().map(|step| step.path.depth()).min();
     let mut cut = false;
@@ -41,7 +41,7 @@ pub fn outline(steps: &[NodeLine], width: Option<usize>, out: &mut dyn Write) ->
     note_cut(cut, out)
 }
 
-/// Writes the last line of an outline with a text that was cut.
+/// Writes the last line of an outline in which a text was cut.
 pub fn note_cut(cut: bool, out: &mut dyn Write) -> io::Result<()> {
     if cut {
         writeln!(out, "{CUT}")?;
@@ -49,8 +49,9 @@ pub fn note_cut(cut: bool, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A node at a level of an outline; returns whether its text was cut. Without a width the lines of its text stand below one
-/// another.
+/// Writes a node at a level of an outline and returns whether its text was cut.
+///
+/// With a width the text is one line. Without one each line of the text is a line of the output.
 pub fn node(
     level: usize,
     path: &Path,

@@ -11,31 +11,31 @@ use crate::address::Address;
 use crate::answer::Answer;
 use crate::error::Error;
 
-/// What is shown of a block.
+/// The part of a block that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum View {
-    /// The node and one level below.
+    /// The node and one level below it.
     Node,
-    /// The nodes on the way to it.
+    /// The nodes on the way from the root to the node.
     Spindle,
-    /// The node and all below.
+    /// The node and all levels below it.
     Subtree,
 }
 
-/// What was asked for of a block.
+/// The part of a block that was asked for.
 #[derive(Serialize)]
 pub struct ReadAnswer {
     name: BlockName,
     decimal: u8,
     rev: u64,
     view: View,
-    /// How the path was understood, if it was typed in an unusual way.
+    /// The usual form of the path, if it was typed in another form.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     #[serde(flatten)]
     found: ShownNodes,
-    /// The columns of a line for a person.
+    /// The columns of a line on a terminal.
     #[serde(skip)]
     width: Option<usize>,
 }
@@ -43,13 +43,13 @@ pub struct ReadAnswer {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum ShownNodes {
-    /// Of [`View::Node`].
+    /// The nodes of [`View::Node`].
     Node(NodeView),
-    /// Of the others.
+    /// The nodes of the other views.
     Nodes(Vec<NodeLine>),
 }
 
-/// Reads the node at a path, or the whole tree, in the form of the view.
+/// Reads a part of a block. Without a path, [`View::Subtree`] shows the whole tree, and the other views begin at the head.
 pub fn read(
     name: &BlockName,
     at: Option<&Address>,
@@ -104,7 +104,7 @@ impl Answer for ReadAnswer {
 }
 
 impl ReadAnswer {
-    /// The node's own text whole, as it was asked for.
+    /// Writes the node's own text whole, and the texts of its children as far as they fit.
     fn write_node(&self, view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
         node(0, &view.path, view.content.as_deref(), None, out)?;
         let mut cut = false;

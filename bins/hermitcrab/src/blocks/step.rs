@@ -9,16 +9,16 @@ use crate::answer::Answer;
 use crate::clock::by_the_person;
 use crate::error::Error;
 
-/// What was taken back or made again.
+/// The edits that were undone or redone.
 #[derive(Serialize)]
 pub struct StepAnswer {
     name: BlockName,
-    /// The revision afterwards.
+    /// The revision of the block after these steps.
     rev: u64,
-    /// How many edits were taken back; fewer than asked for if there are no more.
+    /// The number of edits that were undone. The block may have fewer than the person asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     undone: Option<u32>,
-    /// How many edits were made again; fewer than asked for if there are no more.
+    /// The number of edits that were redone. There may be fewer than the person asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     redone: Option<u32>,
     #[serde(skip)]
@@ -26,7 +26,7 @@ pub struct StepAnswer {
 }
 
 impl StepAnswer {
-    /// Holds neither way yet.
+    /// Returns an answer without any step.
     fn new(name: &BlockName, count: u32, rev: u64) -> Self {
         Self {
             name: name.clone(),
@@ -37,7 +37,7 @@ impl StepAnswer {
         }
     }
 
-    /// How many edits, and what became of them.
+    /// Returns the number of edits and a word for the direction.
     fn edits(&self) -> (u32, &'static str) {
         match self.redone {
             Some(edits) => (edits, "made again"),

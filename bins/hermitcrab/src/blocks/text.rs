@@ -7,8 +7,9 @@ use pscale_blocks::MAX_FILE;
 
 use crate::error::Error;
 
-/// The text on the command line; without one, or for `-`, what comes from stdin. The line break at its end, which a shell
-/// puts there, is left out.
+/// Returns the text of the command line, or that of stdin if there is no text or it is `-`.
+///
+/// The line break at the end of stdin is left out, because a shell adds it.
 pub fn given(argument: Option<&str>) -> Result<String, Error> {
     match argument {
         Some(text) if text != "-" => Ok(text.to_owned()),
@@ -19,7 +20,7 @@ pub fn given(argument: Option<&str>) -> Result<String, Error> {
 fn from_stdin() -> Result<String, Error> {
     let path = || PathBuf::from("stdin");
     let mut bytes = Vec::new();
-    // More than any text may have is not worth waiting for.
+    // A text may not be longer, so the rest is not read.
     let mut stdin = io::stdin().take(MAX_FILE as u64);
     let read = stdin.read_to_end(&mut bytes);
     read.map_err(|source| Error::Read {

@@ -1,4 +1,4 @@
-//! `compile`: checks a shell without showing it.
+//! `compile`: checks a shell for errors without showing it.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ Examples:
   hermitcrab compile face.jsx
   hermitcrab compile - < face.jsx";
 
-/// The longest text that is compiled in bytes; the compiler takes 256 KiB.
+/// The longest text that is read, in bytes. The compiler refuses more than 256 KiB.
 const MAX_JSX: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 pub struct CompileArgs {
-    /// The JSX, or a reply with fences; `-` is stdin.
+    /// File with JSX, or with a reply that has fences; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
 
-/// Compiles a shell and says what is wrong with it.
+/// Compiles a shell and prints its name or its errors.
 pub fn execute(args: &CompileArgs, session: &mut Session) -> Result<Exit, Failure> {
     let text = text_of(&args.file).map_err(Error::failure)?;
     match compile_shell(&text) {

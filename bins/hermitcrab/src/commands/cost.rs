@@ -18,12 +18,12 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub struct CostArgs {
-    /// Print JSON.
+    /// Print the cost as JSON.
     #[arg(long)]
     pub json: bool,
 }
 
-/// Prints what calls have taken.
+/// Prints the calls, tokens and dollars of this day and of all days.
 pub fn execute(args: &CostArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let usage = kernel_setup::open_read_only(data)?.usage();
     if args.json {

@@ -1,4 +1,4 @@
-//! `doctor`: whether an instance is in order, before somebody depends on it.
+//! `doctor`: checks settings, data directory and models before the first conversation.
 
 use std::io::Write as _;
 
@@ -23,21 +23,21 @@ Examples:
 pub struct DoctorArgs {
     #[command(flatten)]
     pub model: ModelFlags,
-    /// Print JSON.
+    /// Print the checks as JSON.
     #[arg(long)]
     pub json: bool,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 struct Check {
     what: &'static str,
-    /// None: it could not be looked at.
+    /// `None` if the check was not possible.
     holds: Option<bool>,
     found: String,
 }
 
-/// Looks at everything that can be looked at without changing it.
+/// Runs all checks. None of them changes anything.
 pub fn execute(args: &DoctorArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let mut checks = vec![settings(data), blocks(data)];
     checks.extend(models(args, data, session)?);
@@ -101,7 +101,7 @@ fn blocks(data: &DataDir) -> Check {
     }
 }
 
-/// A directory that is not there yet is made when it is first written to.
+/// Checks that a file can be created in the directory. A missing directory passes, because the first edit creates it.
 fn writable(data: &DataDir) -> std::io::Result<()> {
     if !data.path().exists() {
         return Ok(());
@@ -109,7 +109,7 @@ fn writable(data: &DataDir) -> std::io::Result<()> {
     tempfile::tempfile_in(data.path()).map(drop)
 }
 
-/// Whether the provider serves the models of the settings.
+/// Checks that the provider serves the models of the settings.
 fn models(args: &DoctorArgs, data: &DataDir, session: &mut Session) -> Result<Vec<Check>, Failure> {
     key_file::read(data, session)?;
     let ModelSource::Client { client, host, .. } = args.model.open(

@@ -19,10 +19,10 @@ pub struct ExportArgs {
     /// File to write; - for stdout [default: -].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<OutputTarget>,
-    /// With everything that was done to the blocks. An import leaves it out.
+    /// Export the logs of all edits, too. An import leaves them out.
     #[arg(long)]
     pub with_log: bool,
-    /// Print JSON about a file that was written.
+    /// Print facts about the written file as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! `shells`: the faces that are kept.
+//! `shells`: lists the stored faces, prints one or shows one again.
 
 use std::io::Write as _;
 
@@ -20,20 +20,20 @@ Examples:
 pub struct FacesArgs {
     #[command(subcommand)]
     pub command: Option<FacesCommand>,
-    /// Print JSON.
+    /// Print the list as JSON.
     #[arg(long, global = true)]
     pub json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 pub enum FacesCommand {
-    /// Make a kept face the face again.
+    /// Show a stored face again.
     Use { rev: u64 },
-    /// Print the source of a kept face.
+    /// Print the source of a stored face.
     Show { rev: u64 },
 }
 
-/// Lists the kept faces, prints one, or goes back to one.
+/// Lists the stored faces, prints one, or makes one the current face.
 pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     block_on(async {
         match args.command {

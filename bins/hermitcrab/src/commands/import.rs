@@ -1,4 +1,4 @@
-//! `import`: blocks from a file or a folder.
+//! `import`: reads blocks from a file or a folder.
 
 use bin_support::{Exit, Failure, Session};
 
@@ -14,7 +14,7 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// Print JSON.
+    /// Print the outcome for each block as JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `key`: the key that a model is asked with, kept in a file of its own.
+//! `key`: stores the key of a provider in a separate file.
 
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub struct KeyArgs {
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
@@ -33,9 +33,9 @@ pub struct KeyArgs {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum KeyCommand {
-    /// Keep a key from stdin, or one typed and not shown
+    /// Store a key from stdin, or one typed and not shown
     Set(KeySetArgs),
-    /// Forget the keys that are kept.
+    /// Delete the stored keys
     Clear,
     /// Print where keys are found, without the keys
     Status,
@@ -43,13 +43,13 @@ pub enum KeyCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct KeySetArgs {
-    /// Keep it in a file of the data directory that only this user can read. Exports leave it out.
+    /// Store the key in a file of the data directory that only this user can read. Exports leave it out.
     #[arg(long)]
     pub file: bool,
-    /// Whose key it is.
+    /// Provider of the key.
     #[arg(long, value_enum, value_name = "PROVIDER", default_value_t = ProviderName::Anthropic)]
     pub provider: ProviderName,
-    /// Where people type a key by mistake; it is refused without being repeated.
+    /// A key that was typed by mistake. The command refuses it and does not repeat it.
     #[arg(hide = true, allow_hyphen_values = true)]
     pub typed: Option<String>,
 }
@@ -63,19 +63,19 @@ pub fn execute(args: &KeyArgs, data: &DataDir, session: &mut Session) -> Result<
     }
 }
 
-/// What became of the file of keys.
+/// The change of the file of keys.
 #[derive(Serialize)]
 #[serde(tag = "done", rename_all = "snake_case")]
 enum KeyChange {
-    /// A key is in it.
+    /// The file contains a new key.
     Stored {
-        /// The variable that the key stands for.
+        /// The environment variable in whose place the key is used.
         variable: String,
         file: PathBuf,
     },
-    /// It is gone.
+    /// The file was deleted.
     Cleared { file: PathBuf },
-    /// There was none.
+    /// There was no file.
     Nothing { file: PathBuf },
 }
 
@@ -111,14 +111,16 @@ fn clear(file: &KeyFile) -> Result<KeyChange, Error> {
     })
 }
 
-/// The variable for a provider's own key. The program's would be sent to whichever provider is asked next.
+/// Returns the variable for the key of this provider alone.
+///
+/// The variable of the program is not used here: its key would be sent to the provider of the next command.
 fn variable_of(provider: ProviderName) -> Option<String> {
     let mut variables = provider.key_variables(PROGRAM);
     let own = variables.pop();
     own.filter(|_| !variables.is_empty())
 }
 
-/// From the person without showing it, or from a pipe.
+/// Reads a key from the terminal without showing it, or from a pipe.
 fn ask(provider: ProviderName) -> Result<SecretString, Error> {
     let stdin = |source| Error::Read {
         path: PathBuf::from("stdin"),
@@ -136,25 +138,25 @@ fn ask(provider: ProviderName) -> Result<SecretString, Error> {
     Ok(SecretString::from(text.trim_end_matches(['\r', '\n'])))
 }
 
-/// Where keys are found.
+/// The sources of all keys.
 #[derive(Serialize)]
 struct KeyStatus {
-    /// For each provider that takes a key.
+    /// A row for each provider that needs a key.
     keys: Vec<ProviderKeyStatus>,
     file: PathBuf,
-    /// Whether others on this machine can read the file.
+    /// Whether other users of this machine can read the file.
     readable_by_others: bool,
 }
 
-/// Where a provider's key is found.
+/// The sources of a provider's key.
 #[derive(Serialize)]
 struct ProviderKeyStatus {
     provider: &'static str,
-    /// The variables that may hold it; the first that is set wins.
+    /// The variables that may contain it. The first one that is set is used.
     variables: Vec<String>,
-    /// Those of them that the environment or a `.env` sets. They win over the file.
+    /// The variables that the environment or a `.env` sets. They are used before the file.
     set: Vec<String>,
-    /// Whether the file has one.
+    /// Whether the file contains a key of this provider.
     in_file: bool,
 }
 
@@ -163,7 +165,7 @@ fn status(file: &KeyFile, environment: &Environment) -> Result<KeyStatus, Error>
     let providers = ProviderName::value_variants().iter();
     let keys = providers.filter_map(|provider| {
         let variables = provider.key_variables(PROGRAM);
-        // The others need no key.
+        // A provider without a variable of its name needs no key.
         (variables.len() > 1).then(|| ProviderKeyStatus {
             provider: provider.as_str(),
             set: variables

@@ -1,4 +1,4 @@
-//! `migrate`: what an earlier generation left in a browser becomes blocks.
+//! `migrate`: turns the data of the earlier generation, which ran in a browser, into blocks.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write};
@@ -17,7 +17,7 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::takeover::{plan, take_over};
 
-/// How much of a name is shown, in characters.
+/// The longest name that is shown whole, in characters.
 const SHOWN: usize = 80;
 
 /// Examples of the command, which tests run.
@@ -28,13 +28,13 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub struct MigrateArgs {
-    /// A dump of the browser's storage, the answer of `getMemory()`, or a folder of the files. It is not changed.
+    /// Dump of the browser's storage, answer of `getMemory()`, or folder of the files. It is not changed.
     #[arg(value_name = "FILE|DIR")]
     pub from: PathBuf,
-    /// Say what would be made of it, and write nothing.
+    /// Print the result and write nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -43,19 +43,19 @@ pub fn execute(args: &MigrateArgs, data: &DataDir, session: &mut Session) -> Res
     print_answer(args.json, migrate(args, data), session)
 }
 
-/// What became of what an earlier generation left, or would become.
+/// The result of a migration, or of a dry run.
 #[derive(Serialize)]
 struct MigrateAnswer {
-    /// Nothing was written.
+    /// Whether this was a dry run, which writes nothing.
     dry_run: bool,
-    /// The blocks were there before, and nothing was done.
+    /// Whether an earlier migration had written all of it already.
     already: bool,
-    /// The instance's name, if it had one.
+    /// The name of the instance, if it had one.
     instance_name: Option<String>,
     counts: Counts,
-    /// The blocks that are made of it. The default ones are there besides.
+    /// The blocks that are made of the data. The default blocks are not among them.
     blocks: Vec<BlockName>,
-    /// Names of what is not taken over. Keys are among them by their names only.
+    /// The names of the data that is not imported. Of keys only the names are listed.
     not_imported: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ impl MigrateAnswer {
     }
 }
 
-/// A file, or a folder of files. Neither is changed.
+/// Reads an export from a file or from a folder of files.
 fn read_export(path: &Path) -> Result<Export, Error> {
     let unreadable = |source| Error::Read {
         path: path.to_owned(),
@@ -117,7 +117,7 @@ fn read_export(path: &Path) -> Result<Export, Error> {
     })
 }
 
-/// The files below a folder with their paths from there. Links are not followed.
+/// Adds the files below a folder, with their paths from the folder. Links are not followed.
 fn collect_files(
     folder: &Path,
     prefix: &str,
@@ -141,7 +141,10 @@ fn collect_files(
     Ok(())
 }
 
-/// A file's bytes, as long as there is room for them.
+/// Reads a file and subtracts its length from the room.
+///
+/// # Errors
+/// [`Error::TooMuch`] if the file is longer than the room.
 fn read_bytes(path: &Path, room: &mut u64) -> Result<Vec<u8>, Error> {
     let unreadable = |source| Error::Read {
         path: path.to_owned(),
@@ -188,7 +191,7 @@ impl Answer for MigrateAnswer {
         writeln!(out, "empty files   {}", counts.empty_files)?;
         writeln!(out, "keys removed  {}", counts.keys_redacted)?;
         for left in &self.not_imported {
-            writeln!(out, "left behind   {}", shortened(left, SHOWN))?;
+            writeln!(out, "not imported  {}", shortened(left, SHOWN))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `prompt`: the next request, or its tokens, without sending it.
+//! `prompt`: prints the next request, or its tokens, without sending it.
 
 use std::io::Write as _;
 
@@ -24,26 +24,26 @@ Examples:
 pub struct PromptArgs {
     #[command(flatten)]
     pub model: ModelFlags,
-    /// Of which request.
+    /// Kind of the request.
     #[arg(long, value_enum)]
     pub phase: PromptPhase,
-    /// Print the tokens of each part beside its limit; 4 if one is over it.
+    /// Print the tokens of each part and its limit. The exit code is 4 if a part is over its limit.
     #[arg(long)]
     pub tokens: bool,
-    /// Print JSON.
+    /// Print the request as JSON.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PromptPhase {
-    /// The one that wakes the model.
+    /// The request that wakes the model.
     Boot,
-    /// The one of a turn.
+    /// The request of a turn.
     Call,
 }
 
-/// Prints what the next request would be, or its tokens.
+/// Prints the next request, or its tokens.
 pub fn execute(args: &PromptArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let phase = match args.phase {
         PromptPhase::Boot => Phase::Boot {
@@ -103,9 +103,9 @@ pub fn execute(args: &PromptArgs, data: &DataDir, session: &mut Session) -> Resu
     })
 }
 
-/// A kernel to look at, with the model that the flags name: requests have its form.
+/// Opens a kernel to look at. Its requests have the form of the model that the flags name.
 fn open(model: &ModelFlags, data: &DataDir, session: &mut Session) -> Result<Kernel, Failure> {
-    // Nothing is recorded, either, or played again.
+    // No call is made, so there is none to record or to replay.
     let model = ModelFlags {
         record: None,
         replay: None,
@@ -113,7 +113,7 @@ fn open(model: &ModelFlags, data: &DataDir, session: &mut Session) -> Result<Ker
     };
     let setup = ModelSetup::new(&model, 0, data, session)?;
     let (brain, _) = match setup.missing_key()? {
-        // Nothing is sent, so any will do.
+        // No request is sent, so any key will do.
         Some(_) => setup.brain_with(&SecretString::from("none"))?,
         None => setup.brain(session)?,
     };

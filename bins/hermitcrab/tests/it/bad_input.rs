@@ -1,4 +1,4 @@
-//! What a person, a file or another process can do wrong: each is named, and nothing is changed.
+//! Mistakes of persons, files and other processes: the error names each, and nothing is changed.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use pscale_blocks::DirStore;
 
 use crate::program::{DATA, Place};
 
-/// A block of a head and two entries.
+/// Creates a block with a head and two entries.
 fn yard() -> Place {
     Place::with_block("yard", "What the yard holds.", &["Larch", "Oak"])
 }

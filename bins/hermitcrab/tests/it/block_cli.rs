@@ -1,10 +1,10 @@
-//! Every block command, with no model, no key and no network.
+//! The block commands, without a model, a key or a network.
 
 use serde_json::{Value, json};
 
 use crate::program::Place;
 
-/// A block of a head, three entries and a branch.
+/// Creates a block with a head, three entries and a branch.
 fn yard() -> Place {
     let place = Place::with_block("yard", "What the yard holds.", &["Larch", "Oak", "A saw"]);
     place
@@ -77,7 +77,7 @@ fn long_and_hostile_texts_do_not_steer_the_terminal() {
             assert!(!ran.stdout.contains(char), "{arguments:?}\n{}", ran.stdout);
         }
     }
-    // What was asked for is whole. A terminal has a test of its own (`terminal`).
+    // A pipe receives the whole texts. The tests `terminal::` cover a terminal.
     let node = place.run(&["block", "read", "yard", "0.4"]).stdout;
     assert!(node.contains(&"x".repeat(300)), "{node}");
     assert!(node.contains("\n     second line\n"), "{node}");
@@ -215,7 +215,7 @@ fn the_log_says_who_did_what() {
     assert_eq!(last["entries"].as_array().unwrap().len(), 2);
 }
 
-/// A line of a log without its third and fourth word, the day and the hour.
+/// Returns a line of a log without its third and fourth word, the day and the time.
 fn without_time(line: &str) -> String {
     let words: Vec<_> = line.split(' ').filter(|word| !word.is_empty()).collect();
     [&words[..2], &words[4..]].concat().join(" ")
@@ -421,9 +421,9 @@ fn what_has_changed_since_a_revision() {
     place.run(&["block", "diff", "yard"]).exits(2);
 }
 
-/// H47: what is missing is named, with the way to do what was probably meant.
+/// The error names the missing argument and the command that the person probably meant.
 #[test]
-fn h47_a_whole_block_and_an_empty_one() {
+fn a_whole_block_and_an_empty_one() {
     let place = yard();
     let way = "to remove the whole block: hermitcrab block rm yard --whole";
     place.run(&["block", "rm", "yard"]).exits(2).tells(&[way]);
@@ -440,9 +440,9 @@ fn h47_a_whole_block_and_an_empty_one() {
     }
 }
 
-/// H49: the words that people try.
+/// The aliases are words that people try first.
 #[test]
-fn h49_other_words_for_the_commands() {
+fn other_words_for_the_commands() {
     let place = Place::new();
     let block = |arguments: &[&str]| place.run(&[&["block"], arguments].concat()).exits(0);
     block(&["new", "notes", "What I note."]);

@@ -1,4 +1,4 @@
-//! Blocks leave a directory as a file and come into another one as they were.
+//! Blocks that are exported from one directory and imported into another one unchanged.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::program::{DATA, Place, Ran};
 
-/// Looks like a key and is none.
+/// A text that looks like a key.
 const KEY: &str = "sk-ant-api03-not-a-real-key-0123456789";
 
-/// Two blocks, one of them grown, and a key.
+/// Creates two blocks, one of them grown and one with a key.
 fn yard() -> Place {
     let entries = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
     let place = Place::with_block("memory", "What I remember.", &entries);
@@ -33,7 +33,7 @@ fn yard() -> Place {
     place
 }
 
-/// Every file under a folder with its content.
+/// Returns every file under a folder with its content.
 fn files(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

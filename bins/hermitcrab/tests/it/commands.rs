@@ -1,4 +1,4 @@
-//! The commands that look at an instance: `prompt`, `compile`, `shells`, `doctor`, `cost`, and the help of all.
+//! The commands `prompt`, `compile`, `shells`, `doctor` and `cost`, and the help of all commands.
 
 use serde_json::{Value, json};
 use test_support::{Answer, FaultServer};
@@ -6,7 +6,7 @@ use test_support::{Answer, FaultServer};
 use crate::model::{KEY, VARIABLE};
 use crate::program::{Place, Ran, finish, start};
 
-/// Every command, with those inside of commands.
+/// All commands, with the commands inside of commands.
 const COMMANDS: [&str; 37] = [
     "chat",
     "prompt",
@@ -47,7 +47,7 @@ const COMMANDS: [&str; 37] = [
     "block diff",
 ];
 
-/// With two faces and a memory, made by the offline script.
+/// Returns a place with two faces and a memory, which the offline script makes.
 fn lived_in() -> Place {
     let place = Place::new();
     let lines = b"remember: the keel is laid\nbreak\nbigger text\n";
@@ -55,7 +55,7 @@ fn lived_in() -> Place {
     place
 }
 
-/// With the times of this run taken out.
+/// Removes the times of this run.
 fn timeless(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
@@ -117,7 +117,7 @@ fn every_command_has_help() {
     assert_eq!(found, known);
 }
 
-/// The model flags, each with a value that it takes.
+/// The model flags, each with a valid value.
 const MODEL_FLAGS: [&str; 7] = [
     "--provider=offline",
     "--base-url=http://127.0.0.1:9",
@@ -128,7 +128,6 @@ const MODEL_FLAGS: [&str; 7] = [
     "--concurrency=1",
 ];
 
-/// Row H28.
 #[test]
 fn model_flags_stand_with_every_command() {
     let place = Place::new();
@@ -269,7 +268,7 @@ fn the_tokens_of_the_prompts_are_within_their_limits() {
     }
 }
 
-/// Row H55: the tools are counted as the provider that would be asked gets them.
+/// The tokens of the tools are counted in the form that the chosen provider receives.
 #[test]
 fn the_tokens_of_the_tools_are_those_of_the_provider() {
     let place = Place::new();
@@ -308,7 +307,6 @@ fn the_tokens_of_the_tools_are_those_of_the_provider() {
     }
 }
 
-/// Row H54.
 #[test]
 fn faces_are_listed() {
     let place = Place::new();
@@ -350,7 +348,7 @@ fn faces_are_listed_shown_and_gone_back_to() {
     place.run(&["shells", "use", "99"]).exits(1);
 }
 
-/// Row H25: what the tool says, and not that there is no such face.
+/// The error is that of the tool, and not that there is no such face.
 #[cfg(unix)]
 #[test]
 fn a_face_that_cannot_be_used_says_why() {
@@ -425,7 +423,7 @@ fn the_cost_of_nothing() {
     insta::assert_snapshot!("cost_told", place.run(&["cost"]).exits(0).stdout);
 }
 
-/// What the doctor finds at a server that answers its question for models with this.
+/// Runs the doctor with a server that answers the request for its models in this way.
 fn doctor(place: &Place, answer: Answer, more: &[&str]) -> (Ran, usize) {
     let server = FaultServer::replies([answer]);
     let url = server.url("");

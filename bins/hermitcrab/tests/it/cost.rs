@@ -1,4 +1,4 @@
-//! What calls have taken, and the limits that stop a request before it is sent. Section 11, acceptance row 23.
+//! The cost of calls, and the limits that stop a request before it is sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,7 +9,7 @@ use test_support::{Answer, CannedReply};
 use crate::model::{GREETING, Talk, assert_paired, calls, fails, streamed};
 use crate::program::Place;
 
-/// The sums of a field over `usage.jsonl`.
+/// Returns the sum of these fields over `usage.jsonl`.
 fn summed(place: &Place, fields: &[&str]) -> u64 {
     let journal = place.read("data/usage.jsonl");
     let lines = journal
@@ -20,7 +20,7 @@ fn summed(place: &Place, fields: &[&str]) -> u64 {
         .sum()
 }
 
-/// Answers that cost something.
+/// Returns an answer that costs something.
 fn dear(text: &str) -> test_support::Answer {
     streamed(&CannedReply::text(text).tokens(3_000, 700))
 }
@@ -70,7 +70,6 @@ fn the_cost_is_the_sum_of_the_journal() {
     assert!(second.stdout.contains(line), "{}", second.stdout);
 }
 
-/// Row H54.
 #[test]
 fn one_call_is_told_in_the_singular() {
     let talk = Talk::of([dear("here")]);
@@ -98,7 +97,7 @@ fn a_line_that_cannot_be_read_is_left_out_of_the_sum() {
     assert_eq!(talk.place.json(&["cost"])["total"]["calls"], 2);
 }
 
-/// How many requests came after the greeting's, when these settings hold and the model would call tools for ever.
+/// Returns the number of requests after the greeting, under these settings and with a model that calls tools without end.
 #[track_caller]
 fn stopped(settings: &str, arguments: &[&str], words: &[&str]) -> usize {
     let mut number = 0;
@@ -123,7 +122,7 @@ fn stopped(settings: &str, arguments: &[&str], words: &[&str]) -> usize {
         assert_paired(&body);
     }
     let asked = talk.asked().len();
-    // What was done is on record with its results, and the next start asks nobody.
+    // The record has the calls with their results, and the next start calls no model.
     let ran = talk.say("/cost\n").exits(0);
     assert!(!ran.stdout.contains(GREETING));
     assert_eq!(talk.asked().len(), asked);
@@ -168,7 +167,7 @@ fn a_cap_of_the_run_stops_before_the_request() {
     assert_eq!(stopped("", &["--max-usd", "0.0001"], &["--max-usd"]), 0);
 }
 
-/// Each reply breaks off after its text, and the longest one that was asked for is billed.
+/// Each reply is interrupted after its text, and the provider bills the longest reply that was allowed.
 #[test]
 fn replies_that_break_off_are_booked_and_stop_at_the_cap() {
     let billed = Arc::new(AtomicI64::new(0));
@@ -267,7 +266,7 @@ fn settings_that_make_no_sense_name_file_and_line() {
     }
 }
 
-/// The first model is not served; the next one has no price, so that no cap could be kept with it.
+/// The first model is not served. The next one has no price, so that no cap could be applied.
 #[test]
 fn h2_a_next_model_without_a_price_is_not_asked_under_a_cap() {
     let talk = chain("id = \"nobody-knows-it\"");
@@ -279,11 +278,11 @@ fn h2_a_next_model_without_a_price_is_not_asked_under_a_cap() {
     assert!(!asked_models(&talk).contains(&"nobody-knows-it".to_owned()));
 }
 
-/// The next model is far dearer than the first one: what it may answer is counted at its own price, also in later turns.
+/// The next model is far more expensive than the first one. Its replies are counted at its own price, also in later turns.
 #[test]
 fn h2_each_attempt_is_held_to_the_price_of_its_model() {
     const CAP: f64 = 4.0;
-    /// Dollars a token.
+    /// The price in dollars a token.
     const PRICE: f64 = 1_000.0 / 1e6;
     let price = "price = { input = 1.0, output = 1000.0, date = \"2026-11-22\" }";
     let talk = chain(&format!("id = \"dear-one\"\n{price}"));
@@ -308,7 +307,7 @@ fn h2_each_attempt_is_held_to_the_price_of_its_model() {
 
 const FIRST: &str = "claude-opus-5-5";
 
-/// A model that is not served, and this one after it.
+/// Returns a chain of a model that is not served and this one.
 fn chain(next: &str) -> Talk {
     let talk = Talk::server(|received| {
         if received.json()["model"] == FIRST {
@@ -324,7 +323,7 @@ fn chain(next: &str) -> Talk {
     talk
 }
 
-/// The models of all requests, in order.
+/// Returns the models of all requests in their order.
 fn asked_models(talk: &Talk) -> Vec<String> {
     let requests = talk.server.requests();
     let model =

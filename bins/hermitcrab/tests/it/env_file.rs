@@ -63,7 +63,7 @@ fn a_file_that_was_found_does_not_move_the_data() {
     assert!(data_folder(planted.root()).is_dir());
 }
 
-/// Where this system keeps a user's data.
+/// Returns the folder for a user's data on this system.
 fn data_folder(home: &Path) -> std::path::PathBuf {
     let folder = if cfg!(target_os = "macos") {
         "Library/Application Support"

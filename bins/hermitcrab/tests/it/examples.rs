@@ -1,4 +1,4 @@
-//! The examples that each help ends with.
+//! The examples at the end of each help, which must run.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! A model that cannot be asked, or does not answer as it should: one plain line, nothing half stored, and the next line
-//! of the pipe is answered. Sections 11 and 15.
+//! Models that fail or answer wrongly. The person sees one line, nothing is stored in part, and the next line of the pipe is
+//! answered.
 
 use serde_json::json;
 use test_support::{Answer, CannedReply, closed_port};
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::program::{Place, Ran, feed};
 
-/// The lines of stderr that are no log and not about how a turn went.
+/// Returns the lines of stderr that are neither logs nor notes about a turn.
 fn lines(ran: &Ran) -> Vec<&str> {
     (ran.stderr.lines())
         .filter(|line| {
@@ -23,7 +23,7 @@ fn lines(ran: &Ran) -> Vec<&str> {
         .collect()
 }
 
-/// The first turn comes to nothing, with this one line; the second one is answered, and does not know of the first.
+/// Fails the test unless the first turn ends with this one line and the second one is answered without the first.
 #[track_caller]
 fn passes(talk: &Talk, words: &str) -> Ran {
     let ran = talk.say("first\nsecond\n").exits(3);
@@ -42,7 +42,7 @@ fn passes(talk: &Talk, words: &str) -> Ran {
     ran
 }
 
-/// The first request of a turn, and its repetitions, get `answer`; the second turn is answered.
+/// Returns a model that gives `answer` to the first turn and its repetitions, and answers the second turn.
 fn once(answer: Answer) -> Talk {
     Talk::by(move |received, _| {
         let body = received.json();
@@ -307,7 +307,7 @@ fn strange_replies_end_a_turn_in_order() {
     let broken = CannedReply::text("").call("c", "block_read", r#"{"name": "mem"#);
     let unknown = CannedReply::text("").call("c", "launch_rocket", "{}");
     for (first, code) in [
-        // Nobody has answered the first line.
+        // No model has answered the first line.
         (empty, 3),
         (thought, 3),
         (twice, 0),
@@ -357,7 +357,6 @@ fn stopped_in_a_turn(name: &str) {
     );
 }
 
-/// Row H30.
 #[test]
 fn what_a_model_said_is_on_record_once() {
     let talk = Talk::by(|_, _| says("the tide turns at six"));

@@ -1,4 +1,4 @@
-//! Replies, files and signals that could break a chat, and what it makes of them.
+//! Replies, files and signals that could break a chat.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -14,7 +14,7 @@ use crate::program::{Place, signal, start};
 use crate::terminal::Terminal;
 
 const CTRL_D: &[u8] = b"\x04";
-/// Sets a terminal's title, clears it, begins an escape sequence in one character, and turns the reading direction.
+/// A text that sets a terminal's title, clears it, begins an escape sequence in one character and turns the direction.
 const STEERS: &str = "a\u{1b}]0;b\u{7}c\u{1b}[2Jd\u{9b}e\u{202e}f";
 
 fn until_asked(talk: &Talk, requests: usize) {

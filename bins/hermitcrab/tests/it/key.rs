@@ -1,8 +1,8 @@
-//! Keys are kept apart, shown never, and taken from the command line never.
+//! Keys are stored separately, never shown, and never read from the command line.
 
 use crate::program::{DATA, Place};
 
-/// Looks like a key and is none.
+/// A text that looks like a key.
 const KEY: &str = "sk-ant-api03-not-a-real-key-0123456789";
 
 #[cfg(unix)]
@@ -26,7 +26,7 @@ fn a_key_from_stdin_is_kept_in_a_file_of_its_own() {
         assert_eq!(mode(&place.path("data/keys.env")), 0o600);
         assert_eq!(mode(&place.path(DATA)), 0o700);
     }
-    // A second provider's stands beside it, and a new one takes the place of the old one.
+    // The file keeps the key of a second provider, and a new key replaces the old one of its provider.
     for (key, provider) in [("sk-or-other-0000", "openrouter"), ("newer", "anthropic")] {
         let arguments = [&set[..], &["--provider", provider]].concat();
         place.fed(key.as_bytes(), &arguments).exits(0);

@@ -1,5 +1,5 @@
 //! Processes that are killed in the middle of an edit or of a turn: the next one starts, and nothing that was reported
-//! is lost. Acceptance row 30.
+//! is lost.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -12,13 +12,13 @@ use test_support::{Answer, CannedReply};
 use crate::model::{GREETING, Talk, assert_paired, calls, says, texts};
 use crate::program::{Place, Ran, start};
 
-/// At least so many processes are killed, and so many report what they did.
+/// The least number of processes that are killed, and that of those that report an edit.
 const KILLED: u32 = 40;
 const REPORTED: usize = 20;
-/// More than it takes.
+/// The largest number of processes that are started.
 const MOST: u32 = 1000;
 
-/// Numbers without a pattern, from a seed (`SplitMix64`).
+/// Random numbers from a seed (`SplitMix64`).
 struct Draws(u64);
 
 impl Draws {
@@ -30,13 +30,13 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// A share of a span.
+    /// Returns a random share of a time span.
     fn share_of(&mut self, span: Duration) -> Duration {
         span.mul_f64(self.next() as f64 / u64::MAX as f64)
     }
 }
 
-/// The numbers of the entries in the block, in order.
+/// Returns the numbers of the entries in the block, in their order.
 fn entries(place: &Place) -> Vec<u32> {
     let read = place.json(&["block", "read", "memory"]);
     let texts = read["nodes"].as_array().unwrap().iter();
@@ -45,7 +45,7 @@ fn entries(place: &Place) -> Vec<u32> {
     numbers.map(|number| number.parse().unwrap()).collect()
 }
 
-/// The entry, and a summary in case that nine are full.
+/// Appends the entry, with a summary in case that there are nine entries.
 fn append(place: &Place, number: u32) -> std::process::Command {
     let (text, summary) = (format!("entry {number}"), format!("up to {number}"));
     place.command(&[
@@ -119,7 +119,7 @@ fn an_edit_that_was_reported_outlives_every_kill() {
     assert_eq!(entries(&place), [0_u32; 0]);
 }
 
-/// A process that is talked with line by line.
+/// A chat that receives line after line.
 struct Talking {
     child: Child,
     lines: ChildStdin,
@@ -153,14 +153,14 @@ impl Talking {
     }
 }
 
-/// Waits until so many requests came, the greeting's counted.
+/// Waits until the model has received this number of requests, that of the greeting included.
 fn until_asked(talk: &Talk, requests: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let waiting = talk.server.wait_requests(requests);
     runtime.unwrap().block_on(waiting);
 }
 
-/// The next start says `line`; gives the messages that the model then sees, which it must be able to take.
+/// Starts again and says `line`. Returns the messages that the model receives, which must be valid.
 #[track_caller]
 fn next_start(talk: &Talk, line: &str) -> (Ran, String) {
     let ran = talk.say(&format!("{line}\n")).exits(0);
@@ -171,7 +171,7 @@ fn next_start(talk: &Talk, line: &str) -> (Ran, String) {
     (ran, body["messages"].to_string())
 }
 
-/// Gives these answers to the requests of turns, and the last one again and again.
+/// Returns a model that gives these answers to the requests of turns, and then the last one without end.
 fn with_stall(before: Vec<Answer>, stalled: Answer) -> Talk {
     let stall_at = before.len();
     Talk::by(move |_, number| match number {

@@ -1,4 +1,4 @@
-//! A real small model behind llama.cpp's server: what it says is its own, so the test asks for form only.
+//! A small real model, served by llama.cpp. Its words are not known, so the test checks their form only.
 //! `cargo xtask peers local` runs it.
 
 use std::env;
@@ -28,7 +28,7 @@ fn a_real_model_wakes_and_is_talked_with() {
     assert!(cost["total"]["calls"].as_u64().unwrap() >= 2, "{cost}");
     assert!(cost["total"]["input"].as_u64().unwrap() > 500, "{cost}");
     assert!(cost["total"]["output"].as_u64().unwrap() > 0, "{cost}");
-    // The next start goes on without asking.
+    // The next start continues without calling the model.
     let asked = cost["total"]["calls"].clone();
     place.fed(b"/cost\n", &chat).exits(0);
     assert_eq!(place.json(&["cost"])["total"]["calls"], asked);

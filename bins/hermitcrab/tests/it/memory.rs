@@ -1,4 +1,4 @@
-//! Nine memories, and a tenth that asks for a summary: the block grows, and the model sees the summary. Acceptance row 18.
+//! Nine memories, and a tenth that needs a summary: the block grows, and the model receives the summary.
 
 use crate::program::Place;
 

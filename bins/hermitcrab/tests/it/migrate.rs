@@ -1,4 +1,4 @@
-//! What an instance of the earlier generation left becomes blocks.
+//! Data of the earlier generation becomes blocks.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn sample() -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The dump of a browser.
+/// Returns the dump of a browser's storage.
 fn dump() -> String {
     let sample = sample();
     let parts = json!({ "localStorage": sample["localStorage"], "indexedDB": sample["indexedDB"] });
@@ -24,7 +24,7 @@ fn block(place: &Place, name: &str) -> Value {
     serde_json::from_str(&place.read(&format!("data/blocks/{name}.json"))).unwrap()
 }
 
-/// The expected block with the head that the stored one has.
+/// Returns the expected block, with the head of the stored one.
 fn expected(name: &str, stored: &Value) -> Value {
     let mut expected = sample()["expected"][name].take();
     expected["tree"]["0"]["_"] = stored["tree"]["0"]["_"].clone();
@@ -108,7 +108,7 @@ fn the_conversation_goes_on_record_once() {
     }
 }
 
-/// Everything in a folder.
+/// Returns the contents of all files in a folder.
 fn all_text(folder: &Path) -> String {
     let mut text = String::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! A model that a test scripts, behind a real socket, and the program that talks with it.
+//! A scripted model, served on a real socket, and the program that talks with it.
 
 use std::process::Command;
 
@@ -7,21 +7,21 @@ use test_support::{Answer, CannedReply, FaultServer, Received};
 
 use crate::program::{Place, Ran, feed};
 
-/// Looks like a key and is none.
+/// A text that looks like a key.
 pub const KEY: &str = "sk-ant-api03-not-a-real-key-0123456789";
 
-/// The provider's own variable is for the provider: what it holds is not sent to a server on this machine.
+/// The variable of the program. The key in a provider's own variable is not sent to a server on this machine.
 pub const VARIABLE: &str = "HERMITCRAB_API_KEY";
 
-/// What every scripted model says when it wakes.
+/// The greeting of every scripted model when it wakes.
 pub const GREETING: &str = "Good morning.";
 
-/// A reply of words.
+/// Returns a reply of words.
 pub fn says(text: &str) -> Answer {
     streamed(&CannedReply::text(text))
 }
 
-/// A reply that calls one tool.
+/// Returns a reply that calls one tool.
 pub fn calls(id: &str, tool: &str, arguments: &Value) -> Answer {
     streamed(&CannedReply::text("").call(id, tool, &arguments.to_string()))
 }
@@ -30,7 +30,7 @@ pub fn streamed(canned: &CannedReply) -> Answer {
     Answer::sse(canned.anthropic_events())
 }
 
-/// An error; one that passes need not be waited for long.
+/// Returns an error. If it may pass, the client retries after a short time.
 pub fn fails(status: u16, kind: &str) -> Answer {
     let answer = Answer::json(status, CannedReply::anthropic_error(kind, "so it is"));
     if status == 429 || status >= 500 {
@@ -40,14 +40,14 @@ pub fn fails(status: u16, kind: &str) -> Answer {
     }
 }
 
-/// Whether this request wakes the model.
+/// Returns whether this request wakes the model.
 pub fn wakes(received: &Received) -> bool {
     let body = received.json();
     let messages = body["messages"].as_array().unwrap();
     messages.iter().any(|message| texts(message) == ["BOOT"]) && messages.len() == 1
 }
 
-/// The texts of a message.
+/// Returns the texts of a message.
 pub fn texts(message: &Value) -> Vec<String> {
     let text = |text: &Value| text.as_str().unwrap().to_owned();
     match &message["content"] {
@@ -59,15 +59,15 @@ pub fn texts(message: &Value) -> Vec<String> {
     }
 }
 
-/// A place, and the model that its instance asks.
+/// A place, and the model that its instance calls.
 pub struct Talk {
     pub place: Place,
     pub server: FaultServer,
 }
 
 impl Talk {
-    /// The model greets, and then answers each request as `script` says; it sees how many came before, the greeting's
-    /// not counted.
+    /// Starts a model that greets and then answers each request by `script`, which receives the number of requests before it,
+    /// without that of the greeting.
     pub fn by(mut script: impl FnMut(&Received, usize) -> Answer + Send + 'static) -> Self {
         let mut number = 0;
         Self::server(move |received| {
@@ -79,7 +79,7 @@ impl Talk {
         })
     }
 
-    /// The model answers every request so, the one that wakes it, too.
+    /// Starts a model that answers every request by `script`, also the one that wakes it.
     pub fn server(script: impl FnMut(&Received) -> Answer + Send + 'static) -> Self {
         Self {
             place: Place::new(),
@@ -87,13 +87,13 @@ impl Talk {
         }
     }
 
-    /// The model greets, and then gives these answers in order; the last one is repeated.
+    /// Starts a model that greets and then gives these answers in their order. The last one is repeated.
     pub fn of(answers: impl IntoIterator<Item = Answer>) -> Self {
         let answers: Vec<_> = answers.into_iter().collect();
         Self::by(move |_, number| answers[number.min(answers.len() - 1)].clone())
     }
 
-    /// `chat` with this model.
+    /// Returns the command `chat` with this model.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let url = self.server.url("");
         let base = ["chat", "--provider", "anthropic", "--base-url", &url];
@@ -102,7 +102,7 @@ impl Talk {
         command
     }
 
-    /// Says these lines to it.
+    /// Runs a chat with these lines.
     pub fn say(&self, lines: &str) -> Ran {
         self.say_with(lines, &[])
     }
@@ -111,14 +111,14 @@ impl Talk {
         feed(&mut self.command(arguments), lines.as_bytes())
     }
 
-    /// The bodies of all requests so far, but those that wake it.
+    /// Returns the bodies of all requests so far, without those that wake the model.
     pub fn asked(&self) -> Vec<Value> {
         let requests = self.server.requests();
         let turns = requests.iter().filter(|received| !wakes(received));
         turns.map(Received::json).collect()
     }
 
-    /// The models that were asked for something else than to wake, in order.
+    /// Returns the models of these requests in their order.
     pub fn models(&self) -> Vec<String> {
         let bodies = self.asked();
         let model = |body: &Value| body["model"].as_str().unwrap().to_owned();
@@ -126,8 +126,8 @@ impl Talk {
     }
 }
 
-/// Fails the test unless a provider would take these messages: the person begins, roles take turns, and every call of a
-/// tool has its result in the next message, and no result is without its call.
+/// Fails the test unless a provider would accept these messages: the person begins, the roles alternate, every tool call has
+/// its result in the next message, and every result has its call.
 #[track_caller]
 pub fn assert_paired(body: &Value) {
     let messages = body["messages"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! `chat` in a pipe: a line is a turn, and what comes out is plain text. Acceptance row 9.
+//! `chat` in a pipe: a line is a turn, and the output is plain text.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use crate::program::{DATA, Place, Ran, finish, start};
 
-/// What the offline script greets with on a first day.
+/// A part of the greeting of the offline script at the first start.
 const FIRST: &str = "this is a first meeting";
 
 fn chat(place: &Place, lines: impl AsRef<[u8]>) -> Ran {
     place.fed(lines.as_ref(), &["chat"])
 }
 
-/// Fails the test unless these stand on stdout, one after the other.
+/// Fails the test unless stdout has these words, one after the other.
 #[track_caller]
 fn in_order(ran: &Ran, words: &[&str]) {
     let mut rest = ran.stdout.as_str();
@@ -26,7 +26,7 @@ fn in_order(ran: &Ran, words: &[&str]) {
     }
 }
 
-/// What was said so far: whoever is asked adds to it.
+/// Returns the record of the conversation, to which every answer of a model is added.
 fn said(place: &Place) -> String {
     place.read("data/conversation.jsonl")
 }
@@ -67,7 +67,7 @@ fn a_life_without_a_page_or_a_key() {
     in_order(&second, &["The face is repaired.", "The face is changed."]);
     second.tells(&["face 1 is kept", "face 2 is kept"]);
 
-    // The next start asks nobody and has everything.
+    // The next start calls no model and has the whole conversation.
     let before = said(&place);
     let third = chat(&place, "").exits(0);
     assert_eq!(said(&place), before);
@@ -82,7 +82,7 @@ fn a_life_without_a_page_or_a_key() {
     let source = place.run(&["shells", "show", "2"]).exits(0).stdout;
     assert!(source.contains("const SIZE = 18;"), "{source}");
 
-    // Woken anew: it is asked, and it knows that this is no first meeting.
+    // With `--fresh` the model wakes again, and it knows that this is not the first meeting.
     let before = said(&place);
     let fresh = place.fed(b"", &["chat", "--fresh"]).exits(0);
     assert_ne!(said(&place), before);
@@ -121,7 +121,6 @@ fn the_last_line_needs_no_end_and_a_line_may_end_as_windows_ends_it() {
     assert!(!memory.contains("\\r"), "{memory}");
 }
 
-/// Row H52.
 #[test]
 fn what_is_not_in_the_script_is_one_line_and_nothing_is_metered() {
     let place = Place::new();
@@ -180,7 +179,6 @@ fn the_commands_of_the_person() {
     assert!(!place.read("data/blocks/memory.json").contains("one"));
 }
 
-/// Row H51.
 #[test]
 fn block_commands_print_what_the_command_line_prints() {
     let place = Place::with_block("wind", "What the wind did.", &["north", "east"]);
@@ -231,7 +229,7 @@ fn block_commands_print_what_the_command_line_prints() {
         assert!(printed(line).1.contains(&fault), "{line}: {fault}");
     }
     let (_, told) = printed("/undo wind x");
-    assert!(told.contains("x is no number of edits"), "{told}");
+    assert!(told.contains("x is not a number of edits"), "{told}");
     // All blocks, the last 20 edits, the latest at the end.
     for at in 1..=20 {
         let path = if at < 10 { "0.3" } else { "0.4" };

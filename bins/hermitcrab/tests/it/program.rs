@@ -1,4 +1,4 @@
-//! Running the binary in a folder of its own, with nothing of the machine's environment but the path to programs.
+//! Runs of the binary in an empty folder and with an empty environment except for `PATH`.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,15 +11,15 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A process that takes longer hangs: it is killed and the test has failed.
+/// The time after which a process is killed and the test fails.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 const BINARY: &str = env!("CARGO_BIN_EXE_hermitcrab");
 
-/// The data directory of a place.
+/// The name of the data directory of a place.
 pub const DATA: &str = "data";
 
-/// How a run of the binary ended and what it wrote.
+/// The exit code and the output of a run of the binary.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -28,7 +28,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Fails the test unless the program ended with this code and in words for people; shows why.
+    /// Fails the test, and shows the output, unless the program ended with this code and without a panic.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         let start: String = self.stdout.chars().take(1500).collect();
@@ -61,7 +61,7 @@ impl Ran {
         self
     }
 
-    /// The one document on stdout.
+    /// Returns the JSON document on stdout.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
@@ -79,7 +79,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// A folder that the binary runs in, its home too.
+/// The folder in which the binary runs, which is also its home.
 pub struct Place(TempDir);
 
 impl Place {
@@ -87,7 +87,7 @@ impl Place {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// With a block that has a head and these entries.
+    /// Returns a place with a block that has a head and these entries.
     pub fn with_block(name: &str, head: &str, entries: &[&str]) -> Self {
         let place = Self::new();
         place.run(&["block", "create", name, head]).exits(0);
@@ -105,7 +105,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Writes a file and gives its name.
+    /// Writes a file and returns its name.
     pub fn file<'a>(&self, name: &'a str, content: impl AsRef<[u8]>) -> &'a str {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -113,7 +113,7 @@ impl Place {
         name
     }
 
-    /// Takes from all others the right to write a file, as a `.env` must have it.
+    /// Lets only the owner write a file, as the program demands of a `.env`.
     #[cfg(unix)]
     pub fn private(&self, name: &str) {
         use std::os::unix::fs::PermissionsExt as _;
@@ -124,7 +124,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Names of the files in a folder, sorted.
+    /// Returns the sorted names of the files in a folder.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
@@ -133,21 +133,21 @@ impl Place {
         names
     }
 
-    /// The binary, with [`DATA`] as its data directory.
+    /// Returns a command that runs the binary with [`DATA`] as its data directory.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.bare(arguments);
         command.args(["--data", DATA]);
         command
     }
 
-    /// The binary, with no data directory named.
+    /// Returns a command that runs the binary without naming a data directory.
     pub fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(BINARY);
         command.args(arguments);
         command
     }
 
-    /// The binary under a limit of the shell, such as `ulimit -f 0`.
+    /// Returns a command that runs the binary under a limit of the shell, such as `ulimit -f 0`.
     #[cfg(unix)]
     pub fn limited(&self, limit: &str, arguments: &[&str]) -> Command {
         let mut command = self.program("sh");
@@ -174,12 +174,12 @@ impl Place {
         finish(start(&mut self.command(arguments)))
     }
 
-    /// With this on stdin.
+    /// Runs the binary with this text on stdin.
     pub fn fed(&self, stdin: &[u8], arguments: &[&str]) -> Ran {
         feed(&mut self.command(arguments), stdin)
     }
 
-    /// The document that a command answers with `--json`.
+    /// Runs a command with `--json` and returns its document.
     #[track_caller]
     pub fn json(&self, arguments: &[&str]) -> Value {
         let arguments = [arguments, &["--json"]].concat();
@@ -191,7 +191,7 @@ pub fn start(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Runs it with this on stdin.
+/// Runs a command with this text on stdin.
 pub fn feed(command: &mut Command, stdin: &[u8]) -> Ran {
     let mut child = start(command.stdin(Stdio::piped()));
     let mut pipe = child.stdin.take().unwrap();
@@ -211,7 +211,7 @@ pub fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Waits for the end.
+/// Waits for the end of a process and returns its output.
 pub fn finish(child: Child) -> Ran {
     let id = child.id();
     let (sender, receiver) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! A start and a turn that are recorded, and played again in another folder without a network. Acceptance row 34.
+//! A start and a turn that are recorded, and replayed in another folder without a network.
 
 use std::net::TcpListener;
 
@@ -26,7 +26,7 @@ fn said() -> String {
     format!("{GREETING}\nI keep it.\nAnd that was it.\n")
 }
 
-/// The bodies that a cassette holds, as they were sent.
+/// Returns the bodies of the requests in a cassette.
 fn bodies(tape: &str) -> Vec<Value> {
     let lines = tape
         .lines()
@@ -52,7 +52,7 @@ fn what_was_recorded_is_played_again_byte_for_byte_and_without_a_network() {
         .collect();
     assert_eq!(bodies(&tape), sent);
     drop(talk.server);
-    // The port is closed now. Nobody but this test may open it meanwhile: a request would be noticed.
+    // The port is closed now. This test takes it, to notice a request to it.
     let guard = TcpListener::bind(address).unwrap();
     guard.set_nonblocking(true).unwrap();
 

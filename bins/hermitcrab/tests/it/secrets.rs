@@ -1,4 +1,4 @@
-//! S8: a key is nowhere but where it was put. Everything the program writes is searched for it.
+//! Keys do not leak. The tests search everything that the program writes for the key.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use test_support::{Answer, FaultServer, Received};
 use crate::model::{GREETING, KEY, VARIABLE, calls, says, wakes};
 use crate::program::{Place, Ran, feed, finish, start};
 
-/// Parts of it give it away, too.
+/// The key, and parts that would reveal it.
 const PARTS: [&str; 3] = [KEY, "not-a-real-key", "0123456789"];
 
-/// All files under a folder.
+/// Returns all files under a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -48,7 +48,7 @@ fn no_key_said(ran: &Ran) {
     no_key_in("stderr", ran.stderr.as_bytes());
 }
 
-/// What the server was sent, headers and all.
+/// Returns the whole request as text, with its headers.
 fn echo(received: &Received) -> String {
     let headers: Vec<_> = (received.headers.iter())
         .map(|(name, value)| format!("{name}: {value}"))
@@ -56,7 +56,7 @@ fn echo(received: &Received) -> String {
     headers.join("; ")
 }
 
-/// A server whose errors repeat what it was sent, as those of badly made ones do.
+/// Returns a server whose errors repeat the request, as some servers do by mistake.
 fn indiscreet() -> FaultServer {
     let mut number = 0;
     FaultServer::play(move |received| {
@@ -89,7 +89,7 @@ fn indiscreet() -> FaultServer {
     })
 }
 
-/// Talks, fails, exports, serves and looks, with the key in the environment or where `by_file` put it.
+/// Runs the commands that could leak a key, which is in the environment or in the file of keys.
 fn everything(place: &Place, server: &FaultServer, in_environment: bool) {
     let url = server.url("");
     let model = ["--provider", "anthropic", "--base-url", &url];

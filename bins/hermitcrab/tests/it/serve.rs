@@ -1,5 +1,5 @@
-//! `serve` as a process: the address, the end, what stands in its way, and the key that a page gives. What pages see is
-//! tested where the server is.
+//! `serve` as a process: its address, its end, its failures, and the key that a page gives. The tests of hermitcrab-face
+//! cover the pages.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, Ran, finish, signal, start};
 
-/// Without a browser, without npm.
+/// The arguments of a server without a browser and without npm.
 const QUIETLY: [&str; 4] = ["serve", "--no-open", "--runtime", "builtin"];
-/// More than anything takes that is waited for.
+/// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 const MARKER: &str = "the-key-0123456789-marker";
 
-/// A server under way.
+/// A running server.
 struct Served {
     child: Option<Child>,
     url: String,
@@ -48,12 +48,12 @@ impl Served {
         address.split('/').next().unwrap().parse().unwrap()
     }
 
-    /// What stands behind the `#`.
+    /// Returns the part of the address after the `#`, which opens one session.
     fn once(&self) -> &str {
         self.url.split_once("/#").unwrap().1
     }
 
-    /// A request as this server's own page would send it: status, head and body.
+    /// Sends a request in the way of the server's own page, and returns status, head and body.
     fn ask(&self, method: &str, path: &str, more: &str, body: &Value) -> (u16, String, Value) {
         let body = match body {
             Value::Null => String::new(),
@@ -79,7 +79,7 @@ impl Served {
         (status, head.to_owned(), body)
     }
 
-    /// The lines of a request that belong to an open session.
+    /// Opens a session and returns the header lines of its requests.
     fn session(&self) -> String {
         let (status, head, body) =
             self.ask("POST", "/session", "", &json!({ "token": self.once() }));
@@ -92,7 +92,7 @@ impl Served {
         format!("Cookie: {cookie}\r\nX-Hermitcrab-Token: {token}\r\n")
     }
 
-    /// Ctrl-C.
+    /// Sends Ctrl-C and waits for the end.
     fn end(self) -> Ran {
         self.end_by("-INT")
     }
@@ -104,7 +104,7 @@ impl Served {
     }
 }
 
-/// A test that fails leaves no server behind.
+/// Kills the server if the test fails.
 impl Drop for Served {
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
@@ -115,7 +115,7 @@ impl Drop for Served {
 }
 
 #[cfg(unix)]
-/// Row H23: a limit of the address space leaves room for the compiler.
+/// A limit of the address space leaves room for the compiler.
 #[cfg(target_os = "linux")]
 #[test]
 fn it_starts_in_two_gigabytes() {
@@ -187,7 +187,7 @@ fn without_a_key_the_page_is_asked_and_nobody_goes_offline_by_himself() {
         "{}",
         ran.stderr
     );
-    // Whoever is named is asked for, too.
+    // The warning names the provider of the flags.
     let served = Served::new(&place, &["--provider", "openrouter", "--model", "m"]);
     let ran = served.end().exits(0);
     assert!(

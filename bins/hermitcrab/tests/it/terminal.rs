@@ -1,4 +1,4 @@
-//! The binary in a terminal: keys go in, and what the screen was told comes out.
+//! The binary in a terminal: a test sends keys and reads the output.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -17,9 +17,9 @@ use test_support::{Answer, CannedReply};
 use crate::model::{GREETING, Talk};
 use crate::program::Place;
 
-/// More than anything takes that is waited for.
+/// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What a line editor asks a terminal: where is the cursor?
+/// The question of a line editor for the position of the cursor.
 const WHERE: &[u8] = b"\x1b[6n";
 const CTRL_C: &[u8] = b"\x03";
 
@@ -27,7 +27,7 @@ const CTRL_C: &[u8] = b"\x03";
 struct Screen {
     told: Mutex<Vec<u8>>,
     more: Condvar,
-    /// No process has the terminal any longer, and all is told.
+    /// Whether no process has the terminal any longer, so that the output is complete.
     ended: AtomicBool,
 }
 
@@ -37,7 +37,7 @@ impl Screen {
     }
 }
 
-/// A program in a terminal of its own, which it leads.
+/// A program in a new terminal, whose session it leads.
 pub struct Terminal {
     keys: File,
     screen: Arc<Screen>,
@@ -99,7 +99,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the program has ended; returns all that the screen was told.
+    /// Waits for the end of the program and returns the rest of its output.
     #[track_caller]
     pub fn all(&mut self) -> String {
         self.child.wait().unwrap();
@@ -115,13 +115,13 @@ impl Terminal {
         self.keys.write_all(keys).unwrap();
     }
 
-    /// Waits until the screen was told these words; forgets all before them.
+    /// Waits until the output has these words, and drops the output up to them.
     #[track_caller]
     pub fn until(&self, words: &str) {
         self.before(words);
     }
 
-    /// Waits until the screen was told these words; returns all before them, and forgets it.
+    /// Waits until the output has these words, and returns and drops the output before them.
     #[track_caller]
     pub fn before(&self, words: &str) -> String {
         let find = |told: &[u8]| String::from_utf8_lossy(told).find(words);
@@ -142,7 +142,6 @@ impl Terminal {
     }
 }
 
-/// Row H50.
 #[test]
 fn the_first_screen_of_chat_is_the_place_then_the_greeting() {
     let place = Place::new();
@@ -183,7 +182,7 @@ fn the_first_screen_of_chat_is_the_place_then_the_greeting() {
     );
 }
 
-/// What was told to a screen, without colours and with plain line ends.
+/// Returns the output of a terminal without colours and with plain line ends.
 fn plain(told: &str) -> String {
     let told = told.replace("\r\n", "\n");
     let mut plain = String::new();
@@ -195,7 +194,6 @@ fn plain(told: &str) -> String {
     plain
 }
 
-/// Row H48.
 #[test]
 fn an_outline_is_cut_at_the_width_of_a_terminal_and_whole_in_a_pipe() {
     let steers = "\u{1b}[2J";
@@ -250,8 +248,8 @@ impl Drop for Terminal {
     }
 }
 
-/// 20 answers that do not end are stopped by Ctrl-C; the provider sees each connection closed while the prompt waits for the
-/// next line, and nothing else happens.
+/// Ctrl-C stops 20 answers that do not end. The provider sees each connection closed while the prompt waits for the next
+/// line, and nothing else happens.
 #[test]
 fn h4_ctrl_c_ends_the_request_itself() {
     const RUNS: usize = 20;

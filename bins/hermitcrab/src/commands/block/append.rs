@@ -1,4 +1,4 @@
-//! `block append`.
+//! `block append`: adds an entry to a block.
 
 use std::io::{self, Write};
 
@@ -16,50 +16,50 @@ use crate::flags::{RevisionFlags, SummaryKindName};
 
 #[derive(Debug, clap::Args)]
 pub struct AppendArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// The entry [default: stdin, as with -].
+    /// Text of the entry [default: stdin, as with -].
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     pub text: Option<String>,
-    /// What the nine before it come to, if they are full.
+    /// Summary of the nine entries before it, if there are nine.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: Option<String>,
-    /// How the summary was found.
+    /// Kind of the summary.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = SummaryKindName::Summary)]
     pub kind: SummaryKindName,
     #[command(flatten)]
     pub expect: RevisionFlags,
 }
 
-/// What became of an entry.
+/// The answer to an append: the path of the entry, or the summary that must come first.
 #[derive(Serialize)]
 pub struct AppendAnswer {
     name: BlockName,
-    /// The revision afterwards.
+    /// The revision of the block after the command.
     rev: u64,
-    /// Where the entry is; null if it waits for a summary and is **not** in.
+    /// The path of the entry. It is null if a summary must come first; the entry is then **not** written.
     path: Option<Path>,
-    /// What it waits for.
+    /// The summary that must come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     needs_summary: Option<MissingSummary>,
-    /// Which nodes have another path now, if the block grew.
+    /// The change of paths, if the block grew.
     #[serde(skip_serializing_if = "Option::is_none")]
     grown: Option<Grown>,
-    /// The keys that were taken out of the texts.
+    /// The number of keys that were removed from the texts.
     keys_removed: u32,
     #[serde(skip)]
     summary_stored: bool,
 }
 
-/// A summary that must come before the next entry.
+/// A summary that must be written before the next entry.
 #[derive(Serialize)]
 struct MissingSummary {
-    /// The node that it is for.
+    /// The node that receives the summary.
     at: Path,
-    /// The block grows a level with it.
+    /// Whether the block grows a level by it.
     grows: bool,
-    /// The nine texts to read.
+    /// The nine entries to summarise.
     entries: Vec<NodeLine>,
 }
 
@@ -135,7 +135,7 @@ impl Answer for AppendAnswer {
         notices
     }
 
-    /// An entry that is not in is a failure.
+    /// Returns a failure if the entry is not written.
     fn exit(&self) -> Exit {
         match self.needs_summary {
             Some(_) => Exit::Failed,

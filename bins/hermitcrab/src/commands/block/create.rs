@@ -1,4 +1,4 @@
-//! `block create`: makes a block.
+//! `block create`: creates a block.
 
 use pscale_blocks::store::remove_keys;
 use pscale_blocks::{Block, BlockName};
@@ -11,10 +11,10 @@ use crate::error::Error;
 
 #[derive(Debug, clap::Args)]
 pub struct CreateArgs {
-    /// Its name: 1 to 64 of a-z, 0-9, underscore and dash, a letter first.
+    /// Name of the block: 1 to 64 of a-z, 0-9, underscore and dash, a letter first.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// What it is, the text of its head [default: stdin, as with -].
+    /// Purpose of the block, the text of its head [default: stdin, as with -].
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     pub text: Option<String>,
 }
@@ -24,13 +24,13 @@ pub fn execute(args: &CreateArgs, data: &DataDir) -> Result<EditAnswer, Error> {
     if text.trim().is_empty() {
         return Err(Error::MissingText);
     }
-    // Written and not given to the new block, which would cut a text that is too long.
+    // `Block::new` would cut a text that is too long, and `write` refuses it.
     let mut block = Block::new("");
     block.write(&block.head(), &text)?;
     let store = data.for_writing()?;
     let rev = store.create(&args.name, &block, &by_the_person())?;
     Ok(EditAnswer {
-        // What the store does, and does not say of a new block.
+        // The store removes keys from a new block, but does not report their number.
         keys_removed: remove_keys(&text).1,
         ..EditAnswer::new(&args.name, rev, EditAction::Created)
     })

@@ -1,4 +1,4 @@
-//! `block diff`.
+//! `block diff`: compares two blocks, or two revisions of a block.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write};
@@ -14,30 +14,30 @@ use crate::blocks::output::shown;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
-/// How much of a text is shown, in characters.
+/// The longest text that is shown whole, in characters.
 const SHOWN: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// Another block, or the file of one, which has a dot or a slash in its name.
+    /// Name of the second block, or its file; a file has a dot or a slash in its name.
     #[arg(value_name = "OTHER", required_unless_present = "since")]
     pub other: Option<String>,
-    /// What has changed since the block had this revision, instead.
+    /// Earlier revision of the block, to compare with it instead.
     #[arg(long, value_name = "REVISION", conflicts_with = "other")]
     pub since: Option<u64>,
 }
 
-/// What differs between two blocks.
+/// The differences of two blocks.
 #[derive(Serialize)]
 pub struct DiffAnswer {
     name: BlockName,
-    /// The second block's name, or its file; none if it is the same block at another time.
+    /// The name or the file of the second block. It is left out for two revisions of one block.
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<String>,
-    /// The revision of the first, which is the same block then.
+    /// The earlier revision, if two revisions of one block are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<u64>,
     /// The decimals, if they differ.
@@ -67,7 +67,7 @@ pub fn execute(args: &DiffArgs, data: &DataDir) -> Result<DiffAnswer, Error> {
     })
 }
 
-/// The block as it was: what was done since is taken back.
+/// Returns the block at an earlier revision, by undoing the edits since then.
 fn at_revision(
     name: &BlockName,
     stored: &Versioned,
@@ -84,14 +84,14 @@ fn at_revision(
     }
     let mut block = stored.block.clone();
     for entry in store.log(Some(name), rev + 1)?.iter().rev() {
-        // The block was made by this one, or made again.
+        // An entry without an inverse created the block. Before it there is no revision.
         let inverse = entry.inverse.as_ref().ok_or_else(unknown)?;
         block.revert(inverse);
     }
     Ok(block)
 }
 
-/// A block of the store, or of a file. No block's name has a dot or a slash.
+/// Returns the second block, from the store or from a file. The name of a block never has a dot or a slash.
 fn another(other: &str, store: &dyn BlockStore) -> Result<Block, Error> {
     if !other.contains(['.', '/', '\\']) {
         let name = BlockName::new(other).map_err(StoreError::from)?;

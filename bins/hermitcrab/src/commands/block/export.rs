@@ -1,4 +1,4 @@
-//! `block export`: a block as its file, or all as a bundle.
+//! `block export`: exports a block as its file, or all blocks as a bundle.
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use pscale_blocks::BlockName;
@@ -9,7 +9,7 @@ use crate::error::Error;
 
 #[derive(Debug, clap::Args)]
 pub struct BlockExportArgs {
-    /// The block, as a bare file [default: all, as a bundle].
+    /// Name of the block, which is exported as its file [default: all blocks, as a bundle].
     #[arg(value_name = "BLOCK")]
     pub name: Option<BlockName>,
     /// File to write; - for stdout [default: -].
@@ -30,7 +30,7 @@ pub fn execute(
     send(export, args.output.as_ref(), json, data, session)
 }
 
-/// A block's file as it is in the store.
+/// Returns the file of a block as it is in the store.
 fn bare(data: &DataDir, name: &BlockName) -> Result<ExportText, Error> {
     let block = data.for_reading()?.load(name)?.block;
     Ok(ExportText {

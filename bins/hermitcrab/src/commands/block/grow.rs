@@ -9,13 +9,13 @@ use crate::flags::{RevisionFlags, SummaryKindName};
 
 #[derive(Debug, clap::Args)]
 pub struct GrowArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// What the entries come to.
+    /// Summary of the entries.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: String,
-    /// How it was found.
+    /// Kind of the summary.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = SummaryKindName::Summary)]
     pub kind: SummaryKindName,
     #[command(flatten)]

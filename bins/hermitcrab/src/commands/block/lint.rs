@@ -1,4 +1,4 @@
-//! `block lint`.
+//! `block lint`: warns of forms that are allowed and are probably a mistake.
 
 use std::io::{self, Write};
 
@@ -13,19 +13,19 @@ use crate::error::Error;
 
 #[derive(Debug, clap::Args)]
 pub struct LintArgs {
-    /// The block [default: all].
+    /// Name of the block [default: all blocks].
     #[arg(value_name = "BLOCK")]
     pub name: Option<BlockName>,
 }
 
-/// What is allowed and probably not meant.
+/// The findings in one block or in all.
 #[derive(Serialize)]
 pub struct LintAnswer {
-    /// In order of the blocks' names and of the paths.
+    /// The findings in order of the blocks' names and of the paths.
     lints: Vec<BlockLint>,
 }
 
-/// What is remarked on in one block.
+/// A finding, with the name of its block.
 #[derive(Serialize)]
 struct BlockLint {
     name: BlockName,

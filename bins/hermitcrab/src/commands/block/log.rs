@@ -8,10 +8,10 @@ use crate::error::Error;
 
 #[derive(Debug, clap::Args)]
 pub struct LogArgs {
-    /// The block [default: all].
+    /// Name of the block [default: all blocks].
     #[arg(value_name = "BLOCK")]
     pub name: Option<BlockName>,
-    /// Only the last so many edits of each block.
+    /// Number of the last edits of each block that are shown [default: all edits].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! The block commands: reading and editing without a model.
+//! `block`: reads and edits blocks without a model.
 
 mod append;
 mod create;
@@ -44,7 +44,7 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub struct BlockArgs {
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
@@ -53,49 +53,49 @@ pub struct BlockArgs {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum BlockCommand {
-    /// Show the blocks.
+    /// List the blocks
     List,
-    /// Show a node and what is around it.
+    /// Show a node and its neighbours
     #[command(visible_alias = "show")]
     Read(ReadArgs),
-    /// Make a block.
+    /// Create a block
     #[command(visible_alias = "new")]
     Create(CreateArgs),
     /// Write a node's text; its children stay
     #[command(visible_alias = "edit")]
     Write(WriteArgs),
-    /// Add an entry at the next free place.
+    /// Add an entry at the next free path
     #[command(visible_alias = "add")]
     Append(AppendArgs),
     /// Compress the entries under a summary, one level up
     Grow(GrowArgs),
-    /// Move a node with all below it to a free place.
+    /// Move a node and the nodes below it to a free path
     #[command(visible_alias = "move")]
     Mv(MvArgs),
-    /// Take a node away with all below it.
+    /// Remove a node and the nodes below it
     #[command(visible_alias = "delete")]
     Rm(RmArgs),
-    /// Find the nodes whose texts hold some words.
+    /// Find the nodes whose texts contain some words
     Search(SearchArgs),
-    /// Show what differs between blocks, or since a revision
+    /// Show the differences of two blocks or two revisions
     ///
-    /// The exit code is 4 if anything does.
+    /// The exit code is 4 if there is a difference.
     Diff(DiffArgs),
-    /// Warn of what is allowed and probably not meant
+    /// Warn of forms that are probably a mistake
     ///
-    /// The exit code is 4 if there is anything.
+    /// The exit code is 4 if there is a finding.
     Lint(LintArgs),
-    /// Write a block, or all of them, to stdout or a file.
+    /// Write a block, or all of them, to stdout or a file
     Export(BlockExportArgs),
-    /// Take blocks in.
+    /// Import blocks from a file or a folder
     Import(ImportFlags),
-    /// Show what was done to a block, or to all.
+    /// Show the edits of a block, or of all
     Log(LogArgs),
-    /// Take the last edits back.
+    /// Undo the last edits
     Undo(StepArgs),
-    /// Make edits again that were taken back
+    /// Redo edits that were undone
     ///
-    /// Another edit in between leaves nothing to make again.
+    /// After another edit there is nothing to redo.
     Redo(StepArgs),
 }
 

@@ -10,13 +10,13 @@ use crate::flags::RevisionFlags;
 
 #[derive(Debug, clap::Args)]
 pub struct MvArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// The node.
+    /// Path of the node.
     #[arg(value_name = "FROM")]
     pub from: Address,
-    /// The free place.
+    /// Free path to which the node moves.
     #[arg(value_name = "TO")]
     pub to: Address,
     #[command(flatten)]

@@ -9,16 +9,16 @@ use crate::error::Error;
 
 #[derive(Debug, clap::Args)]
 pub struct ReadArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// The node, such as 0.3.1 [default: the whole tree; with --view node or spindle, the head].
+    /// Path of the node, such as 0.3.1 [default: the whole tree; with --view node or spindle, the head].
     #[arg(value_name = "PATH")]
     pub at: Option<Address>,
-    /// What is shown [default: node; of the whole tree, subtree].
+    /// Nodes that are shown [default: node; without PATH, subtree].
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<View>,
-    /// Show long texts whole, also on a terminal.
+    /// Show long texts whole on a terminal, too.
     #[arg(long)]
     pub full: bool,
 }

@@ -11,13 +11,13 @@ use crate::flags::RevisionFlags;
 
 #[derive(Debug, clap::Args)]
 pub struct RmArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// The node.
+    /// Path of the node.
     #[arg(value_name = "PATH")]
     pub at: Option<Address>,
-    /// The whole block instead; its file goes to the folder trash.
+    /// Remove the whole block; its file moves to the folder trash.
     #[arg(long, conflicts_with = "at")]
     pub whole: bool,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub fn execute(args: &RmArgs, data: &DataDir) -> Result<EditAnswer, Error> {
 
 fn delete(name: &BlockName, expect: RevisionFlags, data: &DataDir) -> Result<EditAnswer, Error> {
     let store = data.for_writing()?;
-    // Nobody else writes between these two steps.
+    // No other process writes between these two steps.
     let rev = ensure_revision(&*store, name, expect)?;
     store.delete(name, &by_the_person())?;
     Ok(EditAnswer::new(name, rev, EditAction::Deleted))

@@ -1,4 +1,4 @@
-//! `block search`.
+//! `block search`: finds the nodes that contain some words.
 
 use std::io::{self, Write};
 
@@ -14,27 +14,27 @@ use crate::error::Error;
 
 #[derive(Debug, clap::Args)]
 pub struct SearchArgs {
-    /// The words, in upper or lower case.
+    /// Words to find, in upper or lower case.
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     pub query: String,
-    /// The block [default: all].
+    /// Name of the block [default: all blocks].
     #[arg(value_name = "BLOCK")]
     pub name: Option<BlockName>,
-    /// At most so many nodes.
+    /// Largest number of nodes that are shown.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: usize,
 }
 
-/// What was found.
+/// The nodes that were found.
 #[derive(Serialize)]
 pub struct SearchAnswer {
-    /// In order of the blocks' names and of the paths.
+    /// The nodes in order of the blocks' names and of the paths.
     hits: Vec<BlockHit>,
-    /// Whether there are more than `--limit` let through.
+    /// Whether more nodes contain the words than `--limit` allows.
     more: bool,
 }
 
-/// A node that holds the words.
+/// A node that contains the words, with the name of its block.
 #[derive(Serialize)]
 struct BlockHit {
     name: BlockName,
@@ -49,7 +49,7 @@ pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error>
     let store = data.for_reading()?;
     let mut hits = Vec::new();
     for name in chosen(&*store, args.name.as_ref())? {
-        // One more than is shown tells whether there are more.
+        // One node more than is shown is enough to know that there are more.
         let wanted = args.limit.saturating_add(1) - hits.len();
         let found = store.load(&name)?.block.search(&args.query, wanted);
         hits.extend(found.into_iter().map(|hit| BlockHit {

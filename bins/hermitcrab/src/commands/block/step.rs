@@ -1,4 +1,4 @@
-//! `block undo` and `block redo`: steps back and forward through the edits of a block.
+//! `block undo` and `block redo`: step back and forward through the edits of a block.
 
 use pscale_blocks::BlockName;
 
@@ -10,10 +10,10 @@ use crate::flags::RevisionFlags;
 
 #[derive(Debug, clap::Args)]
 pub struct StepArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// How many edits, the last first.
+    /// Number of edits, the last one first.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub count: u32,
     #[command(flatten)]

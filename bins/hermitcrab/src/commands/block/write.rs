@@ -11,13 +11,13 @@ use crate::flags::RevisionFlags;
 
 #[derive(Debug, clap::Args)]
 pub struct WriteArgs {
-    /// The block.
+    /// Name of the block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// The node; it is made if it is not there.
+    /// Path of the node, which is created if it does not exist.
     #[arg(value_name = "PATH")]
     pub at: Address,
-    /// Its text [default: stdin, as with -].
+    /// Text of the node [default: stdin, as with -].
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     pub text: Option<String>,
     #[command(flatten)]

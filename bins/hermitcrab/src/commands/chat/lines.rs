@@ -1,4 +1,4 @@
-//! Where the person's lines come from.
+//! The lines of the person, from a terminal or a pipe.
 
 use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
@@ -13,26 +13,26 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
-/// The longest line of a pipe in bytes. A message may have 60,000 characters.
+/// The longest line of a pipe, in bytes. A message may have 60,000 characters.
 const MAX_LINE_BYTES: u64 = 1 << 20;
-/// How many lines are remembered.
+/// The number of lines in the history of the line editor.
 const MAX_REMEMBERED: usize = 1_000;
 
-/// A line, or that there is none.
+/// A line, or the reason for having none.
 pub enum Line {
     Text(String),
-    /// A line that is no text.
+    /// A line that is not text in UTF-8.
     NotText,
-    /// The end of the input, or Ctrl-D.
+    /// The input ended, or the person pressed Ctrl-D.
     End,
-    /// Ctrl-C twice.
+    /// The person pressed Ctrl-C twice.
     Interrupted,
 }
 
-/// The person's lines. A thread reads them, so that waiting for one can be given up.
+/// The reader of lines. A thread reads them, so that the program can stop waiting for a line.
 pub struct Lines {
     at_terminal: bool,
-    /// Asks the thread for a line; whether a turn was stopped before it.
+    /// Requests to the thread for a line. The value says whether the person stopped the turn before it.
     asks: mpsc::Sender<bool>,
     read: UnboundedReceiver<Result<Line, Error>>,
 }
@@ -57,15 +57,15 @@ impl Lines {
         }
     }
 
-    /// The next line. Ctrl-C leaves when it is pressed twice, or once after it has `stopped` a turn.
+    /// Returns the next line. The person leaves by two Ctrl-C, or by one if another one has `stopped` the turn before.
     pub async fn next(&mut self, stopped: bool) -> Result<Line, Error> {
-        // The thread lives as long as this does.
+        // The thread lives as long as `self`.
         let _ = self.asks.send(stopped);
         self.read.recv().await.unwrap_or(Ok(Line::End))
     }
 }
 
-/// Gives the terminal back as it was, where the program ends while a line is edited.
+/// Restores the terminal if the program ends while a line is edited.
 impl Drop for Lines {
     fn drop(&mut self) {
         if self.at_terminal {
@@ -85,7 +85,7 @@ impl LineSource {
             return Self::Pipe;
         }
         let mut editor = Reedline::create();
-        // Lines that cannot be remembered are no reason not to talk.
+        // A history that cannot be written does not prevent a conversation.
         if is_private(&path)
             && let Ok(history) = FileBackedHistory::with_file(MAX_REMEMBERED, path)
         {
@@ -102,8 +102,9 @@ impl LineSource {
     }
 }
 
-/// Makes the file of remembered lines for this user alone, if it is not there yet. A link leads to another file, and a pipe
-/// would be waited for: neither is one.
+/// Creates the file of the history for this user alone, if it does not exist. Returns whether it can be used.
+///
+/// A link is refused, because it leads to another file, and so is a pipe, which would block.
 fn is_private(path: &Path) -> bool {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return false;
@@ -115,7 +116,9 @@ fn is_private(path: &Path) -> bool {
     options.open(path).is_ok()
 }
 
-/// One line is one turn: of a line that is too long the rest is passed over, and one that is no text fails alone.
+/// Reads a line of a pipe, which is one turn.
+///
+/// The end of a line that is too long is skipped. A line that is not text does not end the input.
 fn read_pipe() -> Result<Line, Error> {
     let failed = |source| Error::Read {
         path: "stdin".into(),
@@ -131,9 +134,9 @@ fn read_pipe() -> Result<Line, Error> {
         return Ok(Line::End);
     }
     if bytes.len() as u64 == MAX_LINE_BYTES && !bytes.ends_with(b"\n") {
-        // The rest belongs to this line, which is too long, and is no message of its own.
+        // The rest belongs to this line and is not another message.
         input.skip_until(b'\n').map_err(failed)?;
-        // It may be cut inside of a letter.
+        // The cut may be inside of a character.
         let text = String::from_utf8_lossy(&bytes);
         return Ok(Line::Text(text.into_owned()));
     }
@@ -165,7 +168,7 @@ fn read_terminal(editor: &mut Reedline, stopped: bool) -> Result<Line, Error> {
     }
 }
 
-/// A hint, if there is one, and `> `.
+/// The prompt `> `, after a hint that may be empty.
 struct LinePrompt(&'static str);
 
 impl Prompt for LinePrompt {

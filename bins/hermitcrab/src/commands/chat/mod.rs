@@ -1,4 +1,4 @@
-//! `chat`: the plain face. A line is a turn.
+//! `chat`: a conversation in the terminal or through a pipe. A line is a turn.
 
 mod lines;
 mod screen;
@@ -29,7 +29,7 @@ Examples:
   hermitcrab chat
   hermitcrab chat --provider offline --fresh";
 
-/// How long a turn may take to stop after SIGTERM or SIGHUP.
+/// The time that a turn has to stop after SIGTERM or SIGHUP.
 const GRACE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Default, clap::Args)]
@@ -39,7 +39,7 @@ pub struct ChatArgs {
     pub model: ModelFlags,
     #[command(flatten)]
     pub kernel: KernelFlags,
-    /// Wake the model anew, also where a conversation is kept.
+    /// Wake the model again, also if there is a conversation to continue.
     #[arg(long)]
     pub fresh: bool,
     /// Show the tools that the model calls when it wakes.
@@ -69,7 +69,7 @@ async fn talk(
     exit
 }
 
-/// A kernel to talk with. The data directory is this process's alone as long as it lives.
+/// Opens a kernel to talk with. No other process can write to the data directory while it exists.
 fn open(args: &ChatArgs, data: &DataDir, session: &mut Session) -> Result<Kernel, Failure> {
     let setup = ModelSetup::new(&args.model, args.kernel.seed.seed, data, session)?;
     let (brain, redactor) = setup.brain(session)?;
@@ -106,7 +106,7 @@ async fn converse(
     let mut stopped = false;
     loop {
         if at_terminal {
-            // There Ctrl-C has stopped what was before; a pipe has been stopped as a whole.
+            // At a terminal Ctrl-C stops the turn. In a pipe it ends the program.
             interrupt.lower();
         }
         if cancel.is_cancelled() {
@@ -120,7 +120,7 @@ async fn converse(
         let line = match line {
             Line::Text(line) => line,
             Line::NotText => {
-                session.warn("a line is no text in UTF-8 and was left out");
+                session.warn("a line is not text in UTF-8 and was left out");
                 exit = Exit::SomeFailed;
                 continue;
             }
@@ -150,7 +150,7 @@ async fn converse(
     }
 }
 
-/// Says what there is to say before the model wakes, and where the blocks are once they are made.
+/// Prints the notices of the kernel before the model wakes.
 fn introduce(
     kernel: &Kernel,
     data: &DataDir,
@@ -247,8 +247,9 @@ fn show_answer(report: &TurnReport, screen: &Screen, session: &mut Session) -> R
     Ok(())
 }
 
-/// A token that the next signal cancels. The thread that waits for signals does it: the tools of a turn may keep every other
-/// thread busy.
+/// Returns a token that the next signal cancels.
+///
+/// The thread that waits for signals cancels it, because the tools of a turn may keep every other thread busy.
 fn cancel_on(interrupt: &Interrupt) -> CancellationToken {
     let cancel = CancellationToken::new();
     let token = cancel.clone();

@@ -1,4 +1,4 @@
-//! What the person sees of a turn: the words as they come, and the tools beside them.
+//! The output of a turn: the words of the model as they arrive, and notes about its tools.
 
 use std::io::{self, Write};
 use std::mem;
@@ -9,22 +9,22 @@ use hermitcrab_kernel::{Event, EventSink};
 
 use crate::answer::readable;
 
-/// Dimmed text at a terminal.
+/// The start of dimmed text at a terminal.
 const DIM: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// A terminal gets words as they come; a pipe gets each answer whole, on lines of its own.
+/// The output of a conversation. A terminal shows words as they arrive; a pipe receives each answer whole.
 pub struct Screen {
     at_terminal: bool,
-    /// What goes on beside the conversation is not shown.
+    /// Whether notes about the course of the work are left out.
     quiet: bool,
     seen: Arc<Mutex<ShownText>>,
 }
 
-/// The part of a turn that the person has seen already.
+/// The part of a turn that was shown already.
 #[derive(Default)]
 pub struct ShownText {
-    /// Whether words were shown, and no line end after them.
+    /// Whether the last line that was shown has no line end yet.
     open: bool,
     /// The words of the model, without white space.
     words: String,
@@ -33,7 +33,7 @@ pub struct ShownText {
 }
 
 impl ShownText {
-    /// The part of an answer that was not shown yet.
+    /// Returns the part of an answer that was not shown yet.
     fn rest<'a>(&self, answer: &'a str) -> &'a str {
         let words = without_space(answer);
         if self.words.contains(&words) {
@@ -67,12 +67,12 @@ impl Screen {
         }
     }
 
-    /// Shows events of a turn.
+    /// Returns a sink that shows the events of a turn.
     pub fn sink(&self) -> EventSink {
         self.sink_with(!self.quiet)
     }
 
-    /// Shows events of the start, its tools only if the person wants to see them.
+    /// Returns a sink that shows the events of the start. Its tools are shown only if the person asks for them.
     pub fn sink_of_boot(&self, verbose: bool) -> EventSink {
         self.sink_with(verbose && !self.quiet)
     }
@@ -83,12 +83,12 @@ impl Screen {
             if !progress && is_progress(&event) {
                 return;
             }
-            // A terminal that went away is found out about by the answer that follows.
+            // If the terminal is gone, writing the answer fails and reports it.
             let _ = show(&event, at_terminal, &mut lock(&seen));
         })
     }
 
-    /// Shows an answer, and why the turn was `stopped`, as far as they were not shown as they came.
+    /// Shows an answer, and the reason for which the turn `stopped`, as far as they were not shown before.
     pub fn answer(
         &self,
         text: &str,
@@ -109,7 +109,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Ends a turn and the line of words that is open; returns what was shown of it.
+    /// Ends a turn and its last line, and returns the part that was shown.
     pub fn end(&self, session: &mut Session) -> Result<ShownText, Failure> {
         let seen = mem::take(&mut *lock(&self.seen));
         if seen.open {
@@ -119,14 +119,14 @@ impl Screen {
         Ok(seen)
     }
 
-    /// Sets a paragraph apart. In a pipe the streams do that.
+    /// Writes an empty line on a terminal, before a new paragraph.
     pub fn gap(&self, session: &Session) {
         if self.at_terminal {
             session.status("");
         }
     }
 
-    /// Something beside the conversation.
+    /// Writes a note, which is not a part of the conversation.
     pub fn aside(&self, line: &str, session: &Session) {
         let line = escape(line);
         if self.at_terminal {
@@ -137,7 +137,7 @@ impl Screen {
     }
 }
 
-/// Whether an event only says how far the work is.
+/// Returns whether an event only reports the course of the work.
 fn is_progress(event: &Event) -> bool {
     matches!(
         event,

@@ -1,4 +1,4 @@
-//! The person's own commands: no model is asked.
+//! The commands of the person in a conversation, such as `/blocks`. They call no model.
 
 use std::io::Write as _;
 use std::num::NonZeroU32;
@@ -25,27 +25,27 @@ const HELP: &str = "\
 /blocks            all blocks
 /read NAME [PATH]  a block, or one of its nodes; --full at the end shows long texts whole
 /log [NAME]        the last edits of a block, or of all
-/undo NAME [N]     take the last N edits back
-/redo NAME [N]     make the last N of them again
+/undo NAME [N]     undo the last N edits
+/redo NAME [N]     redo the last N of them
 /tools             the tools of the next call
-/cost              what was taken
-/prompt            what the next request would be, and its tokens
+/cost              calls, tokens and dollars
+/prompt            the next request, and its tokens
 /save FILE         write the conversation to a file
 /quit              leave
 ";
 
-/// How many edits `/log` shows.
+/// The number of edits that `/log` shows.
 const MAX_LOGGED: usize = 20;
 
-/// What follows a command.
+/// The end of a command.
 pub enum SlashOutcome {
     Done,
-    /// The command did not do what was asked, which the exit code of a pipe says.
+    /// The command failed. The exit code of a pipe says so.
     Failed,
     Leave,
 }
 
-/// Runs what follows the slash.
+/// Runs the command after the slash.
 pub async fn run(
     command: &str,
     kernel: &Kernel,
@@ -86,13 +86,13 @@ pub async fn run(
                 return Ok(SlashOutcome::Failed);
             }
         }
-        _ => session.warn("this is no command; /help lists them"),
+        _ => session.warn("unknown command; /help lists them"),
     }
     session.results.flush()?;
     Ok(SlashOutcome::Done)
 }
 
-/// Prints what a block command answers on the command line. One that fails is said, and the conversation goes on.
+/// Prints the answer of a block command, or its error. After an error the conversation continues.
 fn print<A: Answer>(outcome: Result<A, Error>, session: &mut Session) -> Result<(), Failure> {
     match outcome {
         Err(error) => session.report(&error),
@@ -118,7 +118,7 @@ fn read(
     read::read(&block_name(name)?, at.as_ref(), None, full, store)
 }
 
-/// How many edits a word says; one without it.
+/// Reads a number of edits. Without a word it is 1.
 fn count(word: Option<&&str>) -> Result<u32, Error> {
     let count = match word {
         Some(typed) => typed.parse().map_err(|_| Error::NoCount {

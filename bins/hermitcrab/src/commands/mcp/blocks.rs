@@ -5,18 +5,20 @@ use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
-/// What a server works on.
+/// The blocks of a server.
 pub enum ServedBlocks {
-    /// Opened anew for every request: another process may write to them meanwhile.
+    /// Blocks to read. They are opened again for every request, because another process may have written to them.
     Reading(DataDir),
-    /// Nobody else's as long as the server runs.
+    /// Blocks to write. No other process can write to them while the server runs.
     Writing(Box<dyn BlockStore>),
 }
 
 impl ServedBlocks {
+    /// Opens the blocks of a data directory.
+    ///
     /// # Errors
-    /// The directory cannot be read; or, for writing, another process writes to it, or an export waits to be taken over, which
-    /// edits would prevent.
+    /// The directory cannot be read. For writing, another process writes to it, or it has an export of the earlier
+    /// generation, which could not be taken over after an edit.
     pub fn open(data: DataDir, write: bool) -> Result<Self, Error> {
         if write {
             let store = data.for_writing()?;
@@ -25,12 +27,12 @@ impl ServedBlocks {
                 if earlier.exists() {
                     return Err(Error::Waiting { path: earlier });
                 }
-                // An instance begins here: without its first blocks a model would have nothing to go by.
+                // This is the start of an instance. Without the default blocks a model would have no instructions.
                 install_default_blocks(store.as_ref(), now())?;
             }
             return Ok(Self::Writing(store));
         }
-        // What is wrong with it is said now, and not at the first request.
+        // A problem is reported now, and not at the first request.
         data.for_reading()?;
         Ok(Self::Reading(data))
     }
@@ -39,10 +41,10 @@ impl ServedBlocks {
         matches!(self, Self::Writing(_))
     }
 
-    /// Does something with the blocks as they are now.
+    /// Calls a function with the current blocks.
     ///
     /// # Errors
-    /// They can no longer be read.
+    /// The blocks can no longer be read.
     pub fn with<T>(&self, act: impl FnOnce(&dyn BlockStore) -> T) -> Result<T, ToolError> {
         match self {
             Self::Reading(data) => {

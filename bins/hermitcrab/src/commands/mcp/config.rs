@@ -7,7 +7,7 @@ use std::path::{Path, absolute};
 use bin_support::{Exit, Failure, Session};
 use serde_json::json;
 
-/// Prints what most clients take. A client has its own working directory and search path, so all paths in it are whole.
+/// Prints the configuration in the form of most clients. A client may start anywhere, so all paths are absolute.
 pub fn print(write: bool, data: Option<&Path>, session: &mut Session) -> Result<Exit, Failure> {
     let mut words = vec!["mcp".to_owned()];
     words.extend(write.then(|| "--write".to_owned()));

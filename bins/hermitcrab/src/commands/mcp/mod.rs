@@ -1,7 +1,7 @@
-//! Blocks for other programs' models, over the Model Context Protocol on stdin and stdout.
+//! `mcp`: serves the blocks to models of other programs, over the Model Context Protocol on stdin and stdout.
 //!
-//! The session is the client's: it ends when the client closes stdin, and requests are answered in the order in which they
-//! came. What is no JSON is passed over, as in other servers of the protocol, and so is a line over 16 MiB.
+//! A session ends when the client closes stdin. Requests are answered in the order in which they arrive. Lines that are not
+//! JSON are skipped, as in other servers of the protocol, and so are lines over 16 MiB.
 
 mod blocks;
 mod config;
@@ -33,15 +33,15 @@ Examples:
 
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct McpArgs {
-    /// Let the client change blocks. Nobody else can while the server runs.
+    /// Let the client change blocks. No other process can change them while the server runs.
     #[arg(long)]
     pub write: bool,
-    /// Print the configuration that makes an MCP client start this server, and serve nothing.
+    /// Print the configuration with which an MCP client starts this server, and exit.
     #[arg(long)]
     pub print_config: bool,
 }
 
-/// Serves the blocks of the data directory, which the flag `--data` may name.
+/// Serves the blocks of a data directory, or prints the configuration of a client. `data` is the value of `--data`.
 pub fn execute(args: McpArgs, data: Option<&Path>, session: &mut Session) -> Result<Exit, Failure> {
     if args.print_config {
         return config::print(args.write, data, session);
@@ -51,14 +51,14 @@ pub fn execute(args: McpArgs, data: Option<&Path>, session: &mut Session) -> Res
     if std::io::stdin().is_terminal() {
         session.warn("this is a server for an MCP client, which starts it and writes to its stdin");
     }
-    // One thread: the requests of a client are done one after another.
+    // One thread is enough: the requests of a client are handled one after another.
     bin_support::block_on(serve(Server::new(blocks)))?
 }
 
 async fn serve(server: Server) -> Result<Exit, Failure> {
     let running = match server.serve(stdio()).await {
         Ok(running) => running,
-        // The client left before it had said anything.
+        // The client closed the connection before its first message.
         Err(
             ServerInitializeError::ConnectionClosed(_)
             | ServerInitializeError::TransportError { .. },

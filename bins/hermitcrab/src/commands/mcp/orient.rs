@@ -1,4 +1,4 @@
-//! The prompt that lets a model begin.
+//! The prompt with which a model begins.
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,13 @@ use pscale_blocks::{BlockStore, Heuristic, render_json};
 pub const DESCRIPTION: &str =
     "How blocks are read and written, by the block that explains them, and what each block is.";
 
-/// The block that explains blocks.
+/// The name of the block that explains blocks.
 const KEYSTONE: &str = "keystone";
 
-/// The most tokens of a head.
+/// The largest number of tokens of a head.
 const HEAD: usize = 200;
 
-/// The keystone whole, then the head of every other block.
+/// Returns the whole keystone, then the head of every other block.
 pub fn text(store: &dyn BlockStore, can_write: bool) -> Result<String, ToolError> {
     let keystone = keystone_of(store);
     let mut text = format!(
@@ -33,7 +33,7 @@ pub fn text(store: &dyn BlockStore, can_write: bool) -> Result<String, ToolError
     for row in &others {
         let block = store.load(&row.name)?.block;
         let head = render_outline(&block, &row.name, DetailLevel::HeadOnly, HEAD, &Heuristic);
-        // A string takes everything.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{}", head.text.trim_end());
     }
     if others.is_empty() {

@@ -9,10 +9,10 @@ use super::reply::{clean, quoted};
 
 const SCHEME: &str = "pscale://";
 pub const JSON: &str = "application/json";
-/// Of a head in a list.
+/// The longest head in a list, in characters.
 const SHOWN: usize = 160;
 
-/// Every block.
+/// Returns a resource for every block.
 pub fn list(store: &dyn BlockStore) -> Result<Vec<Resource>, ToolError> {
     Ok(store.names()?.into_iter().map(described).collect())
 }
@@ -26,7 +26,7 @@ fn described(block: BlockInfo) -> Resource {
     }
 }
 
-/// The two forms of an address.
+/// Returns the two forms of an address.
 pub fn templates() -> Vec<ResourceTemplate> {
     let template = |address: &str, name: &str, description: &str| {
         ResourceTemplate::new(format!("{SCHEME}{address}"), name)
@@ -43,7 +43,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// The block or the node at an address, as JSON.
+/// Returns the block or the node at an address as JSON.
 pub fn read(uri: &str, store: &dyn BlockStore) -> Result<String, ToolError> {
     let Some(address) = uri.strip_prefix(SCHEME) else {
         let fault = ToolError::new("bad_uri", format!("no address of a block: {}", quoted(uri)));

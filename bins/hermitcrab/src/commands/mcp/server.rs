@@ -14,14 +14,14 @@ use super::blocks::ServedBlocks;
 use super::reply::{clean, quoted};
 use super::{orient, resources, tools};
 
-/// What a client is told when it connects.
+/// The text that a client receives when it connects.
 const INSTRUCTIONS: &str = "Blocks are trees of short texts, addressed by digits: 0.3.1 is a node. The prompt `orient` \
     explains them and names all blocks; without prompts, begin with block_list. Read a block's head before its nodes.";
 
-/// The only prompt.
+/// The name of the only prompt.
 const ORIENT: &str = "orient";
 
-/// Answers one client.
+/// The server of one client.
 pub struct Server {
     blocks: ServedBlocks,
 }
@@ -145,9 +145,9 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = quoted(&request.method);
-        // A request of the protocol comes here when it cannot be read.
+        // A known request is passed to this function if its parameters are wrong.
         if let "tools/call" | "resources/read" | "prompts/get" = request.method.as_str() {
-            let message = format!("the params are none of {method}");
+            let message = format!("invalid params of {method}");
             return Err(ErrorData::invalid_params(message, None));
         }
         let message = format!("no method {method}");
@@ -155,7 +155,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// The error of a request that is no tool call.
+/// Returns the protocol error for a failed request. A failed tool call has another form.
 fn refusal(fault: &ToolError) -> ErrorData {
     let message = clean(&fault.to_string());
     let data = Some(json!({"error": fault.kind}));
@@ -166,7 +166,7 @@ fn refusal(fault: &ToolError) -> ErrorData {
     }
 }
 
-/// What the client calls itself; the log of a block says that this is a model.
+/// Returns the name of the client, which the log of a block shows as that of a model.
 fn client_name(context: &RequestContext<RoleServer>) -> String {
     let name = context.client_info().map(|client| client.name);
     let name = quoted(name.unwrap_or_default().trim());

@@ -1,4 +1,4 @@
-//! The tools on blocks that a client gets. Names, descriptions, schemas and what they do are the kernel's.
+//! The tools on blocks that a client can call. The kernel defines and runs them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::blocks::ServedBlocks;
 use super::reply::clean;
 use crate::clock::now;
 
-/// What a tool does to the blocks.
+/// The effect of a tool on the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
@@ -20,7 +20,7 @@ enum Effect {
     Changes,
 }
 
-/// Every tool of the server, in the order in which a client sees them.
+/// All tools of the server, in the order in which a client lists them.
 const OFFER: [(&str, Effect); 10] = [
     ("block_list", Effect::Reads),
     ("block_read", Effect::Reads),
@@ -34,7 +34,7 @@ const OFFER: [(&str, Effect); 10] = [
     ("block_redo", Effect::Changes),
 ];
 
-/// The tools of a server that may write, or of one that only reads.
+/// Returns the tools of a server that can write, or of one that only reads.
 pub fn list(can_write: bool) -> Vec<Tool> {
     let offered = OFFER
         .iter()
@@ -59,7 +59,9 @@ fn described(name: &str, effect: Effect) -> Option<Tool> {
     Some(described.with_annotations(hints))
 }
 
-/// Runs a tool; none if the server has none of this name. A tool that fails says so in its result, where a model reads it.
+/// Runs a tool and returns its result, or `None` if the server has no tool of this name.
+///
+/// A failure is a result, too, so that the model reads it.
 pub fn call(
     name: &str,
     arguments: Option<JsonObject>,
@@ -100,7 +102,7 @@ fn answer(outcome: &ToolResult) -> CallToolResult {
     }
 }
 
-/// The names of the tools, for whoever asked for another.
+/// Returns the names of the tools, for the error about an unknown tool.
 pub fn names(can_write: bool) -> String {
     let names: Vec<_> = list(can_write).into_iter().map(|tool| tool.name).collect();
     names.join(", ")

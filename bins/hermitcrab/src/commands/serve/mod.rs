@@ -1,4 +1,4 @@
-//! `serve`: the face in a browser of this machine.
+//! `serve`: shows the face in a browser on this machine.
 
 mod page_keys;
 mod switch_brain;
@@ -33,27 +33,27 @@ Examples:
   hermitcrab serve --no-open --port 8100
   hermitcrab serve --safe";
 
-/// How long npm may take.
+/// The time limit of npm.
 const NPM_LIMIT: Duration = Duration::from_mins(1);
-/// How long the first face waits for React: what an earlier start has installed is found in that time.
+/// The time that the first face waits for React. It is enough if an earlier start has installed React.
 const INSTALLED_LIMIT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default, clap::Args)]
 #[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
 pub struct ServeArgs {
-    /// Listen on this port of 127.0.0.1 [default: any free one].
+    /// Port of 127.0.0.1 [default: any free one].
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
-    /// Open no browser: the address is printed.
+    /// Print the address and open no browser.
     #[arg(long)]
     pub no_open: bool,
-    /// Ask the model for a new face, also where a good one is kept.
+    /// Ask the model for a new face, also if a good one is stored.
     #[arg(long)]
     pub fresh: bool,
-    /// Show the program's own face and wake nobody: to look around, or to mend what is broken.
+    /// Show the built-in face and do not wake the model: to look around, or to repair something.
     #[arg(long, conflicts_with = "fresh")]
     pub safe: bool,
-    /// What runs a face [default: React, by npm, else what is built in].
+    /// Library that runs a face [default: React by npm; if that fails, the built-in one].
     #[arg(long, value_enum)]
     pub runtime: Option<RuntimeName>,
     #[command(flatten)]
@@ -64,9 +64,9 @@ pub struct ServeArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RuntimeName {
-    /// React 18, which npm installs into the data directory once.
+    /// React 18; npm installs it into the data directory once.
     React,
-    /// A small part of it that is in this program.
+    /// A small part of React that is built into this program.
     Builtin,
 }
 
@@ -93,12 +93,12 @@ async fn serve(
         }
     });
     if let Some(provider) = keys.wanted() {
-        let say = "the page asks for one, or goes on offline";
+        let say = "the page asks for one, or continues offline";
         session.warn(&format!("there is no key for {provider}: {say}"));
     }
     let config = FaceConfig {
         port: args.port,
-        // Who asks for React by its name gets no face without it.
+        // A person who asks for React sees no face without it.
         runtime_wait: if args.runtime.is_some() {
             NPM_LIMIT
         } else {
@@ -114,7 +114,7 @@ async fn serve(
     writeln!(session.results, "{url}")?;
     session.results.flush()?;
     session.status("the address opens one session; Ctrl-C ends the program");
-    // The page shows all of them. The folder is for the person at the terminal.
+    // The page shows all notices. The terminal shows the one about the folder.
     let notices = kernel_setup::notices(&kernel, data)?;
     if let Some(line) = (notices.iter()).find(|line| line.starts_with(kernel_setup::FIRST_START)) {
         session.status(&escape(line));
@@ -132,7 +132,7 @@ async fn serve(
         })
     };
     server.run(end.clone(), search).await;
-    // A turn that was cut ends before this does.
+    // The program waits for the end of a turn that was interrupted.
     let settled = kernel.settle().await;
     settled.map_err(|error| Error::from(error).failure())?;
     if let Some(failed) = failed {
@@ -145,7 +145,7 @@ async fn serve(
     })
 }
 
-/// A kernel for pages, and how they give it a key.
+/// Opens a kernel for pages, and the keys that a page can give to it.
 fn open(
     args: &ServeArgs,
     data: &DataDir,
@@ -177,7 +177,9 @@ fn bind_error(port: Option<u16>, error: FaceError) -> Error {
     }
 }
 
-/// React, unless the flag asks for what is built in. That it cannot be had is a failure only where the flag asks for it.
+/// Returns React, or `None` for the built-in library.
+///
+/// A missing React is a failure only if the flag asks for it.
 async fn better_runtime(
     name: Option<RuntimeName>,
     data: &DataDir,
@@ -211,7 +213,7 @@ async fn better_runtime(
     }
 }
 
-/// A browser that does not come up is no failure: the address is printed.
+/// Opens the address in a browser. If that fails, the person can open the printed address.
 async fn open_browser(url: &str, session: &Session) {
     let address = url.to_owned();
     let opened = tokio::task::spawn_blocking(move || webbrowser::open(&address)).await;

@@ -12,11 +12,11 @@ use crate::error::with_sources;
 use crate::key_file;
 use crate::model_setup::ModelSetup;
 
-/// Keys that a page gives: held in memory as long as the program runs, and never on the disk.
+/// The keys that a page gives. They stay in memory and are never written to the disk.
 pub struct PageKeys {
     brain: SwitchBrain,
     setup: ModelSetup,
-    /// The kernel's: it must know every key in use.
+    /// The redactor of the kernel, which must know every key in use.
     redactor: Redactor,
 }
 
@@ -40,11 +40,11 @@ impl Keys for PageKeys {
     async fn set(&self, key: SecretString) -> Result<(), String> {
         if self.setup.provider() == ProviderName::Offline {
             return Err(
-                "the program was started with --provider offline: it asks nobody".to_owned(),
+                "the program was started with --provider offline: it calls no model".to_owned(),
             );
         }
         key_file::check(key.expose_secret()).map_err(|error| error.to_string())?;
-        // Before anything is asked with it.
+        // The redactor must know the key before the first call with it.
         self.redactor.learn(key.clone());
         let opened = self.setup.brain_with(&key);
         let (brain, _) = opened.map_err(|failure| with_sources(failure.error()))?;

@@ -7,23 +7,23 @@ use hermitcrab_kernel::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, 
 use llm_client::{Spend, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
-/// A brain in the place of which another one can be put while the program runs. Cheap to clone; clones are one.
+/// A brain that can be exchanged while the program runs. Clones share it.
 #[derive(Clone)]
 pub struct SwitchBrain(Arc<RwLock<CurrentBrain>>);
 
 struct CurrentBrain {
     brain: Arc<dyn Brain>,
-    /// There is no key, or it was refused.
+    /// Whether the key is missing or was refused.
     wants_key: bool,
 }
 
 impl SwitchBrain {
-    /// Asks this one.
+    /// Begins with this brain.
     pub fn new(brain: Arc<dyn Brain>) -> Self {
         Self::of(brain, false)
     }
 
-    /// Asks nobody before there is a key for this provider.
+    /// Begins with a brain that fails every request, until a key for this provider is given.
     pub fn waiting(provider: ProviderName, settings: &Settings) -> Self {
         let model = settings.models.first();
         let keyless = KeylessBrain(BrainInfo {
@@ -39,7 +39,7 @@ impl SwitchBrain {
         Self(Arc::new(RwLock::new(CurrentBrain { brain, wants_key })))
     }
 
-    /// Asks this one from now on; a request under way ends with the one it began with.
+    /// Uses this brain for all further requests. A request that has begun ends with the brain it began with.
     pub fn switch(&self, brain: Arc<dyn Brain>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = CurrentBrain {
             brain,
@@ -47,7 +47,7 @@ impl SwitchBrain {
         };
     }
 
-    /// Whether no answer will come before there is another key.
+    /// Returns whether another key is needed before a model can answer.
     pub fn wants_key(&self) -> bool {
         let now = self.0.read().unwrap_or_else(PoisonError::into_inner);
         now.wants_key
@@ -58,7 +58,7 @@ impl SwitchBrain {
         now.brain.clone()
     }
 
-    /// The key of this brain was refused, if it is still the one that is asked.
+    /// Records that the key of this brain was refused, unless another brain is in use by now.
     fn refused(&self, brain: &Arc<dyn Brain>) {
         let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&now.brain, brain) {
@@ -96,7 +96,7 @@ impl Brain for SwitchBrain {
     }
 }
 
-/// Stands where a model would be if there were a key.
+/// The brain without a key: every request fails.
 struct KeylessBrain(BrainInfo);
 
 #[async_trait]
@@ -112,7 +112,7 @@ impl Brain for KeylessBrain {
         _: CancellationToken,
     ) -> Result<BrainReply, BrainError> {
         Err(BrainError::Other(format!(
-            "there is no key for {}: give one on the page, or go on offline",
+            "there is no key for {}: give one on the page, or continue offline",
             self.0.provider
         )))
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_before_there_is_a_key_and_then_the_one_that_came() {
+    fn every_request_fails_until_there_is_a_key() {
         let answers = bin_support::block_on(async {
             let brain = SwitchBrain::waiting(ProviderName::Openrouter, &Settings::default());
             assert!(brain.wants_key());

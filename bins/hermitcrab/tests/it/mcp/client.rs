@@ -1,4 +1,4 @@
-//! A client of the protocol, by the library that other programs use.
+//! A client of the protocol, made with the library that other programs use.
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -15,7 +15,7 @@ use tokio::process::Command;
 
 use crate::program::Place;
 
-/// What the client calls itself.
+/// The name that the client gives itself.
 const NAME: &str = "row 27";
 
 pub struct Client {
@@ -29,7 +29,7 @@ impl Client {
         Self::begin(place, write, ClientLifecycleMode::Initialize).await
     }
 
-    /// As [`Client::start`], by the protocol of 2026-07-28: every request says by itself who sends it.
+    /// Starts a server as [`Client::start`] does, by the protocol of 2026-07-28: every request names its sender.
     pub async fn start_without_handshake(place: &Place, write: bool) -> Self {
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
         Self::begin(
@@ -69,7 +69,7 @@ impl Client {
         self.session.cancel().await.unwrap();
     }
 
-    /// The names of the tools.
+    /// Returns the names of the tools.
     pub async fn tools(&self) -> Vec<String> {
         let tools = self.peer().list_all_tools().await.unwrap();
         tools
@@ -78,13 +78,13 @@ impl Client {
             .collect()
     }
 
-    /// What the tool answers, which is no error.
+    /// Calls a tool that must succeed, and returns its answer.
     #[track_caller]
     pub fn done(&self, tool: &'static str, arguments: Value) -> impl Future<Output = Value> {
         self.answer(tool, arguments, false)
     }
 
-    /// What the tool answers, which is an error that the model reads.
+    /// Calls a tool that must fail, and returns the error that the model reads.
     pub fn fails(&self, tool: &'static str, arguments: Value) -> impl Future<Output = Value> {
         self.answer(tool, arguments, true)
     }
@@ -105,7 +105,7 @@ impl Client {
         serde_json::from_str(&text.text).unwrap()
     }
 
-    /// Why the server knows no such tool.
+    /// Calls a tool that the server does not have, and returns the message of the error.
     pub async fn refused(&self, tool: &'static str) -> String {
         let call = self.peer().call_tool(CallToolRequestParams::new(tool));
         refusal(call.await.unwrap_err()).message.into_owned()

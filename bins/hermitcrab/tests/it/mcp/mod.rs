@@ -1,4 +1,4 @@
-//! Another program's model at the blocks: what a client of the protocol is offered and what it can do.
+//! The MCP server: the tools, resources and prompts of a client, and their effects.
 
 mod client;
 mod sdk;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::program::{DATA, Place, finish, start};
 use client::Client;
 
-/// What a server offers that only reads, and what comes with `--write`.
+/// The tools of a server that only reads, and those that `--write` adds.
 const READING: [&str; 3] = ["block_list", "block_read", "block_search"];
 const WRITING: [&str; 7] = [
     "block_write",
@@ -25,7 +25,6 @@ fn yard() -> Place {
     Place::with_block("yard", "What the yard holds.", &["Larch", "Oak", "A saw"])
 }
 
-/// Row H56.
 #[test]
 fn the_configuration_names_the_program_by_its_full_path() {
     let place = yard();
@@ -389,7 +388,7 @@ async fn orient_is_the_keystone_and_every_head() {
             &"== block yard (decimal 1)"
         ]
     );
-    // Without one of its own the store is explained by the built-in keystone.
+    // A store without a keystone is explained by the built-in one.
     let keystone = lines.iter().find(|line| line.starts_with('{')).unwrap();
     let keystone: Value = serde_json::from_str(keystone).unwrap();
     assert!(keystone["tree"]["0"]["1"].is_object(), "{keystone}");

@@ -1,4 +1,4 @@
-//! The server by the protocol's own Python client. `cargo xtask peers mcp` runs these.
+//! The MCP server with the protocol's own Python client. `cargo xtask peers mcp` runs these tests.
 
 use std::env;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{READING, WRITING, yard};
 use crate::program::{Place, Ran};
 
-/// What the client sees that begins in this way.
+/// Returns the observations of a client that begins with this lifecycle.
 fn seen(place: &Place, lifecycle: &str) -> Value {
     let python = env::var("MCP_PYTHON")
         .unwrap_or_else(|_| panic!("MCP_PYTHON is not set; `cargo xtask peers mcp` sets it"));
@@ -25,7 +25,7 @@ fn seen(place: &Place, lifecycle: &str) -> Value {
     ran.json()
 }
 
-/// What every lifecycle comes to; `missing` is the code for a resource that is not there.
+/// Checks the observations of a lifecycle. `missing` is the error code for a resource that does not exist.
 fn check(lifecycle: &str, protocol: &str, missing: i64) {
     let place = yard();
     let seen = seen(&place, lifecycle);

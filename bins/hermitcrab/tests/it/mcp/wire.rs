@@ -1,4 +1,4 @@
-//! The session as lines of JSON: what a client that keeps to the protocol sees, and what becomes of one that does not.
+//! The session as lines of JSON, with clients that follow the protocol and clients that do not.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::yard;
 use crate::program::{Place, Ran, finish, start};
 
-/// The session up to the first request, by a client of this name.
+/// Returns the messages before the first request, from a client of this name.
 fn opening(name: &str) -> Vec<Value> {
     let client = json!({"name": name, "version": "1"});
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
@@ -31,7 +31,7 @@ fn call(id: u32, tool: &str, arguments: Value) -> Value {
     request(id, "tools/call", params)
 }
 
-/// One message a line.
+/// Returns the messages, one a line.
 fn lines(messages: &[Value]) -> String {
     messages.iter().fold(String::new(), |mut text, message| {
         writeln!(text, "{message}").unwrap();
@@ -39,13 +39,13 @@ fn lines(messages: &[Value]) -> String {
     })
 }
 
-/// A server that is told all this at once and then left.
+/// Runs a server that receives this whole input at once and then the end of stdin.
 fn session(place: &Place, stdin: &str, arguments: &[&str]) -> Ran {
     let arguments = [&["mcp"], arguments].concat();
     place.fed(stdin.as_bytes(), &arguments).exits(0)
 }
 
-/// What the server said: every line of stdout is a message.
+/// Returns the messages of the server: every line of stdout must be one.
 fn messages(ran: &Ran) -> Vec<Value> {
     let lines = ran.stdout.lines();
     lines
@@ -53,7 +53,7 @@ fn messages(ran: &Ran) -> Vec<Value> {
         .collect()
 }
 
-/// The answer to the request with this id.
+/// Returns the answer to the request with this id.
 #[track_caller]
 fn answer(ran: &Ran, id: u32) -> Value {
     let found = messages(ran)
@@ -62,7 +62,7 @@ fn answer(ran: &Ran, id: u32) -> Value {
     found.unwrap_or_else(|| panic!("no answer to {id}\n{}\n{}", ran.stdout, ran.stderr))
 }
 
-/// What the tool said in the answer to the request with this id.
+/// Returns the text of the tool in the answer to the request with this id.
 #[track_caller]
 fn result(ran: &Ran, id: u32) -> Value {
     let answer = answer(ran, id);
@@ -125,8 +125,8 @@ fn a_session_as_a_transcript() {
     assert!(ids.is_sorted() && ids.len() == 20, "{ids:?}");
 }
 
-/// The answer without the program's version, and without what the kernel's own tests hold: the keystone, the tools'
-/// descriptions and schemas.
+/// Returns the answer without the version of the program, and without the texts that the tests of the kernel check: the
+/// keystone, and the descriptions and schemas of the tools.
 fn without_texts(mut answer: Value) -> Value {
     if let Some(Value::Array(tools)) = answer.pointer_mut("/result/tools") {
         for tool in tools {
@@ -173,8 +173,8 @@ fn what_is_no_message_is_passed_over_and_the_session_goes_on() {
     let ran = session(&place, &stdin, &["--write"]);
     for (id, code, words) in [
         (2, -32601, "no method blocks/forget"),
-        (3, -32602, "the params are none of tools/call"),
-        (5, -32602, "the params are none of resources/read"),
+        (3, -32602, "invalid params of tools/call"),
+        (5, -32602, "invalid params of resources/read"),
     ] {
         let error = &answer(&ran, id)["error"];
         assert_eq!(
