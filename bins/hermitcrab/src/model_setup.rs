@@ -105,13 +105,8 @@ impl ModelSetup {
         options: OpenOptions<'_>,
         warn: impl FnOnce(&str),
     ) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
-        let opened = self.flags.open(options, &self.environment, warn)?;
-        Ok(self.of(opened))
-    }
-
-    fn of(&self, opened: ModelSource) -> (Arc<dyn Brain>, Redactor) {
-        match opened {
-            ModelSource::Offline => (Arc::new(OfflineBrain), Redactor::default()),
+        match self.flags.open(options, &self.environment, warn)? {
+            ModelSource::Offline => Ok((Arc::new(OfflineBrain), Redactor::default())),
             ModelSource::Client {
                 client,
                 provider,
@@ -119,7 +114,7 @@ impl ModelSetup {
                 ..
             } => {
                 let brain = LlmBrain::new(client, provider.as_str(), &self.settings);
-                (Arc::new(brain), redactor)
+                Ok((Arc::new(brain), redactor))
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::error::Error;
 /// Returns the text of the command line, or that of stdin if there is no text or it is `-`.
 ///
 /// The line break at the end of stdin is left out, because a shell adds it.
-pub fn given(argument: Option<&str>) -> Result<String, Error> {
+pub fn read(argument: Option<&str>) -> Result<String, Error> {
     match argument {
         Some(text) if text != "-" => Ok(text.to_owned()),
         _ => from_stdin(),

@@ -55,6 +55,14 @@ fn once(answer: Answer) -> Talk {
     })
 }
 
+/// Returns models of which the first one always fails with this error.
+fn without_first_model(status: u16, kind: &'static str) -> Talk {
+    Talk::by(move |received, _| match received.json()["model"].as_str() {
+        Some("claude-opus-5-5") => fails(status, kind),
+        _ => says("here"),
+    })
+}
+
 #[test]
 fn a_refused_key() {
     let talk = once(fails(401, "authentication_error"));
@@ -67,28 +75,29 @@ fn a_refused_key() {
 }
 
 #[test]
-fn no_rights_no_credit_and_a_bad_request_ask_no_other_model() {
-    for (status, kind, words) in [
-        (403, "permission_error", "HTTP 403"),
-        (402, "billing_error", "HTTP 402"),
+fn errors_that_ask_no_other_model() {
+    // The last number is that of all calls: an error that may pass is tried three times.
+    for (status, kind, words, calls) in [
+        (403, "permission_error", "HTTP 403", 2),
+        (402, "billing_error", "HTTP 402", 2),
         (
             400,
             "invalid_request_error",
             "the request was refused: HTTP 400",
+            2,
         ),
+        (429, "rate_limit_error", "too many requests (HTTP 429)", 4),
+        (500, "api_error", "the provider failed (HTTP 500)", 4),
     ] {
         let talk = once(fails(status, kind));
         passes(&talk, words);
-        assert_eq!(talk.models(), ["claude-opus-5-5"; 2], "{status}");
+        assert_eq!(talk.models(), vec!["claude-opus-5-5"; calls], "{status}");
     }
 }
 
 #[test]
 fn a_model_that_is_not_served_is_followed_by_the_next() {
-    let talk = Talk::by(|received, _| match received.json()["model"].as_str() {
-        Some("claude-opus-5-5") => fails(404, "not_found_error"),
-        _ => says("here"),
-    });
+    let talk = without_first_model(404, "not_found_error");
     let ran = talk.say("first\nsecond\n").exits(0);
     assert_eq!(ran.stdout, format!("{GREETING}\nhere\nhere\n"));
     assert_eq!(
@@ -105,10 +114,7 @@ fn a_model_that_is_not_served_is_followed_by_the_next() {
 
 #[test]
 fn an_overloaded_model_is_followed_by_the_next_after_retries() {
-    let talk = Talk::by(|received, _| match received.json()["model"].as_str() {
-        Some("claude-opus-5-5") => fails(529, "overloaded_error"),
-        _ => says("here"),
-    });
+    let talk = without_first_model(529, "overloaded_error");
     let ran = talk.say("first\n").exits(0);
     assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));
     let asked = ["claude-opus-5-5"; 3];
@@ -132,25 +138,11 @@ fn all_models_overloaded() {
 }
 
 #[test]
-fn too_many_requests_ask_no_other_model() {
-    let talk = once(fails(429, "rate_limit_error"));
-    passes(&talk, "too many requests (HTTP 429)");
-    assert_eq!(talk.models(), ["claude-opus-5-5"; 4]);
-}
-
-#[test]
 fn too_many_requests_for_a_moment_are_not_told() {
     let talk = Talk::of([fails(429, "rate_limit_error"), says("here")]);
     let ran = talk.say("first\n").exits(0);
     assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));
     assert_eq!(lines(&ran), [""; 0]);
-}
-
-#[test]
-fn a_provider_that_fails() {
-    let talk = once(fails(500, "api_error"));
-    passes(&talk, "the provider failed (HTTP 500)");
-    assert_eq!(talk.models(), ["claude-opus-5-5"; 4]);
 }
 
 #[test]

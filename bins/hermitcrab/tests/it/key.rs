@@ -1,9 +1,7 @@
 //! Keys are stored separately, never shown, and never read from the command line.
 
+use crate::model::KEY;
 use crate::program::{DATA, Place};
-
-/// A text that looks like a key.
-const KEY: &str = "sk-ant-api03-not-a-real-key-0123456789";
 
 #[cfg(unix)]
 fn mode(path: &std::path::Path) -> u32 {

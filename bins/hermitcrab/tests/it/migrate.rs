@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use test_support::fixture;
 
-use crate::program::{DATA, Place};
+use crate::program::{DATA, Place, files, lossy};
 
 fn sample() -> Value {
     let path = fixture("hermitcrab/vectors/g0_export_sample.json");
@@ -110,16 +110,7 @@ fn the_conversation_goes_on_record_once() {
 
 /// Returns the contents of all files in a folder.
 fn all_text(folder: &Path) -> String {
-    let mut text = String::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            text += &all_text(&path);
-        } else {
-            text += &String::from_utf8_lossy(&fs::read(&path).unwrap());
-        }
-    }
-    text
+    files(folder).iter().map(|file| lossy(file)).collect()
 }
 
 #[test]

@@ -203,6 +203,26 @@ pub fn feed(command: &mut Command, stdin: &[u8]) -> Ran {
     ran
 }
 
+/// Returns the paths of all files below a folder, in their order.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let below = paths.into_iter().flat_map(|path| {
+        if path.is_dir() {
+            files(&path)
+        } else {
+            vec![path]
+        }
+    });
+    below.collect()
+}
+
+/// Returns a file as text, also if it is not text.
+pub fn lossy(file: &Path) -> String {
+    String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned()
+}
+
 /// Sends a signal to a process that this test has started.
 #[cfg(unix)]
 pub fn signal(child: &Child, name: &str) {

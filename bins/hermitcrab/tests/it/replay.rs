@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use crate::model::{GREETING, Talk, calls, says};
-use crate::program::{Place, feed};
+use crate::program::{Place, Ran};
 
 const TAPE: &str = "tape.jsonl";
 const LINES: &str = "first\nsecond\n";
@@ -24,6 +24,13 @@ fn recorded() -> Talk {
 
 fn said() -> String {
     format!("{GREETING}\nI keep it.\nAnd that was it.\n")
+}
+
+/// Runs a chat with these lines, whose answers come from the tape.
+fn replay(place: &Place, url: &str, lines: &str) -> Ran {
+    let provider = ["chat", "--provider", "anthropic", "--base-url", url];
+    let arguments = [&provider[..], &["--replay", TAPE]].concat();
+    place.fed(lines.as_bytes(), &arguments)
 }
 
 /// Returns the bodies of the requests in a cassette.
@@ -59,16 +66,7 @@ fn what_was_recorded_is_played_again_byte_for_byte_and_without_a_network() {
     // In a fresh folder, without a key: each prompt must be the recorded one, else the tape does not answer.
     let place = Place::new();
     place.file(TAPE, &tape);
-    let arguments = [
-        "chat",
-        "--provider",
-        "anthropic",
-        "--base-url",
-        &url,
-        "--replay",
-        TAPE,
-    ];
-    let ran = feed(&mut place.command(&arguments), LINES.as_bytes()).exits(0);
+    let ran = replay(&place, &url, LINES).exits(0);
     assert_eq!(ran.stdout, said());
     assert!(guard.accept().is_err(), "the network was touched");
     assert!(place.read("data/blocks/memory.json").contains("kept"));
@@ -83,22 +81,13 @@ fn another_prompt_is_not_on_the_tape() {
     let place = Place::new();
     place.file(TAPE, talk.place.read(TAPE));
     let url = talk.server.url("");
-    let arguments = [
-        "chat",
-        "--provider",
-        "anthropic",
-        "--base-url",
-        &url,
-        "--replay",
-        TAPE,
-    ];
     let before = talk.server.requests().len();
-    let ran = feed(&mut place.command(&arguments), b"something else\nfirst\n").exits(3);
+    let ran = replay(&place, &url, "something else\nfirst\n").exits(3);
     ran.tells(&["the recording does not hold this request"]);
     // A block that differs is another prompt, too.
     let place = Place::with_block("memory", "Another memory.", &[]);
     place.file(TAPE, talk.place.read(TAPE));
-    let ran = feed(&mut place.command(&arguments), b"").exits(3);
+    let ran = replay(&place, &url, "").exits(3);
     ran.tells(&["the recording does not hold this request"]);
     assert_eq!(talk.server.requests().len(), before);
 }

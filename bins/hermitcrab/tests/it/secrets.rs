@@ -1,31 +1,15 @@
 //! Keys do not leak. The tests search everything that the program writes for the key.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use test_support::{Answer, FaultServer, Received};
 
 use crate::model::{GREETING, KEY, VARIABLE, calls, says, wakes};
-use crate::program::{Place, Ran, feed, finish, start};
+use crate::program::{Place, Ran, feed, files, finish, start};
 
 /// The key, and parts that would reveal it.
 const PARTS: [&str; 3] = [KEY, "not-a-real-key", "0123456789"];
-
-/// Returns all files under a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths
-        .flat_map(|path| {
-            if path.is_dir() {
-                files(&path)
-            } else {
-                vec![path]
-            }
-        })
-        .collect()
-}
 
 #[track_caller]
 fn no_key_in(what: &str, bytes: &[u8]) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, Ran, finish, signal, start};
+use crate::program::{Place, Ran, files, finish, signal, start};
 
 /// The arguments of a server without a browser and without npm.
 const QUIETLY: [&str; 4] = ["serve", "--no-open", "--runtime", "builtin"];
@@ -246,18 +246,6 @@ fn a_key_from_the_page_is_used_and_is_on_no_disk() {
             file.display()
         );
     }
-}
-
-fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let rows = fs::read_dir(folder).unwrap().map(|row| row.unwrap().path());
-    rows.flat_map(|path| {
-        if path.is_dir() {
-            files(&path)
-        } else {
-            vec![path]
-        }
-    })
-    .collect()
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub fn execute(args: &AppendArgs, data: &DataDir) -> Result<AppendAnswer, Error>
         text: text.clone(),
     });
     let op = Op::Append {
-        text: text::given(args.text.as_deref())?,
+        text: text::read(args.text.as_deref())?,
         summary,
     };
     let edited = edit(data, &args.name, args.expect, &op)?;

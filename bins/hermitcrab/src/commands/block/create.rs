@@ -20,7 +20,7 @@ pub struct CreateArgs {
 }
 
 pub fn execute(args: &CreateArgs, data: &DataDir) -> Result<EditAnswer, Error> {
-    let text = text::given(args.text.as_deref())?;
+    let text = text::read(args.text.as_deref())?;
     if text.trim().is_empty() {
         return Err(Error::MissingText);
     }

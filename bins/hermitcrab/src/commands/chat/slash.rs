@@ -67,15 +67,15 @@ pub async fn run(
             block_name(name).and_then(|name| log(Some(&name), Some(MAX_LOGGED), &*store)),
             session,
         )?,
-        ["undo", name, edits @ ..] if edits.len() < 2 => {
-            let undone = count(edits.first())
-                .and_then(|count| step::undo(&block_name(name)?, count, &*store));
-            print(undone, session)?;
-        }
-        ["redo", name, edits @ ..] if edits.len() < 2 => {
-            let redone = count(edits.first())
-                .and_then(|count| step::redo(&block_name(name)?, count, &*store));
-            print(redone, session)?;
+        [way @ ("undo" | "redo"), name, edits @ ..] if edits.len() < 2 => {
+            let step = if *way == "undo" {
+                step::undo
+            } else {
+                step::redo
+            };
+            let stepped =
+                count(edits.first()).and_then(|count| step(&block_name(name)?, count, &*store));
+            print(stepped, session)?;
         }
         ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,
         ["cost"] => cost(kernel, session)?,
