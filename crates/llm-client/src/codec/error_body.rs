@@ -3,6 +3,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use url::Url;
 
+use super::context::RequestContext;
 use super::fields::Fields;
 use crate::error::{Error, ErrorContext, ErrorKind, RetryHeaders, UnavailableModel};
 use crate::layers::retry;
@@ -18,24 +19,8 @@ const WORDS_KEPT: usize = 300;
 /// The maximum number of bytes of a type or a code in an error.
 const WORD_KEPT: usize = 200;
 
-/// The facts about a request that decide the meaning of an error.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RequestFacts<'a> {
-    pub provider: &'a str,
-    /// The model; empty if none was requested, so that none can be unavailable.
-    pub model: &'a str,
-    /// Whether a 403 can mean that the content was flagged (`OpenRouter`).
-    pub moderates: bool,
-    pub redactor: &'a Redactor,
-}
-
 /// The error of a response with an error status.
-pub(crate) fn from_response(
-    facts: RequestFacts<'_>,
-    status: u16,
-    headers: &[(String, String)],
-    body: &[u8],
-) -> Error {
+pub(crate) fn from_response(asked: &RequestContext, status: u16, body: &[u8]) -> Error {
     let text = String::from_utf8_lossy(body);
     let (found, body_id) = match Fields::of(&text) {
         Some(fields) => (
@@ -44,9 +29,9 @@ pub(crate) fn from_response(
         ),
         None => (ErrorBody::text(&text), None),
     };
-    let mut error = found.into_error(facts, status, headers);
+    let mut error = found.into_error(asked, status);
     let id = &mut error.context_mut().request_id;
-    let body_id = || Some(cleaned(facts.redactor, &body_id?, WORD_KEPT));
+    let body_id = || Some(cleaned(&asked.redactor, &body_id?, WORD_KEPT));
     *id = id.take().or_else(body_id);
     error
 }
@@ -65,18 +50,14 @@ pub(crate) fn partial(redactor: &Redactor, reply: Reply) -> Box<Reply> {
 }
 
 /// The error of an `error` object in a response with a success status, or in a stream.
-pub(crate) fn from_object(
-    facts: RequestFacts<'_>,
-    headers: &[(String, String)],
-    object: &RawValue,
-) -> Error {
+pub(crate) fn from_object(asked: &RequestContext, object: &RawValue) -> Error {
     let found = ErrorBody::in_error(object);
     if let Some(status) = found.status() {
-        return found.into_error(facts, status, headers);
+        return found.into_error(asked, status);
     }
-    let message = excerpt(facts.redactor, &found.message);
+    let message = asked.excerpt(&found.message);
     Error::bad_response(format!("an error without a status: {message}"))
-        .with_context(context(headers))
+        .with_context(context(&asked.headers))
 }
 
 /// The start of a server's text, without keys, at most 2 KiB.
@@ -181,28 +162,23 @@ impl ErrorBody {
             .or_else(|| code.and_then(status_of_word))
     }
 
-    fn into_error(
-        self,
-        facts: RequestFacts<'_>,
-        status: u16,
-        headers: &[(String, String)],
-    ) -> Error {
-        let context = context(headers);
+    fn into_error(self, asked: &RequestContext, status: u16) -> Error {
+        let context = context(&asked.headers);
         let waits = context.retry_headers.retry_after.is_some()
             || context.retry_headers.retry_after_ms.is_some();
         let quota = self.quota() || (status == 402 && !waits);
-        let message = match redirection(status, headers) {
-            Some(words) => excerpt(facts.redactor, &words),
-            None => excerpt(facts.redactor, &self.message),
+        let message = match redirection(status, &asked.headers) {
+            Some(words) => asked.excerpt(&words),
+            None => asked.excerpt(&self.message),
         };
-        let word = |text: String| cleaned(facts.redactor, &text, WORD_KEPT);
+        let word = |text: String| cleaned(&asked.redactor, &text, WORD_KEPT);
         let kind = match status {
             401 => ErrorKind::Auth { status, message },
-            403 if !facts.moderates => ErrorKind::Auth { status, message },
-            404 if self.names_a_model(facts.model) => {
+            403 if !asked.moderates => ErrorKind::Auth { status, message },
+            404 if self.names_a_model(&asked.origin.model) => {
                 ErrorKind::ModelUnavailable(Box::new(UnavailableModel {
-                    provider: facts.provider.to_owned(),
-                    model: facts.model.to_owned(),
+                    provider: asked.origin.provider.clone(),
+                    model: asked.origin.model.clone(),
                     status,
                     retired_at: None,
                     read_on: String::new(),
@@ -298,24 +274,12 @@ mod tests {
 
     fn of(status: u16, body: &[u8]) -> Error {
         let redactor = Redactor::new(Some("my-own-key".into()));
-        let asked = RequestFacts {
-            provider: "test",
-            model: "m",
-            moderates: false,
-            redactor: &redactor,
-        };
-        from_response(asked, status, &[], body)
+        from_response(&RequestContext::new("test", "m", &redactor), status, body)
     }
 
     fn object(text: &str) -> Error {
-        let redactor = Redactor::default();
-        let asked = RequestFacts {
-            provider: "test",
-            model: "m",
-            moderates: false,
-            redactor: &redactor,
-        };
-        from_object(asked, &[], serde_json::from_str(text).unwrap())
+        let asked = RequestContext::new("test", "m", &Redactor::default());
+        from_object(&asked, serde_json::from_str(text).unwrap())
     }
 
     #[test]

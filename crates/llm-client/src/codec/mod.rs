@@ -3,6 +3,7 @@
 pub(crate) mod anthropic;
 mod body;
 pub(crate) mod compat;
+mod context;
 mod endpoint;
 pub(crate) mod error_body;
 mod fields;
@@ -21,6 +22,7 @@ pub(crate) const LONGEST_REPLY: u64 = 64 << 20;
 const LONGEST_LINE: u64 = 16 << 20;
 
 pub(crate) use body::Body;
+pub(crate) use context::RequestContext;
 pub(crate) use ids::CallIds;
 pub(crate) use readable::{readable, repair_warning};
 pub(crate) use stream::{Assembler, events, is_object, is_ping, reply_as_events};

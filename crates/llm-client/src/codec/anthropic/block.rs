@@ -3,9 +3,10 @@ use std::collections::VecDeque;
 use llm_types::{Block, BlockKind, Event, Raw, ToolInput};
 use serde_json::value::RawValue;
 
-use super::decode::{self, Exchange};
+use super::decode;
 use super::object::Object;
 use crate::Error;
+use crate::codec::RequestContext;
 
 /// A block of a stream that is still being written.
 #[derive(Debug)]
@@ -116,7 +117,12 @@ impl OpenBlock {
     }
 
     /// The whole block.
-    pub fn close(mut self, exchange: &Exchange, index: usize, out: &mut VecDeque<Event>) -> Block {
+    pub fn close(
+        mut self,
+        context: &RequestContext,
+        index: usize,
+        out: &mut VecDeque<Event>,
+    ) -> Block {
         let grown = self.grown.take().filter(|(_, text)| !text.is_empty());
         let grown = match grown {
             Some(("input", json)) => {
@@ -147,11 +153,11 @@ impl OpenBlock {
             }
             None => self.object.to_raw(),
         };
-        decode::received(exchange, self.kind, raw)
+        decode::received(context, self.kind, raw)
     }
 
     /// The incomplete block. It has no raw text, so that it is not mistaken for a whole one.
-    pub fn cut(mut self, exchange: &Exchange) -> Block {
+    pub fn cut(mut self, context: &RequestContext) -> Block {
         let grown = self.grown.take();
         if let BlockKind::ToolUse { input, .. } = &mut self.kind {
             let json = grown.map_or_else(String::new, |(_, json)| json);
@@ -163,7 +169,7 @@ impl OpenBlock {
             self.set_signature(signature);
         }
         Block {
-            origin: Some(exchange.origin()),
+            origin: Some(context.origin.clone()),
             ..Block::new(self.kind)
         }
     }

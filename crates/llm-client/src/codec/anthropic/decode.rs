@@ -1,120 +1,62 @@
 use llm_types::{
-    Block, BlockKind, Cost, Count, CountSource, ModelInfo, Origin, Raw, Reply, ReplySource,
-    StopReason, ToolInput, Usage,
+    Block, BlockKind, Cost, Count, CountSource, ModelInfo, Raw, Reply, ReplySource, StopReason,
+    ToolInput, Usage,
 };
 use serde_json::value::RawValue;
 
-use crate::codec::CallIds;
-use crate::codec::error_body::{self, RequestFacts};
 use crate::codec::fields::Fields;
-use crate::transport::HttpResponse;
-use crate::{Error, ErrorKind, Redactor};
+use crate::codec::{CallIds, RequestContext, error_body};
+use crate::{Error, ErrorKind};
 
-/// The context of a response: provider, model and headers.
-#[derive(Debug)]
-pub(super) struct Exchange {
-    provider: String,
-    model: String,
-    redactor: Redactor,
-    pub headers: Vec<(String, String)>,
-    request_id: Option<String>,
+/// The error in an object with an `error` field.
+fn fault(context: &RequestContext, envelope: &Fields<'_>, object: &RawValue) -> Error {
+    let mut error = context.located(context.fault(object));
+    let request_id = &mut error.context_mut().request_id;
+    *request_id = request_id.take().or_else(|| envelope.text("request_id"));
+    error
 }
 
-impl Exchange {
-    pub fn new(provider: &str, model: &str, redactor: &Redactor) -> Self {
-        Self {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            redactor: redactor.clone(),
-            headers: Vec::new(),
-            request_id: None,
-        }
+/// The error of a body that is not `what` was asked for.
+fn bad_response(context: &RequestContext, what: &str, body: &[u8]) -> Error {
+    if body.trim_ascii().is_empty() {
+        return Error::bad_response("it is empty");
     }
+    let text = context.excerpt(&String::from_utf8_lossy(body));
+    Error::bad_response(format!("{what}: {text}"))
+}
 
-    /// Stores the headers of the response.
-    pub fn hear(&mut self, response: &HttpResponse) {
-        self.headers.clone_from(&response.headers);
-        self.request_id = response.request_id().map(str::to_owned);
-    }
-
-    pub fn facts(&self) -> RequestFacts<'_> {
-        RequestFacts {
-            provider: &self.provider,
-            model: &self.model,
-            moderates: false,
-            redactor: &self.redactor,
-        }
-    }
-
-    pub fn origin(&self) -> Origin {
-        Origin {
-            provider: self.provider.clone(),
-            model: self.model.clone(),
-        }
-    }
-
-    /// The error with the id of this exchange.
-    pub fn located(&self, mut error: Error) -> Error {
-        let request_id = &mut error.context_mut().request_id;
-        if request_id.is_none() {
-            request_id.clone_from(&self.request_id);
-        }
-        error
-    }
-
-    /// The error in an object with an `error` field, in a response with a success status or in a stream.
-    pub fn fault(&self, envelope: &Fields<'_>) -> Error {
-        let error = match envelope.raw("error") {
-            Some(object) => error_body::from_object(self.facts(), &self.headers, object),
-            None => Error::bad_response("an error without an error object"),
-        };
-        let mut error = self.located(error);
-        let request_id = &mut error.context_mut().request_id;
-        if request_id.is_none() {
-            *request_id = envelope.text("request_id");
-        }
-        error
-    }
-
-    pub fn bad_response(&self, what: &str, body: &[u8]) -> Error {
-        if body.trim_ascii().is_empty() {
-            return Error::bad_response("it is empty");
-        }
-        let text = String::from_utf8_lossy(body);
-        Error::bad_response(format!(
-            "{what}: {}",
-            error_body::excerpt(&self.redactor, &text)
-        ))
-    }
-
-    fn fault_or_bad(&self, fields: &Fields<'_>, what: &str, body: &[u8]) -> Error {
-        if fields.raw("error").is_some() {
-            self.fault(fields)
-        } else {
-            self.bad_response(what, body)
-        }
+/// The error in the object, or of a body that is not `what` was asked for.
+pub(super) fn fault_or_bad(
+    context: &RequestContext,
+    fields: &Fields<'_>,
+    what: &str,
+    body: &[u8],
+) -> Error {
+    match fields.raw("error") {
+        Some(object) => fault(context, fields, object),
+        None => bad_response(context, what, body),
     }
 }
 
 /// Decodes a whole reply.
-pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
-    let (whole, fields) = object(exchange, body)?;
+pub(super) fn reply(context: &RequestContext, body: &[u8]) -> Result<Reply, Error> {
+    let (whole, fields) = object(context, body)?;
     let kind = fields.text("type");
     let content = fields.list("content");
     if kind.as_deref() == Some("error") || content.is_none() {
-        if fields.raw("error").is_some() {
-            return Err(exchange.fault(&fields));
+        if let Some(object) = fields.raw("error") {
+            return Err(fault(context, &fields, object));
         }
         // A reply without content is one only if it says so.
         if kind.as_deref() != Some("message") {
-            return Err(exchange.bad_response("it is not a message", body));
+            return Err(bad_response(context, "it is not a message", body));
         }
     }
     let mut blocks = Vec::new();
     let mut ids = CallIds::default();
     for raw in content.unwrap_or_default() {
         let kind = block_kind(&fields_of(raw))?;
-        let mut block = received(exchange, kind, raw.to_owned().into());
+        let mut block = received(context, kind, raw.to_owned().into());
         settle_id(&mut ids, &mut block);
         blocks.push(block);
     }
@@ -122,12 +64,12 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
         usage(&fields_of(raw), Some(raw.to_owned().into()))
     });
     let raw = whole.to_owned().into();
-    Ok(assemble(exchange, &fields, blocks, usage, raw))
+    Ok(assemble(context, &fields, blocks, usage, raw))
 }
 
 /// Builds the reply of these parts.
 pub(super) fn assemble(
-    exchange: &Exchange,
+    context: &RequestContext,
     fields: &Fields<'_>,
     content: Vec<Block>,
     usage: Usage,
@@ -144,7 +86,7 @@ pub(super) fn assemble(
         cost: Cost::UNKNOWN,
         attempts: Vec::new(),
         warnings: Vec::new(),
-        request_id: exchange.request_id.clone(),
+        request_id: context.request_id(),
         source: ReplySource::Live,
         raw,
         message_raw: None,
@@ -152,19 +94,22 @@ pub(super) fn assemble(
 }
 
 /// Decodes a block.
-pub(super) fn received(exchange: &Exchange, kind: BlockKind, raw: Raw) -> Block {
+pub(super) fn received(context: &RequestContext, kind: BlockKind, raw: Raw) -> Block {
     Block {
         raw: Some(raw),
-        origin: Some(exchange.origin()),
+        origin: Some(context.origin.clone()),
         ..Block::new(kind)
     }
 }
 
-fn object<'a>(exchange: &Exchange, body: &'a [u8]) -> Result<(&'a RawValue, Fields<'a>), Error> {
+fn object<'a>(
+    context: &RequestContext,
+    body: &'a [u8],
+) -> Result<(&'a RawValue, Fields<'a>), Error> {
     let whole: Option<&RawValue> = serde_json::from_slice(body).ok();
     whole
         .and_then(|whole| Some((whole, Fields::of(whole.get())?)))
-        .ok_or_else(|| exchange.bad_response("it is not a JSON object", body))
+        .ok_or_else(|| bad_response(context, "it is not a JSON object", body))
 }
 
 /// The fields of an object; no fields for any other value.
@@ -275,10 +220,15 @@ pub(super) fn usage(fields: &Fields<'_>, raw: Option<Raw>) -> Usage {
 }
 
 /// The answer of the counting route.
-pub(super) fn count(exchange: &Exchange, body: &[u8]) -> Result<Count, Error> {
-    let (_, fields) = object(exchange, body)?;
+pub(super) fn count(context: &RequestContext, body: &[u8]) -> Result<Count, Error> {
+    let (_, fields) = object(context, body)?;
     let Some(tokens) = fields.count("input_tokens") else {
-        return Err(exchange.fault_or_bad(&fields, "it has no input_tokens", body));
+        return Err(fault_or_bad(
+            context,
+            &fields,
+            "it has no input_tokens",
+            body,
+        ));
     };
     let source = match fields.text("litellm_count_source") {
         None => CountSource::Exact,
@@ -292,30 +242,35 @@ pub(super) fn count(exchange: &Exchange, body: &[u8]) -> Result<Count, Error> {
 
 /// The error of a 404 of the counting route: the service's own error means an unknown model, anything else a missing
 /// route.
-pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
+pub(super) fn count_not_found(context: &RequestContext, body: &[u8]) -> Error {
     let text = String::from_utf8_lossy(body);
     let error = Fields::of(&text).and_then(|fields| fields.object("error"));
     let field = |name| error.as_ref().and_then(|error| error.text(name));
     let kind = field("type");
     if kind.as_deref() == Some("not_found_error") {
-        return error_body::from_response(exchange.facts(), 404, &exchange.headers, body);
+        return error_body::from_response(context, 404, body);
     }
     let message = field("message").unwrap_or_else(|| text.trim().to_owned());
     ErrorKind::Api {
         status: 404,
         kind,
         code: None,
-        message: error_body::excerpt(&exchange.redactor, &message),
+        message: context.excerpt(&message),
         quota: false,
     }
     .into()
 }
 
 /// The list of models.
-pub(super) fn models(exchange: &Exchange, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
-    let (_, fields) = object(exchange, body)?;
+pub(super) fn models(context: &RequestContext, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
+    let (_, fields) = object(context, body)?;
     let Some(rows) = fields.list("data") else {
-        return Err(exchange.fault_or_bad(&fields, "it has no list of models", body));
+        return Err(fault_or_bad(
+            context,
+            &fields,
+            "it has no list of models",
+            body,
+        ));
     };
     let model = |row: &RawValue| {
         let fields = fields_of(row);

@@ -14,11 +14,12 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use llm_types::{Request, Target};
 
-use self::decode::Exchange;
 use self::stream::Assembly;
-use super::{Endpoint, LONGEST_REPLY, error_body, events, readable, repair_warning};
+use super::{
+    Endpoint, LONGEST_REPLY, RequestContext, error_body, events, readable, repair_warning,
+};
 use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route, StructuredMode};
-use crate::transport::{HttpRequest, HttpResponse, Method};
+use crate::transport::{HttpRequest, Method};
 use crate::{ConfigError, Error};
 
 /// A provider for the Messages API of Anthropic.
@@ -159,46 +160,33 @@ impl Anthropic {
     }
 }
 
-/// The error of a response without a success status. A redirect is one too, so that the key is not sent elsewhere.
-async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
-    let status = response.status;
-    let body = response.start(error_body::BODY_READ).await;
-    exchange.located(error_body::from_response(
-        exchange.facts(),
-        status,
-        &exchange.headers,
-        &body,
-    ))
-}
-
-/// Sends `call` and decodes the answer. `exchange` gets the headers of the response here.
-async fn ask(mut exchange: Exchange, call: ProviderCall) -> Result<Answer, Error> {
-    let response = call.transport.execute(call.wire).await?;
-    exchange.hear(&response);
+/// Sends `call` and decodes the answer.
+async fn ask(mut context: RequestContext, call: ProviderCall) -> Result<Answer, Error> {
+    let response = context.execute(&call.transport, call.wire).await?;
     if response.status == 404 && call.route == Route::Count {
         let body = response.start(error_body::BODY_READ).await;
-        return Err(exchange.located(decode::count_not_found(&exchange, &body)));
+        return Err(context.located(decode::count_not_found(&context, &body)));
     }
     if !(200..300).contains(&response.status) {
-        return Err(failure(&exchange, response).await);
+        return Err(context.failure(response).await);
     }
     let is_reply = matches!(call.route, Route::Whole | Route::Stream);
     // The content type decides, not what was asked for.
     if is_reply && response.is_event_stream() {
-        return Ok(Answer::Stream(events(response, Assembly::new(exchange))));
+        return Ok(Answer::Stream(events(response, Assembly::new(context))));
     }
     let body = response.bytes(LONGEST_REPLY).await;
     body.and_then(|body| match call.route {
-        Route::Count => decode::count(&exchange, &body).map(Answer::Count),
-        Route::Models => decode::models(&exchange, &body).map(Answer::Models),
+        Route::Count => decode::count(&context, &body).map(Answer::Count),
+        Route::Models => decode::models(&context, &body).map(Answer::Models),
         Route::Whole | Route::Stream => {
             let read = readable(&body);
-            let mut reply = decode::reply(&exchange, &read)?;
+            let mut reply = decode::reply(&context, &read)?;
             reply.warnings.extend(repair_warning(&body, &read));
             Ok(Answer::Reply(Box::new(reply)))
         }
     })
-    .map_err(|error| exchange.located(error))
+    .map_err(|error| context.located(error))
 }
 
 impl Provider for Anthropic {
@@ -248,7 +236,7 @@ impl Provider for Anthropic {
     }
 
     fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
-        let exchange = Exchange::new(&self.name, &call.target.model, self.endpoint.redactor());
-        ask(exchange, call).boxed()
+        let context = RequestContext::new(&self.name, &call.target.model, self.endpoint.redactor());
+        ask(context, call).boxed()
     }
 }

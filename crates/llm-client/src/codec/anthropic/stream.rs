@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::block::OpenBlock;
-use super::decode::{self, Exchange};
+use super::decode;
 use super::object::Object;
 use crate::codec::fields::Fields;
-use crate::codec::{Assembler, CallIds, error_body, is_object, is_ping};
+use crate::codec::{Assembler, CallIds, RequestContext, error_body, is_object, is_ping};
 use crate::{Error, ErrorKind};
 
 /// The maximum size in bytes of a usage object. Each event repeats it, so without a limit it could fill the memory.
@@ -20,7 +20,7 @@ const LONGEST_USAGE: usize = 64 << 10;
 /// It enforces the order of events, so that no text is added twice or to the wrong block.
 #[derive(Debug)]
 pub(super) struct Assembly {
-    exchange: Exchange,
+    context: RequestContext,
     stage: Stage,
     /// The message of `message_start`, completed by later events.
     message: Object,
@@ -142,15 +142,15 @@ impl Assembler for Assembly {
             out.push_back(Event::Done(Box::new(reply)));
             return Ok(());
         }
-        let partial = error_body::partial(self.exchange.facts().redactor, reply);
+        let partial = error_body::partial(&self.context.redactor, reply);
         Err(ErrorKind::StreamTruncated { partial }.into())
     }
 }
 
 impl Assembly {
-    pub fn new(exchange: Exchange) -> Self {
+    pub fn new(context: RequestContext) -> Self {
         Self {
-            exchange,
+            context,
             stage: Stage::Before,
             message: Object::default(),
             usage: Object::default(),
@@ -246,7 +246,7 @@ impl Assembly {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let mut block = open.close(&self.exchange, index, out);
+        let mut block = open.close(&self.context, index, out);
         decode::settle_id(&mut self.tool_ids, &mut block);
         self.blocks.push(block.clone());
         out.push_back(Event::BlockStop { index, block });
@@ -339,7 +339,7 @@ impl Assembly {
         if data.trim() != "[DONE]" && !is_object(data) {
             return Err(Error::protocol(format!(
                 "expected the JSON object of an event, got: {}",
-                error_body::excerpt(self.exchange.facts().redactor, data)
+                self.context.excerpt(data)
             )));
         }
         unknown(name, data, out);
@@ -347,12 +347,9 @@ impl Assembly {
     }
 
     fn error(&self, data: &str) -> Error {
-        match Fields::of(data) {
-            Some(fields) if fields.raw("error").is_some() => self.exchange.fault(&fields),
-            _ => self
-                .exchange
-                .bad_response("an error event without an error", data.as_bytes()),
-        }
+        let what = "an error event without an error";
+        let fields = Fields::of(data).unwrap_or_default();
+        decode::fault_or_bad(&self.context, &fields, what, data.as_bytes())
     }
 
     /// The content so far as a reply.
@@ -371,8 +368,8 @@ impl Assembly {
             message.set("unknown_deltas", &self.unknown);
         }
         let raw = message.to_raw_with("content", &raws);
-        blocks.extend(self.open.take().map(|open| open.cut(&self.exchange)));
-        decode::assemble(&self.exchange, &message.fields(), blocks, usage, raw)
+        blocks.extend(self.open.take().map(|open| open.cut(&self.context)));
+        decode::assemble(&self.context, &message.fields(), blocks, usage, raw)
     }
 }
 

@@ -4,12 +4,12 @@ use llm_types::{
 };
 use serde_json::value::RawValue;
 
-use super::context::RequestContext;
+use super::dialect::Dialect;
 use super::reply_builder::ReplyBuilder;
 use super::wire::{Chunk, WireMessage};
 use crate::Error;
-use crate::codec::error_body;
 use crate::codec::fields::Fields;
+use crate::codec::{RequestContext, error_body};
 
 /// The fields of an assistant object that can be sent back.
 pub(super) const ECHOED: [&str; 6] = [
@@ -22,11 +22,15 @@ pub(super) const ECHOED: [&str; 6] = [
 ];
 
 /// Reads a whole reply.
-pub(super) fn reply(context: &RequestContext, body: &[u8]) -> Result<Reply, Error> {
+pub(super) fn reply(
+    context: &RequestContext,
+    mut draft: ReplyBuilder,
+    body: &[u8],
+) -> Result<Reply, Error> {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}');
     let unreadable = |why: &str| {
-        let text = error_body::excerpt(&context.redactor, text);
+        let text = context.excerpt(text);
         Error::bad_response(format!("expected a chat completion, {why}: {text}"))
             .with_context(error_body::context(&context.headers))
     };
@@ -43,10 +47,9 @@ pub(super) fn reply(context: &RequestContext, body: &[u8]) -> Result<Reply, Erro
     let said: WireMessage<'_> =
         serde_json::from_str(message.get()).map_err(|_| unreadable("got another message"))?;
 
-    let mut draft = ReplyBuilder::default();
-    draft.take_whole(context, &said);
+    draft.take_whole(&said);
     let finish = choice.finish_reason.filled();
-    let content = draft.blocks(context, cuts(finish), None);
+    let content = draft.blocks(cuts(finish), None);
     Ok(Reply {
         message_raw: echo(message, &draft),
         raw: Raw::parse(text).map_err(|_| unreadable("got"))?,
@@ -57,7 +60,7 @@ pub(super) fn reply(context: &RequestContext, body: &[u8]) -> Result<Reply, Erro
             native: choice.native_finish_reason,
             usage: chunk.usage,
         }
-        .reply(context, content)
+        .reply(context, &draft.dialect, content)
     })
 }
 
@@ -72,7 +75,7 @@ pub(super) struct ReplyParts<'a> {
 
 impl ReplyParts<'_> {
     /// Builds the reply without its raw texts; the client adds cost and attempts.
-    pub fn reply(self, context: &RequestContext, content: Vec<Block>) -> Reply {
+    pub fn reply(self, context: &RequestContext, dialect: &Dialect, content: Vec<Block>) -> Reply {
         Reply {
             id: self.id.unwrap_or_default().to_owned(),
             model: self.model.unwrap_or(&context.origin.model).to_owned(),
@@ -80,7 +83,7 @@ impl ReplyParts<'_> {
             stop: self.stop,
             stop_details: self.native.map(copy),
             usage: usage(self.usage),
-            cost: cost(context, self.usage),
+            cost: cost(dialect, self.usage),
             attempts: Vec::new(),
             warnings: Vec::new(),
             request_id: context.request_id(),
@@ -181,9 +184,9 @@ pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
     }
 }
 
-fn cost(context: &RequestContext, usage: Option<&RawValue>) -> Cost {
+fn cost(dialect: &Dialect, usage: Option<&RawValue>) -> Cost {
     let dollars = usage
-        .filter(|_| context.dialect.cost_in_usage)
+        .filter(|_| dialect.cost_in_usage)
         .and_then(|raw| serde_json::from_str(Fields::of(raw.get())?.raw("cost")?.get()).ok());
     match dollars.and_then(Usd::from_dollars) {
         Some(usd) => Cost {
@@ -199,7 +202,7 @@ pub(super) fn models(context: &RequestContext, body: &[u8]) -> Result<Vec<ModelI
     let text = String::from_utf8_lossy(body);
     let rows = Fields::of(&text).and_then(|fields| fields.list("data"));
     let rows = rows.ok_or_else(|| {
-        let text = error_body::excerpt(&context.redactor, &text);
+        let text = context.excerpt(&text);
         Error::bad_response(format!("expected a list of models, got: {text}"))
             .with_context(error_body::context(&context.headers))
     })?;

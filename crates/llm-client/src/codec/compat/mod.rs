@@ -1,6 +1,5 @@
 //! The chat completions protocol of `OpenAI` and many other servers.
 
-mod context;
 mod decode;
 mod dialect;
 mod encode;
@@ -8,16 +7,13 @@ mod reply_builder;
 mod stream;
 mod wire;
 
-use std::sync::OnceLock;
-
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use llm_types::{Origin, Request, Target};
+use llm_types::{Request, Target};
 
-use self::context::RequestContext;
+use self::reply_builder::ReplyBuilder;
 use self::stream::Chunks;
-use super::error_body;
-use super::{Endpoint, LONGEST_REPLY, events, readable, repair_warning};
+use super::{Endpoint, LONGEST_REPLY, RequestContext, events, readable, repair_warning};
 use crate::Error;
 use crate::dialect::ThinkingField;
 use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
@@ -79,29 +75,6 @@ impl Compat {
         }
         request
     }
-
-    fn context(&self, call: &ProviderCall) -> RequestContext {
-        RequestContext {
-            origin: Origin {
-                provider: self.name.clone(),
-                model: call.target.model.clone(),
-            },
-            dialect: self.dialect.clone(),
-            redactor: self.endpoint.redactor().clone(),
-            headers: Vec::new(),
-            sent: call.wire.body.clone(),
-            sent_ids: OnceLock::new(),
-        }
-    }
-}
-
-/// Adds the id of the exchange to an error without one.
-fn with_id(mut error: Error, headers: &[(String, String)]) -> Error {
-    let id = &mut error.context_mut().request_id;
-    if id.is_none() {
-        *id = error_body::context(headers).request_id;
-    }
-    error
 }
 
 impl Provider for Compat {
@@ -145,20 +118,29 @@ impl Provider for Compat {
     }
 
     fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
-        let context = self.context(&call);
+        let model = &call.target.model;
+        let mut context = RequestContext::new(&self.name, model, self.endpoint.redactor());
+        context.moderates = self.dialect.moderates;
+        let draft = ReplyBuilder::new(&context, &self.dialect, &call.wire.body);
         async move {
-            let (context, response) = context.execute(&call.transport, call.wire).await?;
+            let response = context.execute(&call.transport, call.wire).await?;
+            if !(200..300).contains(&response.status) {
+                return Err(context.failure(response).await);
+            }
             // The content type decides, not what was asked for: some servers do not stream, some do nothing else.
             if call.route != Route::Models && response.is_event_stream() {
-                return Ok(Answer::Stream(events(response, Chunks::new(context))));
+                return Ok(Answer::Stream(events(
+                    response,
+                    Chunks::new(context, draft),
+                )));
             }
             let body = response.bytes(LONGEST_REPLY).await;
-            let body = body.map_err(|error| with_id(error, &context.headers))?;
+            let body = body.map_err(|error| context.located(error))?;
             if call.route == Route::Models {
                 return decode::models(&context, &body).map(Answer::Models);
             }
             let read = readable(&body);
-            let mut reply = decode::reply(&context, &read)?;
+            let mut reply = decode::reply(&context, draft, &read)?;
             reply.warnings.extend(repair_warning(&body, &read));
             Ok(Answer::Reply(Box::new(reply)))
         }

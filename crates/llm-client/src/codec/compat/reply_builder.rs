@@ -1,23 +1,30 @@
 //! The builder of a reply. A whole reply and the parts of a stream take the same path, so that both give the same result.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use llm_types::{Block, BlockKind, Event, Raw, ToolInput};
+use bytes::Bytes;
+use llm_types::{Block, BlockKind, Event, Origin, Raw, ToolInput};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::context::RequestContext;
+use super::dialect::Dialect;
 use super::wire::{ContentPart, WireMessage};
 use crate::Error;
-use crate::codec::CallIds;
+use crate::codec::{CallIds, RequestContext};
 use crate::dialect::{ReasoningField, ToolIndex};
 
 /// The queue of events, if they are read.
 pub(super) type Out<'a> = Option<&'a mut VecDeque<Event>>;
 
-#[derive(Default)]
 pub(super) struct ReplyBuilder {
+    pub dialect: Dialect,
+    origin: Origin,
+    /// The body that was sent.
+    sent: Bytes,
+    /// The ids of the calls in it.
+    sent_ids: OnceCell<BTreeSet<String>>,
     content: Option<String>,
     refusal: String,
     reasoning: String,
@@ -103,35 +110,53 @@ fn emit(out: &mut Out<'_>, event: impl FnOnce() -> Event) {
 }
 
 impl ReplyBuilder {
+    /// The builder of the reply to `sent`, the body of a request.
+    pub fn new(context: &RequestContext, dialect: &Dialect, sent: &Bytes) -> Self {
+        Self {
+            dialect: dialect.clone(),
+            origin: context.origin.clone(),
+            sent: sent.clone(),
+            sent_ids: OnceCell::new(),
+            content: None,
+            refusal: String::new(),
+            reasoning: String::new(),
+            reasoning_content: String::new(),
+            thought: None,
+            details: Vec::new(),
+            detail_at: BTreeMap::new(),
+            calls: Vec::new(),
+            by_index: BTreeMap::new(),
+            ids: CallIds::default(),
+            slots: Vec::new(),
+            thinking_at: None,
+            text_at: None,
+        }
+    }
+
     /// Adds a whole message.
-    pub fn take_whole(&mut self, context: &RequestContext, said: &WireMessage<'_>) {
-        self.take_words(context, said, &mut None);
+    pub fn take_whole(&mut self, said: &WireMessage<'_>) {
+        self.take_words(said, &mut None);
         for piece in said.tool_calls.iter().flatten() {
             // In a list every entry is a call of its own, whatever it says of itself.
             self.calls.push(PartialToolCall::default());
-            self.add(context, self.calls.len() - 1, piece, &mut None);
+            self.add(self.calls.len() - 1, piece, &mut None);
         }
     }
 
     /// Adds a part of a message.
-    pub fn take(
-        &mut self,
-        context: &RequestContext,
-        said: &WireMessage<'_>,
-        mut out: Out<'_>,
-    ) -> Result<(), Error> {
-        self.take_words(context, said, &mut out);
+    pub fn take(&mut self, said: &WireMessage<'_>, mut out: Out<'_>) -> Result<(), Error> {
+        self.take_words(said, &mut out);
         if let Some(details) = said.reasoning_details {
             self.take_details(details);
         }
         for piece in said.tool_calls.iter().flatten() {
-            let call = self.call_of(context, piece)?;
-            self.add(context, call, piece, &mut out);
+            let call = self.call_of(piece)?;
+            self.add(call, piece, &mut out);
         }
         Ok(())
     }
 
-    fn take_words(&mut self, context: &RequestContext, said: &WireMessage<'_>, out: &mut Out<'_>) {
+    fn take_words(&mut self, said: &WireMessage<'_>, out: &mut Out<'_>) {
         let reasoning = said.reasoning.filled().unwrap_or_default();
         let reasoning_content = said.reasoning_content.filled().unwrap_or_default();
         self.reasoning += reasoning;
@@ -140,7 +165,7 @@ impl ReplyBuilder {
             ("", "") => None,
             (_, "") => Some(ReasoningField::Reasoning),
             ("", _) => Some(ReasoningField::ReasoningContent),
-            _ if context.dialect.reasoning_field == ReasoningField::ReasoningContent => {
+            _ if self.dialect.reasoning_field == ReasoningField::ReasoningContent => {
                 Some(ReasoningField::ReasoningContent)
             }
             _ => Some(ReasoningField::Reasoning),
@@ -227,12 +252,8 @@ impl ReplyBuilder {
     }
 
     /// The call that a part of a stream belongs to.
-    fn call_of(
-        &mut self,
-        context: &RequestContext,
-        piece: &ContentPart<'_>,
-    ) -> Result<usize, Error> {
-        let strict = context.dialect.tool_index == ToolIndex::Strict;
+    fn call_of(&mut self, piece: &ContentPart<'_>) -> Result<usize, Error> {
+        let strict = self.dialect.tool_index == ToolIndex::Strict;
         let next = self.calls.len();
         let is_next = |index: u64| index == next as u64;
         let call = match piece.index.0 {
@@ -261,13 +282,7 @@ impl ReplyBuilder {
         Ok(call)
     }
 
-    fn add(
-        &mut self,
-        context: &RequestContext,
-        at: usize,
-        piece: &ContentPart<'_>,
-        out: &mut Out<'_>,
-    ) {
+    fn add(&mut self, at: usize, piece: &ContentPart<'_>, out: &mut Out<'_>) {
         let Some(call) = self.calls.get_mut(at) else {
             return;
         };
@@ -295,7 +310,7 @@ impl ReplyBuilder {
             return;
         }
         let begun = call.at.is_some();
-        let index = self.begin_call(context, at, out);
+        let index = self.begin_call(at, out);
         if begun && !more.is_empty() {
             emit(out, || Event::ToolInputDelta {
                 index,
@@ -305,15 +320,16 @@ impl ReplyBuilder {
     }
 
     /// The block of a call. When it begins, its id is assigned and the arguments so far are emitted.
-    fn begin_call(&mut self, context: &RequestContext, at: usize, out: &mut Out<'_>) -> usize {
+    fn begin_call(&mut self, at: usize, out: &mut Out<'_>) -> usize {
         let Some(call) = self.calls.get_mut(at) else {
             return 0;
         };
         if let Some(index) = call.at {
             return index;
         }
-        let taken = |id: &str| context.is_sent(id);
-        call.id = self.ids.settle(call.wire_id.clone(), taken);
+        let sent_ids = || self.sent_ids.get_or_init(|| call_ids(&self.sent));
+        let wire_id = call.wire_id.clone();
+        call.id = self.ids.settle(wire_id, |id| sent_ids().contains(id));
         let kind = BlockKind::ToolUse {
             id: call.id.clone(),
             name: call.name.clone(),
@@ -331,14 +347,14 @@ impl ReplyBuilder {
     }
 
     /// Ends all blocks. The arguments of calls in a reply that is `cut` are never read as JSON.
-    pub fn blocks(&mut self, context: &RequestContext, cut: bool, mut out: Out<'_>) -> Vec<Block> {
+    pub fn blocks(&mut self, cut: bool, mut out: Out<'_>) -> Vec<Block> {
         for at in 0..self.calls.len() {
-            self.begin_call(context, at, &mut out);
+            self.begin_call(at, &mut out);
         }
         let blocks: Vec<_> = self
             .slots
             .iter()
-            .map(|slot| self.block(context, *slot, cut))
+            .map(|slot| self.block(*slot, cut))
             .collect();
         for (index, block) in blocks.iter().enumerate() {
             emit(&mut out, || Event::BlockStop {
@@ -349,7 +365,7 @@ impl ReplyBuilder {
         blocks
     }
 
-    fn block(&self, context: &RequestContext, slot: Slot, cut: bool) -> Block {
+    fn block(&self, slot: Slot, cut: bool) -> Block {
         let kind = match slot {
             Slot::Thinking => BlockKind::Thinking {
                 text: match self.thought {
@@ -371,7 +387,7 @@ impl ReplyBuilder {
             }
         };
         Block {
-            origin: Some(context.origin.clone()),
+            origin: Some(self.origin.clone()),
             ..Block::new(kind)
         }
     }
@@ -408,6 +424,15 @@ impl ReplyBuilder {
         })
         .map_err(|error| Error::protocol(error.to_string()))
     }
+}
+
+/// The ids of the tool calls in the body of a request: they are not made again.
+fn call_ids(sent: &Bytes) -> BTreeSet<String> {
+    let sent: Value = serde_json::from_slice(sent).unwrap_or_default();
+    let messages = sent["messages"].as_array().into_iter().flatten();
+    let calls = messages.filter_map(|message| message["tool_calls"].as_array());
+    let ids = calls.flatten().filter_map(|call| call["id"].as_str());
+    ids.map(str::to_owned).collect()
 }
 
 fn begin(slots: &mut Vec<Slot>, slot: Slot, kind: BlockKind, out: &mut Out<'_>) -> usize {

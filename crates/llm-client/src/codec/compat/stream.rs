@@ -4,11 +4,10 @@ use llm_types::{Event, Raw, Reply, StopReason, Usage};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::context::RequestContext;
 use super::decode::{ReplyParts, copy, cuts, stop, usage};
 use super::reply_builder::ReplyBuilder;
 use super::wire::{Chunk, LenientText};
-use crate::codec::{Assembler, error_body, is_ping};
+use crate::codec::{Assembler, RequestContext, error_body, is_ping};
 use crate::{Error, ErrorKind};
 
 /// Assembles a reply from its chunks.
@@ -46,10 +45,10 @@ struct WholeChoice<'a> {
 }
 
 impl Chunks {
-    pub fn new(context: RequestContext) -> Self {
+    pub fn new(context: RequestContext, draft: ReplyBuilder) -> Self {
         Self {
             context,
-            draft: ReplyBuilder::default(),
+            draft,
             started: false,
             id: String::new(),
             model: String::new(),
@@ -102,7 +101,7 @@ impl Chunks {
                 return Err(self.context.fault(error));
             }
             if let Some(said) = &choice.delta {
-                self.draft.take(&self.context, said, Some(out))?;
+                self.draft.take(said, Some(out))?;
             }
             if let Some(finish) = choice.finish_reason.filled() {
                 self.finish = Some(finish.to_owned());
@@ -125,8 +124,8 @@ impl Chunks {
     /// Ends the stream: the reply is whole if the server gave a stop reason.
     fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if cut || self.finish.is_none() {
-            let partial =
-                error_body::partial(&self.context.redactor.clone(), self.reply(true, None)?);
+            let partial = self.reply(true, None)?;
+            let partial = error_body::partial(&self.context.redactor, partial);
             return Err(Error::from(ErrorKind::StreamTruncated { partial })
                 .with_context(error_body::context(&self.context.headers)));
         }
@@ -137,7 +136,7 @@ impl Chunks {
 
     fn reply(&mut self, cut: bool, out: Option<&mut VecDeque<Event>>) -> Result<Reply, Error> {
         let finish = self.finish.as_deref();
-        let content = self.draft.blocks(&self.context, cut || cuts(finish), out);
+        let content = self.draft.blocks(cut || cuts(finish), out);
         let message = self.draft.assistant()?;
         let filled = |text| Some(text).filter(|text: &&str| !text.is_empty());
         let parts = ReplyParts {
@@ -162,7 +161,7 @@ impl Chunks {
             }],
             usage: parts.usage,
         });
-        let mut reply = parts.reply(&self.context, content);
+        let mut reply = parts.reply(&self.context, &self.draft.dialect, content);
         reply.usage.partial = self.partial;
         Ok(Reply {
             raw: raw.map_err(|error| Error::protocol(error.to_string()))?,
@@ -196,7 +195,7 @@ impl Assembler for Chunks {
             Ok(chunk) if data.trim_start().starts_with('{') => self.chunk(name, chunk, data, out),
             _ => Err(Error::protocol(format!(
                 "expected a chunk of a chat completion, got: {}",
-                error_body::excerpt(&self.context.redactor, data)
+                self.context.excerpt(data)
             ))),
         }
     }

@@ -4,7 +4,7 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::Value;
 
 use super::*;
-use crate::codec::error_body::{self, RequestFacts};
+use crate::codec::{RequestContext, error_body};
 use crate::error::TimeoutPhase;
 use crate::redact::Redactor;
 
@@ -17,14 +17,9 @@ fn time(text: &str) -> SystemTime {
 /// The error of a row of the table.
 fn error_of(case: &Value) -> Error {
     let provider = case["provider"].as_str().unwrap();
-    let redactor = Redactor::default();
-    let asked = RequestFacts {
-        provider,
-        model: "m",
-        moderates: provider == "openrouter",
-        redactor: &redactor,
-    };
-    let headers: Vec<_> = case["headers"]
+    let mut asked = RequestContext::new(provider, "m", &Redactor::default());
+    asked.moderates = provider == "openrouter";
+    asked.headers = case["headers"]
         .as_object()
         .unwrap()
         .iter()
@@ -37,10 +32,10 @@ fn error_of(case: &Value) -> Error {
     match case["status"].as_u64().unwrap() as u16 {
         200 if case["body"]["error"].is_object() => {
             let object = case["body"]["error"].to_string();
-            error_body::from_object(asked, &headers, serde_json::from_str(&object).unwrap())
+            error_body::from_object(&asked, serde_json::from_str(&object).unwrap())
         }
         200 => Error::bad_response(body),
-        status => error_body::from_response(asked, status, &headers, body.as_bytes()),
+        status => error_body::from_response(&asked, status, body.as_bytes()),
     }
 }
 
