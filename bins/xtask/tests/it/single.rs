@@ -62,7 +62,7 @@ const ONCE: [(&str, &str); 12] = [
     ("ScriptedModel", "crates/test-support/src/model.rs"),
     ("SystemClock", "crates/llm-types/src/clock.rs"),
     ("Usd", "crates/llm-types/src/cost.rs"),
-    ("complete_reply", "crates/llm-client/src/client/prepare.rs"),
+    ("complete_reply", "crates/llm-client/src/client/finisher.rs"),
 ];
 
 /// The Rust files under `folder`.

@@ -4,28 +4,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use llm_types::{Attempt, Charge, Count, Event, Reply, ReplySource, Request, Target};
+use llm_types::{Attempt, Charge, Request, Target};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use tracing::{Instrument as _, Span};
 
+use super::answer::OpenAnswer;
 use super::checked_transport::{CheckedTransport, NoTransport};
 use super::core::ClientCore;
-use super::open_stream::{OpenStream, ReportedUsage};
+use super::finisher::{ReplyFinisher, ReportedUsage};
 use super::prepare::PreparedRequest;
+use super::replay::{prepare_for, replay};
 use super::trace;
-use crate::codec::reply_as_events;
 use crate::layers::budget::Reservation;
 use crate::layers::limiter::Permit;
 use crate::layers::retry::{self, Decision};
-use crate::layers::timeout::{Elapsed, IdleTimer, headers_limit, with_progress_limit};
+use crate::layers::timeout::{Elapsed, IdleTimer, headers_limit};
 use crate::provider::{Answer, ProviderCall, Route};
-use crate::recording::cassette::{Line, RecordedKind, root_of};
+use crate::recording::cassette::root_of;
 use crate::recording::recorder::{AttemptRecorder, CassetteKey};
-use crate::recording::replay::ReplayTransport;
 use crate::transport::{HeaderText, HttpRequest, Transport};
-use crate::{Error, ErrorKind, EventStream};
+use crate::{Error, ErrorKind};
 
 /// Runs `request` by the route `wanted`; `wire` is the encoded request, if it exists already.
 pub(crate) async fn run(
@@ -46,9 +45,8 @@ pub(crate) async fn run(
         .instrument(span.clone())
         .await;
     match &result {
-        Ok(Answer::Reply(reply)) => trace::answered(&span, reply),
         Ok(Answer::Count(count)) => trace::counted(&span, count),
-        // The last event of a stream tells.
+        // The end of a reply tells.
         Ok(_) => {}
         Err(error) => trace::failed(&span, error),
     }
@@ -58,11 +56,6 @@ pub(crate) async fn run(
 tokio::task_local! {
     /// The number of the current attempt, from 1, for a caller that observes it.
     pub(crate) static ATTEMPT: Arc<AtomicU32>;
-}
-
-/// The error of a provider whose answer does not fit the route.
-pub(crate) fn other_form() -> Error {
-    Error::protocol("a provider answered in another form than asked")
 }
 
 /// A call under way.
@@ -131,22 +124,8 @@ impl CallRun {
             let (root, key) = root_of(provider, &known, request.replay_key.as_deref())?;
             if let Some(player) = &inner.player {
                 let line = player.next(&root, &key, &known.path)?;
-                let served = Target::new(&line.provider, &line.model);
-                let prepared = if served == first.target {
-                    first
-                } else if served.provider == first.target.provider {
-                    // An earlier version recorded chains of models.
-                    inner.prepare(request, served)?
-                } else {
-                    return Err(Error::cassette(
-                        None,
-                        format!(
-                            "the recorded reply is from {}; replay it with a client of that provider",
-                            served.provider
-                        ),
-                    ));
-                };
-                return self.replay(prepared, known, line).await;
+                let prepared = prepare_for(&line, &inner, request, first)?;
+                return replay(inner, self.wanted, prepared, known, line, self.span).await;
             }
             if let Some(recorder) = &inner.recorder {
                 recorder.check()?;
@@ -169,11 +148,27 @@ impl CallRun {
         };
         let wire = wire.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
         self.reservation = most.map(|most| inner.ledger.reserve(most)).transpose()?;
-        let result = self.ask(&Arc::new(first), &wire).await;
-        result.map_err(|mut error| {
-            error.context_mut().attempts = std::mem::take(&mut self.attempts);
-            error
-        })
+        let prepared = Arc::new(first);
+        match self.ask(&prepared, &wire).await {
+            Ok((open, traces)) => {
+                let deadline = Some(self.timer());
+                let end = ReplyFinisher {
+                    inner,
+                    prepared,
+                    span: self.span,
+                    attempts: self.attempts,
+                    reservation: self.reservation,
+                    recorder: traces.recorder,
+                    source: None,
+                    reported: traces.reported,
+                };
+                open.arrive(end, deadline, traces.permit)
+            }
+            Err(mut error) => {
+                error.context_mut().attempts = self.attempts;
+                Err(error)
+            }
+        }
     }
 
     /// Attempts the call until there is an answer or the policy stops it.
@@ -181,7 +176,7 @@ impl CallRun {
         &mut self,
         prepared: &Arc<PreparedRequest>,
         wire: &HttpRequest,
-    ) -> Result<Answer, Error> {
+    ) -> Result<(OpenAnswer, Traces), Error> {
         let inner = self.inner.clone();
         prepared.warnings.iter().for_each(trace::warning);
         let mut wait = Duration::ZERO;
@@ -208,7 +203,7 @@ impl CallRun {
             let mut error = match result {
                 Ok(open) => {
                     self.attempts.push(attempt);
-                    return self.arrive(open, prepared, traces);
+                    return Ok((open, traces));
                 }
                 Err(error) => error,
             };
@@ -268,7 +263,7 @@ impl CallRun {
         let policy = &inner.settings.retry;
         let (wait, most) = match retry::decide(&error, policy, inner.clock.now()) {
             Decision::Stop => return (error, None),
-            Decision::TooLong(asked) => return (too_long(asked, error), None),
+            Decision::TooLong(asked) => return (retry::too_long(asked, error), None),
             Decision::Retry { wait, max_attempts } => (wait, max_attempts),
         };
         self.allowed = policy
@@ -347,200 +342,14 @@ impl CallRun {
                     transport,
                 };
                 let progress = Some(timeouts.progress);
-                open(&inner, call, wanted, progress, &mut traces.reported).await
+                OpenAnswer::of(&inner, call, wanted, progress, &mut traces.reported).await
             })
             .await;
         result.unwrap_or_else(|Elapsed| Err(Error::deadline(self.last.take())))
-    }
-
-    /// Ends a successful attempt: completes the reply, or returns the open stream.
-    fn arrive(
-        &mut self,
-        open: OpenAnswer,
-        prepared: &Arc<PreparedRequest>,
-        mut traces: Traces,
-    ) -> Result<Answer, Error> {
-        let inner = self.inner.clone();
-        match open {
-            OpenAnswer::Whole(mut reply) => {
-                inner.complete_reply(&mut reply, prepared, None);
-                // The reply is paid for, whether it can be written down or not.
-                if let Some(reservation) = self.reservation.take()
-                    && let Some(attempt) = self.attempts.last_mut()
-                {
-                    attempt.charge = reservation.settle(inner.charge(&reply, prepared));
-                }
-                reply.attempts.clone_from(&self.attempts);
-                if let Some(mut recorder) = traces.recorder.take() {
-                    recorder.finish(None, true)?;
-                }
-                Ok(Answer::Reply(reply))
-            }
-            OpenAnswer::Count(count) => {
-                if let Some(mut recorder) = traces.recorder.take() {
-                    recorder.finish(None, true)?;
-                }
-                Ok(Answer::Count(count))
-            }
-            OpenAnswer::Stream(first, events) => Ok(Answer::Stream(
-                OpenStream {
-                    deadline: Some(self.timer()),
-                    inner,
-                    first: Some(*first),
-                    events,
-                    prepared: prepared.clone(),
-                    attempts: std::mem::take(&mut self.attempts),
-                    reservation: self.reservation.take(),
-                    permit: traces.permit.take(),
-                    recorder: traces.recorder.take(),
-                    source: None,
-                    span: self.span.clone(),
-                    reported: traces.reported,
-                    if_dropped: Arc::default(),
-                }
-                .into_events(),
-            )),
-        }
     }
 
     fn timer(&self) -> IdleTimer {
         let clock = &self.inner.clock;
         IdleTimer::new(clock, self.deadline.saturating_sub(clock.elapsed()))
     }
-
-    /// Answers from a recorded attempt, decoded by the codec that reads the server's bytes.
-    async fn replay(
-        self,
-        prepared: PreparedRequest,
-        wire: HttpRequest,
-        line: Arc<Line>,
-    ) -> Result<Answer, Error> {
-        let inner = self.inner;
-        prepared.warnings.iter().for_each(trace::warning);
-        let prepared = Arc::new(prepared);
-        let out_of_time = line
-            .error
-            .as_ref()
-            .is_some_and(|error| error.kind == RecordedKind::Deadline);
-        let mut attempt = Attempt {
-            n: line.attempt,
-            target: prepared.target.clone(),
-            status: line.response.as_ref().map(|response| response.status),
-            class: None,
-            wait: Duration::ZERO,
-            latency: Duration::ZERO,
-            charge: Charge::NONE,
-        };
-        let call = ProviderCall {
-            wire,
-            route: prepared.route(self.wanted, inner.settings.timeouts.total),
-            target: prepared.target.clone(),
-            attempt: 0,
-            transport: Arc::new(ReplayTransport {
-                line,
-                timeouts: inner.settings.timeouts,
-            }),
-        };
-        match open(
-            &inner,
-            call,
-            self.wanted,
-            None,
-            &mut ReportedUsage::default(),
-        )
-        .await
-        {
-            Ok(OpenAnswer::Whole(mut reply)) => {
-                inner.complete_reply(&mut reply, &prepared, Some(ReplySource::Replay));
-                reply.attempts = vec![attempt];
-                Ok(Answer::Reply(reply))
-            }
-            Ok(OpenAnswer::Count(count)) => Ok(Answer::Count(count)),
-            Ok(OpenAnswer::Stream(first, events)) => Ok(Answer::Stream(
-                OpenStream {
-                    inner,
-                    first: Some(*first),
-                    events,
-                    prepared,
-                    attempts: vec![attempt],
-                    deadline: None,
-                    reservation: None,
-                    permit: None,
-                    recorder: None,
-                    source: Some(ReplySource::Replay),
-                    span: self.span,
-                    reported: ReportedUsage::default(),
-                    if_dropped: Arc::default(),
-                }
-                .into_events(),
-            )),
-            Err(mut error) => {
-                inner.explain(&mut error);
-                let policy = &inner.settings.retry;
-                let mut error = match retry::decide(&error, policy, inner.clock.now()) {
-                    Decision::TooLong(asked) => too_long(asked, error),
-                    _ => error,
-                };
-                if out_of_time && !matches!(error.kind(), ErrorKind::Deadline) {
-                    // The time was over before the wait that this failure asked for.
-                    error = Error::deadline(Some(error));
-                }
-                attempt.class = Some(error.class());
-                error.context_mut().attempts = vec![attempt];
-                Err(error)
-            }
-        }
-    }
-}
-
-/// An answer that has begun.
-enum OpenAnswer {
-    Whole(Box<Reply>),
-    Stream(Box<Event>, EventStream),
-    Count(Count),
-}
-
-/// Asks the provider and converts the answer to the form `wanted`; `reported` collects the usage of a stream that is read
-/// here.
-async fn open(
-    inner: &ClientCore,
-    call: ProviderCall,
-    wanted: Route,
-    progress: Option<Duration>,
-    reported: &mut ReportedUsage,
-) -> Result<OpenAnswer, Error> {
-    let answer = match (inner.settings.provider.answer(call).await?, progress) {
-        (Answer::Stream(events), Some(limit)) => {
-            Answer::Stream(with_progress_limit(events, &inner.clock, limit))
-        }
-        (answer, _) => answer,
-    };
-    match (wanted, answer) {
-        (Route::Count, Answer::Count(count)) => Ok(OpenAnswer::Count(count)),
-        (Route::Whole, Answer::Reply(reply)) => Ok(OpenAnswer::Whole(reply)),
-        (Route::Whole, Answer::Stream(events)) => {
-            let reply = events
-                .collect_telling(|event| reported.event(event))
-                .await?;
-            Ok(OpenAnswer::Whole(Box::new(reply)))
-        }
-        (Route::Stream, answer) => {
-            let mut events = match answer {
-                Answer::Stream(events) => events,
-                Answer::Reply(reply) => reply_as_events(*reply),
-                _ => return Err(other_form()),
-            };
-            match events.next().await {
-                Some(first) => Ok(OpenAnswer::Stream(Box::new(first?), events)),
-                None => Err(Error::protocol("the stream of events is empty")),
-            }
-        }
-        _ => Err(other_form()),
-    }
-}
-
-/// The error of a server that asks for a longer wait than the policy allows.
-fn too_long(asked: Duration, mut error: Error) -> Error {
-    *error.kind_mut() = ErrorKind::RetryAfterTooLong { asked };
-    error
 }

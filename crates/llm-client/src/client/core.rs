@@ -9,12 +9,13 @@ use llm_types::{Request, Target};
 use super::builder::ClientBuilder;
 use crate::layers::budget::BudgetLedger;
 use crate::layers::limiter::RateLimiter;
+use crate::layers::retry;
 use crate::layers::timeout::TimedTransport;
 use crate::models::tokens::CountCache;
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
 use crate::transport::{HttpTransport, Transport};
-use crate::{Error, Timer};
+use crate::{Error, ErrorKind, Timer};
 
 /// The state that all clones of a client share.
 pub(crate) struct ClientCore {
@@ -58,5 +59,14 @@ impl ClientCore {
             timeouts: self.settings.timeouts,
             headers,
         })
+    }
+
+    /// Adds the table's facts about a model that is not served, and the wait that the server asks for.
+    pub fn explain(&self, error: &mut Error) {
+        if let ErrorKind::ModelUnavailable(model) = error.kind_mut() {
+            self.settings.models.explain(model);
+        }
+        let wait = retry::requested_wait(&error.context().retry_headers, self.clock.now());
+        error.context_mut().retry_after = wait;
     }
 }

@@ -2,58 +2,20 @@
 
 use std::sync::Arc;
 
-use llm_types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd, Warning};
+use llm_types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd};
 use serde_json::Value;
 
 use super::core::ClientCore;
-use super::prepare::PreparedRequest;
+use super::prepare::{LENGTHS, PreparedRequest, REPLY};
 use crate::layers::budget::CostBound;
 use crate::models::tokens::{self, Media};
 use crate::models::{Factor, Model, Price, Tier};
 use crate::{Error, ErrorKind, Unpriced};
 
-/// The longest reply in tokens, if neither request, protocol nor table give one.
-const REPLY: u32 = 8192;
 /// The maximum number of tokens that one use of a provider's tool adds to the prompt.
 const TOOL_RESULT: u64 = 10_000;
-/// Fields of [`Request::extra`] that limit the length of a reply.
-const LENGTHS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 impl ClientCore {
-    /// Adds the longest reply to a request under a cap, since an unlimited one cannot be reserved for. Returns whether that
-    /// changed the request.
-    pub fn limit_reply(&self, prepared: &mut PreparedRequest) -> bool {
-        let budget = &self.settings.budget;
-        let capped = budget.usd.is_some() || budget.tokens.is_some();
-        if !capped || prepared.caps.offline.is_some() {
-            return false;
-        }
-        let request = &mut prepared.request;
-        let extras = request.extra.len();
-        // A null takes the field out of the body, and what is no number is no limit.
-        let is_length = |name: &String| LENGTHS.contains(&name.as_str());
-        request
-            .extra
-            .retain(|name, value| !is_length(name) || value.is_u64());
-        if request.max_tokens.is_some()
-            || prepared.caps.default_max_tokens.is_some()
-            || request.extra.keys().any(is_length)
-        {
-            return request.extra.len() != extras;
-        }
-        let row = self
-            .settings
-            .models
-            .find(&prepared.target.provider, &prepared.target.model);
-        let most = row.and_then(|row| row.max_output).unwrap_or(REPLY);
-        request.max_tokens = Some(most);
-        prepared.warnings.push(Warning {
-            field: "max_tokens".to_owned(),
-            message: format!("set to {most}: a budget needs a longest reply"),
-        });
-        true
-    }
-
     /// The maximum cost of one attempt. A prompt with more than text may have to be counted first.
     pub async fn most(
         self: &Arc<Self>,

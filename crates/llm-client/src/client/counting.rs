@@ -5,6 +5,7 @@ use std::sync::Arc;
 use llm_types::{Count, CountSource, Request};
 
 use super::Client;
+use super::answer::other_form;
 use super::call;
 use super::core::ClientCore;
 use super::prepare::PreparedRequest;
@@ -52,7 +53,7 @@ impl Client {
                     "an exact count is asked for, and the server calls its own an estimate",
                 )),
             },
-            Ok(_) => Err(call::other_form()),
+            Ok(_) => Err(other_form()),
             Err(error) if has_no_route(&error) => {
                 let reason = format!("the server has no count of tokens ({error})");
                 inner.estimated(prepared.prompt, &reason, || error)

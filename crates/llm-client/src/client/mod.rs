@@ -1,6 +1,7 @@
 //! The client: a call from the caller to the wire and back.
 
 mod adapt;
+mod answer;
 mod builder;
 mod call;
 mod check;
@@ -8,8 +9,10 @@ mod checked_transport;
 mod core;
 mod cost;
 mod counting;
+mod finisher;
 mod open_stream;
 mod prepare;
+mod replay;
 mod trace;
 
 use std::sync::Arc;
@@ -48,7 +51,7 @@ impl Client {
     pub async fn complete(&self, request: &Request) -> Result<Reply, Error> {
         match call::run(&self.inner, request, Route::Whole, None).await? {
             Answer::Reply(reply) => Ok(*reply),
-            _ => Err(call::other_form()),
+            _ => Err(answer::other_form()),
         }
     }
 
@@ -71,7 +74,7 @@ impl Client {
     pub async fn stream(&self, request: &Request) -> Result<EventStream, Error> {
         match call::run(&self.inner, request, Route::Stream, None).await? {
             Answer::Stream(events) => Ok(events),
-            _ => Err(call::other_form()),
+            _ => Err(answer::other_form()),
         }
     }
 
@@ -142,7 +145,7 @@ impl Client {
             .unwrap_or_else(|Elapsed| Err(Error::deadline(None)))?;
         match answer {
             Answer::Models(models) => Ok(models),
-            _ => Err(call::other_form()),
+            _ => Err(answer::other_form()),
         }
     }
 

@@ -1,18 +1,22 @@
-//! A request prepared for a target, and the completion of its reply or error.
+//! A request prepared for a target: checked, adapted to the model, fitted to the budget, encoded.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use llm_types::{Cost, CostSource, Reply, ReplySource, Request, Target, Warning};
+use llm_types::{Request, Target, Warning};
 
 use super::adapt::{adapt, retarget};
 use super::check::check;
 use super::core::ClientCore;
-use crate::layers::retry;
+use crate::Error;
 use crate::models::tokens;
 use crate::provider::{Capabilities, Route};
 use crate::transport::{HttpRequest, Method};
-use crate::{Error, ErrorKind};
+
+/// The longest reply in tokens, if neither request, protocol nor table give one.
+pub(super) const REPLY: u32 = 8192;
+/// Fields of [`Request::extra`] that limit the length of a reply.
+pub(super) const LENGTHS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// The HTTP request that a call would send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,38 +88,37 @@ impl ClientCore {
         })
     }
 
-    /// Adds what a provider does not report: cost, missing usage, source.
-    pub fn complete_reply(
-        &self,
-        reply: &mut Reply,
-        prepared: &PreparedRequest,
-        source: Option<ReplySource>,
-    ) {
-        if !reply.usage.known {
-            if reply.usage.prompt() == 0 {
-                reply.usage.input = prepared.prompt;
-            }
-            if reply.usage.output == 0 {
-                reply.usage.output = tokens::estimate_content(&reply.content);
-            }
+    /// Adds the longest reply to a request under a cap, since an unlimited one cannot be reserved for. Returns whether that
+    /// changed the request.
+    pub fn limit_reply(&self, prepared: &mut PreparedRequest) -> bool {
+        let budget = &self.settings.budget;
+        let capped = budget.usd.is_some() || budget.tokens.is_some();
+        if !capped || prepared.caps.offline.is_some() {
+            return false;
         }
-        reply.warnings.extend_from_slice(&prepared.warnings);
-        if let Some(source) = source {
-            reply.source = source;
+        let request = &mut prepared.request;
+        let extras = request.extra.len();
+        // A null takes the field out of the body, and what is no number is no limit.
+        let is_length = |name: &String| LENGTHS.contains(&name.as_str());
+        request
+            .extra
+            .retain(|name, value| !is_length(name) || value.is_u64());
+        if request.max_tokens.is_some()
+            || prepared.caps.default_max_tokens.is_some()
+            || request.extra.keys().any(is_length)
+        {
+            return request.extra.len() != extras;
         }
-        if reply.source != ReplySource::Live {
-            reply.cost = Cost::FREE;
-        } else if reply.cost.from == CostSource::Unknown {
-            self.price(reply, prepared);
-        }
-    }
-
-    /// Adds the table's facts about a model that is not served, and the wait that the server asks for.
-    pub fn explain(&self, error: &mut Error) {
-        if let ErrorKind::ModelUnavailable(model) = error.kind_mut() {
-            self.settings.models.explain(model);
-        }
-        let wait = retry::requested_wait(&error.context().retry_headers, self.clock.now());
-        error.context_mut().retry_after = wait;
+        let row = self
+            .settings
+            .models
+            .find(&prepared.target.provider, &prepared.target.model);
+        let most = row.and_then(|row| row.max_output).unwrap_or(REPLY);
+        request.max_tokens = Some(most);
+        prepared.warnings.push(Warning {
+            field: "max_tokens".to_owned(),
+            message: format!("set to {most}: a budget needs a longest reply"),
+        });
+        true
     }
 }

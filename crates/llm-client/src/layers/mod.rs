@@ -1,5 +1,6 @@
-//! The layers between the caller and a provider, outermost first: budget, replay, retry, limiter, timeout, record.
-//! `client/call.rs` applies them in this order; replay and record are in `recording`.
+//! The layers between the caller and a provider, outermost first: replay, budget, retry, limiter, timeout, record,
+//! transport. `client/call.rs` applies them in this order, which the test `layers::` holds; replay and record are in
+//! `recording`.
 
 pub(crate) mod budget;
 pub(crate) mod ledger_file;

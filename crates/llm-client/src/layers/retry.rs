@@ -60,6 +60,12 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: SystemTime) -> De
     }
 }
 
+/// The error of a server that asks for a longer wait than the policy allows.
+pub(crate) fn too_long(asked: Duration, mut error: Error) -> Error {
+    *error.kind_mut() = ErrorKind::RetryAfterTooLong { asked };
+    error
+}
+
 /// The pause that a 429 or a 529 asks of all calls, whether this call is retried or not.
 pub(crate) fn asked_of_all(
     error: &Error,

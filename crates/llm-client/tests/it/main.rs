@@ -18,6 +18,7 @@ mod errors;
 mod faults;
 mod foreign;
 mod katan;
+mod layers;
 mod ledger;
 mod local;
 mod memory;

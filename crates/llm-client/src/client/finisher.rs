@@ -1,0 +1,169 @@
+//! The one end of whole, streamed and replayed replies: cost, usage, source, charge and record.
+
+use std::sync::Arc;
+
+use llm_types::{Attempt, Charge, Cost, CostSource, Event, Reply, ReplySource, Usage};
+use tracing::Span;
+
+use super::core::ClientCore;
+use super::prepare::PreparedRequest;
+use super::trace;
+use crate::layers::budget::Reservation;
+use crate::models::tokens;
+use crate::recording::recorder::AttemptRecorder;
+use crate::{Error, ErrorKind};
+
+/// The parts of a call that its end needs. A drop before the end writes the record and settles the budget; its fields do
+/// that.
+pub(crate) struct ReplyFinisher {
+    pub inner: Arc<ClientCore>,
+    pub prepared: Arc<PreparedRequest>,
+    pub span: Span,
+    pub attempts: Vec<Attempt>,
+    pub reservation: Option<Reservation>,
+    pub recorder: Option<AttemptRecorder>,
+    /// The source of the reply, if it differs from the provider's.
+    pub source: Option<ReplySource>,
+    pub reported: ReportedUsage,
+}
+
+impl ReplyFinisher {
+    /// Ends the call with its reply.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn finish(&mut self, mut reply: Box<Reply>) -> Result<Box<Reply>, Error> {
+        self.complete_reply(&mut reply);
+        if let Some(reservation) = self.reservation.take() {
+            // The reply is paid for, whether it can be written down or not.
+            let charge = self.inner.charge(&reply, &self.prepared);
+            self.charged(reservation.settle(charge));
+        }
+        self.record()?;
+        reply.attempts = std::mem::take(&mut self.attempts);
+        trace::answered(&self.span, &reply);
+        Ok(reply)
+    }
+
+    /// Writes the record of an attempt that succeeded.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn record(&mut self) -> Result<(), Error> {
+        let Some(mut recorder) = self.recorder.take() else {
+            return Ok(());
+        };
+        recorder.finish(None, true).map_err(|mut error| {
+            error.context_mut().attempts = std::mem::take(&mut self.attempts);
+            error
+        })
+    }
+
+    /// Ends the call with the error of its open stream.
+    pub fn fail(&mut self, mut error: Error) -> Error {
+        self.inner.explain(&mut error);
+        if let Some(mut reservation) = self.reservation.take() {
+            if let Some(charge) = self.reported.charge_of(&error, &self.inner, &self.prepared) {
+                reservation.learn(Some(charge));
+            }
+            self.charged(reservation.fail());
+        }
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.class = Some(error.class());
+            attempt.status = error.status().or(attempt.status);
+        }
+        if let Some(mut recorder) = self.recorder.take()
+            && let Err(unwritten) = recorder.finish(Some(&error), true)
+        {
+            error = unwritten;
+        }
+        error.context_mut().attempts = std::mem::take(&mut self.attempts);
+        trace::failed(&self.span, &error);
+        error
+    }
+
+    /// Updates the reported usage; it is invalid again if the model continues.
+    pub fn hear(&mut self, event: &Event) {
+        self.reported.event(event);
+        if let Some(reservation) = &mut self.reservation
+            && !matches!(event, Event::Ping | Event::Unknown { .. })
+        {
+            reservation.learn(self.reported.charge(&self.inner, &self.prepared));
+        }
+    }
+
+    /// The charge of the call if it is dropped now.
+    pub fn if_dropped(&self) -> Charge {
+        let Some(reservation) = &self.reservation else {
+            return Charge::NONE;
+        };
+        let attempts = self.attempts.iter().map(|attempt| attempt.charge);
+        attempts.fold(reservation.if_dropped(), Charge::plus)
+    }
+
+    /// Notes the final charge of the attempt.
+    fn charged(&mut self, charge: Charge) {
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.charge = charge;
+        }
+    }
+
+    /// Adds what a provider does not report: cost, missing usage, source.
+    fn complete_reply(&mut self, reply: &mut Reply) {
+        let prepared = &self.prepared;
+        if !reply.usage.known {
+            if reply.usage.prompt() == 0 {
+                reply.usage.input = prepared.prompt;
+            }
+            if reply.usage.output == 0 {
+                reply.usage.output = tokens::estimate_content(&reply.content);
+            }
+        }
+        reply.warnings.extend_from_slice(&prepared.warnings);
+        if let Some(source) = self.source.take() {
+            reply.source = source;
+        }
+        if reply.source != ReplySource::Live {
+            reply.cost = Cost::FREE;
+        } else if reply.cost.from == CostSource::Unknown {
+            self.inner.price(reply, prepared);
+        }
+    }
+}
+
+/// The last usage that the provider reported for an attempt, valid once the model has stopped.
+#[derive(Default)]
+pub(crate) struct ReportedUsage {
+    model: String,
+    usage: Option<Usage>,
+}
+
+impl ReportedUsage {
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Start { model, .. } => self.model.clone_from(model),
+            Event::Usage(usage) => self.usage = (!usage.partial).then(|| usage.clone()),
+            Event::Ping | Event::Unknown { .. } | Event::BlockStop { .. } | Event::Done(_) => {}
+            // The model goes on: what was said was not the last word.
+            _ => self.usage = None,
+        }
+    }
+
+    /// The charge for that usage, if it is final.
+    fn charge(&self, inner: &ClientCore, prepared: &PreparedRequest) -> Option<Charge> {
+        inner.charge_usage(self.usage.as_ref()?, &self.model, None, prepared)
+    }
+
+    /// The charge for an attempt that failed.
+    pub fn charge_of(
+        &self,
+        error: &Error,
+        inner: &ClientCore,
+        prepared: &PreparedRequest,
+    ) -> Option<Charge> {
+        match error.kind() {
+            ErrorKind::StreamTruncated { partial } => inner.charge(partial, prepared),
+            _ => self.charge(inner, prepared),
+        }
+    }
+}

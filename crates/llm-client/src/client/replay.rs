@@ -1,0 +1,110 @@
+//! A call that a cassette answers instead of a server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use llm_types::{Attempt, Charge, ReplySource, Request, Target};
+use tracing::Span;
+
+use super::answer::OpenAnswer;
+use super::core::ClientCore;
+use super::finisher::{ReplyFinisher, ReportedUsage};
+use super::prepare::PreparedRequest;
+use super::trace;
+use crate::layers::retry::{self, Decision};
+use crate::provider::{Answer, ProviderCall, Route};
+use crate::recording::cassette::{Line, RecordedKind};
+use crate::recording::replay::ReplayTransport;
+use crate::transport::HttpRequest;
+use crate::{Error, ErrorKind};
+
+/// Prepares `request` for the target that the attempt `line` was made at.
+pub(crate) fn prepare_for(
+    line: &Line,
+    inner: &ClientCore,
+    request: &Request,
+    first: PreparedRequest,
+) -> Result<PreparedRequest, Error> {
+    let served = Target::new(&line.provider, &line.model);
+    if served == first.target {
+        return Ok(first);
+    }
+    if served.provider == first.target.provider {
+        // An earlier version recorded chains of models.
+        return inner.prepare(request, served);
+    }
+    Err(Error::cassette(
+        None,
+        format!(
+            "the recorded reply is from {}; replay it with a client of that provider",
+            served.provider
+        ),
+    ))
+}
+
+/// Answers from a recorded attempt, decoded by the codec that reads the server's bytes.
+pub(crate) async fn replay(
+    inner: Arc<ClientCore>,
+    wanted: Route,
+    prepared: PreparedRequest,
+    wire: HttpRequest,
+    line: Arc<Line>,
+    span: Span,
+) -> Result<Answer, Error> {
+    prepared.warnings.iter().for_each(trace::warning);
+    let prepared = Arc::new(prepared);
+    let out_of_time = line
+        .error
+        .as_ref()
+        .is_some_and(|error| error.kind == RecordedKind::Deadline);
+    let mut attempt = Attempt {
+        n: line.attempt,
+        target: prepared.target.clone(),
+        status: line.response.as_ref().map(|response| response.status),
+        class: None,
+        wait: Duration::ZERO,
+        latency: Duration::ZERO,
+        charge: Charge::NONE,
+    };
+    let call = ProviderCall {
+        wire,
+        route: prepared.route(wanted, inner.settings.timeouts.total),
+        target: prepared.target.clone(),
+        attempt: 0,
+        transport: Arc::new(ReplayTransport {
+            line,
+            timeouts: inner.settings.timeouts,
+        }),
+    };
+    let mut reported = ReportedUsage::default();
+    match OpenAnswer::of(&inner, call, wanted, None, &mut reported).await {
+        Ok(open) => {
+            let end = ReplyFinisher {
+                inner,
+                prepared,
+                span,
+                attempts: vec![attempt],
+                reservation: None,
+                recorder: None,
+                source: Some(ReplySource::Replay),
+                reported,
+            };
+            open.arrive(end, None, None)
+        }
+        Err(mut error) => {
+            inner.explain(&mut error);
+            let policy = &inner.settings.retry;
+            let mut error = match retry::decide(&error, policy, inner.clock.now()) {
+                Decision::TooLong(asked) => retry::too_long(asked, error),
+                _ => error,
+            };
+            if out_of_time && !matches!(error.kind(), ErrorKind::Deadline) {
+                // The time was over before the wait that this failure asked for.
+                error = Error::deadline(Some(error));
+            }
+            attempt.class = Some(error.class());
+            error.context_mut().attempts = vec![attempt];
+            Err(error)
+        }
+    }
+}
