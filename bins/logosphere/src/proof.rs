@@ -84,6 +84,7 @@ pub fn check_old(
         calls,
         messages,
         ended,
+        ..
     } = report;
     let report = Verified {
         holds: true,

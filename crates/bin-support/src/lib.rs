@@ -52,6 +52,8 @@
 //! [`Interrupt`] for work that can stop half-way, [`output::OutputFile`] for files that are written completely or not at all,
 //! [`OutputTarget`] for the flags that name one, [`environment`] for keys and folders.
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 pub mod environment;
 mod error;
 mod exit;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 /// The step on the disk that comes next. With a [`Watch`], bytes are written in two halves, so that it can stop between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// Bytes are written at the end of a file.
     Append,

@@ -60,6 +60,8 @@
 //! for prompts and the parser, [`verify`] for the checks of a journal, [`Transcript`] and [`measures`] for the results,
 //! [`export`] for other programs.
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 pub mod config;
 pub mod experiment;
 pub mod export;

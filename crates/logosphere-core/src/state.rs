@@ -66,6 +66,7 @@ struct OpenRound {
 
 /// The next step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// The next round begins.
     Begin,
@@ -84,6 +85,7 @@ pub enum Step {
 
 /// A call before it is made.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct CallPlan {
     /// The round, from 1.
     pub round: Round,
@@ -105,6 +107,7 @@ pub struct CallPlan {
 
 /// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// An answer.
     Reply(MindReply),

@@ -16,7 +16,8 @@
 //! let harness = Harness::new(KineticGrid, Config::default())?;
 //! let proposer = EnumerativeProposer::default();
 //! let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
-//! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
+//! let mut config = LoopConfig::default();
+//! (config.propose, config.test) = (8, 4);
 //! let mut discovery =
 //!     Discovery::open(MemoryStore::default(), harness, config, EnumerativeProposer::ID, clock, RunSelector::Latest).await?;
 //! assert_eq!(discovery.run_to(2, &proposer, &mut Unobserved).await?, RunEnd::Completed);
@@ -43,6 +44,8 @@
 //!
 //! Read next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`](store::Store) for the stored rows, [`Snapshot`] for the input of a
 //! proposer, [`rank`] for the order of the tests.
+
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod discovery;
 mod enumerative;

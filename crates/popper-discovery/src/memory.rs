@@ -13,6 +13,7 @@ use crate::store::{
 
 /// All tables as lists; the key of a row is its number in the list, from 1.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MemoryStore {
     /// The table `runs`.
     pub runs: Vec<RunRow>,

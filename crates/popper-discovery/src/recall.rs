@@ -19,6 +19,7 @@ use crate::store::TestedLaw;
 
 /// The additive conserved quantities of one window width that a run has found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Recall {
     /// The window width in cells.
     pub width: usize,
@@ -36,6 +37,7 @@ pub struct Recall {
 
 /// An accepted law that states a conserved quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MatchedLaw {
     /// The fingerprint of the law.
     pub law_fingerprint: String,
@@ -45,6 +47,7 @@ pub struct MatchedLaw {
 
 /// A conserved quantity that can be found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TargetQuantity {
     /// The quantity as an observable.
     pub expr: String,

@@ -17,6 +17,10 @@ pub const COUNTEREXAMPLE_VERSION: &str = "1.0.0";
 /// A reproduction of a violation: the violation can be derived again from it, without any other data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a database writes every field of the format"
+)]
 pub struct Counterexample {
     /// The version of the JSON format.
     pub schema_version: String,

@@ -35,6 +35,8 @@
 //! hold evidence that can be checked without trusting this crate's search. [`conserved`] computes all additive conserved
 //! quantities of a universe.
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 #[doc(hidden)]
 pub mod bitslice;
 pub mod conserved;

@@ -71,10 +71,8 @@ impl Proposer for Fixed {
         _: usize,
         _: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
-        let proposal = Proposal {
-            candidates: self.0.clone(),
-            ..Proposal::default()
-        };
+        let mut proposal = Proposal::default();
+        proposal.candidates = self.0.clone();
         Box::pin(std::future::ready(Ok(Step::Proposed(proposal))))
     }
 }
@@ -89,10 +87,8 @@ async fn findings() -> (RunRow, Vec<TestedLaw>) {
     let proposer = Fixed(laws.map(Candidate::new).collect());
     let harness = Harness::new(KineticGrid, Config::default()).unwrap();
     let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
-    let config = LoopConfig {
-        test: 100,
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.test = 100;
     let store = MemoryStore::default();
     let mut discovery = Discovery::open(store, harness, config, "fixed", clock, RunSelector::New)
         .await

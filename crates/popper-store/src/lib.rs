@@ -16,7 +16,8 @@
 //! let path = folder.path().join("popper.db");
 //! let harness = Harness::new(KineticGrid, Config::default())?;
 //! let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
-//! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
+//! let mut config = LoopConfig::default();
+//! (config.propose, config.test) = (8, 4);
 //!
 //! let database = Database::open(&path, Access::Write).await?;
 //! let proposer = EnumerativeProposer::default();

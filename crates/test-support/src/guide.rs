@@ -18,6 +18,7 @@ impl Guide {
     }
 
     /// The part under the heading `## HEADING`.
+    #[must_use]
     pub fn section(&self, heading: &str) -> Self {
         let found = self.0.split_once(&format!("\n## {heading}\n"));
         let (_, rest) = found.unwrap_or_else(|| panic!("no section {heading}"));

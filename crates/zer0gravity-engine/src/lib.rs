@@ -50,6 +50,8 @@
 //! texts of other tools, [`run`] for runs in a directory, [`judge::flags::detect`] for flags, [`rules::lint::lint`] for checks of
 //! rules, [`report::RunReport`] for the results of a run.
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 pub mod dataset;
 pub mod judge;
 pub mod metrics;

@@ -165,6 +165,7 @@ fn is_zero(number: &u32) -> bool {
 /// Whether the saving of encodings is computed, and with which count of their rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Costs {
     /// The saving is not computed.
     #[default]

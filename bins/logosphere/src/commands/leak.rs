@@ -169,11 +169,11 @@ impl Files {
             })
         };
         let headers = self.headers.as_ref().map(read).transpose()?;
-        Ok(Captured {
-            name: name.to_owned(),
-            body: self.body.as_ref().map(read).transpose()?,
-            headers: headers.map(|text| header_list(&String::from_utf8_lossy(&text))),
-        })
+        Ok(Captured::new(
+            name.to_owned(),
+            self.body.as_ref().map(read).transpose()?,
+            headers.map(|text| header_list(&String::from_utf8_lossy(&text))),
+        ))
     }
 }
 

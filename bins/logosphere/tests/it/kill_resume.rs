@@ -273,7 +273,7 @@ fn spooled_answers_are_not_asked_for_again() {
         ..MindScript::default()
     });
     let run = "run E --minds 4 --rounds 2 --scheduling snapshot --concurrency 4 --seed 1";
-    let mut child = place.start_asking(&stub, &words(&run));
+    let mut child = place.start_asking(&stub, &words(run));
     until(|| spooled(&place, "E").len() == 3);
     child.kill().unwrap();
     child.wait().unwrap();

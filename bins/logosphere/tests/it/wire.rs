@@ -20,7 +20,7 @@ fn a_request_holds_the_prompt_and_nothing_of_the_run() {
     let (place, stub) = (Place::new(), saying(MindMode::Mix));
     place.experiment("unlikely-name-of-an-experiment");
     let run = "run unlikely-name-of-an-experiment --minds 5 --rounds 6 --seed 3";
-    place.asking(&stub, &words(&run)).exits(0);
+    place.asking(&stub, &words(run)).exits(0);
     let requests = stub.requests();
     let events = events(&place, "unlikely-name-of-an-experiment");
     let calls = calls(&events);

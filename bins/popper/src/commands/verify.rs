@@ -53,9 +53,8 @@ impl Verifiable for Counterexample {
     }
 
     fn subject(&self) -> Result<(String, String), String> {
-        let extensions = Extensions {
-            local_transition: self.config.local_transition,
-        };
+        let mut extensions = Extensions::default();
+        extensions.local_transition = self.config.local_transition;
         let law = Law::from_value(self.config.law.clone(), "config.law", extensions);
         let law = law.map_err(|error| error.to_string())?;
         let universe = Tabulated::from_value(&self.config.universe);

@@ -28,7 +28,7 @@ pub fn choose(
     session: &Session,
 ) -> Result<Chosen, Failure> {
     let seed = settings.harness.config().seed;
-    let enumerative = Box::new(EnumerativeProposer { seed });
+    let enumerative = Box::new(EnumerativeProposer::new(seed));
     let known = stored.filter(|id| *id != EnumerativeProposer::ID);
     let must_ask = match (work.proposer, stored) {
         (Some(ProposerName::Enumerative), _) => {

@@ -5,6 +5,7 @@ use crate::escape;
 
 /// The source of a key or an address. Shown, it is the SOURCE of messages: `the environment`, `.env in FOLDER`, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// The flag `--base-url`.
     Flag,

@@ -5,6 +5,7 @@ use super::terminal_text::escape;
 
 /// The outcome of a program; the exit codes are the same for every binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Exit {
     /// 0: the command is done.
     Done,

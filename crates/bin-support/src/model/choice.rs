@@ -10,6 +10,7 @@ use crate::environment::{BASE_URL, Origin, Variable};
 
 /// The provider and model that a program asks by default.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a program says every default")]
 pub struct ModelDefaults {
     /// The program's name; a key in `<PROGRAM>_API_KEY` is preferred to the provider's own.
     pub program: &'static str,

@@ -9,6 +9,10 @@ use crate::environment::Environment;
 
 /// The flags of every command that asks a model; add them with `#[command(flatten)]`.
 #[derive(Debug, Clone, Default, clap::Args)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a program can give the flags itself"
+)]
 pub struct ModelFlags {
     /// Model provider [default: the program's own if a key for it is set, else offline].
     #[arg(long, value_enum)]
@@ -50,6 +54,7 @@ impl ModelFlags {
 
 /// The provider of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[non_exhaustive]
 pub enum ProviderName {
     /// Messages at api.anthropic.com.
     Anthropic,

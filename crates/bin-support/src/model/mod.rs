@@ -37,6 +37,10 @@ pub use flags::{ModelFlags, ProviderName};
 /// - **Cap**: with `--max-usd` a model without a known price is refused, except on the user's own server, which is free
 ///   (llama.cpp, Ollama, vLLM). A generic server may be a gateway to a paid one.
 /// - **Model**: `--model`, else the program's default, which is for its provider only.
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a program asks a model or goes without"
+)]
 pub enum ModelSource {
     /// No model. The program uses its offline replacement.
     Offline,

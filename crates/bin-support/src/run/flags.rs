@@ -5,6 +5,7 @@ pub(super) const COMMON: &str = "Common options";
 
 /// The flags of every program, before or after a command; [`command`](crate::command) adds them.
 #[derive(Debug, Clone, clap::Args)]
+#[non_exhaustive]
 pub struct CommonFlags {
     /// Results, warnings and errors only, without progress.
     #[arg(long, global = true, help_heading = COMMON)]
@@ -24,6 +25,7 @@ pub struct CommonFlags {
 
 /// The form of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[non_exhaustive]
 pub enum LogFormat {
     /// Plain text for people.
     Text,
@@ -33,6 +35,7 @@ pub enum LogFormat {
 
 /// `--seed`, for commands that draw random numbers.
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
+#[non_exhaustive]
 pub struct SeedFlag {
     /// Random seed; the same one gives the same result.
     #[arg(long, default_value_t = 0)]

@@ -9,6 +9,7 @@ use crate::{Failure, escape};
 
 /// The value of a flag that names an output: a file, or stdout for `-`. A file called `-` is `./-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OutputTarget {
     /// stdout, among the results.
     Stdout,
@@ -69,6 +70,7 @@ impl fmt::Display for OutputTarget {
 
 /// An output that has begun.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "results go to stdout or to a file")]
 pub enum Output {
     /// stdout, among the results.
     Stdout,

@@ -9,6 +9,7 @@ pub(super) const CHOSEN: [&str; 4] = ["seed", "provider", "model", "mind"];
 
 /// A setting with different values in a layer and in a run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SettingDifference {
     /// The setting, such as `caps.max_usd`.
     pub path: &'static str,

@@ -204,6 +204,10 @@ pub struct ModelSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "minds answer one after another or at once"
+)]
 pub enum Scheduling {
     /// One mind after another. Each may read what those before it wrote in the same round.
     #[default]
@@ -216,6 +220,7 @@ pub enum Scheduling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ForgedSignaturePolicy {
     /// The messages are sent, and the answer gets a note.
     #[default]
@@ -227,6 +232,7 @@ pub enum ForgedSignaturePolicy {
 /// The messages that the pool keeps in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RetentionSetting {
     /// The pool keeps every message.
     #[default]
@@ -239,6 +245,7 @@ pub enum RetentionSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OnError {
     /// The mind is silent in this round.
     #[default]
@@ -316,6 +323,7 @@ pub struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Durability {
     /// Each event is on the disk before anything depends on it.
     #[default]

@@ -38,6 +38,7 @@ pub struct Experiment {
 
 /// A `config.json`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ConfigFile {
     /// The settings in the file.
     pub layer: Layer,
@@ -47,6 +48,7 @@ pub struct ConfigFile {
 
 /// The source of an `init.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a template is a file or built in")]
 pub enum Template {
     /// The user's template file.
     File(PathBuf),

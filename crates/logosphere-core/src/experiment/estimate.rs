@@ -8,6 +8,7 @@ use crate::verify::{MindCall, Transcript};
 
 /// The average answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AnswerProfile {
     /// Tokens per answer.
     pub tokens: f64,
@@ -27,6 +28,10 @@ pub struct AnswerProfile {
 
 /// Prices in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a price of a prompt and one of an answer"
+)]
 pub struct TokenPrices {
     /// The price of prompt tokens.
     pub prompt: f64,
@@ -36,6 +41,7 @@ pub struct TokenPrices {
 
 /// The consumption of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Consumption {
     /// The number of calls.
     pub calls: u64,
@@ -49,6 +55,7 @@ pub struct Consumption {
 
 /// The estimate of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The consumption of the whole run: the part that is done and the part that is left.
     #[serde(flatten)]

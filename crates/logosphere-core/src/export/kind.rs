@@ -7,6 +7,7 @@ use std::str::FromStr;
 /// The contents of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum ExportKind {
     /// Messages and the most likely parent of each.
     Lineage,
@@ -21,6 +22,7 @@ pub enum ExportKind {
 /// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum ExportFormat {
     /// `GraphML`, for graph programs.
     Graphml,
@@ -35,6 +37,7 @@ pub enum ExportFormat {
 /// The error of a name that is neither a kind nor a format of exports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is neither a kind nor a format of exports")]
+#[non_exhaustive]
 pub struct UnknownExport {
     /// The name.
     pub name: String,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "a parser has these modes")]
 pub enum ParseMode {
     /// Accepts spaces after a delimiter and a missing last delimiter, and recognizes signatures.
     #[default]
@@ -24,6 +25,7 @@ pub enum ParseMode {
 /// The form of the end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum End {
     /// A blank block between two delimiter lines.
     BlankBlock,
@@ -38,6 +40,7 @@ pub enum End {
 /// The outcome of an answer; each call has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reason {
     /// Messages were sent.
     Ok,
@@ -78,6 +81,7 @@ impl fmt::Display for Reason {
 /// A deviation of an answer from the format. The order is that of the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Note {
     /// The answer is unsigned and the last line of a message is the signature of the seed messages.
     ImitatesSeedStamp,
@@ -99,6 +103,7 @@ pub enum Note {
 
 /// A parsed answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The text before the first delimiter line.
     pub thinking: String,
@@ -124,6 +129,7 @@ pub struct Parsed {
 
 /// Byte ranges of the parts of an answer. The rest is delimiters and line ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Spans {
     /// The thinking.
     pub thinking: Range<usize>,

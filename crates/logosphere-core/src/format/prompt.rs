@@ -14,6 +14,7 @@ pub struct SystemPrompt {
 
 /// The role of the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PromptRole {
     /// The system prompt and the messages are one user message.
     #[default]

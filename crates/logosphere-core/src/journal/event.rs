@@ -18,6 +18,7 @@ pub const SCHEMA_VERSION: u32 = 2;
 /// An event of a run. Its JSON object has the fields in the order of the structs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Event {
     /// The start of the run.
     ExperimentStart(Box<ExperimentStart>),
@@ -489,6 +490,10 @@ pub struct ExperimentEnd {
 /// The cause of an interruption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a program says how each cause is continued"
+)]
 pub enum InterruptCause {
     /// A signal or the user stopped the process.
     Signal,

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// assert!("gremlins".parse::<FailureClass>().is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FailureClass {
     /// A failure of the call to the model; [`FailureClass::CAP`] is a cap that forbids it.
     Call(ErrorClass),

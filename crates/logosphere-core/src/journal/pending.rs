@@ -10,6 +10,7 @@ use crate::pool::{MindId, Round};
 
 /// An answer that is paid for and may not be in the journal yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "a spool keeps every field")]
 pub struct PendingReply {
     /// The round, from 1.
     pub round: Round,

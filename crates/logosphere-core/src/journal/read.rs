@@ -18,6 +18,7 @@ pub struct Reader<R> {
 
 /// A line of a journal.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Entry {
     /// The number of the line, from 1.
     pub number: u64,

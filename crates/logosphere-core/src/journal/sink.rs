@@ -79,10 +79,21 @@ impl JournalSink for MemJournal {
 /// The error of a file of the journal that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", path.display())]
+#[non_exhaustive]
 pub struct JournalError {
     /// The path of the file.
     pub path: PathBuf,
     /// The error of the system.
     #[source]
     pub source: io::Error,
+}
+
+impl JournalError {
+    /// The file at this path cannot be read or written.
+    pub fn new(path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
+        Self {
+            path: path.into(),
+            source: source.into(),
+        }
+    }
 }

@@ -50,6 +50,7 @@ impl Default for AnalysisPlan {
 
 /// The measures of a run. The same run and plan give the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Analysis {
     /// The version of this format: 1.
     pub schema_version: u32,
@@ -93,6 +94,7 @@ pub struct Analysis {
 
 /// The null model that a run is compared with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct NullFacts {
     /// The name of the model.
     pub model: &'static str,
@@ -106,6 +108,7 @@ pub struct NullFacts {
 
 /// A metric over the rounds, with its mean and trend.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Measured {
     /// The name of the metric.
     pub name: Metric,
@@ -133,6 +136,7 @@ pub struct Measured {
 
 /// The value of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct MeasuredPoint {
     /// The round, from 1.
     pub round: Round,

@@ -74,6 +74,7 @@ impl CallContext {
 
 /// A request as it is sent, or as it would be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WireRequest {
     /// The body of the request.
     pub body: Vec<u8>,

@@ -10,6 +10,7 @@ pub use super::number::MessageId;
 
 /// The messages that a pool keeps in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Retention {
     /// The pool keeps every message.
     #[default]
@@ -20,6 +21,7 @@ pub enum Retention {
 
 /// The source of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// A seed message.
     Seed,

@@ -8,16 +8,19 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
+#[expect(clippy::exhaustive_structs, reason = "a number with a meaning")]
 pub struct Round(pub u32);
 
 /// The number of a mind, from 0.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
+#[expect(clippy::exhaustive_structs, reason = "a number with a meaning")]
 pub struct MindId(pub u32);
 
 /// The number of a message, from 0; seed messages are first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "a number with a meaning")]
 pub struct MessageId(pub u64);
 
 impl Round {

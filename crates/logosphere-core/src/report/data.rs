@@ -10,6 +10,7 @@ use crate::verify::{ResumeError, Transcript};
 
 /// The data of a page.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ReportData {
     /// The facts of the journal.
     pub facts: RunFacts,

@@ -15,6 +15,7 @@ use crate::verify::{Fold, Observer, ResumeError, Transcript};
 
 /// The facts of a journal besides its messages.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RunFacts {
     /// The first event.
     pub start: ExperimentStart,
@@ -56,6 +57,7 @@ pub struct RunFacts {
 
 /// A round that ended.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RoundFacts {
     /// The round, from 1.
     pub round: Round,
@@ -69,6 +71,7 @@ pub struct RoundFacts {
 
 /// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunEnd {
     /// The run ended for this reason.
     Ended(String),

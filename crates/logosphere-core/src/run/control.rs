@@ -39,6 +39,7 @@ impl Default for RunControl {
 
 /// The result of a run in this process.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a run ends or is interrupted")]
 pub enum RunSummary {
     /// The run has ended.
     Ended {
@@ -53,6 +54,7 @@ pub enum RunSummary {
 
 /// The result of a round.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum RoundSummary {
     /// The round ended.
     Ended(RoundEnd),

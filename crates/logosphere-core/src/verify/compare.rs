@@ -30,6 +30,7 @@ const IGNORED_EVENTS: [&str; 3] = ["run_interrupted", "run_resumed", "error"];
 
 /// The result of comparing two journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "two runs are equal or differ")]
 pub enum Comparison {
     /// The journals are equal, with this number of events.
     Equal(u64),
@@ -39,6 +40,7 @@ pub enum Comparison {
 
 /// The first difference of two journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The lines, from 1; `None` where a journal has ended.
     pub lines: [Option<u64>; 2],

@@ -12,6 +12,7 @@ use crate::pool::{MessageId, MindId, Round};
 
 /// The counts of a verified old journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct LegacyReport {
     /// The number of lines.
     pub lines: u64,

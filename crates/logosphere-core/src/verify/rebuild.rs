@@ -16,6 +16,7 @@ use crate::state::{Outcome, RunState, StateError, Step, usd};
 
 /// The counts of a verified journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct VerifyReport {
     /// The number of lines.
     pub lines: u64,

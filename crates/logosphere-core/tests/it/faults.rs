@@ -463,10 +463,10 @@ impl logosphere_core::journal::JournalSink for Full {
     ) -> Result<(), logosphere_core::journal::JournalError> {
         self.left = self.left.wrapping_sub(1);
         if self.left == u32::MAX {
-            return Err(logosphere_core::journal::JournalError {
-                path: "journal".into(),
-                source: std::io::ErrorKind::StorageFull.into(),
-            });
+            return Err(logosphere_core::journal::JournalError::new(
+                "journal",
+                std::io::ErrorKind::StorageFull,
+            ));
         }
         self.journal.append(timestamp, event)
     }

@@ -17,15 +17,13 @@ const PRICES: TokenPrices = TokenPrices {
 };
 
 fn exact(answers: f64, bytes: f64) -> AnswerProfile {
-    AnswerProfile {
-        tokens: 10.0,
-        messages: answers,
-        message_bytes: bytes,
-        bytes_per_token: 1.0,
-        call_ms: [100.0, 1000.0],
-        usd_per_token: None,
-        measured: false,
-    }
+    let mut profile = AnswerProfile::of_model(1, None);
+    profile.tokens = 10.0;
+    profile.messages = answers;
+    profile.message_bytes = bytes;
+    profile.bytes_per_token = 1.0;
+    profile.call_ms = [100.0, 1000.0];
+    profile
 }
 
 /// Two minds that read at most two of the newest three messages, after a system prompt of 10 bytes.
@@ -207,11 +205,9 @@ fn a_forecast_before_the_first_call_comes_near_the_run() {
         let settings = stub_settings(scheduling, 10);
         let seeds: Vec<_> = desk::seeds().map(|seed| seed.len()).collect();
         // The answer has 200 bytes twice and four delimiters, and the server counts a token for four bytes.
-        let answers = AnswerProfile {
-            messages: 2.0,
-            message_bytes: 200.0,
-            ..AnswerProfile::of_model(settings.token_limit, Some(107))
-        };
+        let mut answers = AnswerProfile::of_model(settings.token_limit, Some(107));
+        answers.messages = 2.0;
+        answers.message_bytes = 200.0;
         let told = Estimate::of(&settings, &seeds, None, answers, Some(PRICES));
         assert_eq!(stub.stats().requests, 0);
         played(&stub, &settings);

@@ -53,11 +53,11 @@ impl<P> Sending<P> {
     fn keep(&self, request: WireRequest) {
         let mut sent = self.sent.lock().unwrap();
         let name = format!("{:03}.json", sent.len());
-        sent.push(Captured {
+        sent.push(Captured::new(
             name,
-            body: Some(request.body),
-            headers: Some(request.headers),
-        });
+            Some(request.body),
+            Some(request.headers),
+        ));
     }
 }
 

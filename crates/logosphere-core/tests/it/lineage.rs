@@ -2,7 +2,7 @@
 
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, SeedText};
-use logosphere_core::measures::lineage::{Lineage, Method, Survival};
+use logosphere_core::measures::lineage::{Lineage, Method};
 use logosphere_core::pool::MessageId;
 use logosphere_core::{Orchestrator, RunControl, Transcript};
 
@@ -119,13 +119,11 @@ fn the_forest_by_hand() {
     ];
     assert_eq!(seeds, expected);
     // Line 1 was gone after round 1, line 4 after round 3; 0 and 3 are there at the end.
-    let step = |rounds, at_risk, ended, share| Survival {
-        rounds,
-        at_risk,
-        ended,
-        share,
-    };
-    assert_eq!(summary.survival, [step(1, 4, 1, 0.75), step(2, 3, 1, 0.5)]);
+    let survival = summary.survival.iter();
+    let steps: Vec<_> = survival
+        .map(|step| (step.rounds, step.at_risk, step.ended, step.share))
+        .collect();
+    assert_eq!(steps, [(1, 4, 1, 0.75), (2, 3, 1, 0.5)]);
     assert_eq!(summary.half_life, Some(2));
     let third = Some(1.0 / 3.0);
     let curves = lineage.seed_curves(&[MessageId(0), MessageId(1)]);

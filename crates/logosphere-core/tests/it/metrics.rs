@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use logosphere_core::format::Reason;
 use logosphere_core::measures::metrics::{
-    Match, Metric, SeedExit, Series, Window, block_interval, measure, replicate_interval, tokens,
-    trend,
+    Match, Metric, Series, Window, block_interval, measure, replicate_interval, tokens, trend,
 };
 use logosphere_core::{Round, Transcript};
 
@@ -176,13 +175,12 @@ fn seeds_leave_the_window() {
         .texts(&["y"])
         .texts(&["z"])
         .0;
-    let expected = SeedExit {
-        n: 3,
-        first: Some(Round(1)),
-        half_life: Some(Round(2)),
-        all: Some(Round(3)),
-    };
-    assert_eq!(analysis(&run, Window::Active), expected);
+    let exit = analysis(&run, Window::Active);
+    let rounds = [exit.first, exit.half_life, exit.all];
+    assert_eq!(
+        (exit.n, rounds),
+        (3, [1, 2, 3].map(|round| Some(Round(round))))
+    );
     let last_round = Window::Rounds(1.try_into().unwrap());
     assert_eq!(analysis(&run, last_round).all, Some(Round(1)));
     let always = ScriptedRun::new(9, &["a"]).texts(&["x"]).0;

@@ -34,10 +34,7 @@ struct CanaryMind {
 }
 
 fn full() -> JournalError {
-    JournalError {
-        path: "journal".into(),
-        source: io::ErrorKind::StorageFull.into(),
-    }
+    JournalError::new("journal", io::ErrorKind::StorageFull)
 }
 
 impl JournalSink for CanaryMind {

@@ -55,6 +55,7 @@ pub trait Observer: Send {
 
 /// An observer that ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "an observer without settings")]
 pub struct Unobserved;
 
 impl Observer for Unobserved {}

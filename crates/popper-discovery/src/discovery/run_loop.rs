@@ -16,6 +16,7 @@ use crate::store::{CapabilityRow, Iteration, IterationStatus, LawStatus, Mark, R
 
 /// The end of a call of [`Discovery::run_to`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a run is complete or stopped")]
 pub enum RunEnd {
     /// All iterations are complete.
     Completed,
@@ -25,6 +26,7 @@ pub enum RunEnd {
 
 /// The run to work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunSelector {
     /// The newest run with the same universe, configuration and proposer, or a new run if there is none.
     Latest,

@@ -16,6 +16,7 @@ use crate::store::ModelCallRow;
 
 /// A proposer that enumerates laws without a model.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct EnumerativeProposer {
     /// The random seed: it decides the order of laws of equal size, and nothing else.
     pub seed: u64,
@@ -24,6 +25,11 @@ pub struct EnumerativeProposer {
 impl EnumerativeProposer {
     /// The proposer's id in the row of a run.
     pub const ID: &str = "enumerative";
+
+    /// Returns a proposer with this seed.
+    pub fn new(seed: u64) -> Self {
+        Self { seed }
+    }
 
     /// Returns `k` proposals, or fewer if the grammar has no further law for the universe. They are a pure function of the
     /// snapshot, `k` and the seed.

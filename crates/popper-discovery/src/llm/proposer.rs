@@ -22,6 +22,7 @@ const MAX_ECHO: usize = 64 << 10;
 
 /// The options of the proposer. They affect the prompts, so they must stay the same for the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LlmOptions {
     /// Whether the model sees neutral symbols and names.
     pub blind: bool,

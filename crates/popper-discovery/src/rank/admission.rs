@@ -13,6 +13,10 @@ const NAME_LIMIT: usize = 200;
 
 /// A proposal as the proposer wrote it.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a text, and the law in it or why there is none"
+)]
 pub struct Candidate {
     /// The text of the proposer.
     pub raw: String,
@@ -60,20 +64,15 @@ pub(crate) fn validate_proposal(candidate: &Candidate, language: Extensions) -> 
 
 /// A problem of a law as a whole.
 fn problem(message: &(impl ToString + ?Sized)) -> Problem {
-    Problem {
-        path: "$".into(),
-        message: message.to_string(),
-    }
+    Problem::new("$", message.to_string())
 }
 
 /// The first expression or claim that does not parse. The harness judges unknown names and contradictions.
 fn unreadable(law: &Law) -> Option<Problem> {
     let ambiguity = law.resolve().err()?;
     ambiguity.unread.as_ref()?;
-    Some(Problem {
-        path: format!("$.{}", ambiguity.field),
-        message: ambiguity.error.to_string(),
-    })
+    let path = format!("$.{}", ambiguity.field);
+    Some(Problem::new(path, ambiguity.error.to_string()))
 }
 
 /// Folds the white space of a text.
@@ -165,7 +164,7 @@ impl LawRow {
         };
         let stored: Vec<Reason> = serde_json::from_value(stored)
             .map_err(|error| Error::row("laws", self.id, "normalized_json", error))?;
-        let given = |Reason { path, message }| Problem { path, message };
+        let given = |Reason { path, message }| Problem::new(path, message);
         Ok(stored.into_iter().map(given).collect())
     }
 
@@ -187,9 +186,7 @@ impl LawRow {
         law.insert("forbidden".into(), json!(self.forbidden_text));
         law.insert("proposed_tests".into(), tests);
         // The extension was on when the law was taken in.
-        let language = Extensions {
-            local_transition: true,
-        };
+        let language = Extensions::ALL;
         Law::from_value(Value::Object(law), "$", language)
             .map_err(|error| Error::row("laws", self.id, "normalized_json", error))
     }

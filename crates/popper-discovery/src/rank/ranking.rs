@@ -18,6 +18,7 @@ use crate::store::{LawRow, TestedLaw};
 /// The weights of the features of a law, each `0..=1000`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Weights {
     /// The weight of the share of histories that a law forbids.
     pub risk: f64,
@@ -54,7 +55,7 @@ impl Weights {
         ] {
             if !(0.0..=1000.0).contains(&weight) {
                 let message = format!("is {weight}, expected 0 to 1000");
-                return Err(ConfigError { field, message });
+                return Err(ConfigError::new(field, message));
             }
         }
         Ok(())
@@ -71,6 +72,7 @@ impl Weights {
 
 /// The features that decide the rank of a law, each `0..=1`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Features {
     /// The share of random histories that the law forbids.
     pub risk: f64,
@@ -87,6 +89,7 @@ pub struct Features {
 
 /// A law with its score in the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ranked {
     /// The fingerprint of the law.
     pub law_fingerprint: String,

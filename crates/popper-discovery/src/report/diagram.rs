@@ -18,6 +18,7 @@ const COST: u64 = 20_000_000;
 
 /// A part of a trajectory around the step at which a claim fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Diagram {
     /// The title of the diagram.
     pub title: String,
@@ -35,6 +36,7 @@ pub struct Diagram {
 
 /// A place in a diagram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Failure {
     /// The row, from 0.
     pub row: usize,
@@ -49,9 +51,8 @@ pub(super) fn diagrams(package: &Counterexample, id: i64) -> Result<Vec<Diagram>
     let broken = |column, error: String| Error::row("counterexamples", id, column, error);
     let universe = Tabulated::from_value(&package.config.universe)
         .map_err(|error| broken("config_json", error.to_string()))?;
-    let language = Extensions {
-        local_transition: package.config.local_transition,
-    };
+    let mut language = Extensions::default();
+    language.local_transition = package.config.local_transition;
     let law = Law::from_value(package.config.law.clone(), "$.law", language)
         .map_err(|error| broken("config_json", error.to_string()))?;
     let program = Program::compile(&law, &universe)

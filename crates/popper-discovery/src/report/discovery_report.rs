@@ -19,6 +19,7 @@ pub const REPORT_VERSION: &str = "1.0.0";
 
 /// The data of the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DiscoveryReport {
     /// The version of this form.
     pub schema_version: String,
@@ -50,6 +51,7 @@ pub struct DiscoveryReport {
 
 /// A law with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Judged {
     /// The key of the law's row.
     pub id: i64,
@@ -91,6 +93,7 @@ pub struct Judged {
 
 /// A counterexample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Refutation {
     /// The key of its row.
     pub id: i64,
@@ -102,6 +105,7 @@ pub struct Refutation {
 
 /// An invalid proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Rejected {
     /// The key of its row.
     pub id: i64,
@@ -119,6 +123,7 @@ pub struct Rejected {
 
 /// A problem of an invalid proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RejectionReason {
     /// The place in the proposal, as a JSON path.
     pub path: String,
@@ -128,6 +133,7 @@ pub struct RejectionReason {
 
 /// An iteration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ProposalTurn {
     /// The number of the iteration, from 1.
     pub index: u32,
@@ -145,6 +151,7 @@ pub struct ProposalTurn {
 
 /// The plan of an iteration, and its verdicts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TurnPlan {
     /// Number of proposals, invalid and repeated ones included.
     pub proposed: u64,
@@ -166,6 +173,7 @@ pub struct TurnPlan {
 
 /// The ranking of an iteration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Ranking {
     /// The number of the iteration.
     pub iteration: u32,
@@ -177,6 +185,7 @@ pub struct Ranking {
 
 /// The calls to models, summed up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Calls {
     /// The number of calls.
     pub count: u64,
@@ -196,6 +205,7 @@ pub struct Calls {
 
 /// The recall of the additive conserved quantities of one window width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RecallReport {
     /// The window width in cells.
     pub width: usize,
@@ -207,6 +217,7 @@ pub struct RecallReport {
 
 /// A point of the discovery curve: the state of a run after one of its attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Point {
     /// The verdicts so far.
     pub verdicts: Verdicts,

@@ -188,7 +188,7 @@ fn rejected(law: &LawRow, numbers: &BTreeMap<i64, u32>) -> Result<Rejected, Erro
         law_id: law.law_id.clone(),
         iteration: numbers.get(&law.created_iteration_id).copied(),
         problems: problems
-            .map(|Problem { path, message }| RejectionReason { path, message })
+            .map(|Problem { path, message, .. }| RejectionReason { path, message })
             .collect(),
         raw: law.raw_llm_json.chars().take(RAW).collect(),
         raw_characters: law.raw_llm_json.chars().count() as u64,

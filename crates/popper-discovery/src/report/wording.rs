@@ -9,6 +9,7 @@ use serde_json::Value;
 
 /// The text of a law, written in the same way for every proposer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Wording {
     /// The claim. `[t]` after an observable is the step at which it is read.
     pub claim: String,

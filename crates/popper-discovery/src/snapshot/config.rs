@@ -13,6 +13,7 @@ const MAX_LAWS: usize = 10_000;
 /// The configuration of the loop. Every field has a default, so that `{}` is the default configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LoopConfig {
     /// The number of laws to ask for in an iteration (K), `1..=10000`.
     pub propose: usize,
@@ -63,7 +64,7 @@ impl LoopConfig {
     /// # Errors
     /// [`ConfigError`] names the first field that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let fail = |field, message| Err(ConfigError { field, message });
+        let fail = |field, message| Err(ConfigError::new(field, message));
         for (field, laws) in [("propose", self.propose), ("test", self.test)] {
             if !(1..=MAX_LAWS).contains(&laws) {
                 return fail(field, format!("is {laws}, expected 1 to {MAX_LAWS}"));
@@ -85,6 +86,7 @@ impl LoopConfig {
 /// The identity of a run, stored in `runs.config_json`. A run continues only under an equal configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RunConfig {
     /// The version of the program that began the run, which is ignored in comparisons.
     pub version: String,

@@ -16,6 +16,7 @@ use crate::store::{Iteration, LawStatus, Query, RunRow, Store, TestedLaw};
 
 /// The complete knowledge of a proposer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// The number of the iteration, from 1.
     pub iteration: u32,
@@ -42,6 +43,7 @@ pub struct Snapshot {
 
 /// The part of a universe's definition that a proposer may know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UniverseContract {
     /// The symbols in order; the first is the background.
     pub symbols: Vec<char>,
@@ -78,6 +80,7 @@ impl UniverseContract {
 
 /// The claims and tests that the harness supports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Capabilities {
     /// The templates.
     pub templates: Vec<String>,
@@ -112,6 +115,10 @@ impl Capabilities {
 
 /// A law that passed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store that builds a snapshot gives every fact"
+)]
 pub struct Accepted {
     /// sha256 of `law`.
     pub law_fingerprint: String,
@@ -125,6 +132,10 @@ pub struct Accepted {
 
 /// A law that was refuted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store that builds a snapshot gives every fact"
+)]
 pub struct Falsified {
     /// sha256 of `law`.
     pub law_fingerprint: String,
@@ -136,6 +147,10 @@ pub struct Falsified {
 
 /// A law that is neither accepted nor refuted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store that builds a snapshot gives every fact"
+)]
 pub struct Undecided {
     /// sha256 of `law`.
     pub law_fingerprint: String,
@@ -149,6 +164,10 @@ pub struct Undecided {
 
 /// A counterexample of a refuted law.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store that builds a snapshot gives every fact"
+)]
 pub struct FailureExample {
     /// The template of the refuted law.
     pub template: String,
@@ -164,6 +183,7 @@ pub struct FailureExample {
 
 /// Numbers of laws in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Totals {
     /// Number of accepted laws.
     pub pass: u64,
@@ -196,6 +216,22 @@ pub(crate) fn needs(reason: &str) -> &'static str {
 }
 
 impl Snapshot {
+    /// The snapshot of the first iteration, in which nothing is known.
+    pub fn new(contract: UniverseContract, capabilities: Capabilities) -> Self {
+        Self {
+            iteration: 1,
+            contract,
+            capabilities,
+            accepted: Vec::new(),
+            falsified: Vec::new(),
+            unknown: Vec::new(),
+            gallery: Vec::new(),
+            totals: Totals::default(),
+            research_log: None,
+            proposed: BTreeSet::new(),
+        }
+    }
+
     /// Builds the snapshot that an iteration starts from.
     ///
     /// # Errors

@@ -37,6 +37,7 @@ pub enum Step {
 
 /// A batch of proposed laws.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Proposal {
     /// The laws, in the proposer's order.
     pub candidates: Vec<Candidate>,

@@ -8,6 +8,7 @@ use crate::rank::Ranked;
 
 /// The plan and the result of one iteration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The snapshot that the proposer received.
     pub snapshot: Snapshot,
@@ -36,6 +37,7 @@ pub struct Summary {
 
 /// A law to test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Selected {
     /// The law.
     pub law_fingerprint: String,
@@ -45,6 +47,7 @@ pub struct Selected {
 
 /// Numbers of laws by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Verdicts {
     /// Number of laws with the verdict PASS.
     pub pass: u64,

@@ -17,10 +17,9 @@ use crate::scripted::{Scripted, open, quick};
 const ITERATIONS: u32 = 2;
 
 fn config() -> LoopConfig {
-    LoopConfig {
-        test: 4,
-        ..LoopConfig::default()
-    }
+    let mut config = LoopConfig::default();
+    config.test = 4;
+    config
 }
 
 async fn uninterrupted() -> MemoryStore {

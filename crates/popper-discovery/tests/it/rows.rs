@@ -25,10 +25,8 @@ fn digest(mut verdict: Verdict) -> String {
 
 #[tokio::test]
 async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
-    let config = LoopConfig {
-        test: 1000,
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.test = 1000;
     let mut discovery = open(
         MemoryStore::default(),
         harness(),

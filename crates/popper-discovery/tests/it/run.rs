@@ -35,10 +35,9 @@ impl Proposer for Batches {
 
 /// A batch of laws.
 pub(crate) fn batch(laws: impl IntoIterator<Item = Value>) -> Proposal {
-    Proposal {
-        candidates: laws.into_iter().map(Candidate::new).collect(),
-        ..Proposal::default()
-    }
+    let mut proposal = Proposal::default();
+    proposal.candidates = laws.into_iter().map(Candidate::new).collect();
+    proposal
 }
 
 /// An invariant.
@@ -75,10 +74,8 @@ pub(crate) async fn run_with(
     batches: Vec<Proposal>,
     which: RunSelector,
 ) -> (MemoryStore, RunRow) {
-    let config = LoopConfig {
-        test: 1000,
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.test = 1000;
     let clock = Arc::new(FixedClock(crate::scripted::moment()));
     let mut discovery = Discovery::open(store, harness, config, "batches", clock, which)
         .await

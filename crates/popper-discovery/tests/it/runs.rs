@@ -122,9 +122,10 @@ async fn another_universe_configuration_or_proposer_is_another_run() {
         (quick(), config.clone(), "somebody", "proposer"),
         (
             quick(),
-            LoopConfig {
-                propose: 3,
-                ..config.clone()
+            {
+                let mut config = config.clone();
+                config.propose = 3;
+                config
             },
             Scripted::ID,
             "configuration",
@@ -172,10 +173,8 @@ impl Clock for Hasty {
 
 #[tokio::test]
 async fn what_a_limit_on_time_cuts_is_stored_and_waits_for_the_next_attempt() {
-    let config = LoopConfig {
-        wall_limit_ms: Some(1),
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.wall_limit_ms = Some(1);
     let clock = Arc::new(Hasty(AtomicU64::new(0)));
     let store = MemoryStore::default();
     let mut discovery = Discovery::open(

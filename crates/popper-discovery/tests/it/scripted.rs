@@ -89,12 +89,11 @@ impl Proposer for Scripted {
                 usage_json: r#"{"input_tokens":7,"output_tokens":5,"nano_usd":1000}"#.into(),
             }))
         } else {
-            Step::Proposed(Proposal {
-                candidates: self.batches[snapshot.iteration as usize - 1].clone(),
-                prompt_hash: Some(calls[0].prompt_hash.clone()),
-                research_log: Some(format!("after {}", snapshot.iteration)),
-                problem: None,
-            })
+            let mut proposal = Proposal::default();
+            proposal.candidates = self.batches[snapshot.iteration as usize - 1].to_vec();
+            proposal.prompt_hash = Some(calls[0].prompt_hash.clone());
+            proposal.research_log = Some(format!("after {}", snapshot.iteration));
+            Step::Proposed(proposal)
         };
         Box::pin(std::future::ready(Ok(step)))
     }

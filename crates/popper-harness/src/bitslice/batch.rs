@@ -10,6 +10,7 @@ pub(super) fn code_bits(symbols: usize) -> usize {
 
 /// Up to [`LANES`] states of one ring length, as bit planes of the symbol codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Batch {
     /// The number of cells of each ring.
     pub n: usize,

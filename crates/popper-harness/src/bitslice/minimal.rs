@@ -8,6 +8,7 @@ use crate::universe::State;
 
 /// The least violation of a batch: fewest movers, then earliest, then first in symbol order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct MinimalViolation {
     /// Cells that do not hold the first symbol.
     pub movers: u64,

@@ -13,6 +13,7 @@ use crate::universe::{Shift, Symbol, Tabulated, Universe};
 
 /// The result of a law on a batch, lane by lane; masks hold live lanes only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BatchOutcome {
     /// The lanes whose start meets the preconditions; the other lanes are not evaluated.
     pub admitted: BitSlice,

@@ -13,6 +13,7 @@ pub const LANES: usize = 64 * WORDS;
 /// registers of the machine's own width.
 #[repr(align(64))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "the bits of a word")]
 pub struct BitSlice(pub [u64; WORDS]);
 
 impl BitSlice {

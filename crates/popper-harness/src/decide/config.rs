@@ -108,11 +108,19 @@ setters! {
 /// A field of a configuration that is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("config field `{field}`: {message}")]
+#[non_exhaustive]
 pub struct ConfigError {
     /// The name of the field.
     pub field: &'static str,
     /// The value that is wrong and the expected range.
     pub message: String,
+}
+
+impl ConfigError {
+    /// The field with this name has a wrong value, which the message names.
+    pub fn new(field: &'static str, message: String) -> Self {
+        Self { field, message }
+    }
 }
 
 /// The name of the extension in configurations and on the command line.

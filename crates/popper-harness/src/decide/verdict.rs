@@ -13,6 +13,10 @@ pub const VERDICT_VERSION: &str = "1.0.0";
 /// The three answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a verdict is PASS, FAIL or UNKNOWN"
+)]
 pub enum Status {
     /// Not refuted, and the attempt had the power to refute.
     Pass,
@@ -52,6 +56,7 @@ pub enum UnknownReason {
 /// The strength of the evidence for a law, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(clippy::exhaustive_enums, reason = "a verdict is proved or sampled")]
 pub enum Strength {
     /// Generated cases only.
     Sampled,

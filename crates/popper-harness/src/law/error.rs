@@ -6,11 +6,22 @@ use crate::json::JsonError;
 
 /// A problem of a law.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The place, as a JSON path such as `$.preconditions[0].op`.
     pub path: String,
     /// The expectation that is not met.
     pub message: String,
+}
+
+impl Problem {
+    /// The expectation that is not met at this JSON path.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
 }
 
 impl fmt::Display for Problem {

@@ -432,6 +432,7 @@ impl<'a> RunValues<'a> {
 
 /// The length up to which a run is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a length and a window")]
 pub struct Horizon {
     /// The last t at which the claim is evaluated: T, or less where the period makes the rest a repetition.
     pub t: u64,

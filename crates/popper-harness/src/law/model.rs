@@ -11,9 +11,17 @@ use super::syntax::{Node, Op};
 
 /// The extensions of the claim language that are on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Extensions {
     /// Whether `local_transition` is a template.
     pub local_transition: bool,
+}
+
+impl Extensions {
+    /// Every extension is on.
+    pub const ALL: Self = Self {
+        local_transition: true,
+    };
 }
 
 /// The templates of laws.
@@ -63,6 +71,7 @@ impl Template {
 
 /// The horizon and the window of a law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Quantifiers {
     /// The horizon T, `1..=1e9` steps.
     pub t: u64,
@@ -72,6 +81,7 @@ pub struct Quantifiers {
 
 /// A condition on the initial state.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Precondition {
     /// An expression or the name of an observable.
     pub lhs: String,
@@ -83,6 +93,7 @@ pub struct Precondition {
 
 /// A named expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NamedExpr {
     /// The name in the claim.
     pub name: String,
@@ -92,6 +103,7 @@ pub struct NamedExpr {
 
 /// Cases that the proposer asks for, beyond the harness's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProposedTest {
     /// The generator family.
     pub family: String,
@@ -103,6 +115,7 @@ pub struct ProposedTest {
 
 /// The observables, transforms and generators that the proposer declares missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capabilities {
     /// Observables that the harness may lack.
     pub missing_observables: Vec<String>,
@@ -114,6 +127,7 @@ pub struct Capabilities {
 
 /// The fields of the `local_transition` extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LocalFields {
     /// The symbol of the cells that the law is about.
     pub trigger: char,

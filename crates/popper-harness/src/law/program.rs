@@ -32,6 +32,7 @@ pub enum Cells {
 
 /// A pattern: symbols at given distances from a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Pattern {
     /// The distances to the right, ascending from 0, with the symbol at each.
     pub at: Vec<(usize, Symbol)>,
@@ -201,6 +202,7 @@ pub enum Claim {
 
 /// A condition on the initial state.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Condition {
     /// The comparison.
     pub op: Op,
@@ -219,6 +221,7 @@ impl Condition {
 
 /// A law compiled for a universe.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Program {
     /// The template of the law.
     pub template: Template,

@@ -43,6 +43,7 @@ pub struct Proof {
 /// A method of proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "a checker knows every method")]
 pub enum Method {
     /// A transform commutes with the local rule on every neighbourhood.
     RuleCommutes,
@@ -59,6 +60,7 @@ pub enum Method {
 /// The finite facts of a proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(clippy::exhaustive_enums, reason = "a checker knows every certificate")]
 pub enum Certificate {
     /// The transform commutes with the local rule on every neighbourhood.
     RuleCommutes {

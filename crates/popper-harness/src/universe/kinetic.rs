@@ -25,6 +25,7 @@ use super::transform::Transform;
 /// # Ok::<(), popper_harness::universe::StateError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a universe without settings")]
 pub struct KineticGrid;
 
 impl KineticGrid {

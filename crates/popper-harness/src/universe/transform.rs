@@ -100,6 +100,7 @@ impl Transform {
 
 /// A shift of the ring: cell `i` moves to `i + k`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Shift {
     /// The shift by this many cells, to the left when negative.
     By(i64),

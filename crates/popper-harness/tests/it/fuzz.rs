@@ -70,10 +70,6 @@ fn table() -> Harness {
     Harness::new(table, tiny()).unwrap()
 }
 
-const ALL: Extensions = Extensions {
-    local_transition: true,
-};
-
 fn fixture_laws() -> Vec<Value> {
     let file = |name| -> Vec<Value> {
         serde_json::from_str(&fixture(&format!("laws/{name}.json"))).unwrap()
@@ -388,7 +384,7 @@ fn says(error: &impl ToString) -> Result<(), String> {
 }
 
 fn reads(text: &str, harnesses: &[&Harness]) -> Result<(), String> {
-    let all = match Law::read_all(text, ALL) {
+    let all = match Law::read_all(text, Extensions::ALL) {
         Ok(all) => all,
         Err(error) => return says(&error),
     };
@@ -510,7 +506,7 @@ fn claim_grammar() {
         law
     };
     fuzz(2500, make, |value| {
-        match Law::from_value(value.clone(), "$", ALL) {
+        match Law::from_value(value.clone(), "$", Extensions::ALL) {
             Ok(law) => decides(&law, &[&grid, &table]),
             Err(error) => says(&error),
         }
@@ -639,7 +635,7 @@ fn universe_loader() {
             }
         }
         let law = laws[text.len() % laws.len()].clone();
-        let law = Law::from_value(law, "$", ALL).map_err(|error| error.to_string())?;
+        let law = Law::from_value(law, "$", Extensions::ALL).map_err(|error| error.to_string())?;
         let harness = Harness::new(universe, tiny()).map_err(|error| error.to_string())?;
         decides(&law, &[&harness])
     });

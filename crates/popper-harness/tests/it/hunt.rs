@@ -21,9 +21,7 @@ const PICKS: usize = 2000;
 
 /// Returns the first error in the verdict on a law.
 pub fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> Option<String> {
-    let extensions = Extensions {
-        local_transition: true,
-    };
+    let extensions = Extensions::ALL;
     let law = match Law::from_value(value.clone(), "$", extensions) {
         Ok(law) => law,
         Err(error) => return Some(format!("not a law: {error}")),

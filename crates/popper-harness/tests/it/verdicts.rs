@@ -21,14 +21,7 @@ fn law(template: &str, observables: &[(&str, &str)], claim: &str, more: &Value) 
     for (key, field) in more.as_object().unwrap() {
         value[key] = field.clone();
     }
-    Law::from_value(
-        value,
-        "$",
-        Extensions {
-            local_transition: true,
-        },
-    )
-    .unwrap()
+    Law::from_value(value, "$", Extensions::ALL).unwrap()
 }
 
 fn decide(template: &str, observables: &[(&str, &str)], claim: &str) -> Verdict {

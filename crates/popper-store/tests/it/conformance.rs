@@ -29,11 +29,10 @@ impl Observer for StopAfter {
 }
 
 fn config() -> LoopConfig {
-    LoopConfig {
-        propose: 13,
-        test: 7,
-        ..LoopConfig::default()
-    }
+    let mut config = LoopConfig::default();
+    config.propose = 13;
+    config.test = 7;
+    config
 }
 
 /// Everything that a store answers about a run.

@@ -75,12 +75,11 @@ impl Proposer for Scripted {
         } else {
             let skip = (snapshot.iteration as usize - 1) * k;
             let candidates = self.0.iter().skip(skip).take(k).cloned().collect();
-            Step::Proposed(Proposal {
-                candidates,
-                prompt_hash: Some(calls[0].prompt_hash.clone()),
-                research_log: Some(format!("after {skip}")),
-                ..Proposal::default()
-            })
+            let mut proposal = Proposal::default();
+            proposal.candidates = candidates;
+            proposal.prompt_hash = Some(calls[0].prompt_hash.clone());
+            proposal.research_log = Some(format!("after {skip}"));
+            Step::Proposed(proposal)
         };
         Box::pin(std::future::ready(Ok(step)))
     }

@@ -13,6 +13,7 @@ use super::{Case, CaseError};
 
 /// The file format of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CaseFormat {
     /// An array of cases, or a level file: an object with an array `cases`.
     Json,

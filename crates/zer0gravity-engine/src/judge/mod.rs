@@ -22,6 +22,7 @@ use crate::text::{is_js_space, js_trim};
 /// The way in which a judge's reply was parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum JudgeStatus {
     /// The reply is the JSON object that the prompt asks for.
     Parsed,

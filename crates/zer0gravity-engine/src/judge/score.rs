@@ -28,6 +28,7 @@ pub fn round_half_up(x: f64) -> f64 {
 
 /// The tokens of a text and of its encoding. An `original` of 0 or less is valid and makes every derived value 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "the two numbers of a formula")]
 pub struct TokenPair {
     /// The tokens of the text.
     pub original: i64,

@@ -105,6 +105,7 @@ impl TokenCounter {
 /// The source of the two token numbers of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum TokenSource {
     /// The provider counted.
     Api,

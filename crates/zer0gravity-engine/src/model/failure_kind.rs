@@ -16,6 +16,7 @@ use crate::model::Endpoint;
 /// assert!("gremlins".parse::<FailureKind>().is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FailureKind {
     /// A failure of the call to the model.
     Model(ErrorClass),

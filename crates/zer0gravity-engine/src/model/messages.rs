@@ -111,6 +111,7 @@ impl CountRequest {
 /// The endpoint of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Endpoint {
     /// A reply of a model.
     Messages,

@@ -9,6 +9,7 @@ use crate::FailureKind;
 /// A stage of an experiment, in the order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StageName {
     /// The token count of the text.
     CountOriginal,
@@ -29,6 +30,7 @@ pub enum StageName {
 /// The end of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StageStatus {
     /// The stage ended with a result.
     Ok,

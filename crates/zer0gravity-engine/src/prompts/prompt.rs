@@ -29,6 +29,7 @@ pub const MAX_MEASURE_TOKENS: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum PromptProfile {
     /// The prompts of the challenge, byte for byte. In files the profile is called `seed`.
     #[default]
@@ -46,6 +47,7 @@ pub enum PromptProfile {
 /// The role of a model in an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "a model has a task for each role")]
 pub enum Role {
     /// The role that shortens the text.
     Encoder,
@@ -65,6 +67,7 @@ pub enum Role {
 
 /// The texts that a role receives. A decoder has no field for the original.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum RoleInput<'a> {
     /// The input of the encoder.
     Encode {
@@ -128,6 +131,7 @@ pub struct PromptMessage {
 /// The author of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Turn {
     /// The engine's turn.
     User,

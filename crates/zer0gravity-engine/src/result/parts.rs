@@ -360,6 +360,7 @@ pub struct Procedural {
 /// The verdict of the procedural check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ProceduralStatus {
     /// The result is the expected one.
     Pass,

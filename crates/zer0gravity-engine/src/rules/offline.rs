@@ -20,6 +20,7 @@ use llm_types::StopReason;
 /// Rules must be in the written syntax ([`SYNTAX`](crate::rules::SYNTAX)). Others fail with the kind `unsupported_offline` and the
 /// lines that need a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a model without settings")]
 pub struct OfflineModel;
 
 impl OfflineModel {

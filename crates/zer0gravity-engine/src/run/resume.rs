@@ -6,6 +6,7 @@ use crate::{RunEvent, Runner};
 
 /// The treatment of calls that are not those of the last report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ChangedCalls {
     /// Runs nothing and returns [`DirectoryError::CallsChanged`].
     #[default]

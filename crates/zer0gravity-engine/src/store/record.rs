@@ -60,6 +60,7 @@ impl CallRecord {
 /// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StoredAnswer {
     /// A reply; refusals and cut ones too.
     Reply(ModelReply),

@@ -4,6 +4,7 @@ use crate::format::{is_blank, trimmed};
 
 /// Lines to write into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InitFix {
     /// The line after which they are inserted, from 1; 0 for the start of the file.
     pub after: usize,

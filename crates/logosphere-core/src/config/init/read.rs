@@ -17,6 +17,7 @@ const SHOWN: usize = 40;
 
 /// The seed messages of a run, read from `init.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Init {
     /// The text before the first delimiter line, which is never sent.
     pub notes: String,

@@ -14,6 +14,7 @@ pub const LEAST_SHARE: f64 = 0.3;
 
 /// A parent of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Parent {
     /// The id of the message.
     pub id: MessageId,
@@ -26,6 +27,7 @@ pub struct Parent {
 /// The method by which a parent is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Method {
     /// The texts are equal without their signatures.
     Exact,

@@ -13,6 +13,7 @@ const SHOWN: usize = 200;
 
 /// The summary of a lineage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LineageSummary {
     /// The number of messages of minds.
     pub messages: usize,
@@ -38,6 +39,7 @@ pub struct LineageSummary {
 
 /// A message with descendants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Spreader {
     /// The id of the message.
     pub id: MessageId,
@@ -55,6 +57,7 @@ pub struct Spreader {
 
 /// The descendants of a seed message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SeedShare {
     /// The id of the message.
     pub id: MessageId,

@@ -6,6 +6,7 @@ use super::tree::Lineage;
 
 /// The share of lines that survive a number of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Survival {
     /// The number of rounds since the line began.
     pub rounds: u32,

@@ -26,6 +26,7 @@ pub struct Lineage {
 
 /// A message with its parents and descendants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Node {
     /// The id of the message.
     pub id: MessageId,

@@ -13,6 +13,7 @@ const TAIL: f64 = 0.025;
 
 /// A confidence interval: the middle 95 % of the resampled means.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Interval {
     /// The lower end.
     pub low: f64,

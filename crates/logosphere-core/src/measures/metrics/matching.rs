@@ -17,6 +17,7 @@ const MOST_TEXTS: usize = 200;
 ///
 /// Shorter texts are left out, and so are windows and rounds with fewer texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Match {
     /// The number of tokens of each text.
     pub tokens: usize,

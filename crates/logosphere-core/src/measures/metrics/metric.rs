@@ -8,6 +8,7 @@ use super::tfidf::ENCODER;
 
 /// A metric, which has a value at the end of each round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "whoever measures measures all")]
 pub enum Metric {
     /// The mean similarity of the texts of a window.
     TfidfSimilarity,

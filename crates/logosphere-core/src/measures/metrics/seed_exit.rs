@@ -11,6 +11,7 @@ use crate::verify::Transcript;
 ///
 /// A value is `None` if it did not happen. All are `None` for a run without visible seed messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct SeedExit {
     /// The number of seed messages with a visible character.
     pub n: usize,

@@ -7,6 +7,7 @@ use crate::pool::Round;
 
 /// A metric at the end of each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Series {
     /// The metric.
     pub metric: Metric,
@@ -33,6 +34,7 @@ impl Series {
 
 /// A value at the end of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Point {
     /// The round, from 1.
     pub round: Round,

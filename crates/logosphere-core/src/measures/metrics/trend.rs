@@ -9,6 +9,7 @@ pub const PERMUTATIONS: usize = 2000;
 
 /// The rank correlation of a value with the rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Trend {
     /// Spearman's rank correlation of round and value, -1 to 1.
     pub rho: f64,

@@ -13,6 +13,7 @@ use crate::verify::Transcript;
 
 /// The volume of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Volume {
     /// The number of messages, including seed messages.
     pub messages: usize,

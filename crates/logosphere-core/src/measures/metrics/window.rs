@@ -11,6 +11,10 @@ use crate::verify::Transcript;
 
 /// The messages that a value at the end of a round is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a window is of the pool or of rounds"
+)]
 pub enum Window {
     /// The active pool.
     #[default]
@@ -22,6 +26,7 @@ pub enum Window {
 /// The error of a text that is not a [`Window`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("window {found:?} is neither `active` nor `rounds:R` with R of at least 1")]
+#[non_exhaustive]
 pub struct WindowError {
     /// The text.
     pub found: String,

@@ -12,6 +12,7 @@ pub const MIN_RUNS: u32 = 200;
 
 /// A number of a run and its band under a null model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "the numbers of a comparison")]
 pub struct NullBand {
     /// The number of the run.
     pub observed: f64,

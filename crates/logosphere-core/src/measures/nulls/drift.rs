@@ -11,6 +11,7 @@ pub type Kind = u32;
 
 /// The rules of a population of copiers.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "the numbers of a closed form")]
 pub struct DriftRules {
     /// The largest number of messages that a call reads (K).
     pub samples: usize,
@@ -24,6 +25,7 @@ pub struct DriftRules {
 
 /// The source of the messages that calls read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Source {
     /// The readable messages at the time of the call.
     #[default]

@@ -15,6 +15,7 @@ use super::simulation::{copied, without_content};
 /// A way to generate a run without the effect in question. All keep N, K, M, the rounds and each call's number of
 /// messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Null {
     /// Copiers: texts drift, and their content has no effect on selection.
     ///
@@ -108,6 +109,7 @@ impl fmt::Display for Null {
 #[error(
     "there is no null model `{name}`; there are: random-copy, seeds-only, shuffle, permutation"
 )]
+#[non_exhaustive]
 pub struct UnknownNull {
     /// The name.
     pub name: String,

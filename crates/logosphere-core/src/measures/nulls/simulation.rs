@@ -9,6 +9,10 @@ use super::drift::{Drift, DriftRules, Source};
 
 /// A run of copiers that write one message per call.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a null model has these numbers and no defaults"
+)]
 pub struct Simulation {
     /// The number of minds (N).
     pub minds: u32,

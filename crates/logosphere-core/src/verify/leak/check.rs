@@ -20,6 +20,7 @@ use crate::state::{RunState, Step};
 
 /// A request as a server received it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Captured {
     /// The name, such as that of its file.
     pub name: String,
@@ -27,6 +28,21 @@ pub struct Captured {
     pub body: Option<Vec<u8>>,
     /// The names and values of the headers; `None` if they were not captured.
     pub headers: Option<Vec<(String, String)>>,
+}
+
+impl Captured {
+    /// A request with this name, and what was captured of it.
+    pub fn new(
+        name: impl Into<String>,
+        body: Option<Vec<u8>>,
+        headers: Option<Vec<(String, String)>>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            body,
+            headers,
+        }
+    }
 }
 
 /// A search for leaks: first in the journal, then in captured requests.
@@ -42,7 +58,7 @@ pub struct Captured {
 /// assert!(check.finish().holds);
 ///
 /// let mut check = LeakCheck::read(&journal[..], &names)?;
-/// check.captured(Captured { name: "1.json".to_owned(), body: Some(b"{}".to_vec()), headers: None });
+/// check.captured(Captured::new("1.json", Some(b"{}".to_vec()), None));
 /// assert!(!check.finish().holds);
 /// # Ok(())
 /// # }

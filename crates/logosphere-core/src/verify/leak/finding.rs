@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The severity of a finding. The worst is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Severity {
     /// Minds receive information about the experiment.
     Leak,
@@ -20,6 +21,7 @@ pub enum Severity {
 /// The kind of information that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum LeakKind {
     /// A prompt differs from the system prompt and the sampled messages.
     Prompt,
@@ -59,6 +61,7 @@ pub enum LeakKind {
 
 /// Information that minds can read or could read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// The severity.
     pub severity: Severity,
@@ -74,6 +77,7 @@ pub struct Finding {
 
 /// The result of a search for leaks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LeakReport {
     /// Whether there is no finding of severity [`Severity::Leak`].
     pub holds: bool,

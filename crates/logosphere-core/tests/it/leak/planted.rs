@@ -200,10 +200,12 @@ fn a_request_of_another_run_is_found() {
     let report = search(&journal, sent);
     assert!(!report.holds);
     // Far more of them than are explained.
-    let body = |number: u32| Captured {
-        name: number.to_string(),
-        body: Some(format!("{{\"n\":{number}}}").into_bytes()),
-        headers: None,
+    let body = |number: u32| {
+        Captured::new(
+            number.to_string(),
+            Some(format!("{{\"n\":{number}}}").into_bytes()),
+            None,
+        )
     };
     let report = search(&journal, (0..500).map(body).collect());
     assert_eq!((report.captured, report.equal), (500, 0));

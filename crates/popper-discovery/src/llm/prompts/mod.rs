@@ -4,6 +4,7 @@ use crate::rank::sha256;
 
 /// A text of a prompt. `{{name}}` stands for a value that a run fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PromptText {
     /// The name of its file.
     pub name: &'static str,

@@ -4,14 +4,14 @@ mod properties;
 mod recall;
 mod texts;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use llm_types::FixedClock;
 use popper_discovery::store::{Query, Store as _};
 use popper_discovery::{
     Accepted, Capabilities, Discovery, EnumerativeProposer, FailureExample, Falsified, LoopConfig,
-    MemoryStore, RunSelector, Snapshot, Totals, UniverseContract, Unobserved,
+    MemoryStore, RunSelector, Snapshot, UniverseContract, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};
@@ -39,18 +39,10 @@ struct Story {
 
 /// A snapshot in which nothing is known yet.
 fn empty(harness: &Harness) -> Snapshot {
-    Snapshot {
-        iteration: 1,
-        contract: UniverseContract::of(harness.universe()),
-        capabilities: Capabilities::of(harness),
-        accepted: Vec::new(),
-        falsified: Vec::new(),
-        unknown: Vec::new(),
-        gallery: Vec::new(),
-        totals: Totals::default(),
-        research_log: None,
-        proposed: BTreeSet::new(),
-    }
+    Snapshot::new(
+        UniverseContract::of(harness.universe()),
+        Capabilities::of(harness),
+    )
 }
 
 /// A harness that finds the same small refutations sooner: it looks at less before it lets a law pass.
@@ -71,7 +63,7 @@ fn story(
     iterations: u32,
 ) -> Story {
     let harness = Harness::new(universe, config).unwrap();
-    let proposer = EnumerativeProposer { seed };
+    let proposer = EnumerativeProposer::new(seed);
     let mut snapshot = empty(&harness);
     let mut waiting = VecDeque::new();
     let mut story = Story {
@@ -161,7 +153,7 @@ async fn whole_loop(universe: impl Universe, seed: u64) -> Vec<(Law, Status)> {
     )
     .await
     .unwrap();
-    let proposer = EnumerativeProposer { seed };
+    let proposer = EnumerativeProposer::new(seed);
     discovery
         .run_to(5, &proposer, &mut Unobserved)
         .await

@@ -126,13 +126,13 @@ async fn the_whole_loop_takes_every_proposal_and_finds_what_is_known() {
 #[test]
 fn the_same_snapshot_gives_the_same_laws() {
     let story = story(random_universe(4), hasty(), 9, Order::Proposed, 3);
-    let proposer = EnumerativeProposer { seed: 9 };
+    let proposer = EnumerativeProposer::new(9);
     for (snapshot, laws) in &story.turns {
         assert_eq!(*laws, proposer.laws(snapshot, 20));
     }
     // The seed chooses among equals.
     let snapshot = &story.turns[0].0;
-    let other = EnumerativeProposer { seed: 10 };
+    let other = EnumerativeProposer::new(10);
     assert_ne!(proposer.laws(snapshot, 20), other.laws(snapshot, 20));
 }
 
@@ -170,7 +170,7 @@ fn the_walk_does_not_end_whatever_the_symbols() {
 fn the_walk_does_not_end_after_a_long_run() {
     let story = story(KineticGrid, hasty(), 3, Order::Proposed, 8);
     let (snapshot, _) = story.turns.last().unwrap();
-    let laws = EnumerativeProposer { seed: 3 }.laws(snapshot, 1000);
+    let laws = EnumerativeProposer::new(3).laws(snapshot, 1000);
     assert_eq!(laws.len(), 1000);
 }
 

@@ -16,10 +16,8 @@ use super::{Model, assert_blind, beginning, blind_law, mask, open, reply, scanne
 async fn first_request(snapshot: &popper_discovery::Snapshot, blind: bool) -> Value {
     use popper_discovery::Proposer as _;
     let model = Model::saying([reply("", &[])]);
-    let options = LlmOptions {
-        blind,
-        ..LlmOptions::default()
-    };
+    let mut options = LlmOptions::default();
+    options.blind = blind;
     model
         .proposer(options)
         .propose(snapshot, 20, &[])
@@ -478,7 +476,7 @@ proptest! {
             };
             let mask = SymbolMask::blind(&snapshot.contract, &snapshot.capabilities, 0);
             for law in &laws {
-                let language = Extensions { local_transition: true };
+                let language = Extensions::ALL;
                 let law = Law::from_value(mask.law(law), "$", language);
                 prop_assert!(law.is_ok(), "{:?}", law);
                 let undecided = law.map(|law| Undecided {

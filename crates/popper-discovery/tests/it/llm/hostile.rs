@@ -28,10 +28,8 @@ impl Turn {
         propose: usize,
     ) -> Self {
         let model = Model::saying(answers);
-        let config = LoopConfig {
-            propose,
-            ..LoopConfig::default()
-        };
+        let mut config = LoopConfig::default();
+        config.propose = propose;
         let mut discovery = open(MemoryStore::default(), config).await;
         let proposer = model.proposer(LlmOptions::default());
         discovery

@@ -14,8 +14,7 @@ use llm_client::{Anthropic, Auth, Client, ClientBuilder, Endpoint, Error, RetryP
 use llm_types::FixedClock;
 use popper_discovery::llm::{LlmOptions, LlmProposer, SymbolMask};
 use popper_discovery::{
-    Capabilities, Discovery, LoopConfig, MemoryStore, RunSelector, Snapshot, Totals,
-    UniverseContract,
+    Capabilities, Discovery, LoopConfig, MemoryStore, RunSelector, Snapshot, UniverseContract,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::{KineticGrid, Tabulated, Universe};
@@ -127,18 +126,7 @@ pub fn beginning(universe: impl Universe, extensions: &[&str]) -> Snapshot {
     let contract = UniverseContract::of(&Tabulated::of(&universe).unwrap());
     let config = Config::default().extensions(extensions.iter().map(ToString::to_string).collect());
     let harness = Harness::new(universe, config).unwrap();
-    Snapshot {
-        iteration: 1,
-        contract,
-        capabilities: Capabilities::of(&harness),
-        accepted: Vec::new(),
-        falsified: Vec::new(),
-        unknown: Vec::new(),
-        gallery: Vec::new(),
-        totals: Totals::default(),
-        research_log: None,
-        proposed: std::collections::BTreeSet::default(),
-    }
+    Snapshot::new(contract, Capabilities::of(&harness))
 }
 
 /// The mask that a proposer with the default options uses in the kinetic grid.

@@ -11,10 +11,8 @@ use crate::run::{Batches, batch, invariant};
 use crate::scripted::{moment, quick};
 
 async fn open(store: MemoryStore) -> Discovery<MemoryStore> {
-    let config = LoopConfig {
-        test: 1,
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.test = 1;
     let clock = Arc::new(FixedClock(moment()));
     let open = Discovery::open(
         store,

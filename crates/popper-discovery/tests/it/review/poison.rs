@@ -76,10 +76,8 @@ async fn what_is_taken_in_is_read_again_whatever_its_depth() {
         batch(laws.map(|(index, claim)| implication(index, claim))),
         Proposal::default(),
     ];
-    let config = LoopConfig {
-        test: 3,
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.test = 3;
     let store = MemoryStore::default();
     let mut discovery = popper_discovery::Discovery::open(
         store,
@@ -114,10 +112,8 @@ fn is(status: LawStatus) -> impl Fn(&&mut LawRow) -> bool {
 
 #[tokio::test]
 async fn a_stored_row_that_cannot_be_read_is_skipped_and_rejected() {
-    let config = LoopConfig {
-        test: 4,
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.test = 4;
     let script = Scripted::mixed();
     let store = MemoryStore::default();
     let mut discovery = open(store, quick(), &config, RunSelector::Latest)
@@ -183,10 +179,8 @@ async fn a_law_next_to_a_poisoned_one_is_tested() {
     };
     let proposer = || Batches(vec![batch(laws())]);
     let open = |store: MemoryStore| {
-        let config = LoopConfig {
-            test: 1,
-            ..LoopConfig::default()
-        };
+        let mut config = LoopConfig::default();
+        config.test = 1;
         let clock = std::sync::Arc::new(llm_types::FixedClock(moment()));
         popper_discovery::Discovery::open(
             store,

@@ -34,10 +34,8 @@ impl Clock for Jump {
 
 /// The store after one iteration with one false law under a clock that jumps, and how often the clock was asked.
 async fn run(at: u64) -> (Discovery<MemoryStore>, u64) {
-    let config = LoopConfig {
-        wall_limit_ms: Some(1000),
-        ..LoopConfig::default()
-    };
+    let mut config = LoopConfig::default();
+    config.wall_limit_ms = Some(1000);
     let harness = Config::default()
         .exhaustive_n(4)
         .minimal_n(12)

@@ -16,6 +16,7 @@ pub enum Time {
 
 /// A node of a tree, with its place in the source.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Node {
     /// The column of its first character, counted from 1.
     ///

@@ -18,9 +18,7 @@ fn law(template: &str, claim: &str, more: &Value) -> Value {
 }
 
 fn read(law: Value) -> Law {
-    let language = Extensions {
-        local_transition: true,
-    };
+    let language = Extensions::ALL;
     Law::from_value(law, "$", language).unwrap()
 }
 

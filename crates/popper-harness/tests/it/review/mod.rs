@@ -26,9 +26,7 @@ fn law(template: &str, claim: &str, more: &Value) -> Law {
     for (key, field) in more.as_object().unwrap() {
         value[key] = field.clone();
     }
-    let extensions = Extensions {
-        local_transition: true,
-    };
+    let extensions = Extensions::ALL;
     Law::from_value(value, "$", extensions).unwrap()
 }
 

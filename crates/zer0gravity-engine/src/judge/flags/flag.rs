@@ -21,6 +21,7 @@ pub struct Flag {
 /// The rules of flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FlagId {
     /// The encoding equals the text.
     IdentityEncoding,
@@ -53,6 +54,7 @@ pub enum FlagId {
 /// The severity of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Severity {
     /// Information that does not affect the score.
     Info,

@@ -28,6 +28,7 @@ pub struct Amortised {
 
 /// A number of messages that share the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Messages {
     /// A finite number of messages. A number in JSON.
     Count(u64),

@@ -50,6 +50,7 @@ pub struct Cost {
 /// The source of a message overhead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OverheadSource {
     /// The provider counted a text of one token.
     Measured,

@@ -16,6 +16,7 @@ pub const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 /// The method of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum IntervalMethod {
     /// Student's t, clipped to the ends of the scale.
     #[default]
