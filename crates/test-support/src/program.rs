@@ -175,6 +175,10 @@ pub fn words(line: &str) -> Vec<&str> {
 }
 
 /// Returns a program without the machine's environment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program under test needs the path to others"
+)]
 pub fn isolated(program: &str, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command
@@ -214,12 +218,12 @@ pub fn signal(id: u32, name: &str) {
 }
 
 /// Numbers without a pattern, from a seed (`SplitMix64`).
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct RandomNumbers(pub u64);
 
 impl RandomNumbers {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -229,6 +233,6 @@ impl RandomNumbers {
 
     /// The next number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
+        (self.number() % end as u64) as usize
     }
 }

@@ -115,7 +115,7 @@ fn killed_run(way: &Way, seed: usize, draws: &mut RandomNumbers) -> Toll {
         let before = known(&place);
         let mut child = go_on(&place, &stub, &arguments);
         let requests = asked_before + draws.below(8);
-        let later = Duration::from_micros(draws.next() % 9_000);
+        let later = Duration::from_micros(draws.number() % 9_000);
         let killed = kill(&mut child, &stub, requests, later);
         // What the process asked, and what it has on the disk of that.
         let asked: Vec<_> = stub.requests().split_off(asked_before);

@@ -47,7 +47,7 @@ fn finish(place: &Place) {
 
 /// A share of a span.
 fn share_of(draws: &mut RandomNumbers, span: Duration) -> Duration {
-    span.mul_f64(draws.next() as f64 / u64::MAX as f64)
+    span.mul_f64(draws.number() as f64 / u64::MAX as f64)
 }
 
 /// The moment of the kill: after the run begins, or after it reaches a phase.
@@ -60,7 +60,7 @@ impl Aim {
     /// Instants alone would nearly all fall into the longest phase.
     fn draw(draws: &mut RandomNumbers, whole: Duration) -> Self {
         let short = Duration::from_millis(60);
-        let (at, span) = match draws.next() % 4 {
+        let (at, span) = match draws.number() % 4 {
             0 => (None, whole),
             1 => (None, short),
             2 => (Some(UNSTORED), short),

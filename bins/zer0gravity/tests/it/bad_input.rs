@@ -221,7 +221,7 @@ fn a_run_directory_in_use_or_of_another_plan() {
     let matrix = words("matrix --encoding rules.txt --level 1 --run-dir dir");
     place.asking(&stub, &matrix).exits(0);
 
-    let mut other = matrix.to_vec();
+    let mut other = matrix.clone();
     other.extend(["--trials", "2"]);
     refuses(&place, &other, 2, &["dir", "trials"]);
     place.file("rules.txt", "RULES-9ac");

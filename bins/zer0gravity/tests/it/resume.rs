@@ -96,7 +96,7 @@ fn kill_rounds(seed: u64, rounds: usize) -> Kills {
         stub.set_latency(Duration::from_millis(5));
         let calls = draws.below(CALLS + 1);
         // Replies come 5 ms after their calls and are then stored: a little more than that.
-        let later = Duration::from_micros(draws.next() % 9_000);
+        let later = Duration::from_micros(draws.number() % 9_000);
         let name = if round % 2 == 0 { "-KILL" } else { "-TERM" };
         let killed = end(
             place.start_asking(&stub, &MATRIX),

@@ -1,6 +1,8 @@
+use crate::program::RandomNumbers;
+
 /// Pseudo-random numbers that are determined by a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Digest(u64);
+pub(super) struct Digest(RandomNumbers);
 
 const WORDS: [&str; 64] = [
     "river", "lantern", "mirror", "seed", "orbit", "silence", "thread", "stone", "echo", "garden",
@@ -19,20 +21,16 @@ impl Digest {
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        Self(hash)
+        Self(RandomNumbers(hash))
     }
 
-    /// The next number (`SplitMix64`).
+    /// The next number.
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.number()
     }
 
     pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
+        self.0.below(end)
     }
 
     /// The next number in 0 to 1, without 1.
