@@ -385,28 +385,15 @@ fn sides(
                 .unwrap_or_default();
             (text(&left), "==".into(), text(&right))
         }
-        Claim::Local {
-            trigger,
-            pattern,
-            parity,
-            equal,
-            result,
-        } => {
+        Claim::Local(claim) => {
             let (now, next) = (run.state(t).clone(), run.state(t + 1).clone());
-            let n = now.len();
-            let cell = (0..n).find(|&cell| {
-                let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
-                now[cell] == *trigger
-                    && pattern.is_none_or(|pattern| pattern == around)
-                    && parity.is_none_or(|parity| cell % 2 == usize::from(parity))
-                    && (next[cell] == *result) != *equal
-            });
-            let cell = cell.unwrap_or(0);
-            let op = if *equal { "==" } else { "!=" };
+            let breaks = |cell: &usize| claim.is_about(&now, *cell) && !claim.allows(next[*cell]);
+            let cell = (0..now.len()).find(breaks).unwrap_or(0);
+            let op = if claim.equal { "==" } else { "!=" };
             (
                 format!("cell {cell}: {}", text(&next[cell..=cell])),
                 op.into(),
-                text(&[*result]),
+                text(&[claim.result]),
             )
         }
         Claim::Always { consequent, .. } | Claim::Eventually { consequent, .. } => {

@@ -227,22 +227,16 @@ impl Compiler<'_> {
                     shift: 0,
                 }
             }
-            Claim::Local {
-                trigger,
-                pattern,
-                parity,
-                equal,
-                result,
-            } => {
-                let mut around = vec![(0, cube(*trigger))];
-                for (place, symbol) in pattern.iter().flatten().enumerate() {
+            Claim::Local(claim) => {
+                let mut around = vec![(0, cube(claim.trigger))];
+                for (place, symbol) in claim.pattern.iter().flatten().enumerate() {
                     around.push(((place + n - 1) % n, cube(*symbol)));
                 }
                 BatchQuery::Local(LocalTransition {
                     around,
-                    parity: *parity,
-                    equal: *equal,
-                    result: cube(*result),
+                    parity: claim.parity,
+                    equal: claim.equal,
+                    result: cube(claim.result),
                     counter: self.take(super::number::width(n as u64)),
                 })
             }

@@ -116,16 +116,12 @@ fn readings(
             bytes.symmetry(symmetry);
             return bytes.case(&Case::new(program, universe, start, horizon));
         }
-        Claim::Local {
-            trigger,
-            pattern,
-            parity,
-            equal,
-            result,
-        } => {
-            bytes.put(b'l', &[*trigger, *result, u8::from(*equal)]);
-            bytes.put(b'a', pattern.as_ref().map_or(&[], <[Symbol; 3]>::as_slice));
-            bytes.put(b'm', parity.as_slice());
+        Claim::Local(claim) => {
+            let pattern = claim.pattern.as_ref();
+            let equal = u8::from(claim.equal);
+            bytes.put(b'l', &[claim.trigger, claim.result, equal]);
+            bytes.put(b'a', pattern.map_or(&[], <[Symbol; 3]>::as_slice));
+            bytes.put(b'm', claim.parity.as_slice());
             return bytes.case(&Case::new(program, universe, start, horizon));
         }
     };

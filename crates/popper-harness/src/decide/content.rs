@@ -124,21 +124,9 @@ fn forbids(program: &Program, history: &History, universe: &Tabulated) -> bool {
                 .iter()
                 .any(|single| single.apply(&history.now) != history.image)
         }
-        Claim::Local {
-            trigger,
-            pattern,
-            parity,
-            equal,
-            result,
-        } => {
-            let (now, n) = (&history.now, history.now.len());
-            (0..n).any(|cell| {
-                let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
-                now[cell] == *trigger
-                    && pattern.is_none_or(|pattern| pattern == around)
-                    && parity.is_none_or(|parity| cell % 2 == usize::from(parity))
-                    && (history.next[cell] == *result) != *equal
-            })
+        Claim::Local(claim) => {
+            let (now, next) = (&history.now, &history.next);
+            (0..now.len()).any(|cell| claim.is_about(now, cell) && !claim.allows(next[cell]))
         }
     }
 }

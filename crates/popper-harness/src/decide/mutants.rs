@@ -1,7 +1,7 @@
 //! The mutants of a law: similar laws that the cases should refute.
 
 use crate::law::syntax::Op;
-use crate::law::{Claim, Formula, Observable, Program, Symmetry, Term};
+use crate::law::{CellClaim, Claim, Formula, Observable, Program, Symmetry, Term};
 use crate::universe::{Symbol, Tabulated, Transform, Universe};
 
 /// The most mutants of one law.
@@ -49,21 +49,11 @@ fn claims(claim: &Claim, universe: &Tabulated) -> Vec<Claim> {
                 consequent,
                 steps: *steps,
             };
-            claims.push(build(
-                antecedent.clone(),
-                Formula::Not(Box::new(consequent.clone())),
-            ));
-            claims.extend(
-                formulas(consequent)
-                    .into_iter()
-                    .map(|mutant| build(antecedent.clone(), mutant)),
-            );
+            let other = negated_or_changed(consequent);
+            claims.extend(other.map(|mutant| build(antecedent.clone(), mutant)));
             if let Some(antecedent) = antecedent {
-                claims.extend(
-                    formulas(antecedent)
-                        .into_iter()
-                        .map(|mutant| build(Some(mutant), consequent.clone())),
-                );
+                let other = formulas(antecedent).into_iter();
+                claims.extend(other.map(|mutant| build(Some(mutant), consequent.clone())));
                 claims.push(build(None, consequent.clone()));
             }
         }
@@ -77,50 +67,37 @@ fn claims(claim: &Claim, universe: &Tabulated) -> Vec<Claim> {
                 consequent,
                 window: *window,
             };
-            claims.push(build(
-                antecedent.clone(),
-                Formula::Not(Box::new(consequent.clone())),
-            ));
-            claims.extend(
-                formulas(consequent)
-                    .into_iter()
-                    .map(|mutant| build(antecedent.clone(), mutant)),
-            );
-            claims.extend(
-                formulas(antecedent)
-                    .into_iter()
-                    .map(|mutant| build(mutant, consequent.clone())),
-            );
+            let other = negated_or_changed(consequent);
+            claims.extend(other.map(|mutant| build(antecedent.clone(), mutant)));
+            let other = formulas(antecedent).into_iter();
+            claims.extend(other.map(|mutant| build(mutant, consequent.clone())));
         }
         Claim::Commutes(symmetry) => claims.extend(
             exchanged(symmetry, universe)
                 .into_iter()
                 .map(Claim::Commutes),
         ),
-        Claim::Local {
-            trigger,
-            pattern,
-            parity,
-            equal,
-            result,
-        } => {
-            let symbols = universe.alphabet().len() as Symbol;
-            let build = |equal, result| Claim::Local {
-                trigger: *trigger,
-                pattern: *pattern,
-                parity: *parity,
-                equal,
-                result,
+        Claim::Local(claim) => {
+            let symbols = 0..universe.alphabet().len() as Symbol;
+            let build = |equal, result| {
+                Claim::Local(CellClaim {
+                    equal,
+                    result,
+                    ..*claim
+                })
             };
-            claims.push(build(!equal, *result));
-            claims.extend(
-                (0..symbols)
-                    .filter(|other| other != result)
-                    .map(|other| build(*equal, other)),
-            );
+            claims.push(build(!claim.equal, claim.result));
+            let others = symbols.filter(|other| *other != claim.result);
+            claims.extend(others.map(|other| build(claim.equal, other)));
         }
     }
     claims
+}
+
+/// Returns the negation of a formula, then its mutants.
+fn negated_or_changed(formula: &Formula) -> impl Iterator<Item = Formula> {
+    let negated = Formula::Not(Box::new(formula.clone()));
+    std::iter::once(negated).chain(formulas(formula))
 }
 
 fn formulas(formula: &Formula) -> Vec<Formula> {

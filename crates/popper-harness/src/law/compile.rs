@@ -2,7 +2,8 @@
 
 use super::model::{Law, LocalFields, Template};
 use super::program::{
-    Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
+    Arith, CellClaim, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry,
+    Term,
 };
 use super::resolve::{Ambiguity, BUILT_IN, Statement};
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
@@ -416,13 +417,13 @@ impl Scope<'_> {
                 symbols.try_into().ok()
             }
         };
-        Ok(Claim::Local {
+        Ok(Claim::Local(CellClaim {
             trigger: symbol(fields.trigger)?,
             pattern,
             parity: fields.parity,
             equal: fields.result_op == Op::Eq,
             result: symbol(fields.result)?,
-        })
+        }))
     }
 
     fn formula(&self, node: &Node, observables: &mut Vec<Observable>) -> Resolved<Formula> {

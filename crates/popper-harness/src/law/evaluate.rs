@@ -442,28 +442,16 @@ pub struct Horizon {
 
 /// Evaluates a local transition on every cell.
 fn local(program: &Program, run: &mut Trajectory<'_>, horizon: Horizon, case: &mut Case) {
-    let Claim::Local {
-        trigger,
-        pattern,
-        parity,
-        equal,
-        result,
-    } = &program.claim
-    else {
+    let Claim::Local(claim) = &program.claim else {
         return;
     };
     for t in 0..horizon.t {
         let now = run.state(t).clone();
         let next = run.state(t + 1);
-        let n = now.len();
-        for cell in 0..n {
-            let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
-            let triggered = now[cell] == *trigger
-                && pattern.is_none_or(|pattern| pattern == around)
-                && parity.is_none_or(|parity| cell % 2 == usize::from(parity));
-            if triggered {
+        for cell in 0..now.len() {
+            if claim.is_about(&now, cell) {
                 case.triggers += 1;
-                if (next[cell] == *result) != *equal {
+                if !claim.allows(next[cell]) {
                     case.violation = case.violation.or(Some(t));
                 }
             }

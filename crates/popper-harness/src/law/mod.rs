@@ -34,7 +34,8 @@ pub use model::{
 };
 pub use normal::{NormalClaim, NormalLaw};
 pub use program::{
-    Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
+    Arith, CellClaim, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry,
+    Term,
 };
 pub use resolve::{Ambiguity, ResolvedLaw, Statement};
 pub use schema::EXTENSION_OFF;

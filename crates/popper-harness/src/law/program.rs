@@ -186,18 +186,41 @@ pub enum Claim {
     /// The claim `step^t(F(s)) = F(step^t(s))` at every t from 0 to T.
     Commutes(Symmetry),
     /// The claim about the next symbol of every cell with a given symbol, for every t < T.
-    Local {
-        /// The symbol of the cell.
-        trigger: Symbol,
-        /// The cell and its two neighbours.
-        pattern: Option<[Symbol; 3]>,
-        /// The parity of the cell's index.
-        parity: Option<u8>,
-        /// Whether the cell must become `result`; otherwise it must not.
-        equal: bool,
-        /// The symbol one step later.
-        result: Symbol,
-    },
+    Local(CellClaim),
+}
+
+/// A claim about the next symbol of every cell with a given symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CellClaim {
+    /// The symbol of the cell.
+    pub trigger: Symbol,
+    /// The cell and its two neighbours.
+    pub pattern: Option<[Symbol; 3]>,
+    /// The parity of the cell's index.
+    pub parity: Option<u8>,
+    /// Whether the cell must become `result`; otherwise it must not.
+    pub equal: bool,
+    /// The symbol one step later.
+    pub result: Symbol,
+}
+
+impl CellClaim {
+    /// Returns whether the claim is about this cell of a ring.
+    pub fn is_about(&self, ring: &[Symbol], cell: usize) -> bool {
+        let n = ring.len();
+        let around = [ring[(cell + n - 1) % n], ring[cell], ring[(cell + 1) % n]];
+        ring[cell] == self.trigger
+            && self.pattern.is_none_or(|pattern| pattern == around)
+            && self
+                .parity
+                .is_none_or(|parity| cell % 2 == usize::from(parity))
+    }
+
+    /// Returns whether a cell that the claim is about may become this symbol.
+    pub fn allows(&self, next: Symbol) -> bool {
+        (next == self.result) == self.equal
+    }
 }
 
 /// A condition on the initial state.
@@ -241,7 +264,7 @@ impl Program {
     /// Whether a rotated start behaves like the start itself.
     pub fn is_rotation_invariant(&self) -> bool {
         let claim = match &self.claim {
-            Claim::Local { parity, .. } => parity.is_none(),
+            Claim::Local(claim) => claim.parity.is_none(),
             Claim::Commutes(_) => true,
             Claim::Always { .. } | Claim::Eventually { .. } => self
                 .observables

@@ -8,7 +8,7 @@ use super::linear::{Form, Var, cannot_fail};
 use super::obligation::{failures, freeze};
 use super::{prover, subject};
 use crate::counterexample::universe_value;
-use crate::law::{Claim, NormalLaw, Program, Symmetry};
+use crate::law::{CellClaim, Claim, NormalLaw, Program, Symmetry};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// The latest step after the current one that a certificate may read; the prover uses earlier ones.
@@ -173,8 +173,8 @@ impl CheckContext<'_> {
                 }
                 Ok(())
             }
-            (Claim::Local { .. }, Certificate::RuleTable { windows, triggered }) => {
-                if self.local(&program.claim)? != (*windows, *triggered) {
+            (Claim::Local(claim), Certificate::RuleTable { windows, triggered }) => {
+                if self.local(claim)? != (*windows, *triggered) {
                     return refused("windows", "differs from the number in the rule");
                 }
                 Ok(())
@@ -218,27 +218,19 @@ impl CheckContext<'_> {
         }
     }
 
-    fn local(&self, claim: &Claim) -> Checked<(usize, usize)> {
-        let Claim::Local {
-            trigger,
-            pattern,
-            equal,
-            result,
-            ..
-        } = claim
-        else {
-            return refused("certificate", "not of the kind that proves such a law");
-        };
+    fn local(&self, claim: &CellClaim) -> Checked<(usize, usize)> {
         let radius = self.universe.radius();
         let (mut windows, mut triggered) = (0, 0);
         for window in strings(self.symbols(), 2 * radius + 1) {
             windows += 1;
             // With radius 0 a window has no neighbours, so the cell alone must decide. The parity is ignored: every cell must fit.
             let fits = radius == 0
-                || pattern.is_none_or(|pattern| window[radius - 1..=radius + 1] == pattern);
-            if window[radius] == *trigger && fits {
+                || claim
+                    .pattern
+                    .is_none_or(|pattern| window[radius - 1..=radius + 1] == pattern);
+            if window[radius] == claim.trigger && fits {
                 triggered += 1;
-                if (self.universe.next_cell(&window) == *result) != *equal {
+                if !claim.allows(self.universe.next_cell(&window)) {
                     let text = self.universe.alphabet().text(&window);
                     return refused(text, "the rule does something else here");
                 }

@@ -161,14 +161,7 @@ impl<'a> Prover<'a> {
     }
 
     fn local(&self) -> Option<Certificate> {
-        let Claim::Local {
-            trigger,
-            pattern,
-            equal,
-            result,
-            ..
-        } = &self.program.claim
-        else {
+        let Claim::Local(claim) = &self.program.claim else {
             return None;
         };
         let radius = self.rule.radius();
@@ -177,10 +170,12 @@ impl<'a> Prover<'a> {
             windows += 1;
             let around = (radius > 0).then(|| &window[radius - 1..=radius + 1]);
             // A rule without neighbours cannot tell patterns apart, so there the cell alone must decide.
-            let fits = pattern.is_none_or(|pattern| around.is_none_or(|around| pattern == around));
-            if window[radius] == *trigger && fits {
+            let fits = claim
+                .pattern
+                .is_none_or(|pattern| around.is_none_or(|around| pattern == around));
+            if window[radius] == claim.trigger && fits {
                 triggered += 1;
-                if (next == *result) != *equal {
+                if !claim.allows(next) {
                     return None;
                 }
             }
