@@ -72,7 +72,7 @@ impl Proposer for Fixed {
         _: &'a [ModelCallRow],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let mut proposal = Proposal::default();
-        proposal.candidates = self.0.clone();
+        proposal.candidates.clone_from(&self.0);
         Box::pin(std::future::ready(Ok(Step::Proposed(proposal))))
     }
 }

@@ -90,7 +90,9 @@ impl Proposer for Scripted {
             }))
         } else {
             let mut proposal = Proposal::default();
-            proposal.candidates = self.batches[snapshot.iteration as usize - 1].to_vec();
+            proposal
+                .candidates
+                .clone_from(&self.batches[snapshot.iteration as usize - 1]);
             proposal.prompt_hash = Some(calls[0].prompt_hash.clone());
             proposal.research_log = Some(format!("after {}", snapshot.iteration));
             Step::Proposed(proposal)

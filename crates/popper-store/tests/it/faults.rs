@@ -358,6 +358,17 @@ impl<F: FnMut()> Drop for Undo<F> {
     }
 }
 
+/// Mounts a disk of this size, until the result is dropped. `None` without the right to do so.
+fn small_disk<'a>(place: &'a Path, size: &'a str) -> Option<Undo<impl FnMut()>> {
+    let options = ["-t", "tmpfs", "-o", size, "tmpfs"].map(std::ffi::OsStr::new);
+    let place = place.as_os_str();
+    system("mount", &[&options[..], &[place]].concat()).then(|| {
+        Undo(move || {
+            system("umount", &["-l".as_ref(), place]);
+        })
+    })
+}
+
 #[expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 fn skipped(what: &str) {
     eprintln!("skipped: {what}");
@@ -366,14 +377,9 @@ fn skipped(what: &str) {
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_takes_the_same_commit_later() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().as_os_str();
-    let size = ["-t", "tmpfs", "-o", "size=8m", "tmpfs"].map(std::ffi::OsStr::new);
-    if !system("mount", &[&size[..], &[place]].concat()) {
+    let Some(_unmount) = small_disk(folder.path(), "size=8m") else {
         return skipped("no right to mount a small disk");
-    }
-    let _unmount = Undo(|| {
-        system("umount", &["-l".as_ref(), place]);
-    });
+    };
     let path = folder.path().join("popper.db");
     let ballast = folder.path().join("ballast");
     std::fs::write(&ballast, vec![1; 3 << 20]).unwrap();
@@ -410,14 +416,9 @@ async fn a_full_disk_loses_nothing_and_takes_the_same_commit_later() {
 #[tokio::test]
 async fn a_disk_that_is_full_from_the_start_gets_no_half_database() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().as_os_str();
-    let size = ["-t", "tmpfs", "-o", "size=4m", "tmpfs"].map(std::ffi::OsStr::new);
-    if !system("mount", &[&size[..], &[place]].concat()) {
+    let Some(_unmount) = small_disk(folder.path(), "size=4m") else {
         return skipped("no right to mount a small disk");
-    }
-    let _unmount = Undo(|| {
-        system("umount", &["-l".as_ref(), place]);
-    });
+    };
     let path = folder.path().join("popper.db");
     let ballast = folder.path().join("ballast");
     for room in (0..80).step_by(5) {
@@ -443,13 +444,9 @@ async fn a_disk_that_is_full_from_the_start_gets_no_half_database() {
 async fn a_disk_that_may_not_be_written_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().as_os_str();
-    let mount = ["-t", "tmpfs", "tmpfs"].map(std::ffi::OsStr::new);
-    if !system("mount", &[&mount[..], &[place]].concat()) {
+    let Some(_unmount) = small_disk(folder.path(), "size=50%") else {
         return skipped("no right to mount a disk that may not be written");
-    }
-    let _unmount = Undo(|| {
-        system("umount", &["-l".as_ref(), place]);
-    });
+    };
     let (_from, source) = filled().await;
     let path = folder.path().join("popper.db");
     std::fs::copy(&source, &path).unwrap();

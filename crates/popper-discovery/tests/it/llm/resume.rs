@@ -35,17 +35,21 @@ fn script() -> Vec<String> {
     ]
 }
 
+/// The store after a run that goes on to this number of iterations.
+async fn continued(store: MemoryStore, model: &Model, iterations: u32) -> MemoryStore {
+    let mut discovery = open(store, LoopConfig::default()).await;
+    let proposer = model.proposer(LlmOptions::default());
+    let watch = &mut Unobserved;
+    let ended = discovery.run_to(iterations, &proposer, watch).await;
+    assert_eq!(ended.unwrap(), RunEnd::Completed);
+    discovery.store().clone()
+}
+
 /// The run that nothing interrupts: its store and its requests.
 async fn uninterrupted() -> (MemoryStore, Vec<Value>) {
     let model = Model::saying(script());
-    let mut discovery = open(MemoryStore::default(), LoopConfig::default()).await;
-    let proposer = model.proposer(LlmOptions::default());
-    let ended = discovery
-        .run_to(3, &proposer, &mut Unobserved)
-        .await
-        .unwrap();
-    assert_eq!(ended, RunEnd::Completed);
-    (discovery.store().clone(), model.bodies())
+    let store = continued(MemoryStore::default(), &model, 3).await;
+    (store, model.bodies())
 }
 
 #[tokio::test]
@@ -73,13 +77,7 @@ async fn a_provider_that_is_down_loses_nothing() {
         assert_eq!(store.calls, whole.calls[..good]);
         // The next process goes on, and asks what this one would have asked.
         let next = Model::saying(script().into_iter().skip(good));
-        let mut discovery = open(store, LoopConfig::default()).await;
-        let proposer = next.proposer(LlmOptions::default());
-        discovery
-            .run_to(3, &proposer, &mut Unobserved)
-            .await
-            .unwrap();
-        assert_eq!(*discovery.store(), whole);
+        assert_eq!(continued(store, &next, 3).await, whole);
         let mut all = model.bodies();
         all.pop();
         all.extend(next.bodies());
@@ -108,13 +106,7 @@ async fn a_stop_while_the_model_thinks_gives_the_answer_up() {
     assert_eq!(store.iterations[0].status, IterationStatus::Aborted);
     assert!(store.calls.is_empty());
     let next = Model::saying(script());
-    let mut discovery = open(store, LoopConfig::default()).await;
-    let proposer = next.proposer(LlmOptions::default());
-    discovery
-        .run_to(3, &proposer, &mut Unobserved)
-        .await
-        .unwrap();
-    assert_eq!(*discovery.store(), whole);
+    assert_eq!(continued(store, &next, 3).await, whole);
 }
 
 #[tokio::test]
@@ -134,20 +126,10 @@ async fn an_answer_that_was_stored_before_a_kill_is_not_paid_twice() {
     (killed.laws, killed.evaluations, killed.counterexamples) = (vec![], vec![], vec![]);
     killed.keys.clear();
     let silent = Model::new([]);
-    let mut discovery = open(killed, LoopConfig::default()).await;
-    let proposer = silent.proposer(LlmOptions::default());
-    discovery
-        .run_to(1, &proposer, &mut Unobserved)
-        .await
-        .unwrap();
+    let planned = continued(killed, &silent, 1).await;
     assert!(silent.bodies().is_empty());
     let next = Model::saying(script().into_iter().skip(1));
-    let proposer = next.proposer(LlmOptions::default());
-    discovery
-        .run_to(3, &proposer, &mut Unobserved)
-        .await
-        .unwrap();
-    assert_eq!(*discovery.store(), whole);
+    assert_eq!(continued(planned, &next, 3).await, whole);
 }
 
 #[tokio::test]
