@@ -39,8 +39,8 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A call passes layers in one fixed order, outermost first: budget, replay, retry, limiter,
-//! timeout, record. So nothing is sent beyond the budget, a replay neither waits nor connects, each attempt is recorded
+//! **The one decision.** A call passes layers in one fixed order, outermost first: replay, budget, retry, limiter,
+//! timeout, record. So a replay costs nothing and neither waits nor connects, nothing is sent beyond the budget, each attempt is recorded
 //! with any outcome, and a [`Provider`](provider::Provider) is only a codec: one call of it is one attempt.
 //!
 //! The crate reads no environment, clock or terminal: the caller passes key, [`Timer`], paths and seed.

@@ -11,10 +11,6 @@ pub trait Timer: Clock {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the timer that callers pass in"
-)]
 impl Timer for SystemClock {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         tokio::time::sleep(duration).boxed()

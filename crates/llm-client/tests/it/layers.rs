@@ -90,7 +90,7 @@ async fn a_call_passes_budget_retry_limiter_timeout_and_record_in_this_order() {
     let asked = asking.get_or_init(|| asked);
     let (first, second) = (question("first"), question("other"));
     let both = join(asked.complete(&first), asked.complete(&second));
-    let (one, other) = clock.run(both).await;
+    let (one, other) = Box::pin(clock.run(both)).await;
     one.unwrap();
     other.unwrap();
 
