@@ -18,8 +18,8 @@ const LONGEST_EXAMPLE: usize = 80;
 /// Commands that all programs share and that need no examples.
 const SHARED: [&str; 1] = ["help"];
 
-/// Checks the help of a program and of each of its commands: lines of at most 100 columns in a terminal of 80 and of 100, the length of summaries, the common
-/// options as the last group, two to four examples that the program's own flags accept, and the guide's file.
+/// Checks the help of a program and of each of its commands: lines of at most 100 columns in a terminal of 80 and of 100, the length of summaries, what each
+/// argument says, the common options as the last group, two to four examples that the program's own flags accept, and the guide's file.
 pub fn check_help(command: &Command) {
     command.clone().debug_assert();
     for width in [80, 100] {
@@ -40,6 +40,7 @@ pub fn check_help(command: &Command) {
     built.build();
     walk(&built, &mut |inner| {
         check_summary(inner);
+        check_arguments(inner);
         check_headings(inner);
         check_end(inner, command);
     });
@@ -66,6 +67,29 @@ fn check_summary(command: &Command) {
         about.starts_with(char::is_uppercase),
         "{name}: a summary begins with a capital: {about}"
     );
+}
+
+/// Checks that each argument says in one phrase what it is, and its default where it has one.
+fn check_arguments(command: &Command) {
+    let shown = command.get_arguments().filter(|one| !one.is_hide_set());
+    for argument in shown {
+        let name = format!("{} {}", command.get_name(), argument.get_id());
+        let help = argument.get_help().expect(&name).to_string();
+        let phrase = help.split(" [").next().unwrap_or_default();
+        assert!(!phrase.ends_with('.'), "{name}: no full stop: {help}");
+        let begins = phrase.starts_with(|first: char| !first.is_lowercase());
+        assert!(begins, "{name}: begins with a capital: {help}");
+        let takes_value = argument.get_action().takes_values();
+        let named = argument
+            .get_value_names()
+            .is_some_and(|all| !all.is_empty());
+        assert!(!takes_value || named, "{name}: a value has a name");
+        // Clap shows a default; a text that has another one would contradict it.
+        let told = help.contains("[default:");
+        let defaults = argument.get_default_values();
+        let clap_shows = !defaults.is_empty() && !argument.is_hide_default_value_set();
+        assert!(defaults.is_empty() || told != clap_shows, "{name}: {help}");
+    }
 }
 
 fn check_headings(command: &Command) {

@@ -28,9 +28,17 @@ pub struct FacesArgs {
 #[derive(Debug, clap::Subcommand)]
 pub enum FacesCommand {
     /// Show a stored face again.
-    Use { rev: u64 },
+    Use {
+        /// Revision of the face, as the list shows it.
+        #[arg(value_name = "REVISION")]
+        rev: u64,
+    },
     /// Print the source of a stored face.
-    Show { rev: u64 },
+    Show {
+        /// Revision of the face, as the list shows it.
+        #[arg(value_name = "REVISION")]
+        rev: u64,
+    },
 }
 
 /// Lists the stored faces, prints one, or makes one the current face.
