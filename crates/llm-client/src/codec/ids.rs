@@ -1,7 +1,5 @@
 use std::collections::HashSet;
 
-use llm_types::BlockKind;
-
 /// The ids of the tool calls of one reply, by which results refer to calls: none is empty, and all differ.
 ///
 /// The work is linear in the number of calls for any ids of a server.
@@ -24,17 +22,6 @@ impl CallIds {
         }
         self.taken.insert(id.clone());
         id
-    }
-
-    /// Assigns the id of a call; returns whether it differs from the server's.
-    pub fn changes(&mut self, kind: &mut BlockKind) -> bool {
-        let BlockKind::ToolUse { id, .. } = kind else {
-            return false;
-        };
-        let settled = self.settle(id.clone(), |_| false);
-        let changed = *id != settled;
-        *id = settled;
-        changed
     }
 }
 

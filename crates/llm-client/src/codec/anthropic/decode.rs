@@ -171,7 +171,12 @@ fn tool_input(fields: &Fields<'_>) -> ToolInput {
 
 /// Assigns the id of a tool call. With another id than the server's the block's raw text is dropped.
 pub(super) fn settle_id(ids: &mut CallIds, block: &mut Block) {
-    if ids.changes(&mut block.kind) {
+    let BlockKind::ToolUse { id, .. } = &mut block.kind else {
+        return;
+    };
+    let settled = ids.settle(id.clone(), |_| false);
+    if *id != settled {
+        *id = settled;
         block.raw = None;
     }
 }
