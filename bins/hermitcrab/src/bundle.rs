@@ -32,11 +32,9 @@ pub fn all_blocks(data: &DataDir, with_log: bool) -> Result<ExportText, Error> {
     let store = data.for_reading()?;
     let blocks = store.names()?.into_iter().map(|info| info.name).collect();
     let version = stored_version(&*store);
-    let how = Export {
-        at: now(),
-        keystone_version: version.as_deref(),
-        with_log,
-    };
+    let how = Export::new(now())
+        .keystone_version(version.as_deref())
+        .with_log(with_log);
     let text = pscale_blocks::bundle::export(&*store, None, &how)
         .map_err(|error| Error::of_bundle(data.path(), error))?;
     Ok(ExportText { text, blocks })

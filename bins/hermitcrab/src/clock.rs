@@ -10,9 +10,5 @@ pub fn now() -> Timestamp {
 
 /// An edit that the person makes now.
 pub fn by_the_person() -> Stamp {
-    Stamp {
-        at: now(),
-        by: EditAuthor::Person,
-        note: None,
-    }
+    Stamp::new(now(), EditAuthor::Person)
 }

@@ -26,22 +26,19 @@ pub fn config(
     redactor: Redactor,
     data: &DataDir,
 ) -> Result<KernelConfig, Failure> {
-    let web = WebPolicy {
-        allow_hosts: flags.allow_hosts.clone(),
-        ..WebPolicy::default()
-    };
+    let mut web = WebPolicy::default();
+    web.allow_hosts.clone_from(&flags.allow_hosts);
     web.check_hosts()
         .map_err(|fault| Failure::usage(Error::AllowHost(fault)))?;
-    Ok(KernelConfig {
-        data: Some(data.path().to_owned()),
-        grants: grants(&flags.grants)?,
-        web,
-        max_usd: setup.max_usd(),
-        settings: setup.settings,
-        redactor,
-        zone: TimeZone::system(),
-        ..KernelConfig::default()
-    })
+    let mut config = KernelConfig::default();
+    config.data = Some(data.path().to_owned());
+    config.grants = grants(&flags.grants)?;
+    config.web = web;
+    config.max_usd = setup.max_usd();
+    config.settings = setup.settings;
+    config.redactor = redactor;
+    config.zone = TimeZone::system();
+    Ok(config)
 }
 
 /// Opens a kernel after an export of the earlier generation was taken over, if the data directory has one.
@@ -72,12 +69,10 @@ pub fn open_read_only_with(
     brain: Arc<dyn Brain>,
 ) -> Result<Kernel, Failure> {
     let store = copy_blocks(data).map_err(Error::failure)?;
-    let config = KernelConfig {
-        data: Some(data.path().to_owned()),
-        read_only: true,
-        settings,
-        ..KernelConfig::default()
-    };
+    let mut config = KernelConfig::default();
+    config.data = Some(data.path().to_owned());
+    config.read_only = true;
+    config.settings = settings;
     open(config, Box::new(store), brain, Arc::new(NoHost))
 }
 
@@ -85,11 +80,7 @@ pub fn open_read_only_with(
 fn copy_blocks(data: &DataDir) -> Result<MemStore, Error> {
     let kept = data.for_reading()?;
     let copy = MemStore::new();
-    let stamp = Stamp {
-        at: now(),
-        by: EditAuthor::Kernel,
-        note: None,
-    };
+    let stamp = Stamp::new(now(), EditAuthor::Kernel);
     for row in kept.names()? {
         copy.create(&row.name, &kept.load(&row.name)?.block, &stamp)?;
     }
@@ -98,11 +89,9 @@ fn copy_blocks(data: &DataDir) -> Result<MemStore, Error> {
 
 /// Opens a kernel that can change faces and calls no model.
 pub fn open_offline(data: &DataDir) -> Result<Kernel, Failure> {
-    let config = KernelConfig {
-        data: Some(data.path().to_owned()),
-        settings: settings(data).map_err(Error::failure)?,
-        ..KernelConfig::default()
-    };
+    let mut config = KernelConfig::default();
+    config.data = Some(data.path().to_owned());
+    config.settings = settings(data).map_err(Error::failure)?;
     open(
         config,
         data.for_writing().map_err(Error::failure)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bin_support::environment::Environment;
 use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
 use bin_support::{Failure, Session};
-use hermitcrab_kernel::config::{ModelSpec, Settings, ThinkingMode};
+use hermitcrab_kernel::config::{ModelSpec, Settings};
 use hermitcrab_kernel::{Brain, LlmBrain, OfflineBrain};
 use llm_client::{AnthropicVersion, ClientBuilder, Redactor, Usd};
 use secrecy::SecretString;
@@ -133,20 +133,11 @@ impl ModelSetup {
 }
 
 /// Returns the settings with this model alone, and with its description if they have one.
-fn with_single_model(model: String, settings: Settings) -> Settings {
-    let known = settings.models.iter().chain([&settings.fast]);
-    let spec = known.clone().find(|spec| spec.id == model).cloned();
-    let spec = spec.unwrap_or(ModelSpec {
-        id: model,
-        thinking: ThinkingMode::Off,
-        effort: None,
-        max_tokens: None,
-        api_version: None,
-        price: None,
-    });
-    Settings {
-        fast: spec.clone(),
-        models: vec![spec],
-        ..settings
-    }
+fn with_single_model(model: String, mut settings: Settings) -> Settings {
+    let known = |spec: &&ModelSpec| spec.id == model;
+    let spec = (settings.models.iter().chain([&settings.fast]).find(known)).cloned();
+    let spec = spec.unwrap_or_else(|| ModelSpec::new(model));
+    settings.fast = spec.clone();
+    settings.models = vec![spec];
+    settings
 }

@@ -46,11 +46,8 @@ pub fn take_over(
     source: String,
     now: Timestamp,
 ) -> Result<(Migrated, Option<String>), Error> {
-    let stamp = Stamp {
-        at: now,
-        by: EditAuthor::Import { source },
-        note: Some("from an earlier generation".to_owned()),
-    };
+    let stamp = Stamp::new(now, EditAuthor::Import { source })
+        .with_note("from an earlier generation".to_owned());
     let migrated = apply(plan, store, &stamp)?;
     if matches!(migrated, Migrated::InUse { .. }) {
         return Ok((migrated, None));
@@ -147,11 +144,7 @@ mod tests {
     fn a_store_that_is_used_takes_nothing_over() {
         let folder = tempfile::tempdir().unwrap();
         let store = MemStore::new();
-        let stamp = Stamp {
-            at: now(),
-            by: EditAuthor::Person,
-            note: None,
-        };
+        let stamp = Stamp::new(now(), EditAuthor::Person);
         let own = BlockName::new("yard").unwrap();
         (store.create(&own, &Block::new("What the yard holds."), &stamp)).unwrap();
         let notices = started(folder.path(), &store, EXPORT);

@@ -79,11 +79,7 @@ fn api_10k(bench: &mut Criterion) {
         .unwrap();
     let folder = TempDir::new().unwrap();
     let store = Arc::new(DirStore::open(folder.path()).unwrap());
-    let stamp = Stamp {
-        at: "2026-11-22T00:00:00Z".parse().unwrap(),
-        by: EditAuthor::Kernel,
-        note: None,
-    };
+    let stamp = Stamp::new("2026-11-22T00:00:00Z".parse().unwrap(), EditAuthor::Kernel);
     let name = BlockName::new("tides").unwrap();
     store.create(&name, &block(), &stamp).unwrap();
     let host = WebHost::default();
@@ -92,10 +88,8 @@ fn api_10k(bench: &mut Criterion) {
         let kernel = Kernel::builder(store, Arc::new(OfflineBrain))
             .host(Arc::new(host.clone()))
             .open();
-        let config = FaceConfig {
-            version: "bench".to_owned(),
-            ..FaceConfig::default()
-        };
+        let mut config = FaceConfig::default();
+        "bench".clone_into(&mut config.version);
         let server = FaceServer::bind(kernel.unwrap(), host, Arc::new(NoKeys), config);
         let server = server.await.unwrap();
         let (addr, url) = (server.addr(), server.url());

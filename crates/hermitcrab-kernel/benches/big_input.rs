@@ -19,11 +19,9 @@ type Step = fn(&str) -> ScriptStep;
 
 /// An instance in this folder, of which the next turn is what `step` answers.
 fn open(folder: &TempDir, step: ScriptStep) -> Kernel {
-    let config = KernelConfig {
-        face: Face::Terminal,
-        data: Some(folder.path().to_owned()),
-        ..KernelConfig::default()
-    };
+    let mut config = KernelConfig::default();
+    config.face = Face::Terminal;
+    config.data = Some(folder.path().to_owned());
     let opened = Kernel::builder(
         Arc::new(DirStore::open(folder.path()).unwrap().without_fsync()),
         Arc::new(ScriptBrain::new([step])),

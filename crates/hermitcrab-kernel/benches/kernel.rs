@@ -29,10 +29,8 @@ fn runtime() -> Runtime {
 }
 
 fn open(store: Arc<dyn BlockStore>, steps: Vec<ScriptStep>) -> Kernel {
-    let config = KernelConfig {
-        face: Face::Terminal,
-        ..KernelConfig::default()
-    };
+    let mut config = KernelConfig::default();
+    config.face = Face::Terminal;
     let opened = Kernel::builder(store, Arc::new(ScriptBrain::new(steps)))
         .config(config)
         .open();
@@ -85,11 +83,7 @@ fn prompt_build(bench: &mut Criterion) {
     let runtime = runtime();
     let store = MemStore::new();
     let memory = BlockName::new("memory").unwrap();
-    let stamp = Stamp {
-        at: "2026-11-22T00:00:00Z".parse().unwrap(),
-        by: EditAuthor::Kernel,
-        note: None,
-    };
+    let stamp = Stamp::new("2026-11-22T00:00:00Z".parse().unwrap(), EditAuthor::Kernel);
     store
         .create(&memory, &Block::new("Memory."), &stamp)
         .unwrap();

@@ -48,10 +48,7 @@ const SAID: u64 = 1000;
 
 /// The person's npm.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct Npm {
     /// The program, by path or by its name on the search path.
     pub program: PathBuf,

@@ -40,10 +40,7 @@ const LAST: Duration = Duration::from_secs(5);
 
 /// The configuration of a server.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct FaceConfig {
     /// The port on 127.0.0.1; `None`: any free one.
     pub port: Option<u16>,

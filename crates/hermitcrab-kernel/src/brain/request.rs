@@ -41,10 +41,7 @@ pub trait Brain: Send + Sync {
 
 /// The identity of a brain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct BrainInfo {
     /// The provider's name.
     pub provider: String,
@@ -95,10 +92,7 @@ pub enum Tier {
 
 /// A request to a brain.
 #[derive(Debug, Clone, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct BrainRequest {
     /// The instructions, with cache marks.
     pub system: Vec<llm_client::Block>,

@@ -16,10 +16,7 @@ const LEAST_THOUGHT: u32 = 1_024;
 
 /// The configuration with which a kernel is opened.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct KernelConfig {
     /// The folder of conversation, shells, state and usage; `None`: in memory.
     pub data: Option<PathBuf>,
@@ -65,10 +62,7 @@ impl Default for KernelConfig {
 
 /// The permissions on the web beyond public pages. The default grants nothing.
 #[derive(Debug, Clone, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct WebPolicy {
     /// Hosts to which more than GET may be sent: `host`, or `host:port`, which opens that port of the host as well.
     pub allow_hosts: Vec<String>,
@@ -110,10 +104,7 @@ pub struct Grant {
 /// The content of `hermitcrab.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct Settings {
     /// The models, in the order in which they are asked.
     #[serde(rename = "model", deserialize_with = "chain")]
@@ -158,10 +149,7 @@ impl Settings {
 /// A model and how it is asked.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct ModelSpec {
     /// The id of the model at the provider.
     #[serde(deserialize_with = "model_id")]

@@ -48,11 +48,7 @@ impl TurnContext<'_> {
             });
         };
         let args = Args::check(input, &tool.schema)?;
-        let stamp = Stamp {
-            at: timestamp(self.clock),
-            by: caller.provenance.clone(),
-            note: None,
-        };
+        let stamp = Stamp::new(timestamp(self.clock), caller.provenance.clone());
         let before = self.own_block(&args, caller);
         if let Some(result) = blocks::run(name, &args, &*self.toolbox.store, &stamp) {
             if let Some((name, before)) = before {

@@ -73,17 +73,10 @@ impl Rig {
 }
 
 pub fn request() -> BrainRequest {
-    BrainRequest {
-        tools_off: false,
-        system: vec![Block::text("you live in blocks")],
-        tools: Vec::new(),
-        messages: vec![Message::user("hello")],
-        tier: Tier::Default,
-        model: None,
-        thinking_off: false,
-        max_tokens: None,
-        ..BrainRequest::default()
-    }
+    let mut request = BrainRequest::default();
+    request.system = vec![Block::text("you live in blocks")];
+    request.messages = vec![Message::user("hello")];
+    request
 }
 
 pub fn answer(text: &str) -> Answer {
@@ -196,7 +189,8 @@ async fn thinking_is_left_unset_where_the_provider_has_none() {
     let settings = Settings::default();
     let brain = LlmBrain::new(client.build().unwrap(), "generic", &settings);
     for tier in [Tier::Default, Tier::Fast] {
-        let asked = BrainRequest { tier, ..request() };
+        let mut asked = request();
+        asked.tier = tier;
         let answer = brain.complete(asked, EventSink::none(), CancellationToken::new());
         let reply = answer.await.unwrap().reply;
         assert_eq!(reply.warnings, [], "{tier:?}");
@@ -253,9 +247,10 @@ async fn an_overload_in_the_midst_of_an_answer_does_not_begin_it_again() {
 #[tokio::test]
 async fn after_a_refusal_only_later_models_are_asked_and_nothing_is_remembered() {
     let rig = Rig::by_model(|_| answer("I will"));
-    let after = |model: &str| BrainRequest {
-        after: Some(model.to_owned()),
-        ..request()
+    let after = |model: &str| {
+        let mut request = request();
+        request.after = Some(model.to_owned());
+        request
     };
     assert_eq!(
         rig.ask(after("claude-opus-5-5")).await.unwrap().0,
@@ -268,9 +263,10 @@ async fn after_a_refusal_only_later_models_are_asked_and_nothing_is_remembered()
 
 #[tokio::test]
 async fn the_fast_model_does_small_work_and_the_chain_stands_behind_it() {
-    let fast = || BrainRequest {
-        tier: Tier::Fast,
-        ..request()
+    let fast = || {
+        let mut request = request();
+        request.tier = Tier::Fast;
+        request
     };
     let rig = Rig::by_model(|_| answer("quick"));
     assert_eq!(rig.ask(fast()).await.unwrap().0, "claude-haiku-5-5");
@@ -293,14 +289,15 @@ async fn thoughts_go_back_to_their_own_model_only() {
         .complete(request(), EventSink::none(), CancellationToken::new())
         .await
         .unwrap();
-    let again = |after: Option<&str>| BrainRequest {
-        messages: vec![
+    let again = |after: Option<&str>| {
+        let mut request = request();
+        request.messages = vec![
             Message::user("hello"),
             first.reply.to_message(),
             Message::user("and?"),
-        ],
-        after: after.map(str::to_owned),
-        ..request()
+        ];
+        request.after = after.map(str::to_owned);
+        request
     };
     rig.ask(again(None)).await.unwrap();
     rig.ask(again(Some("claude-opus-5-5"))).await.unwrap();
@@ -317,28 +314,25 @@ async fn thoughts_go_back_to_their_own_model_only() {
 
 #[tokio::test]
 async fn each_model_is_told_to_think_in_its_own_way() {
-    let spec = |id: &str, thinking, effort: Option<&str>, max_tokens| ModelSpec {
-        id: id.to_owned(),
-        thinking,
-        effort: effort.map(str::to_owned),
-        max_tokens,
-        api_version: None,
-        price: None,
+    let spec = |id: &str, thinking, effort: Option<&str>, max_tokens| {
+        let mut spec = ModelSpec::new(id);
+        spec.thinking = thinking;
+        spec.effort = effort.map(str::to_owned);
+        spec.max_tokens = max_tokens;
+        spec
     };
-    let settings = Settings {
-        models: vec![
-            spec("claude-opus-5-5", ThinkingMode::Always, Some("high"), None),
-            spec("claude-opus-5", ThinkingMode::Adaptive, None, Some(2_000)),
-            spec(
-                "claude-haiku-4-5",
-                ThinkingMode::Budget(4_000),
-                None,
-                Some(1_000),
-            ),
-            spec("a-model-nobody-knows", ThinkingMode::Off, None, None),
-        ],
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.models = vec![
+        spec("claude-opus-5-5", ThinkingMode::Always, Some("high"), None),
+        spec("claude-opus-5", ThinkingMode::Adaptive, None, Some(2_000)),
+        spec(
+            "claude-haiku-4-5",
+            ThinkingMode::Budget(4_000),
+            None,
+            Some(1_000),
+        ),
+        spec("a-model-nobody-knows", ThinkingMode::Off, None, None),
+    ];
     let server = FaultServer::play(|_| not_found());
     let rig = Rig::new(server, &settings);
     rig.ask(request()).await.unwrap_err();

@@ -1,9 +1,7 @@
 //! The script that answers where no model does, driven by results of tools made by hand.
 
 use hermitcrab_kernel::faces::ShellCompiler as _;
-use hermitcrab_kernel::{
-    Brain as _, BrainError, BrainRequest, EventSink, Face, OfflineBrain, Tier,
-};
+use hermitcrab_kernel::{Brain as _, BrainError, BrainRequest, EventSink, Face, OfflineBrain};
 use llm_client::{
     Block, BlockKind, Message, Reply, ReplySource, Role, StopReason, ToolInput, ToolSpec,
 };
@@ -49,19 +47,12 @@ impl Talk {
             schema: json!({"type": "object"}),
             strict: None,
         };
-        BrainRequest {
-            tools_off: false,
-            // H24: what the prompt says of the face is prose.
-            system: vec![Block::text("The face is a terminal or a page.")],
-            face: self.face,
-            tools: TOOLS.iter().map(tool).collect(),
-            messages: self.messages.clone(),
-            tier: Tier::Default,
-            model: None,
-            thinking_off: false,
-            max_tokens: None,
-            ..BrainRequest::default()
-        }
+        let mut request = BrainRequest::default();
+        request.system = vec![Block::text("The face is a terminal or a page.")];
+        request.face = self.face;
+        request.tools = TOOLS.iter().map(tool).collect();
+        request.messages.clone_from(&self.messages);
+        request
     }
 
     async fn ask(&mut self) -> Reply {

@@ -82,9 +82,10 @@ pub struct Setting {
 impl Default for Setting {
     fn default() -> Self {
         Self {
-            config: KernelConfig {
-                face: Face::Terminal,
-                ..KernelConfig::default()
+            config: {
+                let mut config = KernelConfig::default();
+                config.face = Face::Terminal;
+                config
             },
             store: Arc::new(MemStore::new()),
             host: Arc::new(FakePage::default()),

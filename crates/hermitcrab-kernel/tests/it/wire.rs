@@ -1,6 +1,5 @@
 //! The places of the cache marks in a request: acceptance row 22.
 
-use hermitcrab_kernel::BrainRequest;
 use llm_client::{Block, CacheMark, Raw, ToolSpec};
 use serde_json::{Value, json};
 
@@ -18,16 +17,13 @@ fn tool(name: &str) -> ToolSpec {
 /// The body of a request with these tools.
 async fn sent(tools: Vec<ToolSpec>) -> Value {
     let rig = Rig::by_model(|_| answer("hi"));
-    rig.ask(BrainRequest {
-        system: vec![
-            Block::text("block A").cached(CacheMark::Default),
-            Block::text("block B"),
-        ],
-        tools,
-        ..request()
-    })
-    .await
-    .unwrap();
+    let mut request = request();
+    request.system = vec![
+        Block::text("block A").cached(CacheMark::Default),
+        Block::text("block B"),
+    ];
+    request.tools = tools;
+    rig.ask(request).await.unwrap();
     rig.server.requests()[0].json()
 }
 

@@ -7,10 +7,7 @@ use crate::Path;
 
 /// A text that is not the same in two blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct NodeDiff {
     /// The node.
     pub path: Path,

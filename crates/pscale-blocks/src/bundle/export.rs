@@ -9,10 +9,7 @@ use crate::{Block, BlockName, BlockStore};
 
 /// The contents of a bundle in addition to the blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct Export<'a> {
     /// The time of the export.
     pub at: Timestamp,

@@ -5,10 +5,7 @@ use crate::{Block, Inverse, Op, Path};
 
 /// The time and the author of an edit. A store has no clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the program hermitcrab writes it as a literal"
-)]
+#[non_exhaustive]
 pub struct Stamp {
     /// The time of the edit.
     pub at: Timestamp,

@@ -129,6 +129,7 @@ impl Answer for DiffAnswer {
             path,
             before,
             after,
+            ..
         } in &self.nodes
         {
             for (sign, text) in [('-', before), ('+', after)] {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bin_support::model::ModelFlags;
 use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
 use hermitcrab_kernel::faces::NoHost;
-use hermitcrab_kernel::{BootReport, Face, Kernel, KernelConfig, KernelError, TurnReport};
+use hermitcrab_kernel::{BootReport, Face, Kernel, KernelError, TurnReport};
 use tokio_util::sync::CancellationToken;
 
 use crate::data_dir::DataDir;
@@ -73,11 +73,9 @@ async fn talk(
 fn open(args: &ChatArgs, data: &DataDir, session: &mut Session) -> Result<Kernel, Failure> {
     let setup = ModelSetup::new(&args.model, args.kernel.seed.seed, data, session)?;
     let (brain, redactor) = setup.brain(session)?;
-    let config = KernelConfig {
-        face: Face::Terminal,
-        fresh: args.fresh,
-        ..kernel_setup::config(&args.kernel, setup, redactor, data)?
-    };
+    let mut config = kernel_setup::config(&args.kernel, setup, redactor, data)?;
+    config.face = Face::Terminal;
+    config.fresh = args.fresh;
     kernel_setup::open_after_takeover(config, data, brain, Arc::new(NoHost))
 }
 

@@ -77,14 +77,13 @@ pub fn call(
         .hint("the person can start it as `hermitcrab mcp --write`");
         return Some(answer(&fault.into()));
     }
-    let stamp = Stamp {
-        at: now(),
-        by: EditAuthor::Model {
+    let stamp = Stamp::new(
+        now(),
+        EditAuthor::Model {
             id: client.to_owned(),
             web: None,
         },
-        note: None,
-    };
+    );
     let input = arguments.map_or(Value::Null, Value::Object);
     let outcome = blocks
         .with(|store| hermitcrab_kernel::toolbox::run_block_tool(name, input, store, &stamp))

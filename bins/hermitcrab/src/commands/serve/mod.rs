@@ -4,7 +4,6 @@ mod page_keys;
 mod switch_brain;
 
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use bin_support::model::{ModelFlags, ProviderName};
 use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
 use clap::ValueEnum;
 use hermitcrab_face::{FaceConfig, FaceError, FaceServer, Keys as _, Npm, Runtime, WebHost};
-use hermitcrab_kernel::{Face, Kernel, KernelConfig};
+use hermitcrab_kernel::{Face, Kernel};
 use llm_client::Redactor;
 use tokio_util::sync::CancellationToken;
 
@@ -96,18 +95,16 @@ async fn serve(
         let say = "the page asks for one, or continues offline";
         session.warn(&format!("there is no key for {provider}: {say}"));
     }
-    let config = FaceConfig {
-        port: args.port,
-        // A person who asks for React sees no face without it.
-        runtime_wait: if args.runtime.is_some() {
-            NPM_LIMIT
-        } else {
-            INSTALLED_LIMIT
-        },
-        safe: args.safe,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        ..FaceConfig::default()
+    let mut config = FaceConfig::default();
+    config.port = args.port;
+    // A person who asks for React sees no face without it.
+    config.runtime_wait = if args.runtime.is_some() {
+        NPM_LIMIT
+    } else {
+        INSTALLED_LIMIT
     };
+    config.safe = args.safe;
+    env!("CARGO_PKG_VERSION").clone_into(&mut config.version);
     let bound = FaceServer::bind(kernel.clone(), host, Arc::new(keys), config).await;
     let server = bound.map_err(|error| bind_error(args.port, error).failure())?;
     let url = server.url();
@@ -161,11 +158,9 @@ fn open(
         (SwitchBrain::new(brain), redactor)
     };
     let keys = PageKeys::new(brain.clone(), setup.clone(), redactor.clone());
-    let config = KernelConfig {
-        face: Face::Page,
-        fresh: args.fresh,
-        ..kernel_setup::config(&args.kernel, setup, redactor, data)?
-    };
+    let mut config = kernel_setup::config(&args.kernel, setup, redactor, data)?;
+    config.face = Face::Page;
+    config.fresh = args.fresh;
     let kernel = kernel_setup::open_after_takeover(config, data, Arc::new(brain), Arc::new(host))?;
     Ok((kernel, keys))
 }
@@ -190,11 +185,8 @@ async fn better_runtime(
     }
     let providers = ProviderName::value_variants().iter();
     let hidden = providers.flat_map(|provider| provider.key_variables(key_file::PROGRAM));
-    let npm = Npm {
-        program: PathBuf::from("npm"),
-        limit: NPM_LIMIT,
-        hidden: hidden.collect(),
-    };
+    let mut npm = Npm::new(NPM_LIMIT);
+    npm.hidden = hidden.collect();
     let tell = |line: &str| {
         let most = NPM_LIMIT.as_secs();
         tracing::info!(

@@ -26,12 +26,11 @@ impl SwitchBrain {
     /// Begins with a brain that fails every request, until a key for this provider is given.
     pub fn waiting(provider: ProviderName, settings: &Settings) -> Self {
         let model = settings.models.first();
-        let keyless = KeylessBrain(BrainInfo {
-            provider: provider.as_str().to_owned(),
-            model: model.map(|spec| spec.id.clone()).unwrap_or_default(),
-            fast: settings.fast.id.clone(),
-            offline: None,
-        });
+        let keyless = KeylessBrain(BrainInfo::new(
+            provider.as_str(),
+            model.map(|spec| spec.id.clone()).unwrap_or_default(),
+            settings.fast.id.clone(),
+        ));
         Self::of(Arc::new(keyless), true)
     }
 
@@ -120,23 +119,15 @@ impl Brain for KeylessBrain {
 
 #[cfg(test)]
 mod tests {
-    use hermitcrab_kernel::{OfflineBrain, ScriptBrain, Tier};
+    use hermitcrab_kernel::{OfflineBrain, ScriptBrain};
     use llm_client::Message;
 
     use super::*;
 
     fn request() -> BrainRequest {
-        BrainRequest {
-            system: Vec::new(),
-            tools: Vec::new(),
-            tools_off: false,
-            messages: vec![Message::user("hello")],
-            tier: Tier::Default,
-            model: None,
-            thinking_off: false,
-            max_tokens: None,
-            ..BrainRequest::default()
-        }
+        let mut request = BrainRequest::default();
+        request.messages = vec![Message::user("hello")];
+        request
     }
 
     async fn ask(brain: &SwitchBrain) -> Result<BrainReply, BrainError> {

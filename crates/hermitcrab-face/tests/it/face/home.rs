@@ -69,11 +69,9 @@ impl Plan {
             .clock(Arc::new(FakeClock::new()))
             .open()
             .unwrap();
-        let config = FaceConfig {
-            safe: self.safe,
-            version: "0.0.0-test".to_owned(),
-            ..FaceConfig::default()
-        };
+        let mut config = FaceConfig::default();
+        config.safe = self.safe;
+        "0.0.0-test".clone_into(&mut config.version);
         let server = FaceServer::bind(kernel.clone(), host, self.keys, config);
         let server = server.await.unwrap();
         let (url, addr) = (server.url(), server.addr());

@@ -126,12 +126,10 @@ impl Setting {
             .clock(Arc::new(FakeClock::new()))
             .open();
         let kernel = kernel.unwrap();
-        let config = FaceConfig {
-            safe: self.safe,
-            version: "1.2.3".to_owned(),
-            patience: self.patience,
-            ..FaceConfig::default()
-        };
+        let mut config = FaceConfig::default();
+        config.safe = self.safe;
+        "1.2.3".clone_into(&mut config.version);
+        config.patience = self.patience;
         let server = FaceServer::bind(kernel.clone(), host.clone(), self.keys, config);
         let server = server.await.unwrap();
         let url = server.url();

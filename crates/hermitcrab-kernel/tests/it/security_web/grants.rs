@@ -40,10 +40,8 @@ async fn more_than_get_needs_a_grant() {
 /// A person who allows a host does not open a special address.
 #[tokio::test]
 async fn an_allowed_host_is_still_checked() {
-    let policy = WebPolicy {
-        allow_hosts: vec!["intern.test:8080".to_owned(), "localhost".to_owned()],
-        ..WebPolicy::default()
-    };
+    let mut policy = WebPolicy::default();
+    policy.allow_hosts = vec!["intern.test:8080".to_owned(), "localhost".to_owned()];
     let web = web(&policy, FakeResolver::new(&[&["10.0.0.1"]]));
     assert_eq!(kind(&web, "http://intern.test:8080/").await, "refused");
     assert_eq!(kind(&web, "http://localhost/").await, "refused");
@@ -54,11 +52,9 @@ async fn a_redirect_takes_a_post_to_no_other_host() {
     let other = FaultServer::replies([page("other")]);
     let there = other.url("/");
     let server = FaultServer::replies([redirect(307, &there), redirect(303, &there)]);
-    let policy = WebPolicy {
-        allow_hosts: vec![server.address().to_string()],
-        granted: vec![server.address(), other.address()],
-        ..WebPolicy::default()
-    };
+    let mut policy = WebPolicy::default();
+    policy.allow_hosts = vec![server.address().to_string()];
+    policy.granted = vec![server.address(), other.address()];
     let web = web(&policy, FakeResolver::new(&[]));
     let secret = [("X-Token".to_owned(), "mine".to_owned())].into();
     let url = server.url("/");
@@ -185,10 +181,8 @@ async fn search_asks_the_persons_server() {
         redirect(302, "http://169.254.169.254/"),
     ]);
     // It is loopback, and no grant is needed: the person configured it.
-    let policy = WebPolicy {
-        searxng: Some(server.url("/searx")),
-        ..WebPolicy::default()
-    };
+    let mut policy = WebPolicy::default();
+    policy.searxng = Some(server.url("/searx"));
     let web = web(&policy, FakeResolver::new(&[]));
     let found = web.search("two words & more").await.unwrap();
     let path = &server.requests()[0].path;

@@ -109,10 +109,9 @@ fn open_to(server: &FaultServer) -> Web {
 }
 
 fn granting(server: &FaultServer) -> WebPolicy {
-    WebPolicy {
-        granted: vec![server.address()],
-        ..WebPolicy::default()
-    }
+    let mut policy = WebPolicy::default();
+    policy.granted = vec![server.address()];
+    policy
 }
 
 fn page(text: &str) -> Answer {
@@ -228,10 +227,8 @@ async fn the_own_port_is_refused_even_if_granted() {
             "refused"
         );
     }
-    let everywhere = WebPolicy {
-        own: vec![SocketAddr::new([0, 0, 0, 0].into(), port)],
-        ..granting(&server)
-    };
+    let mut everywhere = granting(&server);
+    everywhere.own = vec![SocketAddr::new([0, 0, 0, 0].into(), port)];
     let web = self::web(&everywhere, FakeResolver::new(&[]));
     assert_eq!(kind(&web, &server.url("/")).await, "refused");
     assert_eq!(server.accepted(), 0);
