@@ -59,7 +59,7 @@ impl EnvFileProgram {
     }
 
     fn name(self) -> &'static str {
-        crate::help::name(Path::new(self.program))
+        crate::documentation::name(Path::new(self.program))
     }
 
     /// The listener needs no key, the provider does: without the address the program ends before it asks.

@@ -57,10 +57,9 @@ pub mod browser;
 mod canned;
 mod clock;
 mod compression_stub;
+mod documentation;
 #[cfg(unix)]
 mod env_file;
-mod guide;
-mod help;
 mod memory;
 mod mind_stub;
 mod model;
@@ -72,10 +71,9 @@ mod server;
 pub use canned::CannedReply;
 pub use clock::FakeClock;
 pub use compression_stub::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
+pub use documentation::{Guide, check_help, check_shared_commands, run_examples};
 #[cfg(unix)]
 pub use env_file::{EnvFileProgram, PlantedEnvFile};
-pub use guide::Guide;
-pub use help::{check_help, check_shared_commands, run_examples};
 pub use memory::{MemoryTransport, response, streamed};
 pub use mind_stub::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,

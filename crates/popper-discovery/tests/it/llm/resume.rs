@@ -35,7 +35,7 @@ fn script() -> Vec<String> {
     ]
 }
 
-/// The store after a run that goes on to this number of iterations.
+/// The store after a run to this number of iterations.
 async fn continued(store: MemoryStore, model: &Model, iterations: u32) -> MemoryStore {
     let mut discovery = open(store, LoopConfig::default()).await;
     let proposer = model.proposer(LlmOptions::default());
