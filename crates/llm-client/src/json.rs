@@ -219,7 +219,7 @@ impl<'de> Visitor<'de> for UniqueKeys {
             let value = entries.next_value_seed(UniqueKeys)?;
             if object.contains_key(&key) {
                 return Err(A::Error::custom(format_args!(
-                    "the key {key:?} stands twice in one object"
+                    "the key {key:?} occurs twice in one object"
                 )));
             }
             object.insert(key, value);
@@ -282,7 +282,7 @@ mod tests {
             parse(r#"{"a": [{"b": 1, "b": 1}]}"#)
                 .unwrap_err()
                 .message
-                .contains("\"b\" stands twice")
+                .contains("\"b\" occurs twice")
         );
         assert!(parse(&"[".repeat(1000)).is_err());
         let text = r#"{"a": [1, -1, 1.5, true, null, "x", 18446744073709551615]}"#;

@@ -1,6 +1,6 @@
 //! One of everything: names that left llm-client stay away, and one thing is defined once.
 //!
-//! Not held yet: the writing of files that survive a crash, and the hex of hashes, have several definitions.
+//! Not held: two places replace a file without `durable`, a granted folder of the kernel and the installed React of the face.
 
 use std::fs;
 use std::path::{Path, PathBuf};

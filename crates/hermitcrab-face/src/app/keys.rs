@@ -29,7 +29,7 @@ impl Keys for NoKeys {
     }
 
     async fn set(&self, _: SecretString) -> Result<(), String> {
-        Err("no key is wanted here".to_owned())
+        Err("this page takes no key".to_owned())
     }
 
     async fn offline(&self) {}

@@ -75,7 +75,7 @@ fn to_answer(outcome: ToolResult) -> ApiAnswer {
 }
 
 impl RouteState {
-    /// Runs a tool for the person; all pages hear what it changes.
+    /// Runs a tool for the person and notifies all pages of its changes.
     async fn tool(&self, name: &str, input: Value) -> ApiAnswer {
         let events: EventSink = self.app.sink(None, false);
         let cancel = self.app.until_stopped();

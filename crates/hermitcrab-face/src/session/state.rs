@@ -210,7 +210,7 @@ impl SessionState {
         Some(told)
     }
 
-    /// Ends the trial, if there is one. What all pages show is settled with it, before anybody else can look.
+    /// Ends the trial, if there is one. This also decides what all pages show, before another request can read it.
     fn decide(&mut self, mounted: Mounted) {
         let Some(MountAttempt {
             shown,

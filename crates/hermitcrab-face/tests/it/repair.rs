@@ -1,4 +1,4 @@
-//! Rows 10 and 11 with the real compiler: a faulty face is refused with its place, and the model mends it in the same turn.
+//! Repair with the real compiler: a faulty face is refused with the position of its fault, and the model fixes it in the same turn.
 
 use std::sync::Arc;
 

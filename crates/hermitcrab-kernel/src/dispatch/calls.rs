@@ -51,7 +51,7 @@ impl ToolCall<'_> {
             let shown: String = text.chars().take(80).collect();
             ToolError::new(
                 "bad_arguments",
-                format!("the arguments are no JSON: {shown}"),
+                format!("the arguments are not JSON: {shown}"),
             )
         })
     }

@@ -173,7 +173,7 @@ async fn arguments_that_are_no_object_are_named() {
     assert!((answers[1].0).contains("arguments must be an object, got a number"));
     // None at all.
     assert!(!answers[2].1, "{}", answers[2].0);
-    assert!((answers[3].0).contains("the arguments are no JSON"));
+    assert!((answers[3].0).contains("the arguments are not JSON"));
 }
 
 #[tokio::test]
@@ -254,5 +254,5 @@ async fn two_calls_with_one_id_and_arguments_that_are_no_json() {
     let answers = results(&brain.asked()[1].messages[2]);
     assert_eq!(answers.len(), 2);
     assert!(!answers[0].1 && answers[1].1, "{answers:?}");
-    assert!(answers[1].0.contains("no JSON"));
+    assert!(answers[1].0.contains("not JSON"));
 }

@@ -55,7 +55,7 @@ fn json_is_found_and_read_by_callers() {
     let found = json::find(text).unwrap();
     assert_eq!(found, "{\"a\": 1, \"a\": 2}");
     let twice = json::parse(found).unwrap_err().to_string();
-    assert!(twice.contains("stands twice"), "{twice}");
+    assert!(twice.contains("occurs twice"), "{twice}");
     let cut = json::find("{\"a\": ").unwrap_err();
     assert_eq!(cut.message, "the JSON is cut off");
     let long = format!("{{\"{}\": 1, \"x\" 2}}", "y".repeat(2000));

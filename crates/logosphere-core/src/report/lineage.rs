@@ -54,6 +54,6 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
         .including(1.0);
     let x = Axis::new("rounds since the line began");
     section.plot(
-        Plot::xy("How long lines of descent last", x, y).with(Series::line("still there", points)),
+        Plot::xy("Length of lines of descent", x, y).with(Series::line("still there", points)),
     )
 }

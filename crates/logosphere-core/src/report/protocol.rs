@@ -76,7 +76,7 @@ fn reasons(section: Section, data: &ReportData, messages: &MessageBrowser) -> Se
         ]
     });
     let columns = ["Reason", "Calls", "Share", "Meaning", "Example"];
-    filled(section, "What became of each call", columns, rows)
+    filled(section, "Outcome of each call", columns, rows)
 }
 
 fn meaning(reason: Reason) -> &'static str {

@@ -46,7 +46,7 @@ fn flatten(name: &str, value: &Value, out: &mut Vec<(String, Cell)>) {
 pub(super) fn verify(data: &ReportData) -> Section {
     let facts = &data.facts;
     let effective = &facts.start.effective;
-    Section::new("How to verify")
+    Section::new("Verification")
         .anchor("verify")
         .text("This page is generated from the journal alone, and the same journal gives the same bytes. DIR is the directory of the experiment.")
         .code(

@@ -74,7 +74,7 @@ fn the_meter_is_that_of_the_journal() {
             .concat()
             .starts_with(&end.to_string())
     );
-    let reasons: BTreeMap<String, u64> = rows(&page, "What became of each call")
+    let reasons: BTreeMap<String, u64> = rows(&page, "Outcome of each call")
         .into_iter()
         .map(|row| {
             let reason = row[0].trim_start_matches(['\u{2713}', '\u{2717}', '\u{b7}', '!']);

@@ -43,7 +43,7 @@ pub(super) fn failures(
 
 /// Returns the disjunctive normal form of a formula, or of its negation if not `wanted`.
 ///
-/// `compare` returns the form of a comparison that is wanted or not. `None` if that is not supported or too large.
+/// `compare` returns the form of a comparison that must or must not hold. `None` if that is not supported or too large.
 pub(crate) fn disjunction<F: Clone>(
     formula: &Formula,
     wanted: bool,

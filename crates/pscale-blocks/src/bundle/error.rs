@@ -80,10 +80,10 @@ pub struct ImportProblem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportProblemReason {
-    /// The name is none.
+    /// The name is not valid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The block is none.
+    /// The block is not valid.
     #[error(transparent)]
     Format(#[from] FormatErrors),
     /// The name is there twice.

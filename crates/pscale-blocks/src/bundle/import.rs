@@ -243,7 +243,7 @@ fn revert(
     error: BundleError,
 ) -> BundleError {
     let stamp = Stamp {
-        note: Some("the import broke off".to_owned()),
+        note: Some("the import was interrupted".to_owned()),
         ..stamp.clone()
     };
     let mut left = Vec::new();

@@ -28,7 +28,7 @@ pub struct Judges {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct JudgePanel {
-    /// Krippendorff's alpha (interval data) over the medians of each judge's samples; `None` for one judge.
+    /// Krippendorff's alpha (interval data) over the medians of each judge's samples; `None` for one judge, and if all values are equal.
     #[serde(with = "crate::judge::number::plain_option")]
     pub alpha: Option<f64>,
     /// The number of decoded texts that two or more judges scored.

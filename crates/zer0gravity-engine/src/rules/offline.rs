@@ -14,7 +14,7 @@ use crate::rules::codec::{
 use crate::{FailureKind, ModelClient};
 use llm_types::StopReason;
 
-/// A client that answers for all roles but the executor without a model. The same request always has the same answer.
+/// A client that answers for encoder, decoder and judges without a model, and refuses the other roles. The same request always has the same answer.
 ///
 /// The client receives the input of a model. The decoder has the rules, the encoding and a list of English words, never the text.
 /// Rules must be in the written syntax ([`SYNTAX`](crate::rules::SYNTAX)). Others fail with the kind `unsupported_offline` and the

@@ -68,7 +68,7 @@ async fn serve(server: Server) -> Result<Exit, Failure> {
             return Err(Error::Handshake { why }.failure());
         }
         Err(_) => {
-            let why = "its first message is none that may come first".to_owned();
+            let why = "its first message is not one that begins a session".to_owned();
             return Err(Error::Handshake { why }.failure());
         }
     };

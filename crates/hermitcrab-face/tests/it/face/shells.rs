@@ -195,7 +195,7 @@ async fn take(browser: &Browser, step: &str) {
     }
 }
 
-/// `WebDriver`'s names for keys that are no letters.
+/// `WebDriver`'s names for keys other than letters.
 fn key(name: &str) -> &'static str {
     match name {
         "Backspace" => "\u{e003}",

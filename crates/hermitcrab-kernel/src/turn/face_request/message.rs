@@ -102,7 +102,7 @@ fn block(given: &Value, at: &str, role: Role) -> Result<Block, ToolError> {
         }
         (other, _) => {
             let other: String = other.chars().take(40).collect();
-            let detail = format!("{at}: no block of type {other:?} can stand here");
+            let detail = format!("{at}: a block of type {other:?} is not allowed here");
             return Err(ToolError::new("bad_arguments", detail));
         }
     };

@@ -46,13 +46,13 @@ fn bad_messages() -> Vec<(Value, &'static str, &'static str)> {
         (
             json!([{"role": "user", "content": [{"type": "container_upload", "file_id": "f"}]}]),
             "bad_arguments",
-            "no block of type \"container_upload\"",
+            "a block of type \"container_upload\"",
         ),
         // The assistant's blocks are the assistant's.
         (
             json!([{"role": "user", "content": [{"type": "tool_use", "id": "a", "name": "b", "input": {}}]}]),
             "bad_arguments",
-            "no block of type \"tool_use\"",
+            "a block of type \"tool_use\"",
         ),
         (
             json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]),

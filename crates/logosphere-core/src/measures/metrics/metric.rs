@@ -220,7 +220,7 @@ impl Metric {
         )
     }
 
-    /// Returns whether the metric depends on the texts, so that it can be compared with a null model.
+    /// Returns whether the metric depends on which texts occur, and not on their number or length alone. Only such a metric is compared with a null model.
     pub fn is_of_texts(self) -> bool {
         !matches!(
             self,

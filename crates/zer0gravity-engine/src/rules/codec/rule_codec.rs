@@ -21,7 +21,7 @@ use crate::rules::lint::LintFinding;
 pub struct RuleCodec {
     pub(super) forth: Table,
     pub(super) back: Table,
-    /// Letters that are targets by themselves: as signs, they are no letters of a text.
+    /// Letters that are targets by themselves: as signs, they do not occur as letters in a text.
     signs: HashSet<char>,
     pub(super) dropped: HashSet<String>,
     /// Words of more letters than this lose their vowels.

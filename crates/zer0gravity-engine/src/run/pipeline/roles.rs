@@ -234,7 +234,7 @@ impl JudgeScore {
     }
 }
 
-/// A reply that is wanted as a text.
+/// A reply that must be a text.
 async fn written(
     client: &dyn ModelClient,
     cfg: &RoleConfig,

@@ -20,7 +20,7 @@ const HOSTILE: [&str; 4] = [
     "javascript:alert(1) https://example.org/?q=<base href=//example.org>",
 ];
 
-/// Strings that decide what is shown, and are no text of anybody's.
+/// Strings that control what is shown and are not a text of the data.
 const OWN: [&str; 15] = [
     "schema_version",
     "kind",
