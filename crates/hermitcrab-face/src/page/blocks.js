@@ -44,12 +44,17 @@ export class Blocks {
     return [name, `${name} below`].some((place) => this.#drafts.get(place, path) !== undefined);
   }
 
-  #changed(name) {
-    if (!this.#at) this.#list();
-    else if (this.#at.name === name) {
+  async #changed(name) {
+    const at = this.#at;
+    if (!at) this.#list();
+    else if (at.name === name) {
       // What the person writes just now is not taken away.
-      if (this.#text?.value === this.#at.content) this.#node(name, this.#at.path);
-      else this.#note('This block was changed meanwhile. Saving tells if it was this text.');
+      if (this.#text?.value === at.content) this.#node(name, at.path);
+      else {
+        // The news of the person's own save may come after its answer, and is no change by another.
+        const now = await this.#read(name, at.path).catch(() => at);
+        if (this.#at === at && now.content !== at.content) this.#note('This text was changed meanwhile.');
+      }
     }
   }
 
