@@ -62,7 +62,7 @@ pub struct Imported {
 #[serde(tag = "outcome", rename_all = "snake_case")]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "whoever imports tells every outcome"
+    reason = "a program that imports reports every outcome"
 )]
 pub enum ImportOutcome {
     /// The block is in the store.

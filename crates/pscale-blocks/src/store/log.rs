@@ -34,7 +34,7 @@ impl Stamp {
 #[serde(rename_all = "snake_case")]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "whoever shows a log names every author"
+    reason = "a program that shows a log names every author"
 )]
 pub enum EditAuthor {
     /// The person.
@@ -94,7 +94,7 @@ pub struct LogEntry {
 #[serde(tag = "op", rename_all = "snake_case")]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "whoever shows a log names every operation"
+    reason = "a program that shows a log names every operation"
 )]
 pub enum LoggedOp {
     /// The block was made.

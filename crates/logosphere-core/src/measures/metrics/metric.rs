@@ -8,7 +8,10 @@ use super::tfidf::ENCODER;
 
 /// A metric, which has a value at the end of each round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "whoever measures measures all")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a caller that measures all names each metric"
+)]
 pub enum Metric {
     /// The mean similarity of the texts of a window.
     TfidfSimilarity,
