@@ -99,7 +99,7 @@ impl Table {
         let caption = anchors.fresh();
         Ok(html! {
             // The box scrolls, so it takes the keyboard.
-            div class="wide rows" role="region" aria-labelledby=(caption) tabindex="0" {
+            div class="table-scroll rows" role="region" aria-labelledby=(caption) tabindex="0" {
                 table class=[self.is_long().then_some("long")] {
                     caption id=(caption) { (text::markup(&self.caption, text::TITLE)) }
                     thead { tr {

@@ -17,7 +17,7 @@ fn l26_no_column_of_the_measures_is_cut_on_a_wide_screen() {
     browser::run(async |browser| {
         browser.assert_no_sideways_scroll(&html).await;
         browser.set_width(1300).await;
-        let cut = "[...document.querySelectorAll('#at-measures .wide')]
+        let cut = "[...document.querySelectorAll('#at-measures .table-scroll')]
             .filter((one) => one.scrollWidth > one.clientWidth).length";
         assert_eq!(browser.eval(cut).await, json!(0));
     });

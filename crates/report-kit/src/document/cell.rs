@@ -154,7 +154,7 @@ impl Cell {
                 }
             },
             Self::Missing => html! {
-                span class="missing" { span aria-hidden="true" { "–" } span class="spoken" { "none" } }
+                span class="missing" { span aria-hidden="true" { "–" } span class="visually-hidden" { "none" } }
             },
         })
     }

@@ -107,7 +107,7 @@ impl SpaceTime {
                     }
                     @if let Some(note) = window.note(self.origin) { p class="note" { (note) } }
                     details { summary { "The cells as text" }
-                        div class="wide" tabindex="0" role="region" aria-labelledby=(caption) {
+                        div class="table-scroll" tabindex="0" role="region" aria-labelledby=(caption) {
                             div class="text code cells" {
                                 @for line in &window.cells { (text::visible(&line.iter().collect::<String>())) "\n" }
                             }
@@ -174,7 +174,7 @@ impl SpaceTime {
         let height = MARGIN + side * window.cells.len() as f64 + 4.0;
         let (width, height) = (coordinate(width), coordinate(height));
         html! {
-            div class="wide" {
+            div class="table-scroll" {
                 svg class="cells" role="img" aria-labelledby=(name) aria-describedby=(description)
                     width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
                     title id=(name) { (text::label(&self.title, text::TITLE)) }
@@ -204,7 +204,7 @@ impl SpaceTime {
                             rect class={ "cell-" (colour % 8) } x="1" y="1" width="16" height="16" {}
                             text class="letter" text-anchor="middle" x="9" y="13.5" { (letter(symbol)) }
                         }
-                        " " span class="spoken" { (text::visible(symbol.encode_utf8(&mut [0; 4]))) " " }
+                        " " span class="visually-hidden" { (text::visible(symbol.encode_utf8(&mut [0; 4]))) " " }
                         @match meaning {
                             Some((_, meaning)) => bdi { (text::markup(meaning, text::TITLE)) },
                             None => "(not explained)",

@@ -90,7 +90,7 @@ fn a_text_reads_as_it_is_shown() -> Result<(), Box<dyn Error>> {
             "nav a bdi",
         ] {
             if place == "caption bdi, th bdi" {
-                let rows = texts(&page, "section > .wide tbody th")?;
+                let rows = texts(&page, "section > .table-scroll tbody th")?;
                 assert_eq!(rows.first(), Some(&shown), "{place}");
                 continue;
             }

@@ -228,12 +228,12 @@ fn a_limited_table_says_what_it_leaves_out() -> Outcome {
     let cut = page(Section::new("s").table(rows(10)))?;
     assert_eq!(found(&cut, "tbody tr")?.len(), 10);
     assert_eq!(
-        texts(&cut, ".wide .note")?,
+        texts(&cut, ".table-scroll .note")?,
         ["The table has the first 10 of 30 rows."]
     );
     let whole = page(Section::new("s").table(rows(30)))?;
     assert_eq!(found(&whole, "tbody tr")?.len(), 30);
-    assert!(found(&whole, ".wide .note")?.is_empty());
+    assert!(found(&whole, ".table-scroll .note")?.is_empty());
     // A row that is not shown must be right all the same.
     let wrong = rows(10).row([Cell::Missing]);
     assert!(

@@ -239,7 +239,7 @@ impl Browser {
                 let root = "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.documentElement)";
                 let seen = self.eval(root).await;
                 let wide = "[...document.querySelectorAll('body *')]
-                    .filter((one) => one.getBoundingClientRect().right > innerWidth && !one.closest('.wide > *'))
+                    .filter((one) => one.getBoundingClientRect().right > innerWidth && !one.closest('.table-scroll > *'))
                     .map((one) => one.tagName + ' ' + one.getAttribute('class')).slice(0, 20)";
                 assert!(
                     seen[0].as_u64() <= seen[1].as_u64(),
