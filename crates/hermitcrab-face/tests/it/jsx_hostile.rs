@@ -69,7 +69,7 @@ fn depth_without_end_is_refused() {
     }
 }
 
-/// Row H23: the longest chains that a text has room for, each in a face that compiles.
+/// The longest chains that a text has room for, each in a face that compiles.
 #[test]
 fn chains_are_compiled_to_the_end() {
     let face = |open: &str, close: &str, around: fn(String) -> String| {

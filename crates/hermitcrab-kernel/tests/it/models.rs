@@ -179,7 +179,7 @@ async fn no_other_failure_asks_the_next_model() {
     }
 }
 
-/// Row H53: a server without a field for thinking is not told to leave it out.
+/// A server without a field for thinking is not told to leave it out.
 #[tokio::test]
 async fn thinking_is_left_unset_where_the_provider_has_none() {
     let server = FaultServer::play(|_| Answer::sse(CannedReply::text("here").openai_events()));

@@ -154,7 +154,7 @@ async fn a_content_filter_is_named() {
     assert_eq!(brain.asked()[2].messages.len(), 3);
 }
 
-/// Row H54: servers that send arguments as text send what the model wrote.
+/// Servers that send arguments as text send what the model wrote.
 #[tokio::test]
 async fn arguments_that_are_no_object_are_named() {
     let call = |text: &str| {

@@ -422,7 +422,7 @@ async fn streams_that_are_dropped_are_never_billed_more_than_the_cap() {
     check_all(How::Dropped).await;
 }
 
-/// Row C5: what is safe must not be wasteful.
+/// The caps reserve no more than they need to.
 #[tokio::test]
 async fn sixty_four_callers_use_nine_tenths_of_the_cap() {
     for wire in BOTH {

@@ -1,4 +1,4 @@
-//! Row C11, rule L10: the ledger of a run is in a file, and a kill at any instant leaves no less in it than was billed.
+//! The ledger of a run is in a file, and a kill at any instant leaves no less in it than was billed.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

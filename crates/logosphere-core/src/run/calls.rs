@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::future::pending;
+use std::future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -31,7 +31,7 @@ struct CompletedCall {
 
 /// The calls of a round that have returned, and their effects on the rest of the round.
 #[derive(Default)]
-struct Back {
+struct ReturnedCalls {
     /// Calls that returned and are neither in the journal nor in the spool.
     arrived: Vec<CompletedCall>,
     /// Calls that returned before an earlier mind's call, by mind.
@@ -54,17 +54,17 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         &mut self,
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<Option<Stop>, RunError> {
-        let mut back = Back::default();
-        let done = self.rest_of_round(&mut back, show).await;
+        let mut calls = ReturnedCalls::default();
+        let done = self.rest_of_round(&mut calls, show).await;
         if done.is_err() {
-            self.recorder.keep_all(&mut back);
+            self.recorder.keep_all(&mut calls);
         }
         done
     }
 
     async fn rest_of_round(
         &mut self,
-        back: &mut Back,
+        calls: &mut ReturnedCalls,
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<Option<Stop>, RunError> {
         let Self {
@@ -83,32 +83,33 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             return Ok(None);
         };
         let cancel = recorder.control.cancel.clone();
-        let mut flying = FuturesUnordered::new();
+        let mut pending = FuturesUnordered::new();
         // When each call began that was not seen to come back.
         let mut begun = Begun::new();
         let mut patience = None;
         loop {
-            back.arrived
+            calls
+                .arrived
                 .iter()
                 .for_each(|call| drop(begun.remove(&call.planned.mind)));
-            let told = recorder.write_down(back)?;
-            if back.unsafe_now {
-                recorder.wait_for_the_disk(back, &mut flying).await?;
+            let told = recorder.write_down(calls)?;
+            if calls.unsafe_now {
+                recorder.wait_for_the_disk(calls, &mut pending).await?;
             }
             for event in &told {
                 recorder.show(event, show);
             }
-            if !back.arrived.is_empty() {
+            if !calls.arrived.is_empty() {
                 continue;
             }
-            let stop = back.stop.take();
-            back.stop = stop.or_else(|| recorder.stop_cause());
+            let stop = calls.stop.take();
+            calls.stop = stop.or_else(|| recorder.stop_cause());
             // With a width of 1 a call begins when the one before it is written, so a mind reads what that one sent.
-            while back.stop.is_none()
-                && !back.halted
+            while calls.stop.is_none()
+                && !calls.halted
                 && launch < minds
-                && flying.len() < width
-                && (width > 1 || back.returned.is_empty())
+                && pending.len() < width
+                && (width > 1 || calls.returned.is_empty())
             {
                 let planned = recorder.state.plan(launch);
                 recorder.check(&planned, mind)?;
@@ -120,42 +121,42 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                             answer: Ok(answer.into_reply()),
                             spooled: true,
                         };
-                        back.returned.insert(launch, call);
+                        calls.returned.insert(launch, call);
                     }
                     _ => {
                         let context = CallContext::new(seed, planned.round, launch);
                         begun.insert(launch, (clock.elapsed(), context.attempt().clone()));
-                        flying.push(ask(&*mind, &**clock, context, planned));
+                        pending.push(ask(&*mind, &**clock, context, planned));
                     }
                 }
                 launch = launch.next();
             }
-            if flying.is_empty() {
+            if pending.is_empty() {
                 match recorder.state.next() {
-                    _ if back.stop.is_some() => return Ok(back.stop.take()),
-                    Step::Call { mind } if launch < minds || back.returned.contains_key(&mind) => {
+                    _ if calls.stop.is_some() => return Ok(calls.stop.take()),
+                    Step::Call { mind } if launch < minds || calls.returned.contains_key(&mind) => {
                         continue;
                     }
                     _ => return Ok(None),
                 }
             }
             // A call that failed is waited behind for as long as the others take: they are paid.
-            let hurried = (back.stop.as_ref()).is_some_and(|stop| stop.cause.hurries());
-            if (hurried || cancel.is_cancelled()) && patience.is_none() {
+            let ends_soon = (calls.stop.as_ref()).is_some_and(|stop| stop.cause.hurries());
+            if (ends_soon || cancel.is_cancelled()) && patience.is_none() {
                 patience = Some(Box::pin(tokio::time::sleep(PATIENCE)));
             }
             let out_of_patience = async {
                 match &mut patience {
                     Some(patience) => patience.await,
-                    None => pending().await,
+                    None => future::pending().await,
                 }
             };
-            let time_is_up = after(recorder.time_left().filter(|_| back.stop.is_none()));
+            let time_is_up = after(recorder.time_left().filter(|_| calls.stop.is_none()));
             tokio::select! {
-                Some(call) = flying.next() => {
-                    back.arrived.push(call);
-                    while let Some(Some(call)) = flying.next().now_or_never() {
-                        back.arrived.push(call);
+                Some(call) = pending.next() => {
+                    calls.arrived.push(call);
+                    while let Some(Some(call)) = pending.next().now_or_never() {
+                        calls.arrived.push(call);
                     }
                 }
                 () = cancel.cancelled(), if !cancel.is_cancelled() => {}
@@ -164,7 +165,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     let waiting = oldest(&begun, &**clock, recorder.state.next_call().0);
                     waiting.into_iter().for_each(&mut *show);
                 }
-                () = out_of_patience => return Ok(back.stop.take()),
+                () = out_of_patience => return Ok(calls.stop.take()),
             }
         }
     }
@@ -188,7 +189,7 @@ fn oldest(begun: &Begun, clock: &impl Clock, round: Round) -> Option<Progress<'s
 async fn after(time: Option<Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,
-        None => pending().await,
+        None => future::pending().await,
     }
 }
 
@@ -248,33 +249,33 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
 
     /// Writes the events of the calls that are next in order, and keeps the other answers in the spool. Returns the
     /// events.
-    fn write_down(&mut self, back: &mut Back) -> Result<Vec<Event>, RunError> {
-        for call in back.arrived.drain(..) {
+    fn write_down(&mut self, calls: &mut ReturnedCalls) -> Result<Vec<Event>, RunError> {
+        for call in calls.arrived.drain(..) {
             let stops = |error: &MindError| error.fatal || error.class == FailureClass::CAP;
-            back.halted |= call.answer.as_ref().is_err_and(stops);
-            back.returned.insert(call.planned.mind, call);
+            calls.halted |= call.answer.as_ref().is_err_and(stops);
+            calls.returned.insert(call.planned.mind, call);
         }
         let mut told = Vec::new();
-        while !back.closed
+        while !calls.closed
             && let Step::Call { mind } = self.state.next()
-            && let Some(call) = back.returned.remove(&mind)
+            && let Some(call) = calls.returned.remove(&mind)
         {
             let paid = paid(&call).filter(|_| !call.spooled);
             match self.settle_call(call, &mut told) {
                 Ok(None) => {}
                 Ok(Some(cause)) => {
-                    back.closed = true;
-                    back.stop = Some(cause);
+                    calls.closed = true;
+                    calls.stop = Some(cause);
                 }
                 Err(error) => {
-                    back.unwritten = paid;
+                    calls.unwritten = paid;
                     return Err(error);
                 }
             }
         }
-        back.unsafe_now |= !told.is_empty();
-        for call in back.returned.values_mut() {
-            back.unsafe_now |= self.keep(call)?;
+        calls.unsafe_now |= !told.is_empty();
+        for call in calls.returned.values_mut() {
+            calls.unsafe_now |= self.keep(call)?;
         }
         Ok(told)
     }
@@ -282,18 +283,18 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
     /// Waits until all written data is on the disk; calls in flight continue.
     async fn wait_for_the_disk(
         &mut self,
-        back: &mut Back,
-        flying: &mut FuturesUnordered<impl Future<Output = CompletedCall>>,
+        calls: &mut ReturnedCalls,
+        pending: &mut FuturesUnordered<impl Future<Output = CompletedCall>>,
     ) -> Result<(), RunError> {
         let mut synced = self.journal.sync();
         loop {
             tokio::select! {
                 biased;
                 done = &mut synced => break done?,
-                Some(call) = flying.next() => back.arrived.push(call),
+                Some(call) = pending.next() => calls.arrived.push(call),
             }
         }
-        back.unsafe_now = false;
+        calls.unsafe_now = false;
         Ok(())
     }
 
@@ -309,11 +310,11 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
 
     /// Keeps every paid answer without an event in the spool as far as the disk accepts it, because an error ends the
     /// run.
-    fn keep_all(&mut self, back: &mut Back) {
-        for call in back.arrived.iter_mut().chain(back.returned.values_mut()) {
+    fn keep_all(&mut self, calls: &mut ReturnedCalls) {
+        for call in calls.arrived.iter_mut().chain(calls.returned.values_mut()) {
             let _ = self.keep(call);
         }
-        if let Some(answer) = &back.unwritten {
+        if let Some(answer) = &calls.unwritten {
             let _ = self.journal.spool(answer);
         }
     }

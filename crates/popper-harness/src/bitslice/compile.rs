@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::linear::{Group, Linear};
 use super::number::{Arithmetic, Num};
-use super::observe::{Cube, Fact, Look, counter};
+use super::observe::{Cube, Fact, Reading, counter};
 use crate::law::syntax::Time;
 use crate::law::{Arith, Observable, Program};
 
@@ -14,8 +14,8 @@ const LIMIT: i128 = 1 << 47;
 /// An operation of a program: arithmetic or a reading of the state.
 #[derive(Debug, Clone)]
 pub(super) enum Instr {
-    Do(Arithmetic),
-    Look(Look),
+    Compute(Arithmetic),
+    Reading(Reading),
 }
 
 /// A sequence of operations that runs on one state.
@@ -36,7 +36,7 @@ pub(super) struct BitProgramBuilder {
 
 impl BitProgramBuilder {
     pub(super) fn push(&mut self, operation: Arithmetic) {
-        self.section.code.push(Instr::Do(operation));
+        self.section.code.push(Instr::Compute(operation));
     }
 }
 
@@ -223,7 +223,7 @@ impl<'a> Compiler<'a> {
         let draft = self.draft(place);
         let next = group == Group::Next;
         draft.section.needs_next |= next;
-        draft.section.code.push(Instr::Look(Look::Count {
+        draft.section.code.push(Instr::Reading(Reading::Count {
             out,
             fact: key.0.clone(),
             next,
@@ -254,7 +254,7 @@ impl<'a> Compiler<'a> {
                     .collect();
                 let cells = pattern.cells;
                 let out = self.number(low, high);
-                self.look(place, Look::Pattern { out, at, cells });
+                self.read(place, Reading::Pattern { out, at, cells });
                 BoundedNumber {
                     num: out,
                     low,
@@ -268,7 +268,7 @@ impl<'a> Compiler<'a> {
                     matches!(observable, Observable::Rightmost(_)),
                 );
                 let out = self.number(low, high);
-                self.look(place, Look::First { out, cube, last });
+                self.read(place, Reading::First { out, cube, last });
                 BoundedNumber {
                     num: out,
                     low,
@@ -297,7 +297,7 @@ impl<'a> Compiler<'a> {
                 let cube = cube(*symbol);
                 let out = self.number(low, high);
                 let room = self.take(usize::from(out.width));
-                self.look(place, Look::MaxGap { out, cube, room });
+                self.read(place, Reading::MaxGap { out, cube, room });
                 BoundedNumber {
                     num: out,
                     low,
@@ -320,8 +320,8 @@ impl<'a> Compiler<'a> {
         Some(value)
     }
 
-    fn look(&mut self, place: ProgramSlot, look: Look) {
-        self.draft(place).section.code.push(Instr::Look(look));
+    fn read(&mut self, place: ProgramSlot, reading: Reading) {
+        self.draft(place).section.code.push(Instr::Reading(reading));
     }
 
     /// Returns the value that a claim reads for an observable at a time.

@@ -132,7 +132,7 @@ pub(super) enum Fact {
 
 /// A reading of one number.
 #[derive(Debug, Clone)]
-pub(super) enum Look {
+pub(super) enum Reading {
     /// Counts the cells `first, first + by, ..` where a fact holds, now or one step later.
     Count {
         out: Num,
@@ -155,21 +155,21 @@ pub(super) enum Look {
 
 /// Runs one reading; `buffer` has n cells.
 #[inline(always)]
-pub(super) fn look<S: Simd>(
-    look: &Look,
+pub(super) fn read<S: Simd>(
+    reading: &Reading,
     now: &StatePlanes<'_>,
     next: &StatePlanes<'_>,
     buffer: &mut [BitSlice],
     regs: &mut Registers<'_, S>,
 ) {
     let column = regs.column;
-    let (Look::Count { out, .. }
-    | Look::Pattern { out, .. }
-    | Look::First { out, .. }
-    | Look::MaxGap { out, .. }) = look;
+    let (Reading::Count { out, .. }
+    | Reading::Pattern { out, .. }
+    | Reading::First { out, .. }
+    | Reading::MaxGap { out, .. }) = reading;
     let (base, bits) = (out.base as usize, usize::from(out.width));
-    match look {
-        Look::Count {
+    match reading {
+        Reading::Count {
             fact,
             next: ahead,
             first,
@@ -180,7 +180,7 @@ pub(super) fn look<S: Simd>(
             let out = regs.slice(base, bits);
             count_fact(column, fact, planes, (*first, *by), buffer, out);
         }
-        Look::Pattern { at, cells, .. } => {
+        Reading::Pattern { at, cells, .. } => {
             let reach = at.last().map_or(0, |(offset, _)| *offset);
             for (index, (offset, cube)) in at.iter().enumerate() {
                 cube.narrow(column, now, *offset, index == 0, buffer);
@@ -199,7 +199,7 @@ pub(super) fn look<S: Simd>(
                 regs.slice(base, bits),
             );
         }
-        Look::First { cube, last, .. } => {
+        Reading::First { cube, last, .. } => {
             cube.narrow(column, now, 0, true, buffer);
             let mut seen = column.zero();
             for bit in 0..bits {
@@ -218,7 +218,7 @@ pub(super) fn look<S: Simd>(
                 regs.put(base + bit, regs.get(base + bit) | !seen);
             }
         }
-        Look::MaxGap { cube, room, .. } => {
+        Reading::MaxGap { cube, room, .. } => {
             cube.narrow(column, now, 0, true, buffer);
             max_gap(buffer, base, bits, *room as usize, regs);
         }

@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::circuit::Circuit;
 use super::compile::{BitProgramSection, Instr};
 use super::number::execute;
-use super::observe::{self, Cube, look};
+use super::observe::{self, Cube};
 use super::wide::{Column, Registers};
 use super::word::BitSlice;
 
@@ -100,9 +100,9 @@ impl WithSimd for SimdTask<'_> {
                     let mut registers = Registers::new(registers, column);
                     for instruction in &section.code {
                         match instruction {
-                            Instr::Do(operation) => execute(operation, &mut registers, t),
-                            Instr::Look(wanted) => {
-                                look(wanted, &now, &next, buffer, &mut registers);
+                            Instr::Compute(operation) => execute(operation, &mut registers, t),
+                            Instr::Reading(reading) => {
+                                observe::read(reading, &now, &next, buffer, &mut registers);
                             }
                         }
                     }

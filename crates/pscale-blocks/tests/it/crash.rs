@@ -170,7 +170,7 @@ fn failing(
     (steps, store.map(DirStore::without_fsync))
 }
 
-/// Row H22: does the task, which panics at step `fail`, and continues in the same process; returns whether it got there.
+/// Does the task, which panics at step `fail`, and continues in the same process; returns whether it got there.
 fn act_panicking(dir: &Path, task: &str, fail: usize, old: &State, new: &State) -> bool {
     let what = format!("{task}, panic at step {fail}");
     let opened = catch_unwind(|| failing(dir, fail, Failure::Panic));

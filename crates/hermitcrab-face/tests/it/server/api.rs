@@ -145,7 +145,7 @@ async fn what_is_exported_can_be_imported_elsewhere() {
     other.end().await;
 }
 
-/// Row H18: the blocks of years, more than other requests may bring.
+/// The blocks of years, more than other requests may bring.
 #[tokio::test]
 async fn a_large_export_can_be_imported() {
     let stand = Stand::script([face("1")]).await;

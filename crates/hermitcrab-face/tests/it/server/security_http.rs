@@ -364,7 +364,7 @@ async fn other_revisions_names_and_places() {
     ] {
         refused.is(what, request, status, "revision").await;
     }
-    // Row H25: the answer names the field that is wrong.
+    // The answer names the field that is wrong.
     for (body, error, named) in [
         (
             json!({"path": 3, "content": "x"}),

@@ -79,7 +79,7 @@ mod tests {
 
     const RUSSIAN: &[u8] = b"\xcf\xf0\xe8\xe2\xe5\xf2";
 
-    /// Row H20: bytes of an HTML page, its content type, and its text.
+    /// Bytes of an HTML page, its content type, and its text.
     type Case<'a> = (Vec<u8>, Option<&'a str>, &'a str);
 
     fn check<const N: usize>(cases: [Case<'_>; N]) {
