@@ -11,9 +11,10 @@ const PICTURE: &[(&str, &[&str])] = &[
     // Layer 0, and the packages outside of the layers.
     ("durable", &[]),
     ("llm-types", &[]),
+    ("visible-text", &[]),
     ("llm-client", &["llm-types"]),
-    ("report-kit", &[]),
-    ("bin-support", &["durable", "llm-client"]),
+    ("report-kit", &["visible-text"]),
+    ("bin-support", &["durable", "llm-client", "visible-text"]),
     ("test-support", &["llm-client"]),
     // Layer 1: they know nothing of models, networks or async.
     ("pscale-blocks", &["durable"]),
@@ -21,15 +22,33 @@ const PICTURE: &[(&str, &[&str])] = &[
     // Layer 2: the engines. None knows another.
     (
         "zer0gravity-engine",
-        &["durable", "llm-client", "llm-types", "report-kit"],
+        &[
+            "durable",
+            "llm-client",
+            "llm-types",
+            "report-kit",
+            "visible-text",
+        ],
     ),
     (
         "logosphere-core",
-        &["durable", "llm-client", "llm-types", "report-kit"],
+        &[
+            "durable",
+            "llm-client",
+            "llm-types",
+            "report-kit",
+            "visible-text",
+        ],
     ),
     (
         "hermitcrab-kernel",
-        &["durable", "llm-client", "pscale-blocks", "report-kit"],
+        &[
+            "durable",
+            "llm-client",
+            "pscale-blocks",
+            "report-kit",
+            "visible-text",
+        ],
     ),
     (
         "popper-discovery",
@@ -92,6 +111,7 @@ const PURE: &[&str] = &[
     "llm-types",
     "popper-harness",
     "pscale-blocks",
+    "visible-text",
 ];
 
 /// Crates by which network, async or a database would come in.

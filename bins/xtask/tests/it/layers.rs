@@ -191,7 +191,8 @@ fn the_modules_of_every_library_keep_their_order() {
     }
     for folder in folders().iter().filter_map(|it| it.strip_prefix("crates/")) {
         let rows = text.matches(&format!("\n| `{folder}` | ")).count();
-        if rows < 2 {
+        let has_modules = !read(&format!("crates/{folder}")).modules().is_empty();
+        if rows < 1 + usize::from(has_modules) {
             wrong.push(format!(
                 "{folder}: has no charter and order in ARCHITECTURE.md"
             ));

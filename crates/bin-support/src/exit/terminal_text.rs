@@ -1,14 +1,15 @@
 //! Untrusted text made safe for a terminal.
 
+use visible_text::{is_direction_control, is_line_separator};
+
 /// The text with an escape for every control character and every character that changes the reading direction.
 ///
-/// So the name of a law cannot move the cursor or reorder the rest of the line. These are the characters of the general
-/// category Cc (`char::is_control`), those with the property `Bidi_Control` (U+061C, U+200E, U+200F, U+202A-202E,
-/// U+2066-2069), and the line and paragraph separators.
+/// So the name of a law cannot move the cursor or reorder the rest of the line. Line and paragraph separators are escaped,
+/// too.
 pub fn escape(text: &str) -> String {
     text.chars()
         .fold(String::with_capacity(text.len()), |mut out, char| {
-            if char.is_control() || turns_direction(char) {
+            if char.is_control() || is_direction_control(char) || is_line_separator(char) {
                 out.extend(char.escape_default());
             } else {
                 out.push(char);
@@ -30,17 +31,6 @@ pub fn shortened(text: &str, limit: usize) -> String {
     short.push('…');
     short.extend(text.chars().skip(length - tail));
     short
-}
-
-fn turns_direction(char: char) -> bool {
-    matches!(
-        char,
-        '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-    )
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr3};
+use visible_text::{is_format, is_ignorable, is_line_separator};
 
 use super::delimiters::{Delimiter, row};
 use super::parsed::{ParseMode, is_blank_char};
@@ -60,49 +61,13 @@ fn is_alone(text: &str, place: Range<usize>) -> bool {
 
 /// Returns whether a text has no visible character.
 pub(crate) fn is_invisible(text: &str) -> bool {
-    text.chars().all(|char| {
-        is_blank_char(char)
-            || char.is_control()
-            || matches!(
-                char,
-                '\u{ad}'
-                    | '\u{180e}'
-                    | '\u{200b}'..='\u{200f}'
-                    | '\u{202a}'..='\u{202e}'
-                    | '\u{2060}'..='\u{2064}'
-                    | '\u{2066}'..='\u{2069}'
-                    | '\u{feff}'
-            )
-    })
+    text.chars()
+        .all(|char| is_blank_char(char) || char.is_control() || is_ignorable(char))
 }
 
 /// Returns whether a character is invisible: general category Cc, Cf, Zl or Zp.
 pub(super) fn is_hidden(char: char) -> bool {
-    char.is_control()
-        || matches!(
-            char,
-            '\u{ad}'
-                | '\u{600}'..='\u{605}'
-                | '\u{61c}'
-                | '\u{6dd}'
-                | '\u{70f}'
-                | '\u{890}'..='\u{891}'
-                | '\u{8e2}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2064}'
-                | '\u{2066}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{110bd}'
-                | '\u{110cd}'
-                | '\u{13430}'..='\u{1343f}'
-                | '\u{1bca0}'..='\u{1bca3}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0001}'
-                | '\u{e0020}'..='\u{e007f}'
-        )
+    char.is_control() || is_format(char) || is_line_separator(char)
 }
 
 /// Returns whether a text ends with the signature of the seed messages.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use maud::{Markup, html};
+use visible_text::{is_ignorable, is_line_separator};
 
 /// The maximum length in characters of a heading, a caption or a name.
 pub(crate) const TITLE: usize = 300;
@@ -42,27 +43,28 @@ fn code_point(character: char) -> String {
     format!("⟨U+{:04X}⟩", u32::from(character))
 }
 
-/// Whether a character is invisible or changes how its neighbours are shown.
+/// Returns whether a character is invisible or changes how its neighbours are shown. Joiners and variation selectors are not
+/// hidden: scripts and emoji need them.
 fn is_hidden(character: char) -> bool {
     match character {
-        '\n' | '\t' => false,
-        // Controls: C0, DEL, C1.
-        '\0'..='\x1f' | '\x7f'..='\u{9f}'
-        // Soft hyphen, grapheme joiner, fillers, Mongolian vowel separator.
-        | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-        | '\u{3164}' | '\u{ffa0}'
-        // Direction: marks, embeddings and overrides, isolates.
-        | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        // Zero-width space, word joiner and invisible operators, deprecated format characters, byte order mark.
-        | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-        // Line and paragraph separators, interlinear annotation.
-        | '\u{2028}' | '\u{2029}' | '\u{fff0}'..='\u{fffb}'
-        // Private use: every font shows something else.
-        | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}'
-        // Tags and the second set of variation selectors, which can encode a hidden text.
-        | '\u{e0000}'..='\u{e0fff}'
+        '\n'
+        | '\t'
+        | '\u{200c}'
+        | '\u{200d}'
+        | '\u{180b}'..='\u{180d}'
+        | '\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}' => false,
+        // Interlinear annotation; private use, which every font shows as something else; noncharacters.
+        '\u{fff9}'..='\u{fffb}'
+        | '\u{e000}'..='\u{f8ff}'
+        | '\u{f0000}'..='\u{10ffff}'
         | '\u{fdd0}'..='\u{fdef}' => true,
-        other => u32::from(other) & 0xfffe == 0xfffe,
+        other => {
+            other.is_control()
+                || is_ignorable(other)
+                || is_line_separator(other)
+                || u32::from(other) & 0xfffe == 0xfffe
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Texts as a reader sees them: what is not shown is dropped, and what looks like a Latin letter is one.
 
 use unicode_normalization::UnicodeNormalization as _;
+use visible_text::is_ignorable;
 
 /// Letters of other scripts that look like Latin ones, and the Latin ones.
 const LOOK_ALIKES: [(&str, &str); 4] = [
@@ -15,15 +16,6 @@ const LOOK_ALIKES: [(&str, &str); 4] = [
         "agijabcdefghijklmnoprstuvwyzo",
     ),
 ];
-
-/// Unicode's property `Default_Ignorable_Code_Point`: characters that are drawn as nothing.
-pub(crate) fn is_ignorable(char: char) -> bool {
-    matches!(char,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
 
 /// A line as a reader takes it, in lower case: JSON escapes are resolved, compatible characters are one (NFKC), what is not shown is
 /// dropped, look-alikes are Latin letters, and letters that stand apart are joined.

@@ -1,5 +1,7 @@
 //! Paths as a model writes them.
 
+use visible_text::is_format;
+
 use crate::ToolError;
 
 /// The trash folder of a root.
@@ -62,7 +64,7 @@ pub(super) fn read(path: &str) -> Result<Vec<String>, ToolError> {
         if name.len() > MAX_NAME {
             return Err(bad("a name in it is too long"));
         }
-        if name.chars().any(is_hidden) {
+        if name.chars().any(|c| c.is_control() || is_format(c)) {
             return Err(bad("it holds a character that cannot be seen"));
         }
         if name.contains('\\') {
@@ -112,12 +114,6 @@ pub(super) fn folded(name: &str) -> String {
 fn has_drive(path: &str) -> bool {
     let mut start = path.chars();
     start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':')
-}
-
-/// Control characters, and those that leave no trace or turn the order of the text.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

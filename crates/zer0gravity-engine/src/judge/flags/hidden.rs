@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::text::visible::is_ignorable;
+use visible_text::is_ignorable;
 
 /// The first hidden character of `text` that does not stand in `original` too.
 pub(super) fn hidden_character(text: &str, original: &str) -> Option<char> {

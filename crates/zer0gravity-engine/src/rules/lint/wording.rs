@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use visible_text::is_ignorable;
+
 use super::finding::{LintFinding, finding};
 use crate::judge::flags::injection::said_in_rules;
 use crate::judge::flags::{folded_words, phrases::Phrases};
 use crate::rules::codec::syntax::quoted_pieces;
-use crate::text::visible::is_ignorable;
 
 static VAGUE: LazyLock<Phrases> =
     LazyLock::new(|| Phrases::read(include_str!("../../data/vague_phrases.txt")));
