@@ -48,10 +48,7 @@ impl Population {
             client
                 .models(prices.clone())
                 // Requests of a run differ in their messages and in nothing else.
-                .retry(RetryPolicy {
-                    send_count: false,
-                    ..RetryPolicy::default()
-                })
+                .retry(RetryPolicy::default().send_count(false))
         });
         let opened = model.open(options, &session.environment, |line| session.warn(line))?;
         match opened {

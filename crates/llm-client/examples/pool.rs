@@ -15,21 +15,16 @@ use llm_client::{Budget, Client, Echo, Limits, Request, SystemClock, Usd};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::builder(Arc::new(Echo::new(7)), Arc::new(SystemClock::new()))
-        .limits(Limits { concurrency: 8 })
-        .budget(Budget {
-            usd: Some(Usd(1_000_000_000)),
-            ..Budget::default()
-        })
+        .limits(Limits::default().concurrency(8))
+        .budget(Budget::default().usd(Some(Usd(1_000_000_000))))
         .build()?;
     let requests: Vec<_> = (0..20)
-        .map(|mind| Request {
-            max_tokens: Some(64),
-            // Equal texts stay apart in a cassette, in whatever order the calls are made.
-            replay_key: Some(format!("mind {mind}")),
-            ..Request::new(
-                "anthropic/claude-3.5-sonnet",
-                format!("You are mind {}. Say something.", mind % 4),
-            )
+        .map(|mind| {
+            let text = format!("You are mind {}. Say something.", mind % 4);
+            Request::new("anthropic/claude-3.5-sonnet", text)
+                .max_tokens(Some(64))
+                // Equal texts stay apart in a cassette, in whatever order the calls are made.
+                .replay_key(Some(format!("mind {mind}")))
         })
         .collect();
     let replies = try_join_all(requests.iter().map(|request| client.complete(request))).await?;

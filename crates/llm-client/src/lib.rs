@@ -15,10 +15,10 @@
 //! //   Anthropic::new(Endpoint::new(Anthropic::DEFAULT_BASE, Auth::Bearer(key))?)
 //! let provider = Arc::new(Echo::new(7));
 //! let client = Client::builder(provider, Arc::new(SystemClock::new()))
-//!     .budget(Budget { usd: Some("0.50".parse()?), ..Budget::default() })
+//!     .budget(Budget::default().usd(Some("0.50".parse()?)))
 //!     .build()?;
 //!
-//! let request = Request { max_tokens: Some(100), ..Request::new("claude-opus-5-5", "Hello?") };
+//! let request = Request::new("claude-opus-5-5", "Hello?").max_tokens(Some(100));
 //! let reply = client.complete(&request).await?;
 //! assert!(reply.text().ends_with("Hello?"));
 //! // Every reply has its source, its tokens and its cost.
@@ -70,6 +70,8 @@
 //! Next: [`Request`] and [`Reply`] for the content, [`Error::kind`] and [`Error::class`] for failures,
 //! [`Request::with_schema`] and [`json`] for structured replies, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
 //! [`Echo`] for the providers; the modules contain names that few callers need.
+
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod client;
 mod codec;

@@ -3,7 +3,7 @@
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use llm_types::{
-    Block, Cost, Event, Origin, Raw, Reply, ReplySource, Request, Role, StopReason, Target, Usage,
+    Block, Cost, Event, Origin, Raw, Reply, ReplySource, Request, Role, StopReason, Target,
 };
 use serde_json::{Value, json};
 use url::Url;
@@ -78,17 +78,11 @@ impl Echo {
         let text = format!("{LABEL}:{} {said}", digits(12));
         let raw = Raw::of(&json!({"offline": LABEL, "text": text}));
         let mut block = Block::text(text);
-        block.origin = Some(Origin {
-            provider: self.name.clone(),
-            model: model.clone(),
-        });
+        block.origin = Some(Origin::new(&self.name, model));
         let mut reply = Reply::new(model, vec![block], stop);
         reply.id = format!("{LABEL}_{}", digits(24));
-        reply.usage = Usage {
-            input: tokens::estimate(&request),
-            output: tokens::estimate_content(&reply.content),
-            ..Usage::default()
-        };
+        reply.usage.input = tokens::estimate(&request);
+        reply.usage.output = tokens::estimate_content(&reply.content);
         reply.cost = Cost::FREE;
         reply.source = ReplySource::Offline(LABEL.to_owned());
         reply.raw = raw.map_err(|error| Error::bad_response(error.to_string()))?;
@@ -150,14 +144,9 @@ impl Provider for Echo {
             Route::Count => "/offline/echo/count_tokens",
             Route::Models => "/offline/echo/models",
         };
-        Ok(HttpRequest {
-            method: Method::Post,
-            url,
-            path: path.to_owned(),
-            headers: Vec::new(),
-            body: self.asked(request, &target.model)?.into(),
-            streams: false,
-        })
+        let mut wire = HttpRequest::new(Method::Post, url, path);
+        wire.body = self.asked(request, &target.model)?.into();
+        Ok(wire)
     }
 
     fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {

@@ -1,9 +1,14 @@
+pub(crate) mod setters;
+
 use std::time::Duration;
 
 use llm_types::{Charge, Usd};
 
+use setters::setters;
+
 /// The policy for retries: when and how often a failed attempt is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct RetryPolicy {
     /// The maximum number of attempts after the first.
     pub retries: u32,
@@ -32,8 +37,18 @@ impl Default for RetryPolicy {
     }
 }
 
+impl RetryPolicy {
+    setters! {
+        retries: u32,
+        base: Duration,
+        floor: Duration,
+        send_count: bool,
+    }
+}
+
 /// The timeouts of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Timeouts {
     /// The timeout of a connection. A custom transport has its own.
     pub connect: Duration,
@@ -65,8 +80,19 @@ impl Default for Timeouts {
     }
 }
 
+impl Timeouts {
+    setters! {
+        headers: Option<Duration>,
+        first_byte: Duration,
+        idle: Duration,
+        progress: Duration,
+        total: Duration,
+    }
+}
+
 /// The limits for calls under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// The maximum number of simultaneous calls, over all models. An open stream counts: with 1, a call inside the loop that
     /// reads a stream waits for it until the deadline.
@@ -79,8 +105,15 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    setters! {
+        concurrency: usize,
+    }
+}
+
 /// The budget of a client over its life. Replayed and offline calls spend nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Budget {
     /// The cap in money.
     pub usd: Option<Usd>,
@@ -90,6 +123,15 @@ pub struct Budget {
     pub tokens: Option<u64>,
     /// The rule for a model without a known price if `usd` is set.
     pub unpriced: Unpriced,
+}
+
+impl Budget {
+    setters! {
+        usd: Option<Usd>,
+        calls: Option<u64>,
+        tokens: Option<u64>,
+        unpriced: Unpriced,
+    }
 }
 
 /// The rule for a model without a known price under a cap in dollars.
@@ -112,6 +154,7 @@ pub enum Unpriced {
 
 /// The expenses of a client, or of its run with a [`crate::LedgerFile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Spend {
     /// The money charged for replies and for attempts of unknown outcome.
     pub usd: Usd,

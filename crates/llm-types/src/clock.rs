@@ -59,6 +59,10 @@ impl Clock for SystemClock {
 
 /// A clock that does not move, for tests and examples.
 #[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a clock that does not move is its time and nothing else"
+)]
 pub struct FixedClock(pub SystemTime);
 
 impl Clock for FixedClock {

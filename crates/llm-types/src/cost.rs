@@ -8,6 +8,7 @@ use crate::Raw;
 
 /// The tokens of a call. The prompt has `input + cache_write_5m + cache_write_1h + cache_read` tokens.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Usage {
     /// Prompt tokens that were neither read from a cache nor written to one.
     pub input: u64,
@@ -70,6 +71,10 @@ impl Usage {
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "an amount is its number of nano-dollars and nothing else"
+)]
 pub struct Usd(pub i64);
 
 impl Usd {
@@ -119,6 +124,7 @@ impl fmt::Display for Usd {
 /// A text that is not an amount of dollars.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected dollars such as 5 or 0.125 with at most 9 digits after the point, got {text:?}")]
+#[non_exhaustive]
 pub struct UsdError {
     /// The text.
     pub text: String,
@@ -199,6 +205,7 @@ impl Default for Charge {
 
 /// The cost of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Cost {
     /// The amount, if it is known.
     pub usd: Option<Usd>,
@@ -218,6 +225,14 @@ impl Cost {
         from: CostSource::Unknown,
     };
 
+    /// Creates a known cost.
+    pub fn new(usd: Usd, from: CostSource) -> Self {
+        Self {
+            usd: Some(usd),
+            from,
+        }
+    }
+
     /// Returns the sum of two costs. The sum is unknown if one cost is. Otherwise its source is the weaker one: a table if one cost is
     /// from a table.
     #[must_use]
@@ -233,10 +248,7 @@ impl Cost {
             }
             (from, _) => from.clone(),
         };
-        Self {
-            usd: Some(usd),
-            from,
-        }
+        Self::new(usd, from)
     }
 }
 

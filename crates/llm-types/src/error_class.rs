@@ -5,6 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The class of a failure: one word for results and journals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a caller decides about every class, and the compiler shows it a new one"
+)]
 pub enum ErrorClass {
     /// The key is missing, wrong, or not allowed to do this.
     Auth,

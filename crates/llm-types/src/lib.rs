@@ -6,7 +6,7 @@
 //! ```
 //! use llm_types::{Block, BlockKind, ErrorClass, Reply, Request, StopReason, Usd};
 //!
-//! let request = Request { max_tokens: Some(100), ..Request::new("claude-opus-5-5", "Hello?") };
+//! let request = Request::new("claude-opus-5-5", "Hello?").max_tokens(Some(100));
 //! assert_eq!(request.messages.len(), 1);
 //!
 //! let reply = Reply::new("claude-opus-5-5", vec![Block::text("Hello.")], StopReason::EndTurn);
@@ -20,6 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 mod clock;
 mod cost;
 mod error_class;
@@ -29,6 +31,7 @@ mod raw;
 mod reply;
 mod request;
 pub mod schema;
+mod setters;
 
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use cost::{Charge, Cost, CostSource, Usage, Usd, UsdError};

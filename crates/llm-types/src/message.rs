@@ -1,10 +1,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Raw;
+use crate::setters::setters;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a codec has a word for every role, and the compiler shows it a new one"
+)]
 pub enum Role {
     /// The person; also the results of tools.
     User,
@@ -16,6 +21,7 @@ pub enum Role {
 
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Message {
     /// The author of a message.
     pub role: Role,
@@ -62,6 +68,7 @@ pub(crate) fn text_of(blocks: &[Block]) -> String {
 /// A block that was received keeps its exact JSON in `raw`, and that is what is sent back: to change the content
 /// of such a block, make a new one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Block {
     /// The kind, with its content.
     pub kind: BlockKind,
@@ -105,6 +112,11 @@ impl Block {
         })
     }
 
+    setters! {
+        raw: Option<Raw>,
+        origin: Option<Origin>,
+    }
+
     /// The same block with a cache mark.
     #[must_use]
     pub fn cached(mut self, mark: CacheMark) -> Self {
@@ -123,6 +135,7 @@ impl Block {
 
 /// The model that made a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Origin {
     /// `Provider::name` of llm-client.
     pub provider: String,
@@ -130,8 +143,19 @@ pub struct Origin {
     pub model: String,
 }
 
+impl Origin {
+    /// `model` at `provider`.
+    pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            provider: provider.into(),
+            model: model.into(),
+        }
+    }
+}
+
 /// One model at one provider.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Target {
     /// `Provider::name` of llm-client.
     pub provider: String,
@@ -152,6 +176,7 @@ impl Target {
 /// The lifetime of a cached prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CacheMark {
     /// The provider's default lifetime.
     Default,
@@ -164,6 +189,7 @@ pub enum CacheMark {
 /// The source of an image or a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum MediaSource {
     /// The bytes themselves.
     Base64 {
@@ -184,6 +210,7 @@ pub enum MediaSource {
 /// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum BlockKind {
     /// A text of the person or the model.
     Text {
@@ -247,6 +274,10 @@ pub enum BlockKind {
 /// The arguments of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the arguments are valid JSON or they are not"
+)]
 pub enum ToolInput {
     /// JSON as the model wrote it.
     Json(Raw),

@@ -9,6 +9,7 @@ use crate::{Block, BlockKind, Charge, Cost, Message, Raw, Role, Target, Usage};
 
 /// A reply of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Reply {
     /// The provider's id of the reply.
     pub id: String,
@@ -129,6 +130,7 @@ impl StopReason {
 
 /// One attempt at one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// The number of the attempt in its call, from 1.
     pub n: u32,
@@ -147,8 +149,24 @@ pub struct Attempt {
     pub charge: Charge,
 }
 
+impl Attempt {
+    /// Creates an attempt without an answer, a wait or a charge; `n` counts from 1.
+    pub fn new(n: u32, target: Target) -> Self {
+        Self {
+            n,
+            target,
+            status: None,
+            class: None,
+            wait: Duration::ZERO,
+            latency: Duration::ZERO,
+            charge: Charge::NONE,
+        }
+    }
+}
+
 /// A part of the request or the response that was changed or could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Warning {
     /// The field of the request, or [`Warning::UTF8_REPAIRED`].
     pub field: String,
@@ -159,6 +177,14 @@ pub struct Warning {
 impl Warning {
     /// The field of a warning about a response whose bytes or escapes are not Unicode text.
     pub const UTF8_REPAIRED: &str = "utf8_repaired";
+
+    /// Creates a warning about `field`.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
 }
 
 /// The source of a reply, which belongs into every result.
@@ -187,6 +213,7 @@ impl ReplySource {
 
 /// The number of tokens of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Count {
     /// The tokens used.
     pub tokens: u64,
@@ -194,9 +221,17 @@ pub struct Count {
     pub source: CountSource,
 }
 
+impl Count {
+    /// Creates a count.
+    pub fn new(tokens: u64, source: CountSource) -> Self {
+        Self { tokens, source }
+    }
+}
+
 /// The source of a count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CountSource {
     /// The provider.
     Exact,
@@ -211,6 +246,7 @@ pub enum CountSource {
 
 /// A provider's description of one of its models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ModelInfo {
     /// The id to ask for.
     pub id: String,
@@ -224,4 +260,18 @@ pub struct ModelInfo {
     pub max_output: Option<u64>,
     /// The provider's row, unchanged.
     pub raw: Raw,
+}
+
+impl ModelInfo {
+    /// Creates a description without facts; `raw` is the provider's row.
+    pub fn new(id: impl Into<String>, raw: Raw) -> Self {
+        Self {
+            id: id.into(),
+            lifecycle: None,
+            retires_at: None,
+            max_input: None,
+            max_output: None,
+            raw,
+        }
+    }
 }

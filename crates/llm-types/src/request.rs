@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::schema::is_closed;
+use crate::setters::setters;
 use crate::{Block, CacheMark, Message, Raw};
 
-/// A request to a model. Make one with [`Request::new`] and set the fields that matter.
+/// A request to a model. Create one with [`Request::new`] and set the fields that matter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Request {
     /// The model's id at the client's provider.
     pub model: String,
@@ -57,6 +59,25 @@ impl Request {
         }
     }
 
+    setters! {
+        model: String,
+        messages: Vec<Message>,
+        system: Vec<Block>,
+        max_tokens: Option<u32>,
+        tools: Vec<ToolSpec>,
+        cache_tools: Option<CacheMark>,
+        tool_choice: ToolChoice,
+        thinking: Thinking,
+        effort: Option<String>,
+        sampling: Sampling,
+        stop: Vec<String>,
+        format: Option<OutputFormat>,
+        user_id: Option<String>,
+        labels: BTreeMap<String, String>,
+        replay_key: Option<String>,
+        extra: Map<String, Value>,
+    }
+
     /// The same request with `schema` as the form of the reply, named by the schema's title (`reply` without one) and
     /// strict if the schema leaves nothing open, for providers turn down a strict one that does.
     ///
@@ -68,13 +89,9 @@ impl Request {
     /// assert_eq!((format.name.as_str(), format.strict), ("Score", false));
     /// ```
     #[must_use]
-    pub fn with_schema(mut self, schema: Value) -> Self {
-        self.format = Some(OutputFormat {
-            name: name(&schema),
-            strict: is_closed(&schema),
-            schema,
-        });
-        self
+    pub fn with_schema(self, schema: Value) -> Self {
+        let (name, strict) = (name(&schema), is_closed(&schema));
+        self.format(Some(OutputFormat::new(name, schema, strict)))
     }
 }
 
@@ -102,6 +119,7 @@ fn name(schema: &Value) -> String {
 /// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolSpec {
     /// A tool that the caller runs.
     Function {
@@ -119,8 +137,19 @@ pub enum ToolSpec {
     Server(Raw),
 }
 
+impl ToolSpec {
+    /// The name of a tool that the caller runs; `None` for any other.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Function { name, .. } => Some(name),
+            Self::Server(_) => None,
+        }
+    }
+}
+
 /// The form of the reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OutputFormat {
     /// A short name for the schema.
     pub name: String,
@@ -130,9 +159,21 @@ pub struct OutputFormat {
     pub strict: bool,
 }
 
+impl OutputFormat {
+    /// Creates the form of a reply.
+    pub fn new(name: impl Into<String>, schema: Value, strict: bool) -> Self {
+        Self {
+            name: name.into(),
+            schema,
+            strict,
+        }
+    }
+}
+
 /// Whether the model calls tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.
     Auto {
@@ -153,6 +194,7 @@ pub enum ToolChoice {
 /// Whether the model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Thinking {
     /// The server's default; nothing is sent.
     #[default]
@@ -168,6 +210,7 @@ pub enum Thinking {
 /// The settings for drawing the next token; unset fields are not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Sampling {
     /// The temperature, 0 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,4 +224,13 @@ pub struct Sampling {
     /// The random seed, for servers that take one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+}
+
+impl Sampling {
+    setters! {
+        temperature: Option<f64>,
+        top_p: Option<f64>,
+        top_k: Option<u32>,
+        seed: Option<u64>,
+    }
 }

@@ -16,14 +16,9 @@
 //!     Answer::json(200, r#"{"ok":true}"#),
 //! ]);
 //! let transport = HttpTransport::new(&Default::default()).unwrap();
-//! let request = HttpRequest {
-//!     method: Method::Post,
-//!     url: server.url("/v1/messages").parse().unwrap(),
-//!     path: "/v1/messages".into(),
-//!     headers: vec![("content-type", "application/json".into())],
-//!     body: "{}".into(),
-//!     streams: false,
-//! };
+//! let url = server.url("/v1/messages").parse().unwrap();
+//! let mut request = HttpRequest::new(Method::Post, url, "/v1/messages");
+//! request.body = "{}".into();
 //! assert_eq!(transport.execute(request.clone()).await.unwrap().status, 429);
 //!
 //! // A wait of the code under test ends when the test says so.

@@ -82,11 +82,8 @@ where
     I::IntoIter: Send + 'static,
 {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    HttpResponse {
-        status,
-        headers: headers.iter().map(owned).collect(),
-        body: stream::iter(body).boxed(),
-    }
+    let headers = headers.iter().map(owned).collect();
+    HttpResponse::new(status, headers, stream::iter(body).boxed())
 }
 
 struct Running<'a>(&'a AtomicUsize);
@@ -115,14 +112,8 @@ mod tests {
             Ok(response(200, &[("x", "y")], "one")),
             Err(Error::connect(ConnectPhase::Send, "gone")),
         ]);
-        let request = HttpRequest {
-            method: Method::Get,
-            url: "http://a.test/b".parse().unwrap(),
-            path: "/b".into(),
-            headers: Vec::new(),
-            body: Bytes::new(),
-            streams: false,
-        };
+        let url = "http://a.test/b".parse().unwrap();
+        let request = HttpRequest::new(Method::Get, url, "/b");
         let reply = transport.execute(request.clone()).await.unwrap();
         assert_eq!(reply.header("x"), Some("y"));
         assert_eq!(reply.bytes(10).await.unwrap(), "one");

@@ -293,14 +293,8 @@ mod tests {
 
     async fn post(url: &str, body: Value) -> (u16, String) {
         let transport = HttpTransport::new(&HttpOptions::default()).unwrap();
-        let request = HttpRequest {
-            method: Method::Post,
-            url: url.parse().unwrap(),
-            path: String::new(),
-            headers: Vec::new(),
-            body: body.to_string().into(),
-            streams: false,
-        };
+        let mut request = HttpRequest::new(Method::Post, url.parse().unwrap(), "");
+        request.body = body.to_string().into();
         let response = transport.execute(request).await.unwrap();
         let status = response.status;
         let body = response.bytes(1 << 20).await.unwrap();

@@ -183,12 +183,10 @@ impl ModelFlags {
         if let Some(concurrency) = self.concurrency {
             limits.concurrency = concurrency.get();
         }
-        let budget = Budget {
-            usd: self.max_usd,
-            tokens: self.max_tokens,
-            unpriced,
-            ..Budget::default()
-        };
+        let budget = Budget::default()
+            .usd(self.max_usd)
+            .tokens(self.max_tokens)
+            .unpriced(unpriced);
         let mut builder = Client::builder(provider, Arc::new(SystemClock::new()))
             .limits(limits)
             .budget(budget)
@@ -289,10 +287,7 @@ mod tests {
         let Ok(ModelSource::Client { client, .. }) = opened else {
             panic!("no client");
         };
-        let request = llm_client::Request {
-            max_tokens: Some(100),
-            ..llm_client::Request::new("any", "Hello?")
-        };
+        let request = llm_client::Request::new("any", "Hello?").max_tokens(Some(100));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -4,8 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use llm_client::{
-    CacheMark, Client, Error, ErrorClass, Message, Reply, Request, Spend, StopReason, Thinking,
-    ToolChoice, ToolSpec,
+    CacheMark, Client, Error, ErrorClass, Reply, Request, Spend, StopReason, Thinking, ToolChoice,
+    ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -189,12 +189,7 @@ impl Brain for LlmBrain {
     }
 
     fn tools_as_sent(&self, tools: &[ToolSpec]) -> String {
-        let request = Request {
-            model: self.info().model,
-            messages: vec![Message::user("words")],
-            tools: tools.to_vec(),
-            ..Request::default()
-        };
+        let request = Request::new(self.info().model, "words").tools(tools.to_vec());
         let sent = self.client.prepare(&request).ok();
         sent.and_then(|sent| serde_json::from_slice(&sent.body).ok())
             .map_or_else(|| "[]".to_owned(), |Body { tools }| tools.get().to_owned())
@@ -255,20 +250,20 @@ fn asked(request: &BrainRequest, spec: &ModelSpec, has_thinking: bool) -> Reques
             (Thinking::Budget(tokens), max_tokens.max(least))
         }
     };
-    Request {
-        model: spec.id.clone(),
-        messages: request.messages.clone(),
-        system: request.system.clone(),
-        max_tokens: Some(max_tokens),
-        cache_tools: (!request.tools.is_empty()).then_some(CacheMark::Default),
-        tools: request.tools.clone(),
-        tool_choice: if request.tools_off && !request.tools.is_empty() {
-            ToolChoice::None
-        } else {
-            ToolChoice::Unset
-        },
-        thinking,
-        effort: spec.effort.clone(),
-        ..Request::default()
-    }
+    let has_tools = !request.tools.is_empty();
+    let tool_choice = if request.tools_off && has_tools {
+        ToolChoice::None
+    } else {
+        ToolChoice::Unset
+    };
+    Request::default()
+        .model(spec.id.clone())
+        .messages(request.messages.clone())
+        .system(request.system.clone())
+        .max_tokens(Some(max_tokens))
+        .cache_tools(has_tools.then_some(CacheMark::Default))
+        .tools(request.tools.clone())
+        .tool_choice(tool_choice)
+        .thinking(thinking)
+        .effort(spec.effort.clone())
 }

@@ -13,14 +13,6 @@ pub use tools::{
     Group, Tool, boot_tools, conversation_tools, near_names, tool, tool_group, tool_groups,
 };
 
-/// The name of a tool that the kernel runs.
-pub(crate) fn name_of(tool: &ToolSpec) -> Option<&str> {
-    match tool {
-        ToolSpec::Function { name, .. } => Some(name),
-        ToolSpec::Server(_) => None,
-    }
-}
-
 /// The tools as compact JSON, in the form of a request to Anthropic.
 pub(crate) fn as_sent(tools: &[ToolSpec]) -> String {
     let all = tools.iter().map(|tool| match tool {
@@ -31,6 +23,8 @@ pub(crate) fn as_sent(tools: &[ToolSpec]) -> String {
             ..
         } => json!({"name": name, "description": description, "input_schema": schema}).to_string(),
         ToolSpec::Server(raw) => raw.get().to_owned(),
+        // No tool of the kernel is of another kind.
+        tool => serde_json::to_string(tool).unwrap_or_default(),
     });
     let all: Vec<_> = all.collect();
     format!("[{}]", all.join(","))

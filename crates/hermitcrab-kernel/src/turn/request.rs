@@ -97,7 +97,7 @@ pub(super) fn offered(context: TurnContext<'_>, phase: Phase) -> Vec<String> {
     }
     let boot = table::boot_tools();
     boot.iter()
-        .filter_map(table::name_of)
+        .filter_map(ToolSpec::name)
         .map(str::to_owned)
         .collect()
 }

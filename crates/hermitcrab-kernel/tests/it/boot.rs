@@ -45,7 +45,7 @@ async fn a_first_boot_makes_six_blocks_and_a_face() {
     assert_eq!(place.shown(), [1]);
     let asked = brain.asked();
     assert_eq!(asked.len(), 1);
-    let tools: Vec<_> = asked[0].tools.iter().map(tool_name).collect();
+    let tools: Vec<_> = asked[0].tools.iter().filter_map(ToolSpec::name).collect();
     assert_eq!(
         tools,
         [
@@ -61,13 +61,6 @@ async fn a_first_boot_makes_six_blocks_and_a_face() {
     assert_eq!(asked[0].messages.len(), 1);
     assert_eq!(asked[0].messages[0].text(), "BOOT");
     assert!(!asked[0].tools_off);
-}
-
-fn tool_name(tool: &ToolSpec) -> &str {
-    match tool {
-        ToolSpec::Function { name, .. } => name,
-        ToolSpec::Server(raw) => panic!("{}", raw.get()),
-    }
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use hermitcrab_kernel::config::UsageTotals;
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, ScriptStep,
 };
-use llm_client::{Block, Cost, CostSource, Reply, StopReason, Usage, Usd};
+use llm_client::{Block, Cost, CostSource, Reply, StopReason, Usd};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -64,19 +64,15 @@ fn dollars(amount: f64) -> Usd {
 
 fn reply(content: Vec<Block>, stop: StopReason, cost: Option<f64>) -> Reply {
     let mut reply = Reply::new(MODEL, content, stop);
-    reply.usage = Usage {
-        input: 1_000,
-        cache_read: 300,
-        cache_write_5m: 20,
-        cache_write_1h: 1,
-        output: 50,
-        known: true,
-        ..Usage::default()
-    };
-    reply.cost = Cost {
-        usd: cost.map(dollars),
-        from: cost.map_or(CostSource::Unknown, |_| CostSource::Provider),
-    };
+    reply.usage.input = 1_000;
+    reply.usage.cache_read = 300;
+    reply.usage.cache_write_5m = 20;
+    reply.usage.cache_write_1h = 1;
+    reply.usage.output = 50;
+    reply.usage.known = true;
+    if let Some(amount) = cost {
+        reply.cost = Cost::new(dollars(amount), CostSource::Provider);
+    }
     reply
 }
 

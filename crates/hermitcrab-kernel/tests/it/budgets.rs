@@ -213,7 +213,7 @@ fn sent(tools: &[ToolSpec]) -> String {
                 let (name, description) = (json!(name), json!(description));
                 format!(r#"{{"name":{name},"description":{description},"input_schema":{schema}}}"#)
             }
-            ToolSpec::Server(raw) => raw.get().to_owned(),
+            other => panic!("{other:?}"),
         })
         .collect();
     format!("[{}]", tools.join(","))

@@ -28,10 +28,7 @@ impl Rig {
             Arc::new(provider),
             Arc::new(FakeClock::skip_up_to(std::time::Duration::from_secs(30))),
         )
-        .retry(RetryPolicy {
-            retries: 1,
-            ..RetryPolicy::default()
-        })
+        .retry(RetryPolicy::default().retries(1))
         .build()
         .unwrap();
         Self {

@@ -60,16 +60,9 @@ fn fault(request: &BrainRequest) -> Option<String> {
     if all.iter().collect::<BTreeSet<_>>().len() != all.len() {
         return Some(format!("an id twice: {all:?}"));
     }
-    let names: Vec<_> = request.tools.iter().map(name).collect();
+    let names: Vec<_> = request.tools.iter().filter_map(ToolSpec::name).collect();
     (names.iter().collect::<BTreeSet<_>>().len() != names.len())
         .then(|| format!("a tool twice: {names:?}"))
-}
-
-fn name(tool: &ToolSpec) -> String {
-    match tool {
-        ToolSpec::Function { name, .. } => name.clone(),
-        ToolSpec::Server(raw) => raw.get().to_owned(),
-    }
 }
 
 fn ids(message: &Message) -> Vec<String> {

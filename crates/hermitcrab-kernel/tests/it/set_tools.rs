@@ -16,10 +16,7 @@ async fn set(place: &Place, names: &[&str]) -> hermitcrab_kernel::table::ToolRes
 }
 
 fn names(tools: &[ToolSpec]) -> Vec<String> {
-    let names = tools.iter().map(|tool| match tool {
-        ToolSpec::Function { name, .. } => name.clone(),
-        ToolSpec::Server(raw) => panic!("{}", raw.get()),
-    });
+    let names = tools.iter().map(|tool| tool.name().unwrap().to_owned());
     names.collect()
 }
 

@@ -140,13 +140,13 @@ impl Layers {
         let prices = ModelTable::parse(&rows).unwrap();
         let mut builder = Client::builder(provider, Arc::new(SystemClock::new()))
             .models(ModelTable::embedded().overridden_by(&prices))
-            .budget(Budget {
-                usd: Some(Usd(i64::MAX / 2)),
-                calls: Some(u64::MAX / 2),
-                tokens: Some(u64::MAX / 2),
-                ..Budget::default()
-            })
-            .limits(Limits { concurrency: 1024 });
+            .budget(
+                Budget::default()
+                    .usd(Some(Usd(i64::MAX / 2)))
+                    .calls(Some(u64::MAX / 2))
+                    .tokens(Some(u64::MAX / 2)),
+            )
+            .limits(Limits::default().concurrency(1024));
         if let Some(path) = record {
             builder = builder.record(Cassette::new(path));
         }

@@ -20,10 +20,8 @@ struct Adapter<'a> {
 impl Adapter<'_> {
     /// A warning that `field` was changed.
     fn changed(&mut self, field: &str, how: &str) {
-        self.warnings.push(Warning {
-            field: field.to_owned(),
-            message: format!("{how} (model {})", self.model),
-        });
+        let message = format!("{how} (model {})", self.model);
+        self.warnings.push(Warning::new(field, message));
     }
 }
 

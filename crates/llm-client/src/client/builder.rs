@@ -15,6 +15,7 @@ use crate::provider::Provider;
 use crate::recording::cassette::Cassette;
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
+use crate::settings::setters::setters;
 use crate::transport::{HttpOptions, Transport};
 use crate::{Budget, ConfigError, CountPolicy, Limits, RetryPolicy, Timeouts, Timer, Unpriced};
 
@@ -36,18 +37,6 @@ pub struct ClientBuilder {
     pub(crate) seed: u64,
 }
 
-/// Setters that only store their value.
-macro_rules! settings {
-    ($($(#[$doc:meta])* $name:ident: $kind:ty;)*) => {
-        $($(#[$doc])*
-        #[must_use]
-        pub fn $name(mut self, $name: $kind) -> Self {
-            self.$name = $name;
-            self
-        })*
-    };
-}
-
 impl ClientBuilder {
     pub(super) fn new(provider: Arc<dyn Provider>, clock: Arc<dyn Timer>) -> Self {
         Self {
@@ -67,23 +56,19 @@ impl ClientBuilder {
         }
     }
 
-    settings! {
-        /// Sets the table of models. Default: [`ModelTable::embedded`].
-        models: ModelTable;
-        /// Sets when and how often a failed attempt is repeated.
-        retry: RetryPolicy;
-        /// Sets the timeouts for servers.
-        timeouts: Timeouts;
-        /// Sets the limits for calls under way.
-        limits: Limits;
-        /// Sets the budget of the client.
-        budget: Budget;
-        /// Sets whether an estimated token count is accepted.
-        counts: CountPolicy;
-        /// Sets the random seed of waits.
-        seed: u64;
-        /// Sets the options of the HTTP connection. Its connect timeout is that of [`Self::timeouts`].
-        http: HttpOptions;
+    setters! {
+        /// The default is [`ModelTable::embedded`].
+        models: ModelTable,
+        retry: RetryPolicy,
+        timeouts: Timeouts,
+        limits: Limits,
+        budget: Budget,
+        /// By default an estimated token count is accepted.
+        counts: CountPolicy,
+        /// The random seed of waits is 0 by default.
+        seed: u64,
+        /// The connect timeout is that of [`Self::timeouts`].
+        http: HttpOptions,
     }
 
     /// Sets a custom transport in place of [`crate::provider::HttpTransport`].

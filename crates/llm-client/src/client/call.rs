@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use llm_types::{Attempt, Charge, Request, Target};
+use llm_types::{Attempt, Request, Target};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use tracing::{Instrument as _, Span};
@@ -191,15 +191,11 @@ impl CallRun {
                 reported: ReportedUsage::default(),
             };
             let result = self.attempt(prepared, wire, n, &mut traces).await;
-            let mut attempt = Attempt {
-                n: self.attempts.len() as u32 + 1,
-                target: prepared.target.clone(),
-                status: Some(200),
-                class: None,
-                wait,
-                latency: inner.clock.elapsed().saturating_sub(began),
-                charge: Charge::NONE,
-            };
+            let number = self.attempts.len() as u32 + 1;
+            let mut attempt = Attempt::new(number, prepared.target.clone());
+            attempt.status = Some(200);
+            attempt.wait = wait;
+            attempt.latency = inner.clock.elapsed().saturating_sub(began);
             let mut error = match result {
                 Ok(open) => {
                     self.attempts.push(attempt);
@@ -334,13 +330,10 @@ impl CallRun {
                     let count = HeaderText::Open(n.to_string());
                     wire.headers.push(("x-retry-count", count));
                 }
-                let call = ProviderCall {
-                    wire,
-                    route: prepared.route(wanted, timeouts.total),
-                    target: prepared.target.clone(),
-                    attempt: n,
-                    transport,
-                };
+                let route = prepared.route(wanted, timeouts.total);
+                let target = prepared.target.clone();
+                let mut call = ProviderCall::new(wire, route, target, transport);
+                call.attempt = n;
                 let progress = Some(timeouts.progress);
                 OpenAnswer::of(&inner, call, wanted, progress, &mut traces.reported).await
             })

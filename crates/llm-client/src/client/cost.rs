@@ -23,7 +23,9 @@ impl ClientCore {
         request: &Request,
     ) -> Result<CostBound, Error> {
         let settings = &self.settings;
-        let Target { provider, model } = &prepared.target;
+        let Target {
+            provider, model, ..
+        } = &prepared.target;
         let row = settings.models.find(provider, model);
         let extra = &prepared.request.extra;
         let reply = prepared

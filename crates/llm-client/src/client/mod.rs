@@ -132,13 +132,8 @@ impl Client {
         let settings = &inner.settings;
         let (provider, route) = (&settings.provider, Route::Models);
         let target = Target::new(provider.name(), "");
-        let listing = provider.answer(ProviderCall {
-            wire: provider.encode(&Request::default(), &target, route)?,
-            route,
-            target,
-            attempt: 0,
-            transport,
-        });
+        let wire = provider.encode(&Request::default(), &target, route)?;
+        let listing = provider.answer(ProviderCall::new(wire, route, target, transport));
         let answer = IdleTimer::new(&inner.clock, settings.timeouts.total)
             .guard(listing)
             .await

@@ -115,10 +115,10 @@ impl ClientCore {
             .find(&prepared.target.provider, &prepared.target.model);
         let most = row.and_then(|row| row.max_output).unwrap_or(REPLY);
         request.max_tokens = Some(most);
-        prepared.warnings.push(Warning {
-            field: "max_tokens".to_owned(),
-            message: format!("set to {most}: a budget needs a longest reply"),
-        });
+        prepared.warnings.push(Warning::new(
+            "max_tokens",
+            format!("set to {most}: a budget needs a longest reply"),
+        ));
         true
     }
 }

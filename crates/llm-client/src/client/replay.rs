@@ -1,9 +1,8 @@
 //! A call that a cassette answers instead of a server.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use llm_types::{Attempt, Charge, ReplySource, Request, Target};
+use llm_types::{Attempt, ReplySource, Request, Target};
 use tracing::Span;
 
 use super::answer::OpenAnswer;
@@ -57,25 +56,12 @@ pub(crate) async fn replay(
         .error
         .as_ref()
         .is_some_and(|error| error.kind == RecordedKind::Deadline);
-    let mut attempt = Attempt {
-        n: line.attempt,
-        target: prepared.target.clone(),
-        status: line.response.as_ref().map(|response| response.status),
-        class: None,
-        wait: Duration::ZERO,
-        latency: Duration::ZERO,
-        charge: Charge::NONE,
-    };
-    let call = ProviderCall {
-        wire,
-        route: prepared.route(wanted, inner.settings.timeouts.total),
-        target: prepared.target.clone(),
-        attempt: 0,
-        transport: Arc::new(ReplayTransport {
-            line,
-            timeouts: inner.settings.timeouts,
-        }),
-    };
+    let mut attempt = Attempt::new(line.attempt, prepared.target.clone());
+    attempt.status = line.response.as_ref().map(|response| response.status);
+    let timeouts = inner.settings.timeouts;
+    let route = prepared.route(wanted, timeouts.total);
+    let transport = Arc::new(ReplayTransport { line, timeouts });
+    let call = ProviderCall::new(wire, route, prepared.target.clone(), transport);
     let mut reported = ReportedUsage::default();
     match OpenAnswer::of(&inner, call, wanted, None, &mut reported).await {
         Ok(open) => {

@@ -21,10 +21,7 @@ pub(crate) struct RequestContext {
 impl RequestContext {
     pub fn new(provider: &str, model: &str, redactor: &Redactor) -> Self {
         Self {
-            origin: Origin {
-                provider: provider.to_owned(),
-                model: model.to_owned(),
-            },
+            origin: Origin::new(provider, model),
             redactor: redactor.clone(),
             moderates: false,
             headers: Vec::new(),

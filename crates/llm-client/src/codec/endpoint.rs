@@ -115,13 +115,15 @@ impl Endpoint {
     pub(crate) fn request(&self, method: Method, path: &str) -> HttpRequest {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
-        let mut headers = vec![
+        let mut request = HttpRequest::new(method, url, path);
+        let headers = &mut request.headers;
+        headers.extend([
             ("accept", "application/json".into()),
             (
                 "user-agent",
                 concat!("orrery-llm-client/", env!("CARGO_PKG_VERSION")).into(),
             ),
-        ];
+        ]);
         if method == Method::Post {
             headers.push(("content-type", "application/json".into()));
         }
@@ -133,14 +135,7 @@ impl Endpoint {
             Auth::ApiKeyHeader(key) => headers.push(("x-api-key", HeaderText::Secret(key.clone()))),
             Auth::None => {}
         }
-        HttpRequest {
-            method,
-            url,
-            path: path.to_owned(),
-            headers,
-            body: bytes::Bytes::new(),
-            streams: false,
-        }
+        request
     }
 }
 

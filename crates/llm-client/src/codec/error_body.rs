@@ -1,4 +1,4 @@
-use llm_types::Reply;
+use llm_types::{Origin, Reply};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use url::Url;
@@ -176,15 +176,12 @@ impl ErrorBody {
             401 => ErrorKind::Auth { status, message },
             403 if !asked.moderates => ErrorKind::Auth { status, message },
             404 if self.names_a_model(&asked.origin.model) => {
-                ErrorKind::ModelUnavailable(Box::new(UnavailableModel {
-                    provider: asked.origin.provider.clone(),
-                    model: asked.origin.model.clone(),
-                    status,
-                    retired_at: None,
-                    read_on: String::new(),
-                    active: Vec::new(),
-                    message: in_one_line(&message),
-                }))
+                let Origin {
+                    provider, model, ..
+                } = &asked.origin;
+                let mut unavailable = UnavailableModel::new(provider, model, status);
+                unavailable.message = in_one_line(&message);
+                ErrorKind::ModelUnavailable(Box::new(unavailable))
             }
             429 => ErrorKind::RateLimited {
                 status,

@@ -20,6 +20,8 @@ pub use endpoint::{Auth, Endpoint};
 pub(crate) const LONGEST_REPLY: u64 = 64 << 20;
 /// The maximum length of a line of an event stream in bytes.
 const LONGEST_LINE: u64 = 16 << 20;
+/// The refusal of a setting or a kind of content that the codec does not know.
+const NO_FORM: &str = "this protocol has no form for it; leave it out";
 
 pub(crate) use body::Body;
 pub(crate) use context::RequestContext;

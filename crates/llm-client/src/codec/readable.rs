@@ -14,10 +14,11 @@ pub(crate) fn readable(body: &[u8]) -> Cow<'_, [u8]> {
 
 /// The warning about a body that [`readable`] changed.
 pub(crate) fn repair_warning(body: &[u8], read: &[u8]) -> Option<Warning> {
-    (body != read).then(|| Warning {
-        field: Warning::UTF8_REPAIRED.to_owned(),
-        message: "parts of the response that are not Unicode text were replaced by U+FFFD"
-            .to_owned(),
+    (body != read).then(|| {
+        Warning::new(
+            Warning::UTF8_REPAIRED,
+            "parts of the response that are not Unicode text were replaced by U+FFFD",
+        )
     })
 }
 

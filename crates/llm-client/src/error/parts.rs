@@ -4,6 +4,7 @@ use llm_types::Usd;
 
 /// A model that a provider does not serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnavailableModel {
     /// The provider's name.
     pub provider: String,
@@ -19,6 +20,21 @@ pub struct UnavailableModel {
     pub active: Vec<String>,
     /// The server's message: redacted, one line, at most 300 characters; may be empty.
     pub message: String,
+}
+
+impl UnavailableModel {
+    /// Creates a model that the models table does not hold, without a message.
+    pub fn new(provider: impl Into<String>, model: impl Into<String>, status: u16) -> Self {
+        Self {
+            provider: provider.into(),
+            model: model.into(),
+            status,
+            retired_at: None,
+            read_on: String::new(),
+            active: Vec::new(),
+            message: String::new(),
+        }
+    }
 }
 
 impl fmt::Display for UnavailableModel {

@@ -178,10 +178,7 @@ impl Model {
             read_on: day.to_string(),
         });
         match (self.cost_at(usage, factor), from) {
-            (Some(usd), Some(from)) => Cost {
-                usd: Some(usd),
-                from,
-            },
+            (Some(usd), Some(from)) => Cost::new(usd, from),
             _ => Cost::UNKNOWN,
         }
     }

@@ -10,6 +10,7 @@ const PER: u128 = 1_000_000;
 /// Dollars for a million tokens, each an amount of nano-dollars. Half a nano-dollar for a token is 500,000 here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Price {
     /// The price of prompt tokens outside the cache.
     #[serde(rename = "in", deserialize_with = "dollars")]
@@ -31,6 +32,7 @@ pub struct Price {
 /// A price for prompts up to a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Tier {
     /// The longest prompt in tokens, all three inputs added; `None` for any.
     #[serde(default)]

@@ -64,9 +64,8 @@ impl TokenRatio {
             BlockKind::ToolResult { content, .. } => self.content(content),
             BlockKind::Thinking { text, .. } => raw().max(self.text(text)),
             BlockKind::ServerToolUse { name, .. } => raw().max(self.text(name)),
-            BlockKind::RedactedThinking
-            | BlockKind::ServerToolResult { .. }
-            | BlockKind::Other { .. } => raw(),
+            // Also a kind that is unknown here: its JSON as it was received.
+            _ => raw(),
         }
     }
 
@@ -95,6 +94,8 @@ impl TokenRatio {
                 ..
             } => self.text(name) + self.text(description) + self.json(schema),
             ToolSpec::Server(raw) => self.text(raw.get()),
+            // A tool that only a provider of the caller knows: its own JSON.
+            tool => serde_json::to_value(tool).map_or(0, |json| self.json(&json)),
         }
     }
 
@@ -130,13 +131,11 @@ pub(crate) fn estimate_content(blocks: &[Block]) -> u64 {
 
 /// Builds a count that is marked as an estimate.
 pub(crate) fn estimated(tokens: u64, reason: impl Into<String>) -> Count {
-    Count {
-        tokens,
-        source: CountSource::Estimate {
-            method: ESTIMATOR.to_owned(),
-            reason: reason.into(),
-        },
-    }
+    let source = CountSource::Estimate {
+        method: ESTIMATOR.to_owned(),
+        reason: reason.into(),
+    };
+    Count::new(tokens, source)
 }
 
 /// The tokens to reserve for the prompt of `request` without a count: one for two bytes of text, by the parts of
@@ -254,10 +253,7 @@ mod tests {
     use super::*;
 
     fn exact(tokens: u64) -> Count {
-        Count {
-            tokens,
-            source: CountSource::Exact,
-        }
+        Count::new(tokens, CountSource::Exact)
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl Route {
 }
 
 /// An attempt of a call.
+#[non_exhaustive]
 pub struct ProviderCall {
     /// The request of [`Provider::encode`]; a retry may have the header `x-retry-count` in addition.
     pub wire: HttpRequest,
@@ -88,6 +89,24 @@ pub struct ProviderCall {
     pub attempt: u32,
     /// The transport to the server, wrapped in timeouts and recording.
     pub transport: Arc<dyn Transport>,
+}
+
+impl ProviderCall {
+    /// Creates the first attempt of a call.
+    pub fn new(
+        wire: HttpRequest,
+        route: Route,
+        target: Target,
+        transport: Arc<dyn Transport>,
+    ) -> Self {
+        Self {
+            wire,
+            route,
+            target,
+            attempt: 0,
+            transport,
+        }
+    }
 }
 
 /// The answer to a [`ProviderCall`].
@@ -110,6 +129,7 @@ pub enum Answer {
     clippy::struct_excessive_bools,
     reason = "each is a field of a protocol that is there or not"
 )]
+#[non_exhaustive]
 pub struct Capabilities {
     /// Whether `temperature` and `top_p` are allowed.
     pub sampling: bool,

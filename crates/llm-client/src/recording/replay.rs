@@ -229,9 +229,6 @@ fn respond(recorded: &RecordedResponse, failure: Option<Error>) -> HttpResponse 
         None => b"",
     });
     let chunks = std::iter::once(Ok(Bytes::from(body))).chain(failure.map(Err));
-    HttpResponse {
-        status: recorded.status,
-        headers: recorded.headers.clone(),
-        body: stream::iter(chunks.collect::<Vec<_>>()).boxed(),
-    }
+    let body = stream::iter(chunks.collect::<Vec<_>>()).boxed();
+    HttpResponse::new(recorded.status, recorded.headers.clone(), body)
 }

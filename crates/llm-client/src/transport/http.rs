@@ -8,10 +8,12 @@ use url::{Position, Url};
 
 use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::error::{ConnectPhase, TimeoutPhase};
+use crate::settings::setters::setters;
 use crate::{ConfigError, Error};
 
 /// The options of HTTP connections.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub struct HttpOptions {
     /// A proxy for all requests; proxies of the environment are never used.
     pub proxy: Option<Url>,
@@ -34,14 +36,19 @@ impl fmt::Debug for HttpOptions {
 }
 
 impl HttpOptions {
+    setters! {
+        proxy: Option<Url>,
+        extra_roots: Vec<Vec<u8>>,
+    }
+
     /// Reads the proxy and the certificates, without connecting.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         #[cfg(feature = "tls")]
         super::tls::certificates(&self.extra_roots)?;
-        self.proxy().map(drop)
+        self.reqwest_proxy().map(drop)
     }
 
-    fn proxy(&self) -> Result<Option<reqwest::Proxy>, ConfigError> {
+    fn reqwest_proxy(&self) -> Result<Option<reqwest::Proxy>, ConfigError> {
         let proxy = self.proxy.as_ref();
         let proxy = proxy.map(|proxy| reqwest::Proxy::all(proxy.as_str()));
         proxy.transpose().map_err(|error| {
@@ -84,7 +91,7 @@ impl HttpTransport {
             .tcp_keepalive(Duration::from_mins(1))
             .pool_max_idle_per_host(100)
             .referer(false);
-        if let Some(proxy) = options.proxy()? {
+        if let Some(proxy) = options.reqwest_proxy()? {
             builder = builder.proxy(proxy);
         }
         #[cfg(feature = "tls")]
@@ -119,14 +126,12 @@ impl HttpTransport {
                 Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
             })
             .collect();
-        Ok(HttpResponse {
-            status: response.status().as_u16(),
-            headers,
-            body: response
-                .bytes_stream()
-                .map_err(move |error| Error::connect(ConnectPhase::Body, Broken::new(&host, error)))
-                .boxed(),
-        })
+        let status = response.status().as_u16();
+        let body = response
+            .bytes_stream()
+            .map_err(move |error| Error::connect(ConnectPhase::Body, Broken::new(&host, error)))
+            .boxed();
+        Ok(HttpResponse::new(status, headers, body))
     }
 
     fn send_error(&self, host: &str, error: reqwest::Error) -> Error {

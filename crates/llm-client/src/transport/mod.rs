@@ -45,6 +45,7 @@ impl Method {
 
 /// An HTTP request.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct HttpRequest {
     /// The HTTP method.
     pub method: Method,
@@ -61,6 +62,18 @@ pub struct HttpRequest {
 }
 
 impl HttpRequest {
+    /// Creates a request without headers and body.
+    pub fn new(method: Method, url: Url, path: impl Into<String>) -> Self {
+        Self {
+            method,
+            url,
+            path: path.into(),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            streams: false,
+        }
+    }
+
     /// The redactors for the keys of this request.
     pub(crate) fn secrets(&self) -> Vec<Redactor> {
         self.headers
@@ -104,6 +117,7 @@ impl From<&str> for HeaderText {
 }
 
 /// An HTTP response with an unread body.
+#[non_exhaustive]
 pub struct HttpResponse {
     /// The status.
     pub status: u16,
@@ -123,6 +137,19 @@ impl fmt::Debug for HttpResponse {
 }
 
 impl HttpResponse {
+    /// Creates a response.
+    pub fn new(
+        status: u16,
+        headers: Vec<(String, String)>,
+        body: BoxStream<'static, Result<Bytes, Error>>,
+    ) -> Self {
+        Self {
+            status,
+            headers,
+            body,
+        }
+    }
+
     /// The first header of this name (lower case).
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)

@@ -204,11 +204,8 @@ async fn a_schema_that_is_none_or_lies_elsewhere_is_refused() {
             let shown = refusal(wire, &asked).await;
             assert!(shown.starts_with("tools.look: "), "{schema}: {shown}");
             let mut asked = request();
-            asked.format = Some(llm_client::OutputFormat {
-                name: "answer".into(),
-                schema: schema.clone(),
-                strict: true,
-            });
+            let format = llm_client::OutputFormat::new("answer", schema.clone(), true);
+            asked.format = Some(format);
             let shown = refusal(wire, &asked).await;
             assert!(shown.starts_with("format.schema: "), "{schema}: {shown}");
         }
@@ -235,11 +232,11 @@ async fn a_reply_longer_than_the_model_writes_is_cut_with_a_warning() {
 async fn a_body_above_what_anthropic_takes_is_refused() {
     let wire = Wire::Anthropic;
     let client = client(wire, &nobody(), &skipping())
-        .budget(Budget {
-            usd: Some(Usd(i64::MAX)),
-            unpriced: Unpriced::Ignore,
-            ..Budget::default()
-        })
+        .budget(
+            Budget::default()
+                .usd(Some(Usd(i64::MAX)))
+                .unpriced(Unpriced::Ignore),
+        )
         .build()
         .unwrap();
     let asked = Request::new("claude-haiku-4-5", "x".repeat(32_000_000));
@@ -383,18 +380,9 @@ fn money_that_is_negative_or_no_number_is_refused() {
     assert_eq!(Usd::from_dollars(-1.0), None);
     let assume = |input, output| Unpriced::Assume { input, output };
     for budget in [
-        Budget {
-            usd: Some(Usd(-1)),
-            ..Budget::default()
-        },
-        Budget {
-            unpriced: assume(Usd(-1), Usd(1)),
-            ..Budget::default()
-        },
-        Budget {
-            unpriced: assume(Usd(1), Usd(-1)),
-            ..Budget::default()
-        },
+        Budget::default().usd(Some(Usd(-1))),
+        Budget::default().unpriced(assume(Usd(-1), Usd(1))),
+        Budget::default().unpriced(assume(Usd(1), Usd(-1))),
     ] {
         let built = client(Wire::Anthropic, &nobody(), &skipping())
             .budget(budget)
@@ -416,7 +404,7 @@ fn money_that_is_negative_or_no_number_is_refused() {
 #[test]
 fn a_limit_that_lets_nothing_through_is_refused() {
     let built = client(Wire::Anthropic, &nobody(), &skipping())
-        .limits(llm_client::Limits { concurrency: 0 })
+        .limits(llm_client::Limits::default().concurrency(0))
         .build();
     assert!(matches!(built, Err(ConfigError::Setting { .. })));
 }

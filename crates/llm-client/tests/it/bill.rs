@@ -286,23 +286,20 @@ fn client(wire: Wire, server: &FaultServer) -> Client {
     let short = Duration::from_millis(60);
     Client::builder(wire.provider(server), Arc::new(SystemClock::new()))
         .models(prices(4, 20))
-        .budget(Budget {
-            usd: Some(CAP),
-            ..Budget::default()
-        })
-        .limits(Limits { concurrency: 16 })
-        .timeouts(Timeouts {
-            first_byte: short,
-            idle: short,
-            progress: short,
-            total: 5 * short,
-            ..Timeouts::default()
-        })
-        .retry(RetryPolicy {
-            base: Duration::from_millis(1),
-            floor: Duration::from_millis(1),
-            ..RetryPolicy::default()
-        })
+        .budget(Budget::default().usd(Some(CAP)))
+        .limits(Limits::default().concurrency(16))
+        .timeouts(
+            Timeouts::default()
+                .first_byte(short)
+                .idle(short)
+                .progress(short)
+                .total(5 * short),
+        )
+        .retry(
+            RetryPolicy::default()
+                .base(Duration::from_millis(1))
+                .floor(Duration::from_millis(1)),
+        )
         .build()
         .unwrap()
 }
@@ -431,10 +428,7 @@ async fn sixty_four_callers_use_nine_tenths_of_the_cap() {
                 FaultServer::play(move |received| said(wire, received.json()["stream"] == true));
             let client = Client::builder(wire.provider(&server), Arc::new(SystemClock::new()))
                 .models(prices(4, 20))
-                .budget(Budget {
-                    usd: Some(CAP),
-                    ..Budget::default()
-                })
+                .budget(Budget::default().usd(Some(CAP)))
                 .build()
                 .unwrap();
             join_all((0..4).map(|_| ask(&client, how))).await;

@@ -34,10 +34,7 @@ fn usual() -> CannedReply {
 }
 
 fn usd(cap: i64) -> Budget {
-    Budget {
-        usd: Some(Usd(cap)),
-        ..Budget::default()
-    }
+    Budget::default().usd(Some(Usd(cap)))
 }
 
 /// The reservation of one question: 15 tokens of prompt (8 + 4 + 3) and 100 of reply.
@@ -58,7 +55,7 @@ async fn at_once(budget: Budget, calls: usize) -> (Vec<Result<(), Error>>, usize
     };
     let client = client(WIRE, &transport, &clock)
         .budget(budget)
-        .limits(Limits { concurrency: 64 })
+        .limits(Limits::default().concurrency(64))
         .build()
         .unwrap();
     let request = question(PRICED);
@@ -108,15 +105,9 @@ async fn sixty_four_calls_at_once_never_pass_a_cap_in_dollars() {
 
 #[tokio::test]
 async fn sixty_four_calls_at_once_never_pass_a_cap_in_calls_or_tokens() {
-    let calls = Budget {
-        calls: Some(9),
-        ..Budget::default()
-    };
+    let calls = Budget::default().calls(Some(9));
     check_cap(calls, 9, |cap| cap == Amount::Calls(9)).await;
-    let tokens = Budget {
-        tokens: Some(5 * 115 + 114),
-        ..Budget::default()
-    };
+    let tokens = Budget::default().tokens(Some(5 * 115 + 114));
     check_cap(tokens, 5, |cap| cap == Amount::Tokens(5 * 115 + 114)).await;
 }
 
@@ -140,20 +131,8 @@ async fn one_after_another_calls_go_on_until_what_they_cost_reaches_the_cap() {
 #[tokio::test]
 async fn a_reply_of_unset_length_reserves_the_most_that_may_come() {
     for (wire, tokens) in [(Wire::Anthropic, 4096), (Wire::Openai, 8192)] {
-        let budget = Budget {
-            tokens: Some(15 + tokens),
-            ..Budget::default()
-        };
-        for (budget, fits) in [
-            (budget, true),
-            (
-                Budget {
-                    tokens: Some(14 + tokens),
-                    ..budget
-                },
-                false,
-            ),
-        ] {
+        let budget = Budget::default().tokens(Some(15 + tokens));
+        for (budget, fits) in [(budget, true), (budget.tokens(Some(14 + tokens)), false)] {
             let transport = saying(wire, &usual());
             let client = client(wire, &transport, &skipping()).budget(budget);
             let asked = Request::new("model-1", "hello");
@@ -184,10 +163,7 @@ async fn a_model_without_a_price_is_refused_under_a_cap_and_only_then() {
 }
 
 fn unpriced(cap: i64, unpriced: Unpriced) -> Budget {
-    Budget {
-        unpriced,
-        ..usd(cap)
-    }
+    usd(cap).unpriced(unpriced)
 }
 
 #[tokio::test]
@@ -438,10 +414,8 @@ async fn replayed_calls_spend_nothing_and_need_no_budget() {
 
 #[tokio::test]
 async fn offline_calls_spend_nothing_and_need_no_budget() {
-    let caps = Capabilities {
-        offline: Some("own"),
-        ..Capabilities::ALL
-    };
+    let mut caps = Capabilities::ALL;
+    caps.offline = Some("own");
     let offline = Own::new(|_, _| {
         let mut reply = says("hi");
         reply.source = llm_client::ReplySource::Offline("own".into());
@@ -456,7 +430,7 @@ async fn offline_calls_spend_nothing_and_need_no_budget() {
 
 /// Rows C7 to C10 and C12 of the second review: what is reserved and charged is never less than a server may bill.
 mod bounds {
-    use llm_client::{Block, BlockKind, MediaSource, Message, ModelTable, ToolSpec};
+    use llm_client::{Block, BlockKind, MediaSource, Message, ModelTable, Role, ToolSpec};
     use serde_json::{Value, json as value};
 
     use super::*;
@@ -524,10 +498,8 @@ mod bounds {
 
     fn with(kind: BlockKind) -> Request {
         let mut request = question(PRICED);
-        request.messages = vec![Message {
-            content: vec![Block::text("see"), Block::new(kind)],
-            ..Message::user("")
-        }];
+        let content = vec![Block::text("see"), Block::new(kind)];
+        request.messages = vec![Message::new(Role::User, content)];
         request
     }
 
@@ -655,13 +627,7 @@ mod bounds {
         let wire = Wire::Openai;
         for (budget, sent) in [
             (unpriced(1_000_000_000, assumed), Some(8192)),
-            (
-                Budget {
-                    tokens: Some(20_000),
-                    ..Budget::default()
-                },
-                Some(8192),
-            ),
+            (Budget::default().tokens(Some(20_000)), Some(8192)),
             (Budget::default(), None),
         ] {
             for extra in [None, Some(Value::Null)] {

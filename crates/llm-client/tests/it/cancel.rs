@@ -42,12 +42,12 @@ fn in_pieces(wire: Wire, streams: bool) -> Answer {
 
 fn build(wire: Wire, server: &FaultServer, clock: &FakeClock) -> Client {
     wire.client(server, clock)
-        .limits(Limits { concurrency: 1 })
-        .budget(Budget {
-            usd: Some(Usd(1_000_000_000)),
-            unpriced: Unpriced::Ignore,
-            ..Budget::default()
-        })
+        .limits(Limits::default().concurrency(1))
+        .budget(
+            Budget::default()
+                .usd(Some(Usd(1_000_000_000)))
+                .unpriced(Unpriced::Ignore),
+        )
         .build()
         .unwrap()
 }

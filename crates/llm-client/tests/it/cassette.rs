@@ -122,10 +122,11 @@ async fn a_replay_makes_no_transport() {
     // A proxy that no transport can be made with: it would be an error.
     let provider = WIRE.provider_at("http://127.0.0.1:1");
     let replaying = Client::builder(provider, Arc::new(FakeClock::new()))
-        .http(llm_client::provider::HttpOptions {
-            extra_roots: vec![b"no certificate".to_vec()],
-            proxy: Some("data:nothing".parse().unwrap()),
-        })
+        .http(
+            llm_client::provider::HttpOptions::default()
+                .extra_roots(vec![b"no certificate".to_vec()])
+                .proxy(Some("data:nothing".parse().unwrap())),
+        )
         .replay(tape.cassette())
         .build()
         .unwrap();
@@ -195,10 +196,7 @@ async fn two_hundred_calls_in_another_order_get_their_own_replies() {
         let ask = |n| Request::new("model-1", format!("question {n}"));
         check_pairs(wire, (0..200).map(ask).collect()).await;
         // Equal bodies, told apart by a key that is not sent.
-        let keyed = |n| Request {
-            replay_key: Some(format!("agent-{n}")),
-            ..request()
-        };
+        let keyed = |n| request().replay_key(Some(format!("agent-{n}")));
         check_pairs(wire, (0..200).map(keyed).collect()).await;
     }
 }

@@ -42,8 +42,8 @@ fn rich(name: &str) -> Request {
         data: "AAAA".to_owned(),
     });
     let schema = json!({ "type": "object", "properties": { "at": { "type": "integer" } } });
-    Request {
-        messages: vec![
+    Request::new("some-model", "")
+        .messages(vec![
             Message::user("look there"),
             turn(name),
             Message::new(
@@ -57,10 +57,10 @@ fn rich(name: &str) -> Request {
             Message::new(Role::Assistant, vec![Block::text("so"), Block::new(call)]),
             Message::new(Role::User, vec![Block::tool_result("t2", "a cat", false)]),
             Message::new(Role::System, vec![Block::text("be quick")]),
-        ],
-        system: vec![Block::text("be brief"), Block::text("be kind")],
-        max_tokens: Some(2000),
-        tools: vec![
+        ])
+        .system(vec![Block::text("be brief"), Block::text("be kind")])
+        .max_tokens(Some(2000))
+        .tools(vec![
             ToolSpec::Function {
                 name: "look".to_owned(),
                 description: "looks".to_owned(),
@@ -68,33 +68,30 @@ fn rich(name: &str) -> Request {
                 strict: Some(true),
             },
             ToolSpec::Server(Raw::parse(r#"{"type":"web_search"}"#).unwrap()),
-        ],
-        tool_choice: ToolChoice::Auto {
+        ])
+        .tool_choice(ToolChoice::Auto {
             parallel: Some(false),
-        },
-        thinking: Thinking::Budget(1024),
-        effort: Some("low".to_owned()),
-        sampling: Sampling {
-            temperature: Some(0.5),
-            top_p: Some(0.9),
-            top_k: Some(40),
-            seed: Some(7),
-        },
-        stop: vec!["END".to_owned()],
-        format: Some(OutputFormat {
-            name: "place".to_owned(),
-            schema,
-            strict: true,
-        }),
-        user_id: Some("u".to_owned()),
-        labels: [("never".to_owned(), "sent".to_owned())].into(),
-        replay_key: Some("never sent".to_owned()),
-        extra: json!({ "own": true, "stop": null })
-            .as_object()
-            .unwrap()
-            .clone(),
-        ..Request::new("some-model", "")
-    }
+        })
+        .thinking(Thinking::Budget(1024))
+        .effort(Some("low".to_owned()))
+        .sampling(
+            Sampling::default()
+                .temperature(Some(0.5))
+                .top_p(Some(0.9))
+                .top_k(Some(40))
+                .seed(Some(7)),
+        )
+        .stop(vec!["END".to_owned()])
+        .format(Some(OutputFormat::new("place", schema, true)))
+        .user_id(Some("u".to_owned()))
+        .labels([("never".to_owned(), "sent".to_owned())].into())
+        .replay_key(Some("never sent".to_owned()))
+        .extra(
+            json!({ "own": true, "stop": null })
+                .as_object()
+                .unwrap()
+                .clone(),
+        )
 }
 
 fn provider(dialect: Dialect) -> Compat {
@@ -231,11 +228,9 @@ fn what_the_protocol_cannot_say_is_refused() {
             "{error:?}"
         );
     }
-    let bare = provider(Dialect {
-        tools: false,
-        ..Dialect::generic()
-    });
-    let error = body(&bare, &rich("generic")).unwrap_err();
+    let mut bare = Dialect::generic();
+    bare.tools = false;
+    let error = body(&provider(bare), &rich("generic")).unwrap_err();
     assert!(
         matches!(error.kind(), ErrorKind::Refused { field, .. } if field == "tools"),
         "{error:?}"

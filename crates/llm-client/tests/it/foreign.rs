@@ -17,20 +17,15 @@ fn thought(provider: &str, model: &str) -> Block {
         text: format!("thought of {provider} {model}"),
         signature: Some("sig".into()),
     });
-    block.origin = Some(Origin {
-        provider: provider.into(),
-        model: model.into(),
-    });
+    block.origin = Some(Origin::new(provider, model));
     block
 }
 
 fn redacted(provider: &str, model: &str) -> Block {
     let data = format!(r#"{{"type":"redacted_thinking","data":"of {provider} {model}"}}"#);
-    Block {
-        kind: BlockKind::RedactedThinking,
-        raw: Some(Raw::parse(&data).unwrap()),
-        ..thought(provider, model)
-    }
+    let mut block = thought(provider, model).raw(Some(Raw::parse(&data).unwrap()));
+    block.kind = BlockKind::RedactedThinking;
+    block
 }
 
 /// The part of this conversation that is sent to a model.

@@ -75,15 +75,9 @@ async fn a_call_passes_budget_retry_limiter_timeout_and_record_in_this_order() {
         }))
     };
     let asked = client(WIRE, &transport, &clock)
-        .budget(Budget {
-            usd: Some(Usd(1_000_000_000)),
-            ..Budget::default()
-        })
-        .limits(Limits { concurrency: 1 })
-        .timeouts(Timeouts {
-            headers: Some(HEADERS),
-            ..Timeouts::default()
-        })
+        .budget(Budget::default().usd(Some(Usd(1_000_000_000))))
+        .limits(Limits::default().concurrency(1))
+        .timeouts(Timeouts::default().headers(Some(HEADERS)))
         .record(Cassette::new(&tape))
         .build()
         .unwrap();
@@ -117,10 +111,7 @@ async fn a_call_passes_budget_retry_limiter_timeout_and_record_in_this_order() {
 
     // A replay is before all of them: with no budget left it answers without a transport.
     let replaying = client(WIRE, &nobody(), &clock)
-        .budget(Budget {
-            calls: Some(0),
-            ..Budget::default()
-        })
+        .budget(Budget::default().calls(Some(0)))
         .replay(Cassette::new(&tape))
         .build()
         .unwrap();

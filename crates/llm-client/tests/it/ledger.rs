@@ -37,10 +37,7 @@ fn with(
     let client = client(WIRE, transport, &skipping())
         .models(prices(1, 5))
         .retry(no_retries())
-        .budget(Budget {
-            usd: Some(Usd(cap)),
-            ..Budget::default()
-        })
+        .budget(Budget::default().usd(Some(Usd(cap))))
         .build()
         .unwrap();
     client.keep_ledger(ledger)?;
@@ -95,14 +92,12 @@ async fn every_attempt_is_a_line_before_it_and_a_line_after_it() {
     );
     drop(client);
     let spend = LedgerFile::new(&path).run(7).spent().unwrap();
-    let expected = Spend {
-        usd: Usd(COST + RESERVED),
-        uncertain: Usd(RESERVED),
-        calls: 2,
-        unsettled: 1,
-        tokens: 130,
-        ..Spend::default()
-    };
+    let mut expected = Spend::default();
+    expected.usd = Usd(COST + RESERVED);
+    expected.uncertain = Usd(RESERVED);
+    expected.calls = 2;
+    expected.unsettled = 1;
+    expected.tokens = 130;
     assert_eq!(spend, expected);
     // Another run in the same file has spent nothing.
     assert_eq!(
@@ -208,10 +203,7 @@ fn child() {
     runtime.block_on(async {
         let client = Client::builder(WIRE.provider_at(host), Arc::new(SystemClock::new()))
             .models(prices(4, 20))
-            .budget(Budget {
-                usd: Some(Usd(CAP)),
-                ..Budget::default()
-            })
+            .budget(Budget::default().usd(Some(Usd(CAP))))
             .build()
             .unwrap();
         client.keep_ledger(&LedgerFile::new(path)).unwrap();

@@ -11,15 +11,14 @@ fn model(id: &str) -> Model {
 }
 
 fn usage(input: u64, write_5m: u64, write_1h: u64, read: u64, output: u64) -> Usage {
-    Usage {
-        input,
-        cache_write_5m: write_5m,
-        cache_write_1h: write_1h,
-        cache_read: read,
-        output,
-        known: true,
-        ..Usage::default()
-    }
+    let mut usage = Usage::default();
+    usage.input = input;
+    usage.cache_write_5m = write_5m;
+    usage.cache_write_1h = write_1h;
+    usage.cache_read = read;
+    usage.output = output;
+    usage.known = true;
+    usage
 }
 
 fn table(rows: &str) -> Result<ModelTable, ConfigError> {
@@ -125,14 +124,10 @@ fn cost_too_large_to_hold_is_none() {
 
 #[test]
 fn cost_by_the_table_names_its_day() {
+    let read_on = "2026-11-21".into();
     assert_eq!(
         model("claude-opus-5-5").priced(&usage(1, 0, 0, 0, 0)),
-        Cost {
-            usd: Some(Usd(4000)),
-            from: CostSource::Table {
-                read_on: "2026-11-21".into()
-            }
-        }
+        Cost::new(Usd(4000), CostSource::Table { read_on })
     );
 }
 
@@ -314,15 +309,7 @@ fn faults_of_a_table_name_their_line() {
 #[test]
 fn a_model_that_is_gone_is_told_in_one_line() {
     let told = |provider: &str, model: &str| {
-        let mut unavailable = UnavailableModel {
-            provider: provider.into(),
-            model: model.into(),
-            status: 404,
-            retired_at: None,
-            read_on: String::new(),
-            active: Vec::new(),
-            message: String::new(),
-        };
+        let mut unavailable = UnavailableModel::new(provider, model, 404);
         ModelTable::embedded().explain(&mut unavailable);
         unavailable.to_string()
     };

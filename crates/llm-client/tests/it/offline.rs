@@ -160,10 +160,7 @@ async fn replies_say_that_they_are_offline_and_free() {
 
 #[tokio::test]
 async fn a_client_of_an_offline_provider_reaches_no_network_and_spends_nothing() {
-    let budget = Budget {
-        usd: Some(Usd::ZERO),
-        ..Budget::default()
-    };
+    let budget = Budget::default().usd(Some(Usd::ZERO));
     let client = Client::builder(Arc::new(Echo::new(0)), Arc::new(clock()))
         .transport(Arc::new(NoNetwork))
         .budget(budget)

@@ -11,7 +11,7 @@ use llm_client::provider::{
 };
 use llm_client::{
     Block, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error, Reply, Request,
-    RetryPolicy, StopReason, Target, Timer, Usage, Usd,
+    RetryPolicy, StopReason, Target, Timer, Usd,
 };
 
 type AnswerOf = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
@@ -58,10 +58,7 @@ impl Own {
         let client = Client::builder(own.clone(), Arc::new(clock))
             .transport(Arc::new(NoNetwork))
             // The clock stands still, so a wait would not end.
-            .retry(RetryPolicy {
-                retries: 0,
-                ..RetryPolicy::default()
-            })
+            .retry(RetryPolicy::default().retries(0))
             .build()?;
         Ok((client, own))
     }
@@ -92,16 +89,12 @@ impl Provider for Own {
         let body = body.map_err(|error| Error::refused("request", error.to_string()))?;
         let model = &target.model;
         let url = format!("http://localhost/{model}");
-        Ok(HttpRequest {
-            method: Method::Post,
-            url: url
-                .parse()
-                .map_err(|_| Error::refused("model", "is no part of a URL"))?,
-            path: format!("/{model}"),
-            headers: Vec::new(),
-            body: body.into(),
-            streams: false,
-        })
+        let url = url
+            .parse()
+            .map_err(|_| Error::refused("model", "is no part of a URL"))?;
+        let mut wire = HttpRequest::new(Method::Post, url, format!("/{model}"));
+        wire.body = body.into();
+        Ok(wire)
     }
 
     fn answer(&self, call: ProviderCall) -> BoxFuture<'static, Result<Answer, Error>> {
@@ -111,7 +104,7 @@ impl Provider for Own {
             Route::Whole | Route::Stream => self
                 .next(&request)
                 .map(|reply| Answer::Reply(Box::new(reply))),
-            Route::Count => Ok(Answer::Count(Count { tokens: 1, source })),
+            Route::Count => Ok(Answer::Count(Count::new(1, source))),
             route => Err(route.refused_by(self.name())),
         })
         .boxed()
@@ -154,16 +147,10 @@ impl Timer for StillClock {
 /// A reply that costs a cent and has 10 tokens each way.
 pub fn reply(content: Vec<Block>, stop: StopReason) -> Reply {
     let mut reply = Reply::new("m", content, stop);
-    reply.usage = Usage {
-        input: 10,
-        output: 10,
-        known: true,
-        ..Usage::default()
-    };
-    reply.cost = Cost {
-        usd: Some(Usd(10_000_000)),
-        from: CostSource::Provider,
-    };
+    reply.usage.input = 10;
+    reply.usage.output = 10;
+    reply.usage.known = true;
+    reply.cost = Cost::new(Usd(10_000_000), CostSource::Provider);
     reply
 }
 

@@ -59,14 +59,9 @@ pub async fn within_its_wait<T>(work: impl Future<Output = T>) -> T {
 
 /// A short question to a model that takes any name, at temperature 0.
 pub fn ask(text: &str) -> Request {
-    Request {
-        max_tokens: Some(32),
-        sampling: Sampling {
-            temperature: Some(0.0),
-            ..Sampling::default()
-        },
-        ..Request::new("some-model", text)
-    }
+    Request::new("some-model", text)
+        .max_tokens(Some(32))
+        .sampling(Sampling::default().temperature(Some(0.0)))
 }
 
 pub fn weather() -> ToolSpec {

@@ -13,10 +13,7 @@ use crate::memory::{client, failed, header, hello_after, server};
 const MS: Duration = Duration::from_millis(1);
 
 fn patient(retries: u32) -> RetryPolicy {
-    RetryPolicy {
-        retries,
-        ..RetryPolicy::default()
-    }
+    RetryPolicy::default().retries(retries)
 }
 
 fn busy(seed: u64, retries: u32) -> Client {
@@ -125,10 +122,7 @@ async fn counts(wire: Wire, policy: RetryPolicy, streams: bool) -> Vec<Option<St
 
 #[tokio::test]
 async fn a_retry_tells_its_number_unless_it_is_switched_off() {
-    let silent = RetryPolicy {
-        send_count: false,
-        ..RetryPolicy::default()
-    };
+    let silent = RetryPolicy::default().send_count(false);
     for wire in BOTH {
         for streams in [false, true] {
             let told = counts(wire, RetryPolicy::default(), streams).await;

@@ -72,10 +72,8 @@ fn settings_do_not_show_the_key() {
 
 #[test]
 fn settings_do_not_show_the_password_of_a_proxy() {
-    let options = HttpOptions {
-        proxy: Some("http://me:hidden-word@127.0.0.1:1/".parse().unwrap()),
-        ..HttpOptions::default()
-    };
+    let proxy = "http://me:hidden-word@127.0.0.1:1/".parse().unwrap();
+    let options = HttpOptions::default().proxy(Some(proxy));
     let shown = format!("{options:?}");
     assert!(!shown.contains("hidden-word"), "{shown}");
     assert!(shown.contains("127.0.0.1"), "{shown}");

@@ -23,10 +23,9 @@ async fn without_a_native_form_the_schema_stands_in_the_system_text() {
         (StructuredMode::Object, true, true),
         (StructuredMode::None, false, true),
     ] {
-        let own = Own::replies([says("{}")]).with_caps(Capabilities {
-            structured,
-            ..Capabilities::ALL
-        });
+        let mut caps = Capabilities::ALL;
+        caps.structured = structured;
+        let own = Own::replies([says("{}")]).with_caps(caps);
         let (client, own) = own.client().unwrap();
         let request = Request::new("m", "Score this.").with_schema(closed());
         let reply = client.complete(&request).await.unwrap();

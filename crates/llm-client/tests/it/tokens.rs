@@ -16,10 +16,7 @@ fn estimate(request: &Request) -> u64 {
 
 /// The tokens of `block` alone.
 fn of_block(block: Block) -> u64 {
-    let with = Request {
-        messages: vec![Message::new(Role::User, vec![block])],
-        ..Request::default()
-    };
+    let with = Request::default().messages(vec![Message::new(Role::User, vec![block])]);
     estimate(&with) - 12
 }
 
@@ -72,11 +69,8 @@ fn definitions_of_tools_and_the_schema_of_the_reply_count_as_json() {
         ToolSpec::Server(Raw::parse(r#"{"type":"web"}"#).unwrap()),
     ];
     assert_eq!(estimate(&request) - alone, 2 + 2 + 6 + 5);
-    request.format = Some(OutputFormat {
-        name: "f".into(),
-        schema: json!({"type": "object"}),
-        strict: true,
-    });
+    let format = OutputFormat::new("f", json!({"type": "object"}), true);
+    request.format = Some(format);
     assert_eq!(estimate(&request) - alone, 2 + 2 + 6 + 5 + 6);
 }
 

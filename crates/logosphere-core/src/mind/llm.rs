@@ -53,10 +53,7 @@ impl Mind for LlmMind {
         input: &MindInput,
         context: &CallContext,
     ) -> Result<MindReply, MindError> {
-        let request = Request {
-            replay_key: Some(context.call_key().to_owned()),
-            ..wire(input)
-        };
+        let request = wire(input).replay_key(Some(context.call_key().to_owned()));
         let counter = context.attempt().clone();
         let reply = self.client.complete_counting(&request, counter).await;
         let reply = reply.map_err(|error| mind_error(&error))?;
@@ -126,18 +123,15 @@ fn finish_raw(body: &str) -> Option<String> {
 fn wire(input: &MindInput) -> Request {
     let (prompt, model) = (input.prompt(), input.model());
     let options = &model.options;
-    Request {
-        system: prompt.system().map(Block::text).into_iter().collect(),
-        max_tokens: Some(model.token_limit),
-        effort: options.reasoning.clone(),
-        sampling: Sampling {
-            temperature: options.temperature,
-            top_p: options.top_p,
-            top_k: None,
-            seed: options.seed,
-        },
-        ..Request::new(&model.model, prompt.user())
-    }
+    let sampling = Sampling::default()
+        .temperature(options.temperature)
+        .top_p(options.top_p)
+        .seed(options.seed);
+    Request::new(&model.model, prompt.user())
+        .system(prompt.system().map(Block::text).into_iter().collect())
+        .max_tokens(Some(model.token_limit))
+        .effort(options.reasoning.clone())
+        .sampling(sampling)
 }
 
 fn attempt(attempt: &llm_client::Attempt) -> AttemptFacts {

@@ -148,10 +148,7 @@ fn stub_settings(scheduling: Scheduling, rounds: u32) -> Settings {
 fn played(stub: &MindStub, settings: &Settings) -> Transcript {
     let endpoint = Endpoint::new(&stub.url(), Auth::None).unwrap();
     let provider = Arc::new(Compat::new(endpoint, Dialect::openrouter()));
-    let retry = RetryPolicy {
-        send_count: false,
-        ..RetryPolicy::default()
-    };
+    let retry = RetryPolicy::default().send_count(false);
     let client = Client::builder(provider, Arc::new(SystemClock::new()))
         .retry(retry)
         .build()

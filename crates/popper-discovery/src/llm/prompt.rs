@@ -60,13 +60,11 @@ impl Prompt {
     /// Returns the request, without the schema of the reply.
     pub fn request(&self, model: &str) -> Request {
         let user = [&self.snapshot, &self.log, &self.request];
-        Request {
-            model: model.to_owned(),
+        Request::default()
+            .model(model.to_owned())
             // Equal in all turns of a run, so that a server may keep it.
-            system: vec![Block::text(&self.system).cached(CacheMark::Default)],
-            messages: vec![Message::new(Role::User, user.map(Block::text).into())],
-            ..Request::default()
-        }
+            .system(vec![Block::text(&self.system).cached(CacheMark::Default)])
+            .messages(vec![Message::new(Role::User, user.map(Block::text).into())])
     }
 }
 

@@ -10,18 +10,14 @@ const RULES: &str = "Evaluate this encoding system for implementability as an ag
 /// The status, headers and body of the answer; `None` if the connection ends without one.
 async fn send(stub: &CompressionStub, path: &str, body: &Value) -> Option<(u16, bool, String)> {
     let transport = HttpTransport::new(&HttpOptions::default()).unwrap();
-    let request = HttpRequest {
-        method: if path == "/__stats" {
-            Method::Get
-        } else {
-            Method::Post
-        },
-        url: format!("{}{path}", stub.url()).parse().unwrap(),
-        path: String::new(),
-        headers: Vec::new(),
-        body: body.to_string().into(),
-        streams: false,
+    let method = if path == "/__stats" {
+        Method::Get
+    } else {
+        Method::Post
     };
+    let url = format!("{}{path}", stub.url()).parse().unwrap();
+    let mut request = HttpRequest::new(method, url, "");
+    request.body = body.to_string().into();
     let response = transport.execute(request).await.ok()?;
     let (status, wish) = (response.status, response.header("retry-after-ms").is_some());
     let body = response.bytes(1 << 20).await.unwrap();

@@ -10,14 +10,9 @@ fn body(user: &str) -> Value {
 /// The status and body of the answer; `None` if the connection ends without one.
 async fn send(stub: &MindStub, path: &str, body: &Value) -> Option<(u16, Vec<u8>)> {
     let transport = HttpTransport::new(&HttpOptions::default()).unwrap();
-    let request = HttpRequest {
-        method: Method::Post,
-        url: stub.server().url(path).parse().unwrap(),
-        path: String::new(),
-        headers: Vec::new(),
-        body: body.to_string().into(),
-        streams: false,
-    };
+    let url = stub.server().url(path).parse().unwrap();
+    let mut request = HttpRequest::new(Method::Post, url, "");
+    request.body = body.to_string().into();
     let response = transport.execute(request).await.ok()?;
     let status = response.status;
     Some((status, response.bytes(64 << 20).await.ok()?.to_vec()))

@@ -56,16 +56,18 @@ impl ModelClient for LlmClient {
                 }
                 _ => model_error(&error),
             })?;
+            let inexact = |reason| ModelError {
+                call: facts(1),
+                ..ModelError::unsent(FailureKind::NoExactCount, reason)
+            };
             match count.source {
                 CountSource::Exact => Ok(TokenCount {
                     tokens: count.tokens,
                     call: facts(1),
                 }),
                 // A guess of the client is no better than ours, and not of the same kind.
-                CountSource::Estimate { reason, .. } => Err(ModelError {
-                    call: facts(1),
-                    ..ModelError::unsent(FailureKind::NoExactCount, reason)
-                }),
+                CountSource::Estimate { reason, .. } => Err(inexact(reason)),
+                source => Err(inexact(format!("the count is not exact: {source:?}"))),
             }
         }
         .boxed()
@@ -78,19 +80,14 @@ impl ModelClient for LlmClient {
 
 fn wire(request: ModelRequest) -> Request {
     let prompt = request.prompt;
-    Request {
-        model: request.model,
-        system: vec![Block::text(prompt.system)],
-        messages: prompt.messages.into_iter().map(message).collect(),
-        max_tokens: Some(prompt.max_tokens),
-        format: prompt.json_schema.map(|schema| OutputFormat {
-            name: "judgement".to_owned(),
-            schema,
-            strict: true,
-        }),
-        replay_key: Some(replay_key(request.role, &request.repeat)),
-        ..Request::default()
-    }
+    let format = |schema| OutputFormat::new("judgement", schema, true);
+    Request::default()
+        .model(request.model)
+        .system(vec![Block::text(prompt.system)])
+        .messages(prompt.messages.into_iter().map(message).collect())
+        .max_tokens(Some(prompt.max_tokens))
+        .format(prompt.json_schema.map(format))
+        .replay_key(Some(replay_key(request.role, &request.repeat)))
 }
 
 fn message(message: PromptMessage) -> Message {

@@ -68,9 +68,7 @@ impl<'a> ConversationView<'a> {
 
     /// Whether this tool can be called.
     pub fn has(&self, tool: &str) -> bool {
-        self.tools
-            .iter()
-            .any(|spec| matches!(spec, ToolSpec::Function { name, .. } if name == tool))
+        self.tools.iter().any(|spec| spec.name() == Some(tool))
     }
 }
 

@@ -4,14 +4,14 @@ mod answer;
 mod message;
 mod params;
 
-use llm_client::{Message, Role, StopReason, Usage};
+use llm_client::{Message, Role, StopReason, ToolSpec, Usage};
 use pscale_blocks::{EditAuthor, O200k};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::window::{self, WindowLimits};
 use crate::dispatch::{ToolCaller, TurnContext, TurnFacts, author, calls};
-use crate::{EventSink, ToolError, table};
+use crate::{EventSink, ToolError};
 
 pub(crate) use answer::AnswerFormat;
 use params::{Params, ToolChoice};
@@ -54,7 +54,7 @@ pub(crate) async fn ask_on(
         Some(tools) => tools.clone(),
         None => context.active_tools(),
     };
-    let names: Vec<String> = (tools.iter().filter_map(table::name_of))
+    let names: Vec<String> = (tools.iter().filter_map(ToolSpec::name))
         .map(str::to_owned)
         .collect();
     let is_offered = |name: &str| names.iter().any(|offered| offered == name);

@@ -153,8 +153,7 @@ fn tools(
     let mut tools: Vec<ToolSpec> = Vec::new();
     for (at, item) in items.iter().enumerate() {
         for spec in specs(context, item, &format!("tools[{at}]"), choice)? {
-            let is_there =
-                |other: &ToolSpec| crate::table::name_of(other) == crate::table::name_of(&spec);
+            let is_there = |other: &ToolSpec| other.name() == spec.name();
             if !tools.iter().any(is_there) {
                 tools.push(spec);
             }

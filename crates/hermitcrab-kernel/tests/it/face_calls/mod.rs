@@ -9,7 +9,7 @@ use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{
     BrainRequest, Event, EventSink, OfflineBrain, ScriptBrain, ScriptStep, Tier,
 };
-use llm_client::{Block, BlockKind, Message, Reply, Role, StopReason, ToolSpec, Usage};
+use llm_client::{Block, BlockKind, Message, Reply, Role, StopReason, ToolSpec};
 use pscale_blocks::EditAuthor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -51,21 +51,14 @@ fn user(text: &str) -> Value {
 /// A reply with these tokens.
 fn costly(text: &str, input: u64, output: u64) -> ScriptStep {
     let mut reply = Reply::new("script", vec![Block::text(text)], StopReason::EndTurn);
-    reply.usage = Usage {
-        input,
-        output,
-        known: true,
-        ..Usage::default()
-    };
+    reply.usage.input = input;
+    reply.usage.output = output;
+    reply.usage.known = true;
     ScriptStep::Reply(Box::new(reply))
 }
 
 fn names(request: &BrainRequest) -> Vec<&str> {
-    let names = request.tools.iter().filter_map(|tool| match tool {
-        ToolSpec::Function { name, .. } => Some(name.as_str()),
-        ToolSpec::Server(_) => None,
-    });
-    names.collect()
+    request.tools.iter().filter_map(ToolSpec::name).collect()
 }
 
 #[track_caller]

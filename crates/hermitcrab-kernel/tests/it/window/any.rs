@@ -30,10 +30,7 @@ fn block() -> impl Strategy<Value = Block> {
 }
 
 fn received(kind: BlockKind) -> Block {
-    Block {
-        raw: Some(Raw::parse("{}").unwrap()),
-        ..Block::new(kind)
-    }
+    Block::new(kind).raw(Some(Raw::parse("{}").unwrap()))
 }
 
 fn message() -> impl Strategy<Value = Message> {
@@ -143,7 +140,7 @@ proptest! {
 
         // The client takes it, too. It goes on from no message of the assistant.
         if !window.messages.is_empty() {
-            let request = Request { messages: window.messages, ..Request::new("some-model", "") };
+            let request = Request::new("some-model", "").messages(window.messages);
             prop_assert!(client().prepare(&request).is_ok());
         }
     }

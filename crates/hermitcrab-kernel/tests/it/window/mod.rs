@@ -311,10 +311,7 @@ fn two_calls_with_one_id_get_two_and_their_results_follow() {
 #[test]
 fn a_reply_gets_distinct_ids_and_keeps_every_other_block_as_it_came() {
     let raw = r#"{"type":"tool_use","id":"a","name":"x","input":{ "b":1.0 }}"#;
-    let received = |id: &str| Block {
-        raw: Some(Raw::parse(raw).unwrap()),
-        ..call(id, "x")
-    };
+    let received = |id: &str| call(id, "x").raw(Some(Raw::parse(raw).unwrap()));
     let before = [assistant(vec![call("z", "x")])];
     let mut reply = assistant(vec![received("a"), received("a"), received("z")]);
     distinct_ids(&mut reply, &before);
@@ -359,14 +356,11 @@ fn received_blocks_go_back_byte_by_byte() {
     let text = r#"{"type":"text","text":"hi","citations":null,  "n":1.50}"#;
     let thought = r#"{"signature":"c2ln","thinking":"","type":"thinking"}"#;
     let odd = r#"{"type":"from_the_future","x":[1, 2]}"#;
-    let origin = Some(Origin {
-        provider: "anthropic".to_owned(),
-        model: "m".to_owned(),
-    });
-    let received = |kind, raw: &str| Block {
-        raw: Some(Raw::parse(raw).unwrap()),
-        origin: origin.clone(),
-        ..Block::new(kind)
+    let origin = Origin::new("anthropic", "m");
+    let received = |kind, raw: &str| {
+        Block::new(kind)
+            .raw(Some(Raw::parse(raw).unwrap()))
+            .origin(Some(origin.clone()))
     };
     let thinking = BlockKind::Thinking {
         text: String::new(),
@@ -381,10 +375,7 @@ fn received_blocks_go_back_byte_by_byte() {
         received(Block::text("hi").kind, text),
     ]);
     let window = trimmed(vec![Message::user("one"), reply, Message::user("two")]);
-    let request = Request {
-        messages: window.messages,
-        ..Request::new("m", "")
-    };
+    let request = Request::new("m", "").messages(window.messages);
     let body = client().prepare(&request).unwrap().body;
     let body = std::str::from_utf8(&body).unwrap();
     let sent = format!("[{thought},{odd},{text}]");

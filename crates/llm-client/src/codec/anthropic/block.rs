@@ -168,10 +168,7 @@ impl OpenBlock {
         if let Some(signature) = self.signature.take() {
             self.set_signature(signature);
         }
-        Block {
-            origin: Some(context.origin.clone()),
-            ..Block::new(self.kind)
-        }
+        Block::new(self.kind).origin(Some(context.origin.clone()))
     }
 
     fn set_text(&mut self, new: String) {

@@ -1,6 +1,5 @@
 use llm_types::{
-    Block, BlockKind, Cost, Count, CountSource, ModelInfo, Raw, Reply, ReplySource, StopReason,
-    ToolInput, Usage,
+    Block, BlockKind, Count, CountSource, ModelInfo, Raw, Reply, StopReason, ToolInput, Usage,
 };
 use serde_json::value::RawValue;
 
@@ -75,31 +74,22 @@ pub(super) fn assemble(
     usage: Usage,
     raw: Raw,
 ) -> Reply {
-    Reply {
-        id: fields.text("id").unwrap_or_default(),
-        model: fields.text("model").unwrap_or_default(),
-        content,
-        stop: stop_reason(fields),
-        stop_details: fields.raw("stop_details").map(|raw| raw.to_owned().into()),
-        usage,
-        // The client knows the price, what was tried before and what was changed.
-        cost: Cost::UNKNOWN,
-        attempts: Vec::new(),
-        warnings: Vec::new(),
-        request_id: context.request_id(),
-        source: ReplySource::Live,
-        raw,
-        message_raw: None,
-    }
+    // The client knows the price, what was tried before and what was changed.
+    let model = fields.text("model").unwrap_or_default();
+    let mut reply = Reply::new(model, content, stop_reason(fields));
+    reply.id = fields.text("id").unwrap_or_default();
+    reply.stop_details = fields.raw("stop_details").map(|raw| raw.to_owned().into());
+    reply.usage = usage;
+    reply.request_id = context.request_id();
+    reply.raw = raw;
+    reply
 }
 
 /// Decodes a block.
 pub(super) fn received(context: &RequestContext, kind: BlockKind, raw: Raw) -> Block {
-    Block {
-        raw: Some(raw),
-        origin: Some(context.origin.clone()),
-        ..Block::new(kind)
-    }
+    Block::new(kind)
+        .raw(Some(raw))
+        .origin(Some(context.origin.clone()))
 }
 
 fn object<'a>(
@@ -205,23 +195,22 @@ pub(super) fn usage(fields: &Fields<'_>, raw: Option<Raw>) -> Usage {
     let five_minutes = written.count("ephemeral_5m_input_tokens").unwrap_or(0);
     // The sum alone says nothing of how long: the default life is five minutes.
     let undivided = tokens("cache_creation_input_tokens").saturating_sub(one_hour);
-    Usage {
-        input: tokens("input_tokens"),
-        cache_write_5m: five_minutes.max(undivided),
-        cache_write_1h: one_hour,
-        cache_read: tokens("cache_read_input_tokens"),
-        output: tokens("output_tokens"),
-        thinking: within("output_tokens_details").count("thinking_tokens"),
-        server_tools: server_tools
-            .iter()
-            .filter_map(|(name, _)| Some((name.to_owned(), server_tools.count(name)?)))
-            .collect(),
-        known: ["input_tokens", "output_tokens"]
-            .iter()
-            .any(|name| fields.count(name).is_some()),
-        partial: false,
-        raw,
-    }
+    let mut usage = Usage::default();
+    usage.input = tokens("input_tokens");
+    usage.cache_write_5m = five_minutes.max(undivided);
+    usage.cache_write_1h = one_hour;
+    usage.cache_read = tokens("cache_read_input_tokens");
+    usage.output = tokens("output_tokens");
+    usage.thinking = within("output_tokens_details").count("thinking_tokens");
+    usage.server_tools = server_tools
+        .iter()
+        .filter_map(|(name, _)| Some((name.to_owned(), server_tools.count(name)?)))
+        .collect();
+    usage.known = ["input_tokens", "output_tokens"]
+        .iter()
+        .any(|name| fields.count(name).is_some());
+    usage.raw = raw;
+    usage
 }
 
 /// The answer of the counting route.
@@ -242,7 +231,7 @@ pub(super) fn count(context: &RequestContext, body: &[u8]) -> Result<Count, Erro
             reason: "the server itself calls its count an estimate".to_owned(),
         },
     };
-    Ok(Count { tokens, source })
+    Ok(Count::new(tokens, source))
 }
 
 /// The error of a 404 of the counting route: the service's own error means an unknown model, anything else a missing
@@ -279,14 +268,12 @@ pub(super) fn models(context: &RequestContext, body: &[u8]) -> Result<Vec<ModelI
     };
     let model = |row: &RawValue| {
         let fields = fields_of(row);
-        Some(ModelInfo {
-            id: fields.text("id")?,
-            lifecycle: fields.text("lifecycle"),
-            retires_at: fields.text("retires_at"),
-            max_input: fields.count("max_input_tokens"),
-            max_output: fields.count("max_tokens"),
-            raw: row.to_owned().into(),
-        })
+        let mut model = ModelInfo::new(fields.text("id")?, row.to_owned().into());
+        model.lifecycle = fields.text("lifecycle");
+        model.retires_at = fields.text("retires_at");
+        model.max_input = fields.count("max_input_tokens");
+        model.max_output = fields.count("max_tokens");
+        Some(model)
     };
     Ok(rows.into_iter().filter_map(model).collect())
 }

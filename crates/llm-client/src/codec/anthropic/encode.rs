@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::Error;
-use crate::codec::Body;
+use crate::codec::{Body, NO_FORM};
 use crate::provider::Route;
 
 /// The `max_tokens` of a request without one, since the API requires it.
@@ -47,8 +47,8 @@ pub(super) fn body(request: &Request, model: &str, route: Route) -> Result<Bytes
     if !request.tools.is_empty() {
         body.set("tools", &Tools(request))?;
     }
-    body.set_some("tool_choice", tool_choice(&request.tool_choice))?;
-    body.set_some("thinking", thinking(request.thinking))?;
+    body.set_some("tool_choice", tool_choice(&request.tool_choice)?)?;
+    body.set_some("thinking", thinking(request.thinking)?)?;
     body.set_some(
         "output_config",
         output_config(request.effort.as_deref(), request.format.as_ref()),
@@ -73,9 +73,9 @@ pub(super) fn body(request: &Request, model: &str, route: Route) -> Result<Bytes
     body.finish(&request.extra)
 }
 
-fn tool_choice(choice: &ToolChoice) -> Option<Value> {
-    Some(match choice {
-        ToolChoice::Unset => return None,
+fn tool_choice(choice: &ToolChoice) -> Result<Option<Value>, Error> {
+    Ok(Some(match choice {
+        ToolChoice::Unset => return Ok(None),
         ToolChoice::Auto { parallel: None } => json!({ "type": "auto" }),
         ToolChoice::Auto {
             parallel: Some(parallel),
@@ -83,16 +83,18 @@ fn tool_choice(choice: &ToolChoice) -> Option<Value> {
         ToolChoice::Any => json!({ "type": "any" }),
         ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
         ToolChoice::None => json!({ "type": "none" }),
-    })
+        _ => return Err(Error::refused("tool_choice", NO_FORM)),
+    }))
 }
 
-fn thinking(thinking: Thinking) -> Option<Value> {
-    Some(match thinking {
-        Thinking::Unset => return None,
+fn thinking(thinking: Thinking) -> Result<Option<Value>, Error> {
+    Ok(Some(match thinking {
+        Thinking::Unset => return Ok(None),
         Thinking::Off => json!({ "type": "disabled" }),
         Thinking::Adaptive => json!({ "type": "adaptive" }),
         Thinking::Budget(tokens) => json!({ "type": "enabled", "budget_tokens": tokens }),
-    })
+        _ => return Err(Error::refused("thinking", NO_FORM)),
+    }))
 }
 
 fn output_config(effort: Option<&str>, format: Option<&OutputFormat>) -> Option<Value> {
@@ -208,6 +210,7 @@ impl Serialize for ContentBlock<'_> {
             BlockKind::ServerToolResult { kind, .. } | BlockKind::Other { kind } => {
                 return received_only(kind);
             }
+            _ => return Err(S::Error::custom(NO_FORM)),
         }
         if let Some(mark) = block.cache {
             map.serialize_entry("cache_control", &CacheControl(mark))?;
@@ -226,6 +229,7 @@ impl Serialize for CacheControl {
             CacheMark::Default => {}
             CacheMark::FiveMinutes => map.serialize_entry("ttl", "5m")?,
             CacheMark::OneHour => map.serialize_entry("ttl", "1h")?,
+            _ => return Err(S::Error::custom(NO_FORM)),
         }
         map.end()
     }
@@ -250,6 +254,7 @@ impl Serialize for MediaBody<'_> {
                 map.serialize_entry("type", "file")?;
                 map.serialize_entry("file_id", id)?;
             }
+            _ => return Err(S::Error::custom(NO_FORM)),
         }
         map.end()
     }
@@ -316,6 +321,7 @@ impl Serialize for ToolEntry<'_> {
                     map.serialize_entry("strict", strict)?;
                 }
             }
+            _ => return Err(S::Error::custom(NO_FORM)),
         }
         if let Some(mark) = self.cache {
             map.serialize_entry("cache_control", &CacheControl(mark))?;

@@ -328,10 +328,9 @@ impl Assembly {
 
     fn usage(&self) -> Usage {
         let raw = (!self.usage.is_empty()).then(|| self.usage.to_raw());
-        Usage {
-            partial: !self.metered,
-            ..decode::usage(&self.usage.fields(), raw)
-        }
+        let mut usage = decode::usage(&self.usage.fields(), raw);
+        usage.partial = !self.metered;
+        usage
     }
 
     /// Passes on an event of an unknown type. `[DONE]` is the end mark of gateways.

@@ -1,7 +1,5 @@
 use indexmap::IndexMap;
-use llm_types::{
-    Block, Cost, CostSource, ModelInfo, Raw, Reply, ReplySource, StopReason, Usage, Usd,
-};
+use llm_types::{Block, Cost, CostSource, ModelInfo, Raw, Reply, StopReason, Usage, Usd};
 use serde_json::value::RawValue;
 
 use super::dialect::Dialect;
@@ -50,18 +48,17 @@ pub(super) fn reply(
     draft.take_whole(&said);
     let finish = choice.finish_reason.filled();
     let content = draft.blocks(cuts(finish), None);
-    Ok(Reply {
-        message_raw: echo(message, &draft),
-        raw: Raw::parse(text).map_err(|_| unreadable("got"))?,
-        ..ReplyParts {
-            id: chunk.id.filled(),
-            model: chunk.model.filled(),
-            stop: stop(finish, &draft),
-            native: choice.native_finish_reason,
-            usage: chunk.usage,
-        }
-        .reply(context, &draft.dialect, content)
-    })
+    let parts = ReplyParts {
+        id: chunk.id.filled(),
+        model: chunk.model.filled(),
+        stop: stop(finish, &draft),
+        native: choice.native_finish_reason,
+        usage: chunk.usage,
+    };
+    let mut reply = parts.reply(context, &draft.dialect, content);
+    reply.raw = Raw::parse(text).map_err(|_| unreadable("got"))?;
+    reply.message_raw = echo(message, &draft);
+    Ok(reply)
 }
 
 /// The parts that a reply and a stream share, in addition to the message.
@@ -76,21 +73,14 @@ pub(super) struct ReplyParts<'a> {
 impl ReplyParts<'_> {
     /// Builds the reply without its raw texts; the client adds cost and attempts.
     pub fn reply(self, context: &RequestContext, dialect: &Dialect, content: Vec<Block>) -> Reply {
-        Reply {
-            id: self.id.unwrap_or_default().to_owned(),
-            model: self.model.unwrap_or(&context.origin.model).to_owned(),
-            content,
-            stop: self.stop,
-            stop_details: self.native.map(copy),
-            usage: usage(self.usage),
-            cost: cost(dialect, self.usage),
-            attempts: Vec::new(),
-            warnings: Vec::new(),
-            request_id: context.request_id(),
-            source: ReplySource::Live,
-            raw: Raw::from(RawValue::NULL.to_owned()),
-            message_raw: None,
-        }
+        let model = self.model.unwrap_or(&context.origin.model);
+        let mut reply = Reply::new(model, content, self.stop);
+        reply.id = self.id.unwrap_or_default().into();
+        reply.stop_details = self.native.map(copy);
+        reply.usage = usage(self.usage);
+        reply.cost = cost(dialect, self.usage);
+        reply.request_id = context.request_id();
+        reply
     }
 }
 
@@ -164,24 +154,22 @@ pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
     let cache_read = of_prompt.count("cached_tokens").unwrap_or(0);
     let cache_write = of_prompt.count("cache_write_tokens").unwrap_or(0);
     let server_tools = fields.object("server_tool_use").unwrap_or_default();
-    Usage {
-        input: prompt
-            .unwrap_or(0)
-            .saturating_sub(cache_read)
-            .saturating_sub(cache_write),
-        cache_write_5m: cache_write,
-        cache_write_1h: 0,
-        cache_read,
-        output: output.unwrap_or(0),
-        thinking: of_output.count("reasoning_tokens"),
-        server_tools: server_tools
-            .iter()
-            .filter_map(|(tool, _)| Some((tool.to_owned(), server_tools.count(tool)?)))
-            .collect(),
-        raw: Some(copy(raw)),
-        known: prompt.is_some() && output.is_some(),
-        partial: false,
-    }
+    let mut usage = Usage::default();
+    usage.input = prompt
+        .unwrap_or(0)
+        .saturating_sub(cache_read)
+        .saturating_sub(cache_write);
+    usage.cache_write_5m = cache_write;
+    usage.cache_read = cache_read;
+    usage.output = output.unwrap_or(0);
+    usage.thinking = of_output.count("reasoning_tokens");
+    usage.server_tools = server_tools
+        .iter()
+        .filter_map(|(tool, _)| Some((tool.to_owned(), server_tools.count(tool)?)))
+        .collect();
+    usage.raw = Some(copy(raw));
+    usage.known = prompt.is_some() && output.is_some();
+    usage
 }
 
 fn cost(dialect: &Dialect, usage: Option<&RawValue>) -> Cost {
@@ -189,10 +177,7 @@ fn cost(dialect: &Dialect, usage: Option<&RawValue>) -> Cost {
         .filter(|_| dialect.cost_in_usage)
         .and_then(|raw| serde_json::from_str(Fields::of(raw.get())?.raw("cost")?.get()).ok());
     match dollars.and_then(Usd::from_dollars) {
-        Some(usd) => Cost {
-            usd: Some(usd),
-            from: CostSource::Provider,
-        },
+        Some(usd) => Cost::new(usd, CostSource::Provider),
         None => Cost::UNKNOWN,
     }
 }
@@ -212,16 +197,14 @@ pub(super) fn models(context: &RequestContext, body: &[u8]) -> Result<Vec<ModelI
 fn model(row: &RawValue) -> Option<ModelInfo> {
     let fields = Fields::of(row.get())?;
     let provider = fields.object("top_provider").unwrap_or_default();
-    Some(ModelInfo {
-        id: fields.text("id")?,
-        lifecycle: fields.text("lifecycle"),
-        retires_at: fields
-            .text("retires_at")
-            .or_else(|| fields.text("expiration_date")),
-        max_input: fields
-            .count("context_length")
-            .or_else(|| fields.count("max_model_len")),
-        max_output: provider.count("max_completion_tokens"),
-        raw: copy(row),
-    })
+    let mut model = ModelInfo::new(fields.text("id")?, copy(row));
+    model.lifecycle = fields.text("lifecycle");
+    model.retires_at = fields
+        .text("retires_at")
+        .or_else(|| fields.text("expiration_date"));
+    model.max_input = fields
+        .count("context_length")
+        .or_else(|| fields.count("max_model_len"));
+    model.max_output = provider.count("max_completion_tokens");
+    Some(model)
 }

@@ -11,10 +11,8 @@ use crate::provider::StructuredMode;
 /// use llm_client::Dialect;
 /// use llm_client::dialect::MaxTokensField;
 ///
-/// let mine = Dialect {
-///     max_tokens_field: MaxTokensField::MaxTokens,
-///     ..Dialect::openai()
-/// };
+/// let mut mine = Dialect::openai();
+/// mine.max_tokens_field = MaxTokensField::MaxTokens;
 /// assert_eq!(mine.base_url, Some("https://api.openai.com/v1"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +20,7 @@ use crate::provider::StructuredMode;
     clippy::struct_excessive_bools,
     reason = "independent facts about a server, not states of one machine"
 )]
+#[non_exhaustive]
 pub struct Dialect {
     /// The default name of a provider of this dialect.
     pub name: &'static str,

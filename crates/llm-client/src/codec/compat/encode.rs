@@ -12,8 +12,8 @@ use super::decode::ECHOED;
 use super::dialect::Dialect;
 use super::reply_builder::SentCall;
 use crate::Error;
-use crate::codec::Body;
 use crate::codec::fields::Fields;
+use crate::codec::{Body, NO_FORM};
 use crate::dialect::{MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField};
 use crate::provider::StructuredMode;
 
@@ -59,7 +59,7 @@ pub(super) fn body(
     match dialect.thinking {
         ThinkingField::None => {}
         ThinkingField::Effort => body.set_some("reasoning_effort", request.effort.as_deref())?,
-        ThinkingField::Object => body.set_some("reasoning", reasoning(request))?,
+        ThinkingField::Object => body.set_some("reasoning", reasoning(request)?)?,
     }
     body.set_some("user", request.user_id.as_deref())?;
     if streams {
@@ -99,6 +99,7 @@ fn set_tools(body: &mut Body, dialect: &Dialect, request: &Request) -> Result<()
             "tool_choice",
             &json!({ "type": "function", "function": { "name": name } }),
         ),
+        _ => Err(Error::refused("tool_choice", NO_FORM)),
     }
 }
 
@@ -134,6 +135,7 @@ fn tool(tool: &ToolSpec) -> Result<Box<RawValue>, Error> {
                 strict: *strict,
             },
         }),
+        _ => Err(Error::refused("tools", NO_FORM)),
     }
 }
 
@@ -150,14 +152,15 @@ fn response_format(dialect: &Dialect, request: &Request) -> Option<Value> {
 }
 
 /// The thinking setting: a number of tokens is preferred to an effort, since only one may be sent.
-fn reasoning(request: &Request) -> Option<Value> {
-    match (request.thinking, &request.effort) {
-        (Thinking::Budget(tokens), _) => Some(json!({ "max_tokens": tokens })),
-        (Thinking::Off, _) => Some(json!({ "effort": "none" })),
-        (_, Some(effort)) => Some(json!({ "effort": effort })),
-        (Thinking::Adaptive, None) => Some(json!({ "enabled": true })),
-        (Thinking::Unset, None) => None,
-    }
+fn reasoning(request: &Request) -> Result<Option<Value>, Error> {
+    Ok(Some(match (request.thinking, &request.effort) {
+        (Thinking::Budget(tokens), _) => json!({ "max_tokens": tokens }),
+        (Thinking::Off, _) => json!({ "effort": "none" }),
+        (Thinking::Adaptive | Thinking::Unset, Some(effort)) => json!({ "effort": effort }),
+        (Thinking::Adaptive, None) => json!({ "enabled": true }),
+        (Thinking::Unset, None) => return Ok(None),
+        _ => return Err(Error::refused("thinking", NO_FORM)),
+    }))
 }
 
 /// A message other than an echo.
@@ -332,6 +335,7 @@ fn part(block: &Block) -> Result<Box<RawValue>, Error> {
                 }
                 MediaSource::Url(url) => url.clone(),
                 MediaSource::File { .. } => return refused("an image by its file id"),
+                _ => return refused("an image in this form"),
             };
             raw(&json!({ "type": "image_url", "image_url": { "url": url } }))
         }

@@ -386,10 +386,7 @@ impl ReplyBuilder {
                 }
             }
         };
-        Block {
-            origin: Some(self.origin.clone()),
-            ..Block::new(kind)
-        }
+        Block::new(kind).origin(Some(self.origin.clone()))
     }
 
     pub fn has_calls(&self) -> bool {

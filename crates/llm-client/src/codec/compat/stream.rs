@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use llm_types::{Event, Raw, Reply, StopReason, Usage};
+use llm_types::{Event, Raw, Reply, StopReason};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -113,10 +113,9 @@ impl Chunks {
         if let Some(raw) = chunk.usage {
             self.usage = Some(copy(raw));
             self.partial = self.finish.is_none();
-            out.push_back(Event::Usage(Usage {
-                partial: self.partial,
-                ..usage(Some(raw))
-            }));
+            let mut usage = usage(Some(raw));
+            usage.partial = self.partial;
+            out.push_back(Event::Usage(usage));
         }
         Ok(())
     }
@@ -163,11 +162,9 @@ impl Chunks {
         });
         let mut reply = parts.reply(&self.context, &self.draft.dialect, content);
         reply.usage.partial = self.partial;
-        Ok(Reply {
-            raw: raw.map_err(|error| Error::protocol(error.to_string()))?,
-            message_raw: Some(message),
-            ..reply
-        })
+        reply.raw = raw.map_err(|error| Error::protocol(error.to_string()))?;
+        reply.message_raw = Some(message);
+        Ok(reply)
     }
 }
 

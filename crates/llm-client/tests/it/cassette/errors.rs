@@ -96,10 +96,7 @@ async fn a_deadline_is_replayed_with_the_last_error_inside() {
             let headers = [("content-type", "application/json"), ("retry-after", "20")];
             Ok(response(503, &headers, WIRE.error("api_error")))
         });
-        let short = Timeouts {
-            total: 10 * SECOND,
-            ..Timeouts::default()
-        };
+        let short = Timeouts::default().total(10 * SECOND);
         // On this clock the total time would be over at once.
         let tape = Tape::new();
         let recording = client(WIRE, &transport, &FakeClock::new())

@@ -20,10 +20,7 @@ fn priced_request() -> Request {
 }
 
 fn cap(usd: i64) -> Budget {
-    Budget {
-        usd: Some(Usd(usd)),
-        ..Budget::default()
-    }
+    Budget::default().usd(Some(Usd(usd)))
 }
 
 /// In memory, so that every moment is exact.
@@ -59,7 +56,7 @@ async fn f31_a_storm_of_429_is_ridden_out_by_a_wait_that_all_calls_keep() {
         Arc::new(clock.clone()),
     )
     .transport(Arc::new(transport))
-    .limits(Limits { concurrency: 16 })
+    .limits(Limits::default().concurrency(16))
     .build()
     .unwrap();
     let request = request();
@@ -99,11 +96,8 @@ async fn f32_a_dropped_call_leaves_nothing_behind() {
                 FaultServer::replies([answer.fire(&reached).stall(), wire.whole(&hello())]);
             let client = wire
                 .client(&server, &FakeClock::new())
-                .budget(Budget {
-                    unpriced: llm_client::Unpriced::Ignore,
-                    ..cap(1_000_000_000)
-                })
-                .limits(Limits { concurrency: 1 })
+                .budget(cap(1_000_000_000).unpriced(llm_client::Unpriced::Ignore))
+                .limits(Limits::default().concurrency(1))
                 .build()
                 .unwrap();
             let request = request();
@@ -148,7 +142,7 @@ async fn f32_a_call_that_is_dropped_in_a_wait_or_a_queue_leaves_nothing_behind()
     let clock = FakeClock::new();
     let client = wire
         .client(&server, &clock)
-        .limits(Limits { concurrency: 1 })
+        .limits(Limits::default().concurrency(1))
         .build()
         .unwrap();
     let request = request();

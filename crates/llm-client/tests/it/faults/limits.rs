@@ -32,10 +32,7 @@ fn elsewhere(wire: Wire) -> Arc<dyn Provider> {
 }
 
 fn asked() -> Request {
-    Request {
-        max_tokens: Some(1024),
-        ..request()
-    }
+    request().max_tokens(Some(1024))
 }
 
 async fn ask(client: &Client, form: Form, request: &Request) -> Result<Reply, Error> {
@@ -337,10 +334,7 @@ async fn f14_the_limit_for_headers_grows_with_the_reply() {
             let own = wire.provider_at("http://127.0.0.1:1");
             let at = silent(own.clone(), Timeouts::default(), asked.clone()).await;
             assert_eq!(at, TOTAL, "{wire:?}");
-            let set = Timeouts {
-                headers: Some(7 * SECOND),
-                ..Timeouts::default()
-            };
+            let set = Timeouts::default().headers(Some(7 * SECOND));
             for provider in [own, elsewhere(wire)] {
                 assert_eq!(silent(provider, set, asked.clone()).await, 7 * SECOND);
             }

@@ -115,10 +115,7 @@ pub fn skipping() -> FakeClock {
 }
 
 pub fn no_retries() -> RetryPolicy {
-    RetryPolicy {
-        retries: 0,
-        ..RetryPolicy::default()
-    }
+    RetryPolicy::default().retries(0)
 }
 
 /// Asks for a stream and reads it to its end: what came, and how it ended.

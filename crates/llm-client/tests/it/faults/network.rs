@@ -158,10 +158,7 @@ async fn f13_a_body_that_breaks_off_is_tried_again_and_may_have_been_billed() {
         let server = FaultServer::replies([broken, wire.whole(&hello())]);
         let client = wire
             .client(&server, &skipping())
-            .budget(Budget {
-                usd: Some(Usd(1_000_000_000)),
-                ..Budget::default()
-            })
+            .budget(Budget::default().usd(Some(Usd(1_000_000_000))))
             .build()
             .unwrap();
         let mut request = request();

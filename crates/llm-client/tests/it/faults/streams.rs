@@ -225,10 +225,7 @@ async fn f19_a_stream_that_fails_after_text_may_have_been_billed() {
     let server = FaultServer::replies([Answer::sse(&broken)]);
     let client = wire
         .client(&server, &skipping())
-        .budget(llm_client::Budget {
-            usd: Some(llm_client::Usd(1_000_000_000)),
-            ..llm_client::Budget::default()
-        });
+        .budget(llm_client::Budget::default().usd(Some(llm_client::Usd(1_000_000_000))));
     let client = client.build().unwrap();
     let mut priced = request();
     priced.model = "claude-haiku-4-5".into();

@@ -240,10 +240,9 @@ async fn f33_a_wait_beyond_the_deadline_fails_at_once_with_the_last_error_inside
         let answer = Answer::json(429, wire.error("rate_limit_error")).header("retry-after", "30");
         let server = FaultServer::replies([answer]);
         let clock = FakeClock::new();
-        let client = wire.client(&server, &clock).timeouts(Timeouts {
-            total: 20 * SECOND,
-            ..Timeouts::default()
-        });
+        let client = wire
+            .client(&server, &clock)
+            .timeouts(Timeouts::default().total(20 * SECOND));
         let error = client
             .build()
             .unwrap()

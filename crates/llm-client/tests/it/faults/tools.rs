@@ -7,15 +7,12 @@ use super::*;
 
 /// A request with one tool.
 fn with_tool(name: &str) -> Request {
-    Request {
-        tools: vec![ToolSpec::Function {
-            name: name.into(),
-            description: "Looks.".into(),
-            schema: json!({"type": "object"}),
-            strict: None,
-        }],
-        ..request()
-    }
+    request().tools(vec![ToolSpec::Function {
+        name: name.into(),
+        description: "Looks.".into(),
+        schema: json!({"type": "object"}),
+        strict: None,
+    }])
 }
 
 /// The calls of a reply: id and arguments.

@@ -15,13 +15,9 @@ use crate::memory::{client, failed, nobody, server, streamed, whole};
 
 /// A server that gives `events` and then keeps the connection open for ever.
 fn kept_open(events: String) -> HttpResponse {
-    HttpResponse {
-        status: 200,
-        headers: vec![("content-type".into(), "text/event-stream".into())],
-        body: stream::iter([Ok(Bytes::from(events))])
-            .chain(stream::pending())
-            .boxed(),
-    }
+    let body = stream::iter([Ok(Bytes::from(events))]).chain(stream::pending());
+    let headers = vec![("content-type".into(), "text/event-stream".into())];
+    HttpResponse::new(200, headers, body.boxed())
 }
 
 #[tokio::test]
@@ -78,10 +74,7 @@ async fn a_pause_is_sent_on_to_a_model_without_prefill() {
 }
 
 fn capped(usd: i64) -> Budget {
-    Budget {
-        usd: Some(Usd(usd)),
-        ..Budget::default()
-    }
+    Budget::default().usd(Some(Usd(usd)))
 }
 
 #[tokio::test]
@@ -121,10 +114,7 @@ async fn an_extra_field_cannot_ask_for_more_than_is_reserved() {
         asked.max_tokens = Some(100);
         asked.extra.insert(field.into(), json!(60_000));
         let client = client(wire, &nobody(), &skipping())
-            .budget(Budget {
-                tokens: Some(1_000),
-                ..Budget::default()
-            })
+            .budget(Budget::default().tokens(Some(1_000)))
             .build()
             .unwrap();
         let error = client.complete(&asked).now_or_never().unwrap().unwrap_err();
@@ -186,10 +176,7 @@ async fn a_last_429_holds_the_lane_for_the_others() {
     });
     let clock = skipping();
     let client = client(wire, &transport, &clock)
-        .retry(RetryPolicy {
-            retries: 0,
-            ..RetryPolicy::default()
-        })
+        .retry(RetryPolicy::default().retries(0))
         .build()
         .unwrap();
     client.complete(&request()).await.unwrap_err();

@@ -70,10 +70,7 @@ async fn a_call_that_was_never_sent_takes_no_place_in_the_cassette() {
     let path = folder.path().join("tape.jsonl");
     let recording = client(wire, &saying(wire, &hello()), &skipping())
         .record(Cassette::new(&path))
-        .budget(Budget {
-            tokens: Some(100),
-            ..Budget::default()
-        })
+        .budget(Budget::default().tokens(Some(100)))
         .build()
         .unwrap();
     let mut asked = Request::new("m", "hello");
@@ -102,7 +99,7 @@ async fn a_call_that_was_dropped_before_it_was_sent_takes_no_place_either() {
     let path = folder.path().join("tape.jsonl");
     let recording = client(wire, &saying(wire, &hello()), &skipping())
         .record(Cassette::new(&path))
-        .limits(llm_client::Limits { concurrency: 1 })
+        .limits(llm_client::Limits::default().concurrency(1))
         .build()
         .unwrap();
     let other = recording

@@ -1,6 +1,6 @@
 //! The messages of errors.
 
-use llm_client::{Error, ErrorKind, Request};
+use llm_client::{Error, ErrorKind};
 
 use crate::faults::{BOTH, Wire, no_retries, request, skipping};
 use crate::memory::{client, json, server};
@@ -18,10 +18,7 @@ async fn error(wire: Wire, status: u16, headers: &[(&str, &str)], body: &str) ->
         Ok(answer)
     });
     let client = client(wire, &transport, &skipping()).retry(no_retries());
-    let asked = Request {
-        model: "claude-opus-5-5".into(),
-        ..request()
-    };
+    let asked = request().model("claude-opus-5-5".into());
     client.build().unwrap().complete(&asked).await.unwrap_err()
 }
 

@@ -1,6 +1,6 @@
 //! Findings of a review in hostile replies: with a quadratic run time these tests would take minutes.
 
-use llm_client::{ErrorKind, Message, Request, Role};
+use llm_client::{ErrorKind, Message, Role};
 use serde_json::json;
 use test_support::response;
 
@@ -48,14 +48,11 @@ async fn many_tool_calls_and_their_results() {
     let results = (0..MANY)
         .rev()
         .map(|n| llm_client::Block::tool_result(format!("toolu_{n:08}"), "", false));
-    let asked = Request {
-        messages: vec![
-            Message::user("go"),
-            reply.to_message(),
-            Message::new(Role::User, results.collect()),
-        ],
-        ..request()
-    };
+    let asked = request().messages(vec![
+        Message::user("go"),
+        reply.to_message(),
+        Message::new(Role::User, results.collect()),
+    ]);
     let transport = saying(wire, &crate::faults::hello());
     let asking = client(wire, &transport, &skipping()).build().unwrap();
     asking.complete(&asked).await.unwrap();

@@ -18,23 +18,16 @@ fn built(options: HttpOptions) -> Result<(), ConfigError> {
 fn c30_a_proxy_and_certificates_are_read_when_the_client_is_built() {
     built(HttpOptions::default()).unwrap();
     let own = include_bytes!("../faults/self_signed.pem");
-    built(HttpOptions {
-        proxy: Some("http://127.0.0.1:3128".parse().unwrap()),
-        extra_roots: vec![own.to_vec()],
-    })
-    .unwrap();
-    let proxy = built(HttpOptions {
-        proxy: Some("data:nothing".parse().unwrap()),
-        ..HttpOptions::default()
-    });
+    let both = HttpOptions::default()
+        .proxy(Some("http://127.0.0.1:3128".parse().unwrap()))
+        .extra_roots(vec![own.to_vec()]);
+    built(both).unwrap();
+    let proxy = built(HttpOptions::default().proxy(Some("data:nothing".parse().unwrap())));
     let shown = proxy.unwrap_err().to_string();
     assert!(shown.starts_with("proxy: "), "{shown}");
     let cut = own[..own.len() / 2].to_vec();
     for pem in [b"no certificate".to_vec(), cut, Vec::new()] {
-        let roots = built(HttpOptions {
-            extra_roots: vec![pem],
-            ..HttpOptions::default()
-        });
+        let roots = built(HttpOptions::default().extra_roots(vec![pem]));
         let shown = roots.unwrap_err().to_string();
         assert!(shown.starts_with("extra roots: "), "{shown}");
     }
@@ -42,11 +35,7 @@ fn c30_a_proxy_and_certificates_are_read_when_the_client_is_built() {
 
 #[tokio::test]
 async fn c52_a_budget_holds_whatever_the_order_of_the_settings() {
-    let budget = Budget {
-        calls: Some(9),
-        tokens: Some(14),
-        ..Budget::default()
-    };
+    let budget = Budget::default().calls(Some(9)).tokens(Some(14));
     for first in [true, false] {
         let provider = Wire::Anthropic.provider_at("http://127.0.0.1:1");
         let mut builder = Client::builder(provider, Arc::new(skipping()));

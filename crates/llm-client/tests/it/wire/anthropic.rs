@@ -23,10 +23,7 @@ pub fn provider() -> Anthropic {
 }
 
 fn ask(model: &str, max_tokens: u32, text: &str) -> Request {
-    Request {
-        max_tokens: Some(max_tokens),
-        ..Request::new(model, text)
-    }
+    Request::new(model, text).max_tokens(Some(max_tokens))
 }
 
 fn ping(text: &str) -> Request {
@@ -99,11 +96,9 @@ async fn a_plain_exchange_matches() {
 #[test]
 fn the_last_tool_carries_the_mark_of_the_tools() {
     let server = r#"{"type":"web_search_20250305","name":"web_search","max_uses":5}"#;
-    let mut request = Request {
-        tools: vec![weather(), weather()],
-        cache_tools: Some(CacheMark::FiveMinutes),
-        ..ping("ping")
-    };
+    let mut request = ping("ping")
+        .tools(vec![weather(), weather()])
+        .cache_tools(Some(CacheMark::FiveMinutes));
     let sent = |request: &Request| -> Value {
         let http = encoded(&provider(), request, "m").unwrap();
         serde_json::from_slice(&http.body).unwrap()
@@ -134,12 +129,10 @@ fn one_model_can_be_asked_with_another_version() {
 
 #[tokio::test]
 async fn system_with_a_cache_mark_and_stop_texts_match() {
-    let request = Request {
-        system: vec![Block::text("be brief").cached(CacheMark::OneHour)],
-        stop: vec!["END".to_owned()],
-        user_id: Some("u1".to_owned()),
-        ..ping("PING plain")
-    };
+    let request = ping("PING plain")
+        .system(vec![Block::text("be brief").cached(CacheMark::OneHour)])
+        .stop(vec!["END".to_owned()])
+        .user_id(Some("u1".to_owned()));
     exchange(&provider(), "an_02_system_cache_stop", request)
         .await
         .unwrap();
@@ -153,13 +146,11 @@ const CALLS: [&str; 3] = [
 
 #[tokio::test]
 async fn tools_and_parallel_calls_match() {
-    let request = Request {
-        tools: vec![weather()],
-        tool_choice: ToolChoice::Auto {
+    let request = ping("PING tool")
+        .tools(vec![weather()])
+        .tool_choice(ToolChoice::Auto {
             parallel: Some(true),
-        },
-        ..ping("PING tool")
-    };
+        });
     let reply = exchange(&provider(), "an_03_tools", request).await.unwrap();
     assert_eq!(reply.stop, StopReason::ToolUse);
     assert_eq!(said(&reply), CALLS);
@@ -168,10 +159,7 @@ async fn tools_and_parallel_calls_match() {
 
 #[tokio::test]
 async fn both_turns_of_a_tool_loop_match() {
-    let first = Request {
-        tools: vec![weather()],
-        ..ping("PING tool")
-    };
+    let first = ping("PING tool").tools(vec![weather()]);
     let called = exchange(&provider(), "an_04a_toolloop_turn1", first.clone())
         .await
         .unwrap();
@@ -232,10 +220,7 @@ async fn a_streamed_text_is_the_whole_reply() {
 
 #[tokio::test]
 async fn streamed_tool_calls_are_the_whole_reply() {
-    let request = Request {
-        tools: vec![weather()],
-        ..ping("PING tool")
-    };
+    let request = ping("PING tool").tools(vec![weather()]);
     let streamed = exchange(&provider(), "an_06_stream_tools", request.clone())
         .await
         .unwrap();
@@ -248,17 +233,11 @@ async fn streamed_tool_calls_are_the_whole_reply() {
 
 #[tokio::test]
 async fn a_streamed_thought_is_the_whole_reply() {
-    let request = Request {
-        thinking: Thinking::Adaptive,
-        ..ping("PING think")
-    };
+    let request = ping("PING think").thinking(Thinking::Adaptive);
     let streamed = exchange(&provider(), "an_07_stream_thinking", request)
         .await
         .unwrap();
-    let request = Request {
-        thinking: Thinking::Budget(1024),
-        ..ask("claude-sonnet-4-5", 2048, "PING think")
-    };
+    let request = ask("claude-sonnet-4-5", 2048, "PING think").thinking(Thinking::Budget(1024));
     let whole = exchange(&provider(), "an_08_thinking_budget", request)
         .await
         .unwrap();
@@ -296,10 +275,7 @@ fn assert_same_answer(streamed: &Reply, whole: &Reply) {
 #[tokio::test]
 async fn a_server_tool_is_sent_as_it_is() {
     let tool = r#"{"type":"web_search_20260318","name":"web_search","max_uses":3}"#;
-    let request = Request {
-        tools: vec![ToolSpec::Server(Raw::parse(tool).unwrap())],
-        ..ping("PING plain")
-    };
+    let request = ping("PING plain").tools(vec![ToolSpec::Server(Raw::parse(tool).unwrap())]);
     exchange(&provider(), "an_09_web_search", request)
         .await
         .unwrap();
@@ -307,20 +283,15 @@ async fn a_server_tool_is_sent_as_it_is() {
 
 #[tokio::test]
 async fn effort_and_a_schema_match() {
-    let request = Request {
-        effort: Some("low".to_owned()),
-        format: Some(OutputFormat {
-            name: "law".to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": { "law": { "type": "string" }, "score": { "type": "number" } },
-                "required": ["law", "score"],
-                "additionalProperties": false,
-            }),
-            strict: true,
-        }),
-        ..ping("PING json")
-    };
+    let schema = json!({
+        "type": "object",
+        "properties": { "law": { "type": "string" }, "score": { "type": "number" } },
+        "required": ["law", "score"],
+        "additionalProperties": false,
+    });
+    let request = ping("PING json")
+        .effort(Some("low".to_owned()))
+        .format(Some(OutputFormat::new("law", schema, true)));
     let reply = exchange(&provider(), "an_10_structured", request)
         .await
         .unwrap();
@@ -332,12 +303,10 @@ async fn a_counting_route_that_is_not_there_is_told_from_a_model_that_is_not() {
     let vector = Vector::load("an_11_count_tokens");
     let server = CannedReply::new([vector.answer()]);
     // What shapes the reply does not belong to the prompt and is not sent.
-    let mut request = Request {
-        tools: vec![weather()],
-        stop: vec!["END".to_owned()],
-        user_id: Some("u1".to_owned()),
-        ..ping("PING plain")
-    };
+    let mut request = ping("PING plain")
+        .tools(vec![weather()])
+        .stop(vec!["END".to_owned()])
+        .user_id(Some("u1".to_owned()));
     request.sampling.temperature = Some(0.5);
     request.extra.insert("top_k".to_owned(), 5.into());
     request

@@ -24,11 +24,10 @@ pub fn provider(dialect: Dialect, base: &str) -> Compat {
 
 /// As the captured client wrote: the older name of the length, and usage of a stream only where it is asked for.
 fn openai() -> Dialect {
-    Dialect {
-        max_tokens_field: MaxTokensField::MaxTokens,
-        stream_usage: StreamUsage::None,
-        ..Dialect::openai()
-    }
+    let mut dialect = Dialect::openai();
+    dialect.max_tokens_field = MaxTokensField::MaxTokens;
+    dialect.stream_usage = StreamUsage::None;
+    dialect
 }
 
 fn openrouter() -> Compat {
@@ -182,10 +181,8 @@ fn oa_03_the_turn_is_echoed_and_each_result_is_a_message() {
 
 #[test]
 fn oa_04_a_stream_that_is_asked_for_usage() {
-    let dialect = Dialect {
-        stream_usage: StreamUsage::Send,
-        ..openai()
-    };
+    let mut dialect = openai();
+    dialect.stream_usage = StreamUsage::Send;
     let request = Request::new("gpt-4o", "PING plain");
     let reply = exchange(&provider(dialect, "/v1"), "oa_04_stream_usage", &request).unwrap();
     check(&reply, "pong from fixture", &StopReason::EndTurn, (11, 4));
@@ -212,16 +209,13 @@ fn oa_05_a_stream_of_tool_calls() {
 }
 
 fn law() -> OutputFormat {
-    OutputFormat {
-        name: "law".to_owned(),
-        schema: json!({
-            "type": "object",
-            "properties": { "law": { "type": "string" } },
-            "required": ["law"],
-            "additionalProperties": false,
-        }),
-        strict: true,
-    }
+    let schema = json!({
+        "type": "object",
+        "properties": { "law": { "type": "string" } },
+        "required": ["law"],
+        "additionalProperties": false,
+    });
+    OutputFormat::new("law", schema, true)
 }
 
 #[test]
@@ -235,10 +229,8 @@ fn oa_06_and_07_a_schema_goes_as_far_as_the_server_takes_it() {
         &StopReason::EndTurn,
         (3, 7),
     );
-    let dialect = Dialect {
-        json_mode: StructuredMode::Object,
-        ..openai()
-    };
+    let mut dialect = openai();
+    dialect.json_mode = StructuredMode::Object;
     exchange(&provider(dialect, "/v1"), "oa_07_json_object", &request).unwrap();
 }
 

@@ -200,12 +200,9 @@ impl Transport for CannedReply {
         self.sent.lock().unwrap().push(request);
         let answer = self.answers.lock().unwrap().pop_front();
         let answer = answer.expect("one request more than there are answers");
-        future::ready(Ok(HttpResponse {
-            status: answer.status,
-            headers: answer.headers,
-            body: stream::iter(answer.chunks.into_iter().map(Ok)).boxed(),
-        }))
-        .boxed()
+        let body = stream::iter(answer.chunks.into_iter().map(Ok)).boxed();
+        let response = HttpResponse::new(answer.status, answer.headers, body);
+        future::ready(Ok(response)).boxed()
     }
 }
 
@@ -219,13 +216,7 @@ pub async fn answer(
     let target = Target::new(provider.name(), request.model.clone());
     let wire = provider.encode(request, &target, route)?;
     let transport = Arc::clone(transport) as Arc<dyn Transport>;
-    let call = ProviderCall {
-        wire,
-        route,
-        target,
-        attempt: 0,
-        transport,
-    };
+    let call = ProviderCall::new(wire, route, target, transport);
     provider.answer(call).await
 }
 

@@ -108,10 +108,7 @@ fn equal_samples_make_equal_requests_for_every_mind_in_every_round() {
 
 fn client(provider: Arc<dyn Provider>) -> Client {
     Client::builder(provider, Arc::new(SystemClock::new()))
-        .retry(RetryPolicy {
-            send_count: false,
-            ..RetryPolicy::default()
-        })
+        .retry(RetryPolicy::default().send_count(false))
         .build()
         .unwrap()
 }

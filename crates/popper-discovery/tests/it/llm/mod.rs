@@ -59,10 +59,7 @@ impl Model {
 
     pub fn client(&self) -> ClientBuilder {
         let endpoint = Endpoint::new(Anthropic::DEFAULT_BASE, Auth::None).unwrap();
-        let retry = RetryPolicy {
-            retries: 0,
-            ..RetryPolicy::default()
-        };
+        let retry = RetryPolicy::default().retries(0);
         Client::builder(
             Arc::new(Anthropic::new(endpoint)),
             Arc::new(FakeClock::new()),

@@ -182,10 +182,7 @@ impl Observer for Counts {
 #[tokio::test]
 async fn a_used_up_budget_and_a_refused_request_say_so() {
     let model = Model::saying(script());
-    let budget = Budget {
-        calls: Some(1),
-        ..Budget::default()
-    };
+    let budget = Budget::default().calls(Some(1));
     let client = model.client().budget(budget).build().unwrap();
     let proposer = LlmProposer::new(client, LlmProposer::DEFAULT_MODEL, LlmOptions::default());
     let mut discovery = open(MemoryStore::default(), LoopConfig::default()).await;
