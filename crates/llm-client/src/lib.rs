@@ -85,7 +85,6 @@ pub mod provider;
 mod recording;
 mod redact;
 mod settings;
-mod transport;
 
 pub use client::{Client, ClientBuilder, Prepared};
 pub use codec::{Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint};
@@ -101,9 +100,9 @@ pub use llm_types::{
 pub use models::ModelTable;
 pub use offline::Echo;
 pub use provider::event_stream::EventStream;
+#[cfg(feature = "tls")]
+pub use provider::transport::tls;
 pub use recording::cassette::Cassette;
 pub use redact::Redactor;
 pub use secrecy::SecretString;
 pub use settings::{Budget, CountPolicy, Limits, RetryPolicy, Spend, Timeouts, Unpriced};
-#[cfg(feature = "tls")]
-pub use transport::tls;

@@ -10,9 +10,8 @@ use url::Url;
 
 use crate::codec::reply_as_events;
 use crate::models::tokens::{self, estimated};
-use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
+use crate::provider::{Answer, Capabilities, HttpRequest, Method, Provider, ProviderCall, Route};
 use crate::recording::hash;
-use crate::transport::{HttpRequest, Method};
 use crate::{Error, EventStream};
 
 /// The label of the replies.

@@ -20,10 +20,9 @@ use crate::layers::budget::Reservation;
 use crate::layers::limiter::Permit;
 use crate::layers::retry::{self, Decision};
 use crate::layers::timeout::{Elapsed, IdleTimer, headers_limit};
-use crate::provider::{Answer, ProviderCall, Route};
+use crate::provider::{Answer, HeaderText, HttpRequest, ProviderCall, Route, Transport};
 use crate::recording::cassette::root_of;
 use crate::recording::recorder::{AttemptRecorder, CassetteKey};
-use crate::transport::{HeaderText, HttpRequest, Transport};
 use crate::{Error, ErrorKind};
 
 /// Runs `request` by the route `wanted`; `wire` is the encoded request, if it exists already.

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 
 use crate::layers::budget::SendState;
 use crate::layers::limiter::ModelQueue;
-use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::provider::{HttpRequest, HttpResponse, Transport};
 use crate::{Error, Timer};
 
 /// Refuses a body that is too large, tracks for the budget whether the request was sent, and passes the response's headers

@@ -12,9 +12,9 @@ use crate::layers::limiter::RateLimiter;
 use crate::layers::retry;
 use crate::layers::timeout::TimedTransport;
 use crate::models::tokens::CountCache;
+use crate::provider::{HttpTransport, Transport};
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
-use crate::transport::{HttpTransport, Transport};
 use crate::{Error, ErrorKind, Timer};
 
 /// The state that all clones of a client share.

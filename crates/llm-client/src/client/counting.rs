@@ -10,8 +10,7 @@ use super::call;
 use super::core::ClientCore;
 use super::prepare::PreparedRequest;
 use crate::models::tokens::{self, CountKey};
-use crate::provider::{Answer, Route};
-use crate::transport::HttpRequest;
+use crate::provider::{Answer, HttpRequest, Route};
 use crate::{CountPolicy, Error, ErrorKind};
 
 impl Client {

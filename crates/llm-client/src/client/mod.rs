@@ -24,9 +24,8 @@ use self::checked_transport::CheckedTransport;
 use self::core::ClientCore;
 use crate::layers::ledger_file::LedgerFile;
 use crate::layers::timeout::{Elapsed, IdleTimer};
-use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
+use crate::provider::{Answer, Capabilities, HeaderText, Provider, ProviderCall, Route, Transport};
 use crate::recording::hash::sha256_hex;
-use crate::transport::{HeaderText, Transport};
 use crate::{Error, ErrorKind, EventStream, Spend, Timer};
 
 pub use builder::ClientBuilder;

@@ -10,8 +10,7 @@ use super::check::check;
 use super::core::ClientCore;
 use crate::Error;
 use crate::models::tokens;
-use crate::provider::{Capabilities, Route};
-use crate::transport::{HttpRequest, Method};
+use crate::provider::{Capabilities, HttpRequest, Method, Route};
 
 /// The longest reply in tokens, if neither request, protocol nor table give one.
 pub(super) const REPLY: u32 = 8192;

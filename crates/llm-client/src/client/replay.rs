@@ -11,10 +11,9 @@ use super::finisher::{ReplyFinisher, ReportedUsage};
 use super::prepare::PreparedRequest;
 use super::trace;
 use crate::layers::retry::{self, Decision};
-use crate::provider::{Answer, ProviderCall, Route};
+use crate::provider::{Answer, HttpRequest, ProviderCall, Route};
 use crate::recording::cassette::{Line, RecordedKind};
 use crate::recording::replay::ReplayTransport;
-use crate::transport::HttpRequest;
 use crate::{Error, ErrorKind};
 
 /// Prepares `request` for the target that the attempt `line` was made at.

@@ -4,7 +4,7 @@ use llm_types::Origin;
 use serde_json::value::RawValue;
 
 use super::error_body;
-use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::provider::{HttpRequest, HttpResponse, Transport};
 use crate::{Error, Redactor};
 
 /// The facts about a request that the decoding of its answer needs, with the headers of the answer.

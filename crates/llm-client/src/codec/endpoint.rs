@@ -3,7 +3,7 @@ use std::fmt;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
-use crate::transport::{HeaderText, HttpRequest, Method};
+use crate::provider::{HeaderText, HttpRequest, Method};
 use crate::{ConfigError, Redactor};
 
 /// The authentication of a client.

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use super::sse::SseDecoder;
 use super::{LONGEST_LINE, LONGEST_REPLY};
 use crate::EventStream;
-use crate::transport::HttpResponse;
+use crate::provider::HttpResponse;
 use crate::{BlockKind, Error, ToolInput};
 
 /// Assembles a reply from the events of a provider's stream.

@@ -7,7 +7,7 @@ use llm_types::{Charge, Clock, Usd};
 
 use super::ledger_file::{LedgerWriter, Settlement};
 use crate::error::{Amount, ConnectPhase, TimeoutPhase};
-use crate::transport::HttpResponse;
+use crate::provider::HttpResponse;
 use crate::{Budget, Error, ErrorKind, Spend};
 
 /// The maximum cost of one attempt.

@@ -126,7 +126,7 @@ fn wait_until_reset(now: SystemTime, headers: &[(String, String)]) -> Option<Dur
                 let kind = name.strip_prefix("x-ratelimit-remaining-");
                 kind.map(|kind| format!("x-ratelimit-reset-{kind}"))
             }?;
-            let reset = crate::transport::header(headers, &reset)?;
+            let reset = crate::provider::transport::header(headers, &reset)?;
             time_from(now, reset.trim())
         })
         .max()

@@ -15,8 +15,7 @@ use serde_json::Value;
 
 use crate::EventStream;
 use crate::error::TimeoutPhase;
-use crate::provider::Capabilities;
-use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::provider::{Capabilities, HttpRequest, HttpResponse, Transport};
 use crate::{Error, Timeouts, Timer};
 
 /// A timer that ends after an idle time. One sleep serves many resets: it is checked again only when it ends.

@@ -1,6 +1,7 @@
 //! Providers of models, and the parts of an implementation: the client's side of a call, and HTTP.
 
 pub(crate) mod event_stream;
+pub(crate) mod transport;
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use llm_types::{Count, ModelInfo, Reply, Request, Target};
 
 use crate::{Error, EventStream};
 
-pub use crate::transport::{
+pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };
 

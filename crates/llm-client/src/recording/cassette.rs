@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::hash::{canonical_json, sha256_hex};
 use crate::error::{ConnectPhase, TimeoutPhase};
-use crate::transport::HttpRequest;
+use crate::provider::HttpRequest;
 use crate::{Error, ErrorKind, Timeouts};
 
 /// The version of the line format.

@@ -18,7 +18,8 @@ use super::cassette::{
 use super::syncer::Syncer;
 use crate::codec::sse::{SseDecoder, SseEvent};
 use crate::layers::timer::timestamp;
-use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
+use crate::provider::transport::is_event_stream;
+use crate::provider::{HeaderText, HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, ErrorKind};
 
 /// The maximum time until a line is synced to the disk.

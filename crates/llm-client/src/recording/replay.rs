@@ -11,7 +11,7 @@ use serde_json::Value;
 use tracing::warn;
 
 use super::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, StreamTail};
-use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::provider::{HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, ErrorKind, Timeouts};
 
 /// The maximum number of differences that a miss shows.

@@ -18,8 +18,9 @@ use self::stream::Assembly;
 use super::{
     Endpoint, LONGEST_REPLY, RequestContext, error_body, events, readable, repair_warning,
 };
-use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route, StructuredMode};
-use crate::transport::{HttpRequest, Method};
+use crate::provider::{
+    Answer, Capabilities, HttpRequest, Method, Provider, ProviderCall, Route, StructuredMode,
+};
 use crate::{ConfigError, Error};
 
 /// A provider for the Messages API of Anthropic.

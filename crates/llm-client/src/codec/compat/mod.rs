@@ -16,8 +16,9 @@ use self::stream::Chunks;
 use super::{Endpoint, LONGEST_REPLY, RequestContext, events, readable, repair_warning};
 use crate::Error;
 use crate::dialect::ThinkingField;
-use crate::provider::{Answer, Capabilities, Provider, ProviderCall, Route};
-use crate::transport::{HeaderText, HttpRequest, Method};
+use crate::provider::{
+    Answer, Capabilities, HeaderText, HttpRequest, Method, Provider, ProviderCall, Route,
+};
 
 pub use dialect::Dialect;
 
