@@ -88,7 +88,9 @@ mod settings;
 
 pub use client::{Client, ClientBuilder, Prepared};
 pub use codec::{Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint};
-pub use error::{ConfigError, Error, ErrorKind};
+pub use error::call::Error;
+pub use error::config::ConfigError;
+pub use error::kind::ErrorKind;
 pub use layers::ledger_file::LedgerFile;
 pub use layers::timer::Timer;
 pub use llm_types::{
@@ -97,7 +99,7 @@ pub use llm_types::{
     Request, Role, Sampling, StopReason, SystemClock, Target, Thinking, ToolChoice, ToolInput,
     ToolSpec, Usage, Usd, Warning,
 };
-pub use models::ModelTable;
+pub use models::table::ModelTable;
 pub use offline::Echo;
 pub use provider::event_stream::EventStream;
 #[cfg(feature = "tls")]

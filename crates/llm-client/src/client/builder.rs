@@ -9,14 +9,15 @@ use super::Client;
 use super::core::ClientCore;
 use crate::layers::budget::BudgetLedger;
 use crate::layers::limiter::RateLimiter;
-use crate::models::ModelTable;
 use crate::models::tokens::CountCache;
 use crate::provider::{HttpOptions, Provider, Transport};
 use crate::recording::cassette::Cassette;
 use crate::recording::recorder::Recorder;
 use crate::recording::replay::Player;
 use crate::settings::setters::setters;
-use crate::{Budget, ConfigError, CountPolicy, Limits, RetryPolicy, Timeouts, Timer, Unpriced};
+use crate::{
+    Budget, ConfigError, CountPolicy, Limits, ModelTable, RetryPolicy, Timeouts, Timer, Unpriced,
+};
 
 /// Collects the settings of a [`Client`].
 #[derive(Clone)]

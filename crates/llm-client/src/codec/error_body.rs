@@ -5,10 +5,12 @@ use url::Url;
 
 use super::context::RequestContext;
 use super::fields::Fields;
-use crate::error::{Error, ErrorContext, ErrorKind, RetryHeaders, UnavailableModel};
+use crate::error::UnavailableModel;
+use crate::error::call::{ErrorContext, RetryHeaders};
 use crate::layers::retry;
 use crate::provider::transport::header;
 use crate::redact::Redactor;
+use crate::{Error, ErrorKind};
 
 /// The maximum number of bytes of a body that are read for an error; a JSON error that is cut cannot be parsed.
 pub(crate) const BODY_READ: usize = 64 << 10;

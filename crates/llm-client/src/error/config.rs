@@ -1,4 +1,4 @@
-use super::Error;
+use super::call::Error;
 
 /// The error of a setting that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use llm_types::Reply;
+use llm_types::{ErrorClass, Reply};
 
-use super::{Amount, ConnectPhase, ErrorClass, TimeoutPhase, UnavailableModel};
+use super::parts::{Amount, ConnectPhase, TimeoutPhase, UnavailableModel};
 
 /// The kind of a failure, shown in one line without its cause. No variant contains a key.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,10 @@ use std::time::{Duration, SystemTime};
 use llm_types::ErrorClass;
 use rand_chacha::rand_core::Rng;
 
-use crate::error::{ConnectPhase, Error, ErrorKind, RetryHeaders};
+use crate::error::ConnectPhase;
+use crate::error::call::RetryHeaders;
 use crate::settings::RetryPolicy;
+use crate::{Error, ErrorKind};
 
 /// The decision after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,11 @@
-//! Facts about models: a dated table in the crate, overridden by the user's own.
+//! Facts about models, the rows of a [`ModelTable`](crate::ModelTable).
 
 mod model;
 mod price;
-mod table;
+pub(crate) mod table;
 pub(crate) mod tokens;
 
 pub use llm_types::ModelInfo;
 pub use model::{Model, ModelStatus, ModelThinking};
 pub(crate) use price::Factor;
 pub use price::{Price, Tier};
-pub use table::ModelTable;
