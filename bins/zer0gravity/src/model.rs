@@ -11,7 +11,7 @@ use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::run::RunDirectory;
 use zer0gravity_engine::run::pipeline::PriceList;
-use zer0gravity_engine::{LlmClient, ModelClient, OfflineModel, Tokenizers};
+use zer0gravity_engine::{LlmModelClient, ModelClient, OfflineModel, Tokenizers};
 
 use crate::error::{self, Error};
 use crate::selection;
@@ -146,7 +146,7 @@ pub fn open(
             let prices = price_list(&table, provider, &model).into_iter().collect();
             let label = ModelLabel::new(provider.to_string(), host);
             Ok(ModelChoice {
-                model_client: Arc::new(LlmClient::new(client.clone(), label)),
+                model_client: Arc::new(LlmModelClient::new(client.clone(), label)),
                 client: Some(client),
                 model,
                 concurrency,

@@ -13,7 +13,7 @@
 //! use zer0gravity_engine::{Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! // This client calls no model. For a model it is `LlmClient::new(client, label)`, with a client of `llm-client`.
+//! // This client calls no model. For a model it is `LlmModelClient::new(client, label)`, with a client of `llm-client`.
 //! let client = OfflineModel;
 //! let level = Level::find(1).unwrap();
 //! let rules = EncodingSystem::new("default", None, DEFAULT_RULES);
@@ -69,7 +69,7 @@ pub use metrics::tokens::{LocalCounter, TokenCounter, TokenSource, Tokenizers};
 pub use model::client::ModelClient;
 pub use model::failure_kind::FailureKind;
 #[cfg(feature = "llm")]
-pub use model::llm::LlmClient;
+pub use model::llm::LlmModelClient;
 pub use model::outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
 pub use result::experiment::ExperimentResult;
 pub use rules::offline::OfflineModel;

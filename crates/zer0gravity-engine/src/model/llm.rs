@@ -13,19 +13,19 @@ use crate::prompts::{PromptMessage, Role, Turn};
 use crate::{FailureKind, ModelClient, TokenUse};
 
 /// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
-pub struct LlmClient {
+pub struct LlmModelClient {
     client: Client,
     label: ModelLabel,
 }
 
-impl LlmClient {
+impl LlmModelClient {
     /// Asks through `client`; `label` names its provider and server.
     pub fn new(client: Client, label: ModelLabel) -> Self {
         Self { client, label }
     }
 }
 
-impl ModelClient for LlmClient {
+impl ModelClient for LlmModelClient {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         async move {
             let reply = self.client.complete(&wire(request)).await;

@@ -7,13 +7,13 @@ use llm_client::provider::HttpRequest;
 use llm_client::{Anthropic, Auth, Client, CountPolicy, Endpoint};
 use serde_json::{Value, json};
 use test_support::{CannedReply, FakeClock, MemoryTransport, response};
-use zer0gravity_engine::LlmClient;
+use zer0gravity_engine::LlmModelClient;
 
 use crate::player::{RULES, SEMANTIC, label};
 
 /// A client with a server in memory, and the requests to it.
 pub struct Wire {
-    pub client: LlmClient,
+    pub client: LlmModelClient,
     transport: Arc<MemoryTransport>,
 }
 
@@ -37,7 +37,7 @@ impl Wire {
             .build()
             .unwrap();
         Self {
-            client: LlmClient::new(client, label()),
+            client: LlmModelClient::new(client, label()),
             transport,
         }
     }
