@@ -34,7 +34,7 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
             ("Equal to a text that was read", summary.exact.into()),
             ("Share runs of words with one", summary.ngram.into()),
             ("Come from nothing that was read", summary.innovations.into()),
-            ("Their share", number(summary.innovation_share, 3)),
+            ("Their share", number(summary.novelty_rate, 3)),
             ("Longest line, in steps", summary.deepest.into()),
             ("Half of the lines ended within rounds", summary.half_life.into()),
         ]);

@@ -101,7 +101,7 @@ fn the_forest_by_hand() {
     let summary = lineage.summary(&run, 2);
     assert_eq!((summary.messages, summary.exact, summary.ngram), (7, 5, 0));
     assert_eq!(summary.innovations, 2);
-    assert_eq!(summary.innovation_share, Some(2.0 / 7.0));
+    assert_eq!(summary.novelty_rate, Some(2.0 / 7.0));
     assert_eq!(summary.deepest, 3);
     let top: Vec<_> = summary
         .top

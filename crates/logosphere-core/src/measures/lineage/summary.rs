@@ -24,7 +24,8 @@ pub struct LineageSummary {
     /// The number of innovations, which descend from no message that was read.
     pub innovations: usize,
     /// The share of innovations; `None` without messages of minds.
-    pub innovation_share: Option<f64>,
+    #[serde(rename = "innovation_share")]
+    pub novelty_rate: Option<f64>,
     /// The longest line of best parents, in steps.
     pub deepest: u32,
     /// The messages with most descendants, in descending order and then by age. None of them descends from another.
@@ -89,7 +90,7 @@ impl Lineage {
                 .iter()
                 .filter(|node| node.parents.is_empty())
                 .count(),
-            innovation_share: self.novelty_rate(),
+            novelty_rate: self.novelty_rate(),
             deepest: self
                 .nodes()
                 .iter()
