@@ -52,7 +52,7 @@ impl ProgramRun {
             "Err(",
             "Error {",
             "Os {",
-            "kind: ",
+            "{ kind: ",
         ] {
             assert!(!self.stderr.contains(dump), "{dump}{told}");
         }
@@ -234,5 +234,10 @@ impl RandomNumbers {
     /// The next number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         (self.number() % end as u64) as usize
+    }
+
+    /// The next share of a time span.
+    pub fn share_of(&mut self, span: Duration) -> Duration {
+        span.mul_f64(self.number() as f64 / u64::MAX as f64)
     }
 }

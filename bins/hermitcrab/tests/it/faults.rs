@@ -334,7 +334,7 @@ fn stopped_in_a_turn(name: &str) {
         .unwrap();
     // The greeting's, and the turn's.
     runtime.block_on(talk.server.wait_requests(2));
-    crate::program::signal(&child, name);
+    crate::program::signal(child.id(), name);
     runtime.block_on(talk.server.wait_closed(1));
     let ran = crate::program::finish(child).exits(130);
     assert_eq!(ran.stdout, format!("{GREETING}\n"), "{}", ran.stderr);

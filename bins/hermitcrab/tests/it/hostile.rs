@@ -52,7 +52,7 @@ fn a_signal_stops_the_tools_of_a_reply() {
         assert!(child.try_wait().unwrap().is_none());
         std::thread::yield_now();
     }
-    signal(&child, "-TERM");
+    signal(child.id(), "-TERM");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let done = edits(&talk.place);
     assert!(done < CALLS / 2, "{done} of {CALLS} calls were run");
@@ -79,7 +79,7 @@ fn a_signal_ends_a_chat_whose_output_is_not_read() {
     let child = start(&mut command);
     // The greeting cannot be written.
     until_asked(&talk, 1);
-    signal(&child, "-TERM");
+    signal(child.id(), "-TERM");
     crate::program::finish(child).exits(130);
 }
 

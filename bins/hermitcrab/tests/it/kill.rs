@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use test_support::program::RandomNumbers;
 use test_support::{Answer, CannedReply};
 
 use crate::model::{GREETING, Talk, assert_paired, calls, says, texts};
@@ -17,24 +18,6 @@ const KILLED: u32 = 40;
 const REPORTED: usize = 20;
 /// The largest number of processes that are started.
 const MOST: u32 = 1000;
-
-/// Random numbers from a seed (`SplitMix64`).
-struct Draws(u64);
-
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a random share of a time span.
-    fn share_of(&mut self, span: Duration) -> Duration {
-        span.mul_f64(self.next() as f64 / u64::MAX as f64)
-    }
-}
 
 /// Returns the numbers of the entries in the block, in their order.
 fn entries(place: &Place) -> Vec<u32> {
@@ -67,7 +50,7 @@ fn an_edit_that_was_reported_outlives_every_kill() {
     Ran::from(whole).exits(0);
     let mut span = begun.elapsed();
 
-    let mut draws = Draws(20_261_122);
+    let mut draws = RandomNumbers(20_261_122);
     let mut reported = vec![0, 1];
     let mut killed = 0;
     for number in 2.. {
@@ -218,7 +201,7 @@ fn a_signal_between_two_lines_ends_a_chat_that_waits_for_one() {
         talking.say("the first question");
         assert_eq!(talking.hear(), "The first answer.");
         // The pipe stays open: the program would wait for ever.
-        crate::program::signal(&talking.child, name);
+        crate::program::signal(talking.child.id(), name);
         let status = talking.child.wait().unwrap();
         assert_eq!(status.code(), Some(130), "{name}");
         let (_, messages) = next_start(&talk, "the second question");
@@ -286,7 +269,7 @@ fn no_answer_that_was_heard_is_lost_by_any_kill() {
         }
     });
     talk.say("").exits(0);
-    let mut draws = Draws(7);
+    let mut draws = RandomNumbers(7);
     let mut heard = Vec::new();
     for number in 0..12 {
         let mut talking = Talking::start(&talk);

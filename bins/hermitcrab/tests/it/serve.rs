@@ -99,7 +99,7 @@ impl Served {
 
     fn end_by(mut self, name: &str) -> Ran {
         let child = self.child.take().unwrap();
-        signal(&child, name);
+        signal(child.id(), name);
         finish(child)
     }
 }

@@ -45,11 +45,6 @@ fn finish(place: &Place) {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }
 
-/// A share of a span.
-fn share_of(draws: &mut RandomNumbers, span: Duration) -> Duration {
-    span.mul_f64(draws.number() as f64 / u64::MAX as f64)
-}
-
 /// The moment of the kill: after the run begins, or after it reaches a phase.
 struct Aim {
     at: Option<&'static str>,
@@ -68,7 +63,7 @@ impl Aim {
         };
         Self {
             at,
-            delay: share_of(draws, span),
+            delay: draws.share_of(span),
         }
     }
 
