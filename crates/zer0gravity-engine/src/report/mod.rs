@@ -15,6 +15,7 @@ mod judges;
 mod outcomes;
 #[cfg(feature = "report")]
 mod page;
+mod reported_system;
 mod run_report;
 mod settings;
 mod spent;
@@ -28,7 +29,8 @@ pub use judges::{JudgePanel, JudgeStatistics, Judges};
 pub use outcomes::{OutcomeCount, Outcomes};
 #[cfg(feature = "report")]
 pub use page::page;
-pub use run_report::{KIND, ReportError, ReportedEncodingSystem, RunReport};
+pub use reported_system::ReportedEncodingSystem;
+pub use run_report::{KIND, ReportError, RunReport};
 pub use spent::{EncodingSystemCost, RunCost};
 pub use statistics::{CaseStatistics, EncodingSystemStatistics, Pairwise, Statistics};
 pub use verdict::{Limits, compare};

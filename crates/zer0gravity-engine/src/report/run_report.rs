@@ -5,15 +5,13 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::ExperimentResult;
 use crate::dataset::Case;
 use crate::plan::{Config, PlannedCase};
 use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
-use crate::rules::lint::LintReport;
 use crate::store::CallsFile;
-use crate::text::setters::setters;
-use crate::{ExperimentResult, TokenSource};
 
-use super::{Outcomes, RunCost, Statistics};
+use super::{Outcomes, ReportedEncodingSystem, RunCost, Statistics};
 
 /// The `kind` of a report's JSON.
 pub const KIND: &str = "zer0gravity.report";
@@ -57,47 +55,6 @@ pub struct RunReport {
     pub cost: RunCost,
     /// The source of random choices.
     pub randomness: Randomness,
-}
-
-/// A set of rules with its tokens and findings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ReportedEncodingSystem {
-    /// The id of the rules.
-    pub id: String,
-    /// The file of the rules.
-    pub path: Option<String>,
-    /// The SHA-256 of the rules in hex.
-    pub sha256: String,
-    /// Tokens of the rules, if they were counted.
-    pub rules_tokens: Option<u64>,
-    /// The source of the token count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rules_tokens_source: Option<TokenSource>,
-    /// The findings about the rules.
-    pub lint: LintReport,
-}
-
-impl ReportedEncodingSystem {
-    /// Creates rules with this id and hash that are neither counted nor linted.
-    pub fn new(id: impl Into<String>, sha256: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            path: None,
-            sha256: sha256.into(),
-            rules_tokens: None,
-            rules_tokens_source: None,
-            lint: LintReport::default(),
-        }
-    }
-
-    setters! {
-        path: Option<String>,
-        rules_tokens: Option<u64>,
-        rules_tokens_source: Option<TokenSource>,
-        lint: LintReport,
-    }
 }
 
 /// The reason why a file is not a report.
@@ -186,12 +143,6 @@ impl RunReport {
         let created_at = times.min().cloned().unwrap_or_default();
         let seed = results.first().map_or(0, |r| r.metadata.randomness.seed);
         Self::new(None, encodings, cases, results, created_at, seed)
-    }
-
-    /// Returns the result in two or three sentences, as at the top of the page.
-    #[cfg(feature = "report")]
-    pub fn lead(&self) -> String {
-        super::page::lead(self)
     }
 
     /// Reads `report.json`, or the array of results that `run` writes.

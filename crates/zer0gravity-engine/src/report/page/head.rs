@@ -27,54 +27,59 @@ pub(super) fn title(report: &RunReport) -> String {
     }
 }
 
-/// Returns the result in two or three sentences.
-pub(in crate::report) fn lead(report: &RunReport) -> String {
-    let mut ranked: Vec<(f64, &EncodingSystemStatistics)> = (report.statistics.per_encoding.iter())
-        .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
-        .collect();
-    ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // A correct critical flag makes a score meaningless, so flagged encodings are not ranked.
-    let (flagged, ranked): (Vec<_>, Vec<_>) = ranked
-        .into_iter()
-        .partition(|(_, encoding)| is_flagged(report, &encoding.encoding_id));
-    let outcomes = &report.outcomes;
-    let mut sentences = match ranked.as_slice() {
-        [] if outcomes.items == 0 => return "There is no experiment in this report.".to_owned(),
-        [] if flagged.is_empty() => return unscored(report),
-        [] => Vec::new(),
-        [(total, only)] => vec![
-            format!(
-                "{} scores {total:.1} of 100 points on {}{}.",
-                only.encoding_id,
-                counted(only.scored_cases, "text", "texts"),
-                reach(&only.total),
-            ),
-            merits(only),
-        ],
-        [(total, best), (next, second), ..] => vec![
-            format!(
-                "{} scores best: {total:.1} of 100 points on {}{}; {} follows with {next:.1}.",
-                best.encoding_id,
-                counted(best.scored_cases, "text", "texts"),
-                reach(&best.total),
-                second.encoding_id,
-            ),
-            merits(best),
-            ahead(report, &best.encoding_id, &second.encoding_id),
-        ],
-    };
-    sentences.push(left_out(&flagged));
-    sentences.push(without_rules(report));
-    if outcomes.failed > 0 {
-        sentences.push(format!(
-            "{} of {} failed and {} not counted in any mean.",
-            outcomes.failed,
-            counted(outcomes.items, "experiment", "experiments"),
-            if outcomes.failed == 1 { "is" } else { "are" },
-        ));
+impl RunReport {
+    /// Returns the result in two or three sentences, as at the top of the page.
+    pub fn lead(&self) -> String {
+        let mut ranked: Vec<(f64, &EncodingSystemStatistics)> =
+            (self.statistics.per_encoding.iter())
+                .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
+                .collect();
+        ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        // A correct critical flag makes a score meaningless, so flagged encodings are not ranked.
+        let (flagged, ranked): (Vec<_>, Vec<_>) = ranked
+            .into_iter()
+            .partition(|(_, encoding)| is_flagged(self, &encoding.encoding_id));
+        let outcomes = &self.outcomes;
+        let mut sentences = match ranked.as_slice() {
+            [] if outcomes.items == 0 => {
+                return "There is no experiment in this report.".to_owned();
+            }
+            [] if flagged.is_empty() => return unscored(self),
+            [] => Vec::new(),
+            [(total, only)] => vec![
+                format!(
+                    "{} scores {total:.1} of 100 points on {}{}.",
+                    only.encoding_id,
+                    counted(only.scored_cases, "text", "texts"),
+                    reach(&only.total),
+                ),
+                merits(only),
+            ],
+            [(total, best), (next, second), ..] => vec![
+                format!(
+                    "{} scores best: {total:.1} of 100 points on {}{}; {} follows with {next:.1}.",
+                    best.encoding_id,
+                    counted(best.scored_cases, "text", "texts"),
+                    reach(&best.total),
+                    second.encoding_id,
+                ),
+                merits(best),
+                ahead(self, &best.encoding_id, &second.encoding_id),
+            ],
+        };
+        sentences.push(left_out(&flagged));
+        sentences.push(without_rules(self));
+        if outcomes.failed > 0 {
+            sentences.push(format!(
+                "{} of {} failed and {} not counted in any mean.",
+                outcomes.failed,
+                counted(outcomes.items, "experiment", "experiments"),
+                if outcomes.failed == 1 { "is" } else { "are" },
+            ));
+        }
+        sentences.retain(|sentence| !sentence.is_empty());
+        sentences.join(" ")
     }
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences.join(" ")
 }
 
 /// Whether a result of the encoding carries a critical flag.

@@ -9,8 +9,6 @@ mod signals;
 
 use report_kit::{Cell, Page};
 
-pub(in crate::report) use head::lead;
-
 use super::RunReport;
 use crate::metrics::stats::MeanEstimate;
 
@@ -38,7 +36,7 @@ const SIGNIFICANT: f64 = 0.05;
 /// ```
 pub fn page(report: &RunReport) -> Page {
     let told = experiments::ExperimentView::of(report);
-    let mut page = Page::new(head::title(report)).lead(lead(report));
+    let mut page = Page::new(head::title(report)).lead(report.lead());
     for (tone, notice) in head::notices(report) {
         page = page.notice(tone, notice);
     }
