@@ -1,6 +1,6 @@
 //! The oracle is judged first: by the vectors, by the expectations, and by claims worked out by hand.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -33,12 +33,7 @@ fn transformed(universe: &Universe, name: &str, state: &str) -> String {
 }
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text)
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
-            write!(hex, "{byte:02x}").unwrap();
-            hex
-        })
+    hex::encode(Sha256::digest(text))
 }
 
 fn law(template: &str, claim: &str, observables: &[(&str, &str)]) -> Value {
