@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bin_support::Failure;
-use hermitcrab_face::OxcCompiler;
+use hermitcrab_face::jsx::OxcCompiler;
 use hermitcrab_kernel::config::{Grant, Settings, WebPolicy};
 use hermitcrab_kernel::faces::{Host, NoHost};
 use hermitcrab_kernel::{Brain, Kernel, KernelConfig, OfflineBrain};

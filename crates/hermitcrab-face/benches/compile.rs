@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use hermitcrab_face::{compile_shell, source_place};
+use hermitcrab_face::jsx::{compile_shell, source_place};
 
 /// A component as models write them; `#` is the place of its number.
 const PART: &str = r#"

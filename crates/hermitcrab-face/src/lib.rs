@@ -3,9 +3,8 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use hermitcrab_face::{
-//!     FaceConfig, FaceServer, NoKeys, OxcCompiler, Runtime, WebHost, compile_shell,
-//! };
+//! use hermitcrab_face::jsx::{OxcCompiler, compile_shell};
+//! use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, Runtime, WebHost};
 //! use hermitcrab_kernel::{Kernel, OfflineBrain};
 //! use pscale_blocks::MemStore;
 //! use tokio_util::sync::CancellationToken;
@@ -43,7 +42,7 @@
 //!
 //! The crate reads no environment and no home directory. Time is tokio's, for limits only; no result depends on it.
 //!
-//! Next: [`compile_shell`] for the JSX that a model may write, [`WebHost`] and [`FaceServer`] for showing it, [`Keys`] for the
+//! Next: [`jsx`] for the JSX that a model may write, [`WebHost`] and [`FaceServer`] for showing it, [`Keys`] for the
 //! keys that a page may give, [`Runtime`] for the runtime of a shell.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
@@ -60,7 +59,6 @@ mod token;
 
 pub use app::{Keys, NoKeys};
 pub use error::FaceError;
-pub use jsx::{OxcCompiler, compile_shell, source_place};
 pub use runtime::{Npm, Runtime, RuntimeError};
 pub use server::{FaceConfig, FaceServer, Patience};
 pub use session::{HostLimits, WebHost};

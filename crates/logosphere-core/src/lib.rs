@@ -76,14 +76,15 @@ mod run;
 pub mod state;
 pub mod verify;
 
-pub use config::{Effective, Settings};
-pub use journal::{ExperimentStart, MindReply, RequestTemplate, TokenUse};
+pub use config::settings::{Effective, Settings};
+pub use journal::event::{ExperimentStart, RequestTemplate};
+pub use journal::reply::{MindReply, TokenUse};
 #[cfg(feature = "llm")]
 pub use mind::LlmMind;
 pub use mind::{
     CallContext, LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput,
     MindSpecError, WireRequest, local_mind,
 };
-pub use pool::{MindId, Round};
+pub use pool::number::{MindId, Round};
 pub use run::{Orchestrator, Progress, RoundSummary, RunControl, RunError, RunSummary};
-pub use verify::Transcript;
+pub use verify::transcript::Transcript;

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, escape};
-use hermitcrab_face::compile_shell;
+use hermitcrab_face::jsx::compile_shell;
 
 use crate::error::Error;
 

@@ -26,10 +26,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::app::Keys;
+use crate::jsx::OxcCompiler;
 use crate::page::SAFE_SHELL;
 use crate::session::{FaceCrash, WebHost};
 use crate::token::Token;
-use crate::{FaceError, OxcCompiler, Runtime};
+use crate::{FaceError, Runtime};
 pub use connections::Patience;
 use guard::RequestGuard;
 

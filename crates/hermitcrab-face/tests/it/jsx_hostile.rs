@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use hermitcrab_face::compile_shell;
+use hermitcrab_face::jsx::compile_shell;
 use hermitcrab_kernel::faces::{CompiledShell, ShellError};
 use proptest::prelude::*;
 

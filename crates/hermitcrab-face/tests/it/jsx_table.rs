@@ -1,6 +1,6 @@
 //! The rows of the table of section 8, beyond the shared vectors.
 
-use hermitcrab_face::{compile_shell, source_place};
+use hermitcrab_face::jsx::{compile_shell, source_place};
 use hermitcrab_kernel::faces::{CompiledShell, ShellError};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Row 13: every case of the shared vectors, group `jsx`.
 
-use hermitcrab_face::compile_shell;
+use hermitcrab_face::jsx::compile_shell;
 use serde_json::Value;
 
 /// The size that is refused: one byte more than the limit.

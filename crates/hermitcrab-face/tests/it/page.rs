@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use hermitcrab_face::compile_shell;
+use hermitcrab_face::jsx::compile_shell;
 
 /// The parts of the frame's first script.
 const BRIDGE: [&str; 4] = ["hardening.js", "report.js", "calls.js", "bridge.js"];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermitcrab_face::OxcCompiler;
+use hermitcrab_face::jsx::OxcCompiler;
 use hermitcrab_kernel::{Brain, EventSink, Kernel, OfflineBrain, ScriptBrain, ScriptStep};
 use pscale_blocks::MemStore;
 use serde_json::json;

@@ -8,7 +8,7 @@ mod keys;
 mod layer;
 mod read;
 mod rule;
-mod settings;
+pub(crate) mod settings;
 
 pub use error::ConfigError;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
@@ -18,6 +18,7 @@ pub use read::read_config;
 pub(crate) use read::written;
 
 pub use settings::{
-    Caps, Durability, Effective, ForgedSignaturePolicy, ModelSettings, OnError, Options,
-    RetentionSetting, Scheduling, Settings, SettingsError, StopRules,
+    Caps, Durability, ForgedSignaturePolicy, ModelSettings, OnError, Options, RetentionSetting,
+    Scheduling, SettingsError, StopRules,
 };
+pub(crate) use settings::{Effective, Settings};

@@ -1,25 +1,26 @@
 //! The journal: one event per line, with a hash over all lines up to it, and a spool of answers without an event.
 
-mod event;
+pub(crate) mod event;
 mod failure;
 mod file;
 mod line;
 mod pending;
 mod read;
-mod reply;
+pub(crate) mod reply;
 mod sink;
 
 pub use file::FileJournal;
 pub(crate) use line::encode;
 pub use pending::{PendingReply, read_spool};
 pub use read::{CorruptionKind, Entry, ReadError, Reader, is_legacy};
-pub use reply::{MindReply, TokenUse};
+pub(crate) use reply::{MindReply, TokenUse};
 pub use sink::{JournalError, JournalSink, MemJournal};
 
 pub use event::{
-    AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, InterruptCause, Line,
-    MindInvocation, Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd,
-    RoundStart, RunInterrupted, RunResumed, SCHEMA_VERSION, SeedText, TokenTotals,
+    AttemptFacts, CallError, Event, ExperimentEnd, InterruptCause, Line, MindInvocation,
+    Parameters, ParseFacts, Protocol, RngFacts, RoundEnd, RoundStart, RunInterrupted, RunResumed,
+    SCHEMA_VERSION, SeedText, TokenTotals,
 };
+pub(crate) use event::{ExperimentStart, RequestTemplate};
 pub use failure::FailureClass;
 pub(crate) use failure::may_cost;

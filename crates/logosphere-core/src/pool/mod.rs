@@ -1,10 +1,11 @@
 //! The pool of messages, and the samples that minds read.
 
 mod messages;
-mod number;
+pub(crate) mod number;
 mod sampler;
 
 pub use messages::{ActiveView, Origin, Pool, PoolError, Retention};
-pub use number::{MessageId, MindId, Round};
+pub use number::MessageId;
+pub(crate) use number::{MindId, Round};
 pub(crate) use sampler::draw;
 pub use sampler::{ALGORITHM, SampleRng, sample_rng};

@@ -8,11 +8,12 @@ pub mod legacy_log;
 mod process;
 mod rebuild;
 mod resume;
-mod transcript;
+pub(crate) mod transcript;
 
 pub use compare::{Comparison, Difference, compare};
 #[cfg(feature = "report")]
 pub(crate) use fold::{Fold, Observer};
 pub use rebuild::{VerifyError, VerifyReport, verify, verify_to};
 pub use resume::{ResumeError, ResumedRun};
-pub use transcript::{EndedRound, Message, MindCall, Transcript};
+pub(crate) use transcript::Transcript;
+pub use transcript::{EndedRound, Message, MindCall};

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, WebHost};
+use hermitcrab_face::jsx::OxcCompiler;
+use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, WebHost};
 use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{Brain, EventSink, Kernel, KernelConfig, ScriptBrain, ScriptStep};
 use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore};

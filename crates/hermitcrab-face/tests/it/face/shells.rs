@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use hermitcrab_face::{Npm, Runtime, compile_shell};
+use hermitcrab_face::jsx::compile_shell;
+use hermitcrab_face::{Npm, Runtime};
 use serde_json::{Value, json};
 use test_support::fixture;
 

@@ -1,4 +1,4 @@
-//! The server and the hub, with pages that speak the protocol and are no browsers.
+//! The server and the hub, with pages that speak the protocol without a browser.
 
 mod api;
 mod connections;

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hermitcrab_face::{
-    FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, Patience, WebHost,
-};
+use hermitcrab_face::jsx::OxcCompiler;
+use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, Patience, WebHost};
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Kernel, KernelConfig,
     ScriptBrain, ScriptStep,
