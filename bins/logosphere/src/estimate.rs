@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::flags::SettingFlags;
 use crate::journal_file;
-use crate::population::{DEFAULTS, asks_nobody, prices};
+use crate::population::{DEFAULTS, asks_no_model, prices};
 use crate::setup::{changes, failure, seeds, template};
 
 /// Prints the estimate of a run in a directory that may not exist.
@@ -139,7 +139,7 @@ impl EstimateArgs<'_> {
             layer.provider = Some(DEFAULTS.provider.to_string());
         }
         layer = layer.over(given);
-        if asks_nobody(&layer, self.flags, session)? {
+        if asks_no_model(&layer, self.flags, session)? {
             session.warn("without a key no model is called, and there is no cost; give --provider to estimate a model");
             layer.provider = Some(ProviderName::Offline.to_string());
         }

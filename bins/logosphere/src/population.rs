@@ -113,7 +113,7 @@ impl Population {
 
 /// Returns whether a run with these settings would be offline because there is neither a key nor a choice of a
 /// provider.
-pub fn asks_nobody(
+pub fn asks_no_model(
     layer: &Layer,
     flags: &SettingFlags,
     session: &Session,

@@ -33,11 +33,11 @@ impl Source {
 
     /// The files of the run, none of which an output may replace.
     pub fn files(&self) -> Vec<PathBuf> {
-        let beside = self
+        let others = self
             .directory
             .iter()
             .flat_map(|folder| RunDirectory::files_in(folder));
-        beside.chain([self.file.clone()]).collect()
+        others.chain([self.file.clone()]).collect()
     }
 
     pub fn read(&self) -> Result<RunReport, Failure> {

@@ -22,7 +22,7 @@ use crate::{Answer, CannedReply, FaultServer, Received};
 /// ```
 pub struct ScriptedModel {
     server: FaultServer,
-    asks: Arc<Mutex<Vec<ModelRequest>>>,
+    requests: Arc<Mutex<Vec<ModelRequest>>>,
 }
 
 /// A request to the model.
@@ -152,8 +152,8 @@ impl ScriptedModel {
 
     /// Starts a server that answers by `script`; the conditions of the returned rules are ignored.
     pub fn play(mut script: impl FnMut(&ModelRequest) -> Rule + Send + 'static) -> Self {
-        let asks: Arc<Mutex<Vec<ModelRequest>>> = Arc::default();
-        let seen = asks.clone();
+        let requests: Arc<Mutex<Vec<ModelRequest>>> = Arc::default();
+        let seen = requests.clone();
         let server = FaultServer::play(move |received| {
             let ask = ModelRequest::read(received);
             let path = received.path.as_str();
@@ -172,7 +172,7 @@ impl ScriptedModel {
             seen.lock().unwrap().push(ask);
             answer(&rule, anthropic, stream)
         });
-        Self { server, asks }
+        Self { server, requests }
     }
 
     /// The base URL for an Anthropic client.
@@ -187,7 +187,7 @@ impl ScriptedModel {
 
     /// Every request to the model so far, without counts of tokens.
     pub fn model_requests(&self) -> Vec<ModelRequest> {
-        self.asks.lock().unwrap().clone()
+        self.requests.lock().unwrap().clone()
     }
 
     /// Every HTTP request so far.

@@ -21,7 +21,7 @@ fn completion(text: &str) -> Answer {
     Answer::json(200, reply.to_string())
 }
 
-/// An answer with one law and what is none.
+/// An answer with one law and an invalid one.
 fn laws() -> String {
     let law = json!({
         "law_id": "cells_stay", "template": "invariant", "quantifiers": {"T": 6},

@@ -27,7 +27,7 @@ const MATRIX: [&str; 10] = [
 ];
 
 /// Calls of [`MATRIX`]: the counts of four texts and their four encodings, an encoding and a decoding for each of 24
-/// experiments, a judge of the meaning for each of two trials of four texts (the rules are no part of his question),
+/// experiments, a judge of the meaning for each of two trials of four texts (its question is without the rules),
 /// a judge of the rules for each experiment.
 const CALLS: usize = 8 + 24 + 24 + 8 + 24;
 

@@ -62,7 +62,7 @@ impl Interrupt {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "a person's second signal is told from a supervisor's by the time between them"
+        reason = "a person's second signal is distinguished from a supervisor's by the time between them"
     )]
     fn receive(&self, signal: i32) {
         if signal != SIGINT && !self.0.ends.swap(true, Ordering::SeqCst) {

@@ -62,22 +62,22 @@ impl CompileError {
     }
 
     /// A fault of syntax as the parser tells it.
-    pub fn syntax(told: &OxcDiagnostic) -> Self {
+    pub fn syntax(diagnostic: &OxcDiagnostic) -> Self {
         // Of a name that is declared twice the second place is the wrong one; the parser labels it last.
-        let label = told
+        let label = diagnostic
             .labels
             .iter()
             .find(|label| label.primary())
             .or_else(|| {
-                let twice = told.message.contains("already been declared");
+                let twice = diagnostic.message.contains("already been declared");
                 if twice {
-                    told.labels.last()
+                    diagnostic.labels.last()
                 } else {
-                    told.labels.first()
+                    diagnostic.labels.first()
                 }
             });
-        let mut message = fragment(&told.message);
-        if let Some(help) = &told.help {
+        let mut message = fragment(&diagnostic.message);
+        if let Some(help) = &diagnostic.help {
             message = format!("{message}; {}", fragment(help));
         }
         Self {

@@ -11,13 +11,13 @@ mod emit;
 mod find;
 mod module;
 mod names;
-mod place;
 mod read;
+mod source_place;
 
 use hermitcrab_kernel::faces::{CompiledShell, ShellCompiler, ShellError};
 
 use compile_error::{CompileError, Kind};
-pub use place::source_place;
+pub use source_place::source_place;
 
 /// The longest text that is compiled, in bytes.
 const MAX_BYTES: usize = 256 * 1024;

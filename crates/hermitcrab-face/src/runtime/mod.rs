@@ -45,13 +45,13 @@ impl Runtime {
     pub async fn react(
         data: &Path,
         npm: &Npm,
-        tell: &(dyn Fn(&str) + Sync),
+        show: &(dyn Fn(&str) + Sync),
     ) -> Result<Self, RuntimeError> {
         let folder = react::folder(data);
         if let Ok(script) = react::kept(&folder, &react::SCRIPTS) {
             return Ok(Self::of_react(script));
         }
-        tell(&format!(
+        show(&format!(
             "installing React {} with npm, once, in {}",
             react::VERSION,
             folder.display()

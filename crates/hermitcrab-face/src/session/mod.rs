@@ -275,18 +275,18 @@ impl WebHost {
         if cancel.is_cancelled() {
             return Mounted::Cancelled;
         }
-        let Some(mut told) = self.state().begin(&shown, cancel.clone()) else {
+        let Some(mut received) = self.state().begin(&shown, cancel.clone()) else {
             return Mounted::NoPage;
         };
         let mut again = true;
         loop {
             let verdict = tokio::select! {
                 biased;
-                verdict = &mut told => Some(verdict),
+                verdict = &mut received => Some(verdict),
                 () = self.late(|state| state.mount_by(&shown, &self.hub.limits)) => None,
                 () = cancel.cancelled() => {
                     self.state().call_off(&shown);
-                    Some((&mut told).await)
+                    Some((&mut received).await)
                 }
             };
             match verdict {

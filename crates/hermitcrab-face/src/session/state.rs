@@ -200,14 +200,14 @@ impl SessionState {
             self.face = Some(shown.clone());
             return None;
         }
-        let (verdict, told) = oneshot::channel();
+        let (verdict, received) = oneshot::channel();
         self.trial = Some(MountAttempt {
             shown: shown.clone(),
             cancel,
             verdict,
         });
         self.show_all(shown);
-        Some(told)
+        Some(received)
     }
 
     /// Ends the trial, if there is one. This also decides what all pages show, before another request can read it.

@@ -16,7 +16,7 @@ use crate::config::{ModelSpec, Settings, ThinkingMode};
 use crate::{BrainError, Event, EventSink};
 
 /// The minimum number of tokens for an answer after a thinking budget.
-const BESIDE_THINKING: u32 = 1_024;
+const ANSWER_AFTER_THINKING: u32 = 1_024;
 
 /// A brain that asks models through a client.
 ///
@@ -246,7 +246,7 @@ fn asked(request: &BrainRequest, spec: &ModelSpec, has_thinking: bool) -> Reques
         ThinkingMode::Adaptive => (Thinking::Adaptive, max_tokens),
         ThinkingMode::Off => (Thinking::Off, max_tokens),
         ThinkingMode::Budget(tokens) => {
-            let least = tokens.saturating_add(BESIDE_THINKING + 1);
+            let least = tokens.saturating_add(ANSWER_AFTER_THINKING + 1);
             (Thinking::Budget(tokens), max_tokens.max(least))
         }
     };

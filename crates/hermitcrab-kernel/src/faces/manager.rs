@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::crashes::FaceRecovery;
 use super::host::{Host, Mounted};
-use super::kept::Shells;
 use super::notes::Notes;
 use super::shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo};
+use super::shells::Shells;
 use super::state::{MAX_KEPT, ShellState};
 use crate::config::timestamp;
 use crate::storage::FileStore;

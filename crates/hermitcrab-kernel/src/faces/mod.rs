@@ -2,10 +2,10 @@
 
 mod crashes;
 mod host;
-mod kept;
 mod manager;
 mod notes;
 mod shell;
+mod shells;
 mod state;
 
 pub use crashes::FaceRecovery;

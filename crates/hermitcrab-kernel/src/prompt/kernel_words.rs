@@ -10,7 +10,7 @@ pub(crate) const SENTENCE: &str = "[Say to the person in one sentence what you d
 pub(crate) const COMPONENT: &str =
     "[No face is running. Answer with one component in a jsx fence.]";
 /// The beginning of a request to fix a shell; its errors follow.
-pub(crate) const MEND: &str = "[Your component did not become the face: ";
+pub(crate) const REPAIR: &str = "[Your component did not become the face: ";
 
 /// Whether these words are a request of the kernel, as records without authors have it.
 pub(crate) fn is_kernel_request(text: &str) -> bool {
@@ -22,7 +22,7 @@ pub(crate) fn is_kernel_request(text: &str) -> bool {
         SENTENCE,
         COMPONENT,
     ];
-    whole.contains(&text) || text.starts_with(MEND)
+    whole.contains(&text) || text.starts_with(REPAIR)
 }
 
 /// The beginning of each line about the face for the model.

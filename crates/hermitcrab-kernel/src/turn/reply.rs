@@ -200,7 +200,7 @@ impl Turn<'_> {
             }
             self.pending.push(Utterance::kernel(format!(
                 "{}{}. Answer with one fenced jsx component.]",
-                asks::MEND,
+                asks::REPAIR,
                 outcome.text()
             )));
             return NextStep::Ask;

@@ -43,7 +43,7 @@ impl Settings {
         refuse(&[(
             self.stop.fixed_pool && self.m_active_pool == 1,
             "stop.fixed_pool",
-            "a single message is no population, so it never stops a run with m_active_pool 1; set it to false, or \
+            "a single message is not a population, so it never stops a run with m_active_pool 1; set it to false, or \
              m_active_pool to 2 or more",
         )])
     }

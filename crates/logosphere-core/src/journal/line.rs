@@ -20,7 +20,7 @@ pub(crate) fn encode(
     previous: &str,
 ) -> String {
     #[derive(Serialize)]
-    struct Whole<'a> {
+    struct ChainedLine<'a> {
         r#type: &'static str,
         timestamp: &'a str,
         seq: u64,
@@ -28,7 +28,7 @@ pub(crate) fn encode(
         event: &'a Event,
     }
     let begin = out.len();
-    let whole = Whole {
+    let whole = ChainedLine {
         r#type: event.kind(),
         timestamp,
         seq,

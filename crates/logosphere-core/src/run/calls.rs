@@ -92,11 +92,11 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                 .arrived
                 .iter()
                 .for_each(|call| drop(begun.remove(&call.planned.mind)));
-            let told = recorder.write_down(calls)?;
+            let events = recorder.write_down(calls)?;
             if calls.unsafe_now {
                 recorder.wait_for_the_disk(calls, &mut pending).await?;
             }
-            for event in &told {
+            for event in &events {
                 recorder.show(event, show);
             }
             if !calls.arrived.is_empty() {
@@ -255,13 +255,13 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
             calls.halted |= call.answer.as_ref().is_err_and(stops);
             calls.returned.insert(call.planned.mind, call);
         }
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         while !calls.closed
             && let Step::Call { mind } = self.state.next()
             && let Some(call) = calls.returned.remove(&mind)
         {
             let paid = paid(&call).filter(|_| !call.spooled);
-            match self.settle_call(call, &mut told) {
+            match self.settle_call(call, &mut events) {
                 Ok(None) => {}
                 Ok(Some(cause)) => {
                     calls.closed = true;
@@ -273,11 +273,11 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
                 }
             }
         }
-        calls.unsafe_now |= !told.is_empty();
+        calls.unsafe_now |= !events.is_empty();
         for call in calls.returned.values_mut() {
             calls.unsafe_now |= self.keep(call)?;
         }
-        Ok(told)
+        Ok(events)
     }
 
     /// Waits until all written data is on the disk; calls in flight continue.
@@ -329,11 +329,11 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
         Ok(true)
     }
 
-    /// Writes down the next call and adds its events to `told`, or returns why the run stops before it.
+    /// Writes down the next call and adds its events to `events`, or returns why the run stops before it.
     fn settle_call(
         &mut self,
         call: CompletedCall,
-        told: &mut Vec<Event>,
+        events: &mut Vec<Event>,
     ) -> Result<Option<Stop>, RunError> {
         let outcome = match call.answer {
             Ok(reply) => Outcome::Reply(reply),
@@ -351,7 +351,7 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
                     fatal: error.fatal,
                 });
                 self.commit(&failed)?;
-                told.push(failed);
+                events.push(failed);
                 if stop.is_some() {
                     return Ok(stop);
                 }
@@ -363,7 +363,7 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
             .invocation(call.planned, outcome, call.latency_ms);
         let event = Event::MindInvocation(Box::new(event));
         self.commit(&event)?;
-        told.push(event);
+        events.push(event);
         Ok(None)
     }
 

@@ -104,7 +104,7 @@ pub fn verify(journal: impl BufRead) -> Result<VerifyReport, VerifyError> {
 pub fn verify_to(journal: impl BufRead, mut out: impl Write) -> Result<VerifyReport, VerifyError> {
     let mut reader = Reader::new(journal);
     let (entry, found) = reader.start()?;
-    let start = made_anew(&found);
+    let start = rebuilt_start(&found);
     let settings = &start.effective.settings;
     let stamp = with_signature("", &settings.init_signature);
     let bare =
@@ -151,7 +151,7 @@ pub fn verify_to(journal: impl BufRead, mut out: impl Write) -> Result<VerifyRep
 }
 
 /// Returns the first event, built from its settings, its seed messages and its template alone.
-fn made_anew(found: &ExperimentStart) -> ExperimentStart {
+fn rebuilt_start(found: &ExperimentStart) -> ExperimentStart {
     ExperimentStart {
         schema_version: found.schema_version,
         ..ExperimentStart::new(

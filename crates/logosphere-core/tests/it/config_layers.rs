@@ -97,7 +97,7 @@ fn settings_that_are_written_are_read_again() {
 fn a_rule_that_could_never_stop_a_run_is_refused_before_it_begins() {
     let layer = read(r#"{"stop": {"fixed_pool": true}, "m_active_pool": 1}"#);
     let error = layer.settings(1).unwrap_err().to_string();
-    let words = "stop.fixed_pool: a single message is no population, so it never stops a run with m_active_pool 1";
+    let words = "stop.fixed_pool: a single message is not a population, so it never stops a run with m_active_pool 1";
     assert!(error.starts_with(words), "{error}");
     let layer = read(r#"{"stop": {"fixed_pool": true}, "m_active_pool": 2}"#);
     let settings = layer.settings(1).unwrap();

@@ -9,7 +9,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, Sq
 use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
 
 use super::schema::{self, SchemaContent};
-use crate::location::{DatabaseLocation, beside, lock};
+use crate::location::{DatabaseLocation, lock, with_ending};
 
 /// The time to wait for another program that holds `SQLite`'s own lock.
 const BUSY: Duration = Duration::from_secs(5);
@@ -294,7 +294,7 @@ async fn whole(
         .map_err(|error| place.sql(error))?;
     let length = |path: &Path| path.metadata().map_or(0, |file| file.len());
     // While there is a log, pages may still be there alone. In this order: a log that is gone has been written back.
-    let logged = length(&beside(path, "-wal")) > 0;
+    let logged = length(&with_ending(path, "-wal")) > 0;
     let found = length(path);
     if !logged && found < expected.cast_unsigned() {
         return Err(place.corrupt(format!("{found} bytes, expected {expected}")));

@@ -11,7 +11,7 @@ use super::DatabaseLocation;
 ///
 /// It is never taken on the database itself: closing any descriptor of that file drops the locks of `SQLite`.
 pub(crate) fn lock(database: &Path, place: &DatabaseLocation) -> Result<Lock, StoreError> {
-    let lock = Disk::default().lock(&beside(database, ".lock"));
+    let lock = Disk::default().lock(&with_ending(database, ".lock"));
     lock.map_err(|error| match error {
         LockError::Held { .. } => place.locked(),
         error => place.io(error.into()),
@@ -19,7 +19,7 @@ pub(crate) fn lock(database: &Path, place: &DatabaseLocation) -> Result<Lock, St
 }
 
 /// The path with something after its name.
-pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
+pub(crate) fn with_ending(database: &Path, ending: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(ending);
     path.into()

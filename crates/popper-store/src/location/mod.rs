@@ -9,7 +9,7 @@ use std::path::Path;
 use popper_discovery::store::StoreError;
 use sqlx::migrate::MigrateError;
 
-pub(crate) use lock::{beside, lock};
+pub(crate) use lock::{lock, with_ending};
 
 /// `SQLite`'s primary result codes, the low byte of an extended one.
 mod code {

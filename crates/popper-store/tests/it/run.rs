@@ -16,7 +16,7 @@ use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
 use serde_json::Value;
 
-/// All fixture laws, the true, the false and the undecided ones mixed, and some texts that are no laws.
+/// All fixture laws, the true, the false and the undecided ones mixed, and some invalid texts.
 pub fn laws() -> Vec<Candidate> {
     let files: Vec<Vec<Value>> = ["true", "false", "unknown"]
         .iter()

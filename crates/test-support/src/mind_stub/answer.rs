@@ -21,14 +21,14 @@ pub(super) enum Protocol {
 }
 
 /// The content of a request.
-pub(super) struct Asked {
+pub(super) struct MindRequest {
     pub protocol: Protocol,
     /// The whole text of the request, system first.
     pub prompt: Vec<u8>,
     pub model: String,
 }
 
-impl Asked {
+impl MindRequest {
     pub fn new(protocol: Protocol, body: &Value) -> Self {
         let turns = body["messages"].as_array();
         let contents = turns.into_iter().flatten().map(|turn| &turn["content"]);

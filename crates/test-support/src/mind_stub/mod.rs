@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::{Answer, FaultServer, Received, Signal};
-use answer::{Asked, Protocol};
+use answer::{MindRequest, Protocol};
 pub use form::MindForm;
 pub use script::{MindFatal, MindFault, MindFaults, MindMode, MindScript};
 
@@ -208,7 +208,7 @@ impl MindState {
             );
         }
         let came = Instant::now();
-        let asked = Asked::new(protocol, &body);
+        let asked = MindRequest::new(protocol, &body);
         let number = self.count(received, came);
         let attempts = self.attempts.entry(received.body.clone()).or_default();
         let (status, answer, billed) = asked.reply(&self.script, number, *attempts);

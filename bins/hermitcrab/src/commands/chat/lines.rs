@@ -41,11 +41,11 @@ impl Lines {
     pub fn open(at_terminal: bool, data: &DataDir) -> Self {
         let path = data.path().join("lines.txt");
         let (asks, asked) = mpsc::channel();
-        let (tell, read) = unbounded_channel();
+        let (lines, read) = unbounded_channel();
         thread::spawn(move || {
             let mut source = LineSource::open(at_terminal, path);
             for stopped in asked {
-                if tell.send(source.next(stopped)).is_err() {
+                if lines.send(source.next(stopped)).is_err() {
                     return;
                 }
             }

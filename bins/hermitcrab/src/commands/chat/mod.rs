@@ -225,10 +225,10 @@ async fn turn(
 
 fn show_answer(report: &TurnReport, screen: &Screen, session: &mut Session) -> Result<(), Failure> {
     screen.answer(&report.text, report.stopped.as_deref(), session)?;
-    let taken = report.usage;
-    let cost = match taken.unknown {
-        0 => taken.usd.to_string(),
-        _ if report.offline.is_some() => taken.usd.to_string(),
+    let usage = report.usage;
+    let cost = match usage.unknown {
+        0 => usage.usd.to_string(),
+        _ if report.offline.is_some() => usage.usd.to_string(),
         _ => "cost unknown".to_owned(),
     };
     screen.aside(
@@ -236,8 +236,8 @@ fn show_answer(report: &TurnReport, screen: &Screen, session: &mut Session) -> R
             "{} · {} · {} tokens in, {} out · {}",
             report.model,
             counted(report.rounds.into(), "round"),
-            taken.input,
-            taken.output,
+            usage.input,
+            usage.output,
             cost
         ),
         session,

@@ -187,14 +187,14 @@ async fn better_runtime(
     let hidden = providers.flat_map(|provider| provider.key_variables(key_file::PROGRAM));
     let mut npm = Npm::new(NPM_LIMIT);
     npm.hidden = hidden.collect();
-    let tell = |line: &str| {
+    let show = |line: &str| {
         let most = NPM_LIMIT.as_secs();
         tracing::info!(
             "{} (at most {most} s; --runtime builtin goes without)",
             escape(line)
         );
     };
-    match Runtime::react(data.path(), &npm, &tell).await {
+    match Runtime::react(data.path(), &npm, &show).await {
         Ok(react) => Ok(Some(react)),
         Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),
         Err(error) => {

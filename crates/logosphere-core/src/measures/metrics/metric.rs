@@ -166,16 +166,16 @@ impl Metric {
                 "mean over the round's texts of their mean cosine, as in tfidf_similarity, to the texts that their call read"
             }
             Self::CompressionRatio => {
-                "size before / after deflate level 6 of the first 20 000 bytes of the window's texts joined by line feeds; none below 2 000 bytes"
+                "size before / after deflate level 6 of the first 20 000 bytes of the window's texts joined by line feeds; no value below 2 000 bytes"
             }
             Self::Distinct1 => {
-                "different / all tokens in the first 2 000 tokens of the window; none below 200 tokens"
+                "different / all tokens in the first 2 000 tokens of the window; no value below 200 tokens"
             }
             Self::Distinct2 => {
-                "different / all runs of 2 tokens of a text in the first 2 000 tokens of the window; none below 200 tokens"
+                "different / all runs of 2 tokens of a text in the first 2 000 tokens of the window; no value below 200 tokens"
             }
             Self::Distinct3 => {
-                "different / all runs of 3 tokens of a text in the first 2 000 tokens of the window; none below 200 tokens"
+                "different / all runs of 3 tokens of a text in the first 2 000 tokens of the window; no value below 200 tokens"
             }
             Self::Reuse5gram => {
                 "mean over the round's texts of the share of runs of 5 tokens found in any earlier text; texts under 5 tokens left out"

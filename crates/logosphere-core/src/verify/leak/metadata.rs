@@ -100,8 +100,8 @@ impl MetadataTerms {
         for place in 0..tokens.len() {
             let token = tokens[place];
             if token.text.as_bytes()[0].is_ascii_digit() {
-                let told = self.numbered(&tokens, place);
-                found.extend(told.map(|kind| (kind, token.at..token.at + token.text.len())));
+                let kind = self.numbered(&tokens, place);
+                found.extend(kind.map(|kind| (kind, token.at..token.at + token.text.len())));
             }
         }
         found.sort_by_key(|(_, range)| range.start);
@@ -143,7 +143,7 @@ impl MetadataTerms {
             return Some(LeakKind::Time);
         }
         let is_set = tokens[place].gap.contains('=');
-        let told = match before(tokens, place).as_str() {
+        let named = match before(tokens, place).as_str() {
             "round" | "rounds" => Some(LeakKind::Round),
             "mind" | "agent" => Some(LeakKind::Mind),
             "message" | "msg" if number <= self.seeds => Some(LeakKind::Message),
@@ -169,7 +169,7 @@ impl MetadataTerms {
             let label = begins && matches!(line, "[" | "#" | "(#");
             label.then_some(LeakKind::Message)
         };
-        told.or_else(counted).or_else(labelled)
+        named.or_else(counted).or_else(labelled)
     }
 }
 
