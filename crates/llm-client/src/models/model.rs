@@ -13,7 +13,7 @@ use super::{Price, Tier};
 #[non_exhaustive]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a fact of its own, and they come in any combination"
+    reason = "the abilities of a model come in any combination"
 )]
 pub struct Model {
     /// The provider's name, as in [`crate::provider::Provider::name`].

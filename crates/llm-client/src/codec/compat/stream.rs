@@ -28,7 +28,7 @@ pub(super) struct Chunks {
 
 /// The body that equals the whole stream.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct WholeReply<'a> {
     id: &'a str,
     object: &'static str,
     model: &'a str,
@@ -149,7 +149,7 @@ impl Chunks {
             native: self.native.as_ref().map(Raw::as_raw_value),
             usage: self.usage.as_ref().map(Raw::as_raw_value),
         };
-        let raw = Raw::of(&Whole {
+        let raw = Raw::of(&WholeReply {
             id: &self.id,
             object: "chat.completion",
             model: &self.model,

@@ -15,7 +15,7 @@ fn events(bytes: Vec<u8>) -> llm_client::provider::HttpResponse {
     response(200, &[("content-type", "text/event-stream")], bytes)
 }
 
-/// Streams that are cut or broken, recorded and replayed: what was no reply is none, what was one is the same.
+/// Streams that are cut or broken, recorded and replayed: the same bytes are a reply in both, or in neither.
 #[tokio::test]
 async fn a_stream_that_was_cut_anywhere_is_cut_in_its_replay() {
     for wire in BOTH {

@@ -1,4 +1,4 @@
-//! Streams of the Messages API that are no streams of it: what breaks the protocol, what is cut, what is only new.
+//! Streams that break the rules of the Messages API: events out of order, cut streams, unknown events.
 
 use futures_util::StreamExt as _;
 use llm_client::{
