@@ -3,15 +3,10 @@
 use std::fs;
 
 use crate::packages::root;
+use crate::rust_source::files;
 
-const GUIDES: [&str; 6] = [
-    "README.md",
-    "docs/hermitcrab.md",
-    "docs/logosphere.md",
-    "docs/popper.md",
-    "docs/universe.md",
-    "docs/zer0gravity.md",
-];
+/// The pages under `docs` other than guides: records, and rules for contributors. So are the pages in `docs/decisions`.
+const OTHERS: [&str; 3] = ["docs/benchmarks.md", "docs/peers.md", "docs/style.md"];
 
 /// The verbs that a task begins with.
 const VERBS: &[&str] = &[
@@ -39,45 +34,105 @@ const VERBS: &[&str] = &[
     "Write",
 ];
 
-/// The sections to look up.
-const REFERENCE: &[&str] = &[
-    "A function",
-    "A law file",
-    "A type",
-    "A universe file",
-    "Configuration",
-    "Exit codes",
-    "Expectations",
-    "Expressions and claims",
-    "File formats",
-    "Licence",
-    "Limits",
-    "The file",
-    "Verdicts",
+/// The sections to look up, each with its guide.
+const REFERENCE: &[(&str, &str)] = &[
+    ("README.md", "Exit codes"),
+    ("README.md", "Licence"),
+    ("docs/logosphere.md", "Exit codes"),
+    ("docs/popper.md", "A law file"),
+    ("docs/popper.md", "A universe file"),
+    ("docs/popper.md", "Configuration"),
+    ("docs/popper.md", "Expectations"),
+    ("docs/popper.md", "Expressions and claims"),
+    ("docs/popper.md", "File formats"),
+    ("docs/popper.md", "Limits"),
+    ("docs/popper.md", "Verdicts"),
+    ("docs/universe.md", "A function"),
+    ("docs/universe.md", "A type"),
+    ("docs/universe.md", "The file"),
 ];
 
-/// The headings below the title, outside of code.
-fn headings(page: &str) -> impl Iterator<Item = &str> {
-    let prose = page.split("```").step_by(2).flat_map(str::lines);
-    prose.filter_map(|line| {
-        line.strip_prefix("##")?
-            .trim_start_matches('#')
-            .strip_prefix(' ')
-    })
+/// The guides among pages, which are given by their paths in the repository.
+fn guides(pages: impl Iterator<Item = String>) -> Vec<String> {
+    let is_guide =
+        |page: &String| !OTHERS.contains(&page.as_str()) && !page.starts_with("docs/decisions/");
+    pages.filter(is_guide).collect()
+}
+
+/// The headings below the title, outside of code: lines with `##`, and lines that are underlined.
+fn headings(page: &str) -> Vec<&str> {
+    let (mut found, mut before, mut is_code) = (Vec::new(), "", false);
+    for line in page.lines() {
+        let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        is_code ^= is_fence;
+        let marks = line.len() - line.trim_start_matches('#').len();
+        let is_underline = !line.is_empty()
+            && ['-', '=']
+                .iter()
+                .any(|it| line.trim_matches(*it).is_empty());
+        if !is_code && marks > 1 {
+            found.push(line[marks..].trim());
+        } else if !is_code && is_underline && !before.is_empty() {
+            found.push(before);
+        }
+        before = line;
+    }
+    found
+}
+
+/// Whether a heading of a guide is a task, a row of [`REFERENCE`] or a field of the page's first table of fields.
+fn is_fine(guide: &str, page: &str, heading: &str) -> bool {
+    let is_task = heading
+        .split_once(' ')
+        .is_some_and(|(verb, _)| VERBS.contains(&verb));
+    is_task
+        || REFERENCE.contains(&(guide, heading))
+        || page.contains(&format!("\n| `{heading}` | "))
+}
+
+#[test]
+fn a_page_and_a_heading_that_do_not_fit_are_found() {
+    let pages = [
+        "README.md",
+        "docs/style.md",
+        "docs/decisions/0001-a.md",
+        "docs/a/b.md",
+    ];
+    let found = guides(pages.map(str::to_owned).into_iter());
+    assert_eq!(found, ["README.md", "docs/a/b.md"]);
+    let page = "# Title\n\n## Run it\n\n```sh\n## no\n```\n### a.b ###\n~~~\n## no\n~~~\nOther\n---\n\n---\n|---|\n####Last\n";
+    assert_eq!(headings(page), ["Run it", "a.b ###", "Other", "Last"]);
+    let page = "\n| `a.b` | text |\n";
+    for (heading, fine) in [
+        ("Run a model", true),
+        ("a.b", true),
+        ("what is kept", false),
+        ("Licence", true),
+        ("Limits", false),
+        ("Models", false),
+        ("Run", false),
+    ] {
+        assert_eq!(is_fine("README.md", page, heading), fine, "{heading}");
+    }
 }
 
 #[test]
 fn each_section_of_a_guide_is_a_task_or_a_reference() {
+    let root = root().canonicalize().unwrap();
+    let pages = files(&root.join("docs"), "md").into_iter();
+    let pages = pages.map(|page| {
+        page.strip_prefix(&root)
+            .unwrap()
+            .to_string_lossy()
+            .replace('\\', "/")
+    });
     let mut seen = 0;
-    for guide in GUIDES {
-        let page = fs::read_to_string(root().join(guide)).unwrap();
+    for guide in guides(pages.chain(["README.md".to_owned()])) {
+        let page = fs::read_to_string(root.join(&guide)).unwrap();
         for heading in headings(&page) {
             seen += 1;
-            let verb = heading.split(' ').next().unwrap();
-            // A field of a universe file is a reference, too.
-            let is_field = heading.starts_with(char::is_lowercase);
             assert!(
-                VERBS.contains(&verb) || REFERENCE.contains(&heading) || is_field,
+                is_fine(&guide, &page, heading),
                 "{guide}: \"{heading}\" is no task (docs/style.md, prose 12)"
             );
         }

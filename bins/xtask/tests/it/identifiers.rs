@@ -1,15 +1,12 @@
 //! Names of types and functions: one meaning for each name, and the names of the field.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
-use syn::visit::{self, Visit};
+use crate::definitions::{Definition, Kind, definitions};
+use crate::rust_source::{Source, folders, package, sources};
 
-use crate::modules::is_test;
-use crate::single::sources;
-
-/// Names that were exchanged for those of the field, by package. No definition in its `src` has them again.
+/// Names that were exchanged for those of the field, by package. No definition in its `src` has them again: no item, field,
+/// variant, parameter or module.
 const RENAMED: &[(&str, &str)] = &[
     (
         "popper-harness",
@@ -66,6 +63,41 @@ const RENAMED: &[(&str, &str)] = &[
     ("xtask", "Standing WORLDS World"),
 ];
 
+/// Modules that got other names, by package.
+const RENAMED_MODULES: &[(&str, &str)] = &[
+    ("hermitcrab", "look opened"),
+    ("hermitcrab-face", "deep desk fault gate hub place"),
+    (
+        "hermitcrab-kernel",
+        "asks deaths keeper kept keyless own outside said sane sheet sight",
+    ),
+    ("llm-client", "fault fit gate live pipeline tape"),
+    ("logosphere-core", "forecast replay spool stamp"),
+    ("popper", "evidence hint sheet standing watch"),
+    ("popper-discovery", "disguise intake phrase walk clock"),
+    ("popper-harness", "lab work span lanes"),
+    ("popper-store", "fault"),
+    ("report-kit", "tone"),
+    ("test-support", "hold"),
+    ("zer0gravity", "ask"),
+    ("zer0gravity-engine", "matrix port procedure"),
+];
+
+/// Old names of types that a variant may have: it is read with its enum, as in `Command::Run`.
+const VARIANTS: &str =
+    "Call Column Impersonation InitCheck Keep Leak Messages Null Report Run State";
+
+/// Old names of functions that a field or a binding may have: there they are nouns.
+const NOUNS: &str = "fit notice own stamp";
+
+/// Participles, question words, adjectives and images: none of them is the name of a type.
+const IMAGES: &str =
+    "Asked Desk Flight Keyless Lab Live Sane Said Shown Sieve Taken Tape Told Which Whole";
+
+/// Words that no name has.
+const WORDS: &str =
+    "anew anybody beside dearest mend mends nobody reckon reckons somebody stranger whoever";
+
 /// General words that only these packages may give to a type.
 const RESERVED: &[(&str, &[&str])] = &[
     ("Call", &[]),
@@ -79,74 +111,59 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("State", &["popper-harness"]),
 ];
 
-/// The names that a file defines: types and traits, functions and constants.
-#[derive(Default)]
-struct Definitions {
-    types: Vec<String>,
-    others: Vec<String>,
+/// The names in `list` that are those of a package.
+fn of_package<'a>(list: &[(&str, &'a str)], package: &str) -> Vec<&'a str> {
+    let names = list.iter().find(|(name, _)| *name == package);
+    names.map_or("", |(_, names)| names).split(' ').collect()
 }
 
-impl<'ast> Visit<'ast> for Definitions {
-    fn visit_item(&mut self, item: &'ast syn::Item) {
-        let (attributes, name, is_type) = match item {
-            syn::Item::Struct(it) => (&it.attrs, &it.ident, true),
-            syn::Item::Enum(it) => (&it.attrs, &it.ident, true),
-            syn::Item::Trait(it) => (&it.attrs, &it.ident, true),
-            syn::Item::Type(it) => (&it.attrs, &it.ident, true),
-            syn::Item::Fn(it) => (&it.attrs, &it.sig.ident, false),
-            syn::Item::Const(it) => (&it.attrs, &it.ident, false),
-            syn::Item::Static(it) => (&it.attrs, &it.ident, false),
-            syn::Item::Mod(it) => (&it.attrs, &it.ident, false),
-            _ => return visit::visit_item(self, item),
-        };
-        if is_test(attributes) {
-            return;
+/// The words of a name in lower case: those of `RequestGuard` and `request_guard` are `request` and `guard`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = '_';
+    for c in name.chars() {
+        if c == '_' || c.is_uppercase() && before.is_lowercase() {
+            words.push(String::new());
         }
-        let names = if is_type {
-            &mut self.types
-        } else {
-            &mut self.others
-        };
-        names.push(name.to_string());
-        visit::visit_item(self, item);
+        let last = words.last_mut().unwrap();
+        last.extend(c.to_lowercase().filter(|c| *c != '_'));
+        before = c;
     }
+    words
+}
 
-    fn visit_impl_item_fn(&mut self, it: &'ast syn::ImplItemFn) {
-        self.others.push(it.sig.ident.to_string());
-        visit::visit_impl_item_fn(self, it);
-    }
-
-    fn visit_trait_item_fn(&mut self, it: &'ast syn::TraitItemFn) {
-        self.others.push(it.sig.ident.to_string());
-        visit::visit_trait_item_fn(self, it);
+/// The fault of a name, whatever else its package defines.
+fn fault(package: &str, name: &str, kind: Kind) -> Option<&'static str> {
+    let is_in = |list: &str, name: &str| list.split(' ').any(|it| it == name);
+    let is_type = [Kind::Type, Kind::Generic].contains(&kind);
+    let reserved = RESERVED.iter().find(|(word, _)| *word == name);
+    let is_part = kind == Kind::Variant && is_in(VARIANTS, name)
+        || [Kind::Field, Kind::Binding].contains(&kind) && is_in(NOUNS, name);
+    if is_type && reserved.is_some_and(|(_, packages)| !packages.contains(&package)) {
+        Some("says too little")
+    } else if is_type && is_in(IMAGES, name) {
+        Some("is no noun of the field")
+    } else if words(name).iter().any(|word| is_in(WORDS, word)) {
+        Some("has a word that is refused")
+    } else if of_package(RENAMED, package).contains(&name) && !is_part
+        || kind == Kind::Module && of_package(RENAMED_MODULES, package).contains(&name)
+    {
+        Some("is an old name")
+    } else {
+        None
     }
 }
 
-fn definitions(code: &str) -> Definitions {
-    let mut found = Definitions::default();
-    found.visit_file(&syn::parse_file(code).unwrap());
-    found
-}
-
-/// The faults of a package whose files define these names.
-fn faults(package: &str, files: &[Definitions]) -> BTreeSet<String> {
-    let old = RENAMED.iter().find(|(name, _)| *name == package);
-    let old: BTreeSet<_> = old.map_or("", |(_, names)| names).split(' ').collect();
+/// The faults of a package that defines these names.
+fn faults(package: &str, definitions: &[Definition]) -> BTreeSet<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut faults = BTreeSet::new();
-    for file in files {
-        for name in &file.types {
+    for Definition { name, kind, .. } in definitions {
+        if *kind == Kind::Type {
             *counts.entry(name).or_default() += 1;
-            let reserved = RESERVED.iter().find(|(word, _)| word == name);
-            if reserved.is_some_and(|(_, packages)| !packages.contains(&package)) {
-                faults.insert(format!("{package}: type {name} says too little"));
-            }
         }
-        for name in file.types.iter().chain(&file.others) {
-            if old.contains(name.as_str()) {
-                faults.insert(format!("{package}: {name} is an old name"));
-            }
-        }
+        let fault = fault(package, name, *kind);
+        faults.extend(fault.map(|fault| format!("{package}: {kind:?} {name} {fault}")));
     }
     let twice = counts.iter().filter(|(_, count)| **count > 1);
     faults.extend(twice.map(|(name, count)| format!("{package}: {count} types {name}")));
@@ -154,33 +171,73 @@ fn faults(package: &str, files: &[Definitions]) -> BTreeSet<String> {
 }
 
 #[test]
-fn old_and_double_names_are_found() {
-    let code = "struct Lab; mod a { enum Two {} impl Two { fn meaning() {} } } trait Place {}";
-    let tests = "type Two = u8; #[cfg(test)] mod tests { struct Lab; struct Two; }";
-    let found = faults("popper-harness", &[definitions(code), definitions(tests)]);
-    let expected = [
-        "popper-harness: 2 types Two",
-        "popper-harness: Lab is an old name",
-        "popper-harness: Place is an old name",
-        "popper-harness: meaning is an old name",
-        "popper-harness: type Place says too little",
-    ];
-    assert_eq!(found.iter().collect::<Vec<_>>(), expected);
+fn names_that_do_not_fit_are_found_in_every_place() {
+    let found = |code: &str| faults("popper-harness", &definitions(&Source::sample("", code)));
+    for (code, fault) in [
+        ("struct Bench;", "Type Bench is an old name"),
+        ("type Bench = u8;", "Type Bench is an old name"),
+        ("mod a { trait Place {} }", "Type Place says too little"),
+        (
+            "impl A { fn meaning() {} }",
+            "Function meaning is an old name",
+        ),
+        (
+            "trait A { fn meaning(); }",
+            "Function meaning is an old name",
+        ),
+        ("trait A { type Bench; }", "Generic Bench is an old name"),
+        ("fn f<Bench>() {}", "Generic Bench is an old name"),
+        ("enum A { Bench }", "Variant Bench is an old name"),
+        ("struct A { meaning: u8 }", "Field meaning is an old name"),
+        ("fn f(meaning: u8) {}", "Binding meaning is an old name"),
+        (
+            "fn f() { let g = |meaning| 1; }",
+            "Binding meaning is an old name",
+        ),
+        ("mod span;", "Module span is an old name"),
+        ("mod meaning {}", "Module meaning is an old name"),
+        (
+            "const WHOEVER_ASKS: u8 = 1;",
+            "Constant WHOEVER_ASKS has a word that is refused",
+        ),
+        (
+            "static NOBODY: u8 = 1;",
+            "Constant NOBODY has a word that is refused",
+        ),
+        (
+            "fn f<const NOBODY: u8>() {}",
+            "Constant NOBODY has a word that is refused",
+        ),
+        (
+            "enum AskNobody {}",
+            "Type AskNobody has a word that is refused",
+        ),
+        ("struct Said;", "Type Said is no noun of the field"),
+        (
+            "macro_rules! m { () => { struct Bench; } }",
+            "Generic Bench is an old name",
+        ),
+        ("m! { fn meaning() {} }", "Function meaning is an old name"),
+        ("struct Two; mod b { enum Two {} }", "2 types Two"),
+    ] {
+        let expected = BTreeSet::from([format!("popper-harness: {fault}")]);
+        assert_eq!(found(code), expected, "{code}");
+    }
+    let clean =
+        "enum Command { Run } type Two = u8; #[cfg(test)] mod tests { struct Lab; struct Two; }";
+    assert_eq!(found(clean), BTreeSet::new());
 }
 
 #[test]
 fn names_are_those_of_the_field_and_have_one_meaning() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut wrong = Vec::new();
-    for group in ["bins", "crates"] {
-        for entry in fs::read_dir(root.join(group)).unwrap() {
-            let package = entry.unwrap().file_name().into_string().unwrap();
-            let mut paths = Vec::new();
-            sources(&root.join(group).join(&package).join("src"), &mut paths);
-            let code = paths.iter().map(|path| fs::read_to_string(path).unwrap());
-            let files: Vec<_> = code.map(|code| definitions(&code)).collect();
-            wrong.extend(faults(&package, &files));
-        }
+    for folder in folders() {
+        let found = sources(&folder)
+            .iter()
+            .flat_map(definitions)
+            .collect::<Vec<_>>();
+        assert!(found.len() >= 5, "{folder}");
+        wrong.extend(faults(package(&folder), &found));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

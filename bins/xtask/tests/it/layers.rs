@@ -1,11 +1,12 @@
-//! The modules of each library in their order, from the top down: an arrow points to a module further right.
+//! The modules of each library in their order, from the top down: an arrow points to a module further right. Commands of a
+//! program do not use each other, and no file is long.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::modules::Modules;
 use crate::packages::root;
-use crate::single::sources;
+use crate::rust_source::{Source, all_files, folders, package, sources};
 
 /// The order of a library's modules, from the top down, as the table in ARCHITECTURE.md has it.
 struct Layers {
@@ -19,9 +20,8 @@ const MOST_MODULES: usize = 12;
 /// The most files that may name each other in a circle.
 const MOST_IN_A_CIRCLE: usize = 3;
 
-fn read(folder: &str) -> Modules {
-    Modules::read(&root().join(folder).join("src"))
-}
+/// The most lines of a file.
+const MOST_LINES: usize = 600;
 
 /// The rows of the table under "Modules".
 fn orders(text: &str) -> Vec<Layers> {
@@ -34,19 +34,6 @@ fn orders(text: &str) -> Vec<Layers> {
         Some(Layers { package, order })
     });
     rows.collect()
-}
-
-/// The folders of all packages, as `crates/NAME` and `bins/NAME`.
-fn folders() -> Vec<String> {
-    let groups = ["bins", "crates"].into_iter().flat_map(|group| {
-        let entries = fs::read_dir(root().join(group)).unwrap();
-        entries.map(move |entry| format!("{group}/{}", entry.unwrap().file_name().display()))
-    });
-    let mut folders: Vec<_> = groups.collect();
-    folders.retain(|folder| root().join(folder).join("src").is_dir());
-    assert!(folders.len() >= 15, "{folders:?}");
-    folders.sort();
-    folders
 }
 
 /// The pairs of modules with an arrow between them.
@@ -105,19 +92,44 @@ fn largest_circle(modules: &Modules) -> usize {
     (0..modules.files.len()).map(circle).max().unwrap_or(0)
 }
 
+/// The commands of a program that name another command.
+fn commands_that_share(modules: &Modules) -> Vec<String> {
+    let command = |file: usize| match &modules.files[file].path[..] {
+        [folder, command, ..] if folder == "commands" => Some(command),
+        _ => None,
+    };
+    let arrows = modules.arrows().into_iter();
+    let arrows = arrows.filter_map(|(from, to)| Some((command(from)?, command(to)?)));
+    let wrong = arrows.filter(|(from, to)| from != to);
+    wrong
+        .map(|(from, to)| format!("command {from} must not name {to}"))
+        .collect()
+}
+
+/// Whether a root has modules, names of others and constants alone.
+fn is_table_of_contents(root: &Source) -> bool {
+    root.file.items.iter().all(|item| match item {
+        syn::Item::Mod(module) => module.content.is_none(),
+        item => matches!(item, syn::Item::Use(_) | syn::Item::Const(_)),
+    })
+}
+
 fn sample(files: &[(&str, &str)]) -> Modules {
-    let files = files.iter().map(|(path, code)| {
-        let path = path.split('/').filter(|part| !part.is_empty());
-        (path.map(str::to_owned).collect(), (*code).to_owned())
-    });
-    Modules::parse(files)
+    let files = files
+        .iter()
+        .map(|(module, code)| Source::sample(module, code));
+    Modules::new(&files.collect::<Vec<_>>())
 }
 
 #[test]
 fn an_arrow_that_points_up_is_found() {
     let root = (
         "",
-        "mod low; mod top; pub use top::{Thing as Name}; pub use low::Kind;",
+        "mod error; mod low; mod top; pub use top::{Thing as Name}; pub use low::Kind;",
+    );
+    let error = (
+        "error",
+        "pub use crate::top::Thing; use crate::Name as Other;",
     );
     let top = (
         "top",
@@ -130,26 +142,58 @@ fn an_arrow_that_points_up_is_found() {
     let up = ["sample: low must not name top"];
     for code in [
         "use crate::top::Thing;",
-        "use super::top::*;",
         "fn f(_: &crate::Name) {}",
         "fn f() { format!(\"{}\", [1, crate::top::SIZE]) }",
         "mod inner { use super::super::top::Thing; }",
+        "use self::super::top::Thing;",
+        "use crate as c; fn f(_: c::Name) {}",
+        "use {crate as c}; use c::{self as d}; fn f() { d::top::f() }",
+        "extern crate self as c; fn f() { c::top::f() }",
+        "mod inner { use super::super as up; fn f() { up::top::f() } }",
+        "struct A { #[serde(with = \"crate::top\")] a: u8, #[serde(default = \"crate::Name::b\")] b: u8 }",
+        "use crate::error::Thing;",
+        "use crate::error::{Other as Short};",
+        "macro_rules! m { () => { use $crate::{low::Kind, top::{Thing as T}}; } }",
+        "m! { crate::{Kind, Name} }",
+        "use crate::{low::{}, top::{{Thing}}};",
     ] {
-        assert_eq!(
-            faults(&sample(&[root, top, ("low", code)]), layers),
-            up,
-            "{code}"
-        );
+        let modules = sample(&[root, error, top, ("low", code)]);
+        assert_eq!(faults(&modules, layers), up, "{code}");
     }
     let clean = [
         "use super::low::Kind;",
-        "#[cfg(test)] mod tests { use crate::top::Thing; }",
+        "#[cfg(test)] mod tests { use crate::top::Thing; use super::*; }",
         "/// See [`crate::top::Thing`].\npub struct Kind;",
+        "use crate::error::Fine; use rayon::prelude::*;",
     ];
     for code in clean {
-        let modules = sample(&[root, top, ("low", code)]);
+        let modules = sample(&[root, error, top, ("low", code)]);
         assert_eq!(faults(&modules, layers), [""; 0], "{code}");
         assert_eq!(pairs(&modules), BTreeSet::from([("top", "low")]));
+    }
+    for (module, code, fault) in [
+        ("low", "use crate::*;", "low has a glob of crate::"),
+        ("low", "use super::{*};", "low has a glob of crate::"),
+        (
+            "low",
+            "use crate as c; use c::top::*;",
+            "low has a glob of crate::top",
+        ),
+        ("", "mod low; pub use low::*;", " has a glob of crate::low"),
+        (
+            "low",
+            "#[path = \"top.rs\"] mod other;",
+            "low has a module by its path = \"top.rs\"",
+        ),
+        ("low", "include!(\"../top.rs\");", "low includes a file"),
+    ] {
+        let (in_root, in_low) = if module.is_empty() {
+            (code, "")
+        } else {
+            ("", code)
+        };
+        let modules = sample(&[("", in_root), top, ("low", in_low)]);
+        assert_eq!(modules.unreadable(), [fault], "{code}");
     }
     let modules = sample(&[root, ("top", ""), ("new/a", "")]);
     let expected = [
@@ -157,6 +201,43 @@ fn an_arrow_that_points_up_is_found() {
         "sample: module low does not exist",
     ];
     assert_eq!(faults(&modules, layers), expected);
+}
+
+#[test]
+fn a_root_with_code_and_commands_that_share_are_found() {
+    for (code, is_clean) in [
+        (
+            "mod a; pub use a::B; pub const C: u8 = 1; #[cfg(test)] mod tests {}",
+            true,
+        ),
+        ("mod a { pub fn f() {} }", false),
+        ("pub fn f() {}", false),
+        ("pub type A = u8;", false),
+    ] {
+        assert_eq!(
+            is_table_of_contents(&Source::sample("", code)),
+            is_clean,
+            "{code}"
+        );
+    }
+    let root = ("", "mod commands; use commands::run::start;");
+    let commands = ("commands", "pub mod run; pub mod show; use run::stop;");
+    for (module, code) in [
+        ("commands/show", "use super::run::f;"),
+        ("commands/show", "use crate::commands::run;"),
+        ("commands/show", "use crate::start;"),
+        ("commands/show", "use super::stop;"),
+        ("commands/show/a", "use super::super::{stop};"),
+    ] {
+        let files = [root, commands, ("commands/run", ""), (module, code)];
+        let expected = ["command show must not name run"];
+        assert_eq!(commands_that_share(&sample(&files)), expected, "{code}");
+    }
+    let files = [
+        ("commands/show/a", "use super::b::f;"),
+        ("commands/show/b", ""),
+    ];
+    assert_eq!(commands_that_share(&sample(&files)), [""; 0]);
 }
 
 #[test]
@@ -177,22 +258,19 @@ fn the_modules_of_every_library_keep_their_order() {
     let mut wrong = Vec::new();
     for layers in orders(&text) {
         let package = layers.package.as_str();
-        let modules = read(&format!("crates/{package}"));
+        let modules = Modules::read(&format!("crates/{package}"));
         wrong.extend(faults(&modules, &layers));
-        let lines = modules.files.iter().map(|file| file.lines);
         println!(
-            "{package}: {} lines, {} modules, {} pairs, largest file {} lines, largest circle {} files",
-            lines.clone().sum::<usize>(),
+            "{package}: {} files, {} modules, {} pairs, largest circle {} files",
+            modules.files.len(),
             layers.order.len(),
             pairs(&modules).len(),
-            lines.max().unwrap(),
             largest_circle(&modules),
         );
     }
     for folder in folders().iter().filter_map(|it| it.strip_prefix("crates/")) {
         let rows = text.matches(&format!("\n| `{folder}` | ")).count();
-        let has_modules = !read(&format!("crates/{folder}")).modules().is_empty();
-        if rows < 1 + usize::from(has_modules) {
+        if rows < 2 {
             wrong.push(format!(
                 "{folder}: has no charter and order in ARCHITECTURE.md"
             ));
@@ -202,14 +280,39 @@ fn the_modules_of_every_library_keep_their_order() {
 }
 
 #[test]
-fn files_name_each_other_in_small_circles() {
+fn files_name_each_other_in_small_circles_and_no_command_another() {
     let mut wrong = Vec::new();
     for folder in folders() {
-        let found = largest_circle(&read(&folder));
+        let modules = Modules::read(&folder);
+        let found = largest_circle(&modules);
+        let unreadable = modules.unreadable().into_iter();
+        wrong.extend(unreadable.map(|fault| format!("{folder}: {fault}")));
         if found > MOST_IN_A_CIRCLE {
             wrong.push(format!(
                 "{folder}: {found} files name each other in a circle"
             ));
+        }
+        let shared = commands_that_share(&modules).into_iter();
+        wrong.extend(shared.map(|fault| format!("{folder}: {fault}")));
+        // Helpers for tests are not published.
+        let root = sources(&folder).remove(0);
+        let is_library = folder.starts_with("crates/") && package(&folder) != "test-support";
+        if is_library && !is_table_of_contents(&root) {
+            wrong.push(format!(
+                "{folder}: src/lib.rs has more than modules and names"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_file_is_long() {
+    let mut wrong = Vec::new();
+    for path in folders().iter().flat_map(|folder| all_files(folder)) {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        if lines > MOST_LINES {
+            wrong.push(format!("{}: {lines} lines", path.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -218,19 +321,15 @@ fn files_name_each_other_in_small_circles() {
 #[test]
 fn the_owners_in_the_kernel_know_little_of_each_other() {
     const OWNERS: [&str; 4] = ["ConversationRecord", "FaceManager", "SpendMeter", "Toolbox"];
-    let src = root().join("crates/hermitcrab-kernel/src");
-    let mut files = Vec::new();
-    sources(&src, &mut files);
     let (mut wrong, mut with_kernel) = (Vec::new(), 0);
-    for file in files {
-        let code = fs::read_to_string(&file).unwrap();
+    for source in sources("crates/hermitcrab-kernel") {
+        let code = source.tokens.to_string();
         with_kernel += usize::from(code.contains("impl Kernel {"));
-        let is_above = ["kernel", "turn", "dispatch"]
-            .iter()
-            .any(|module| file.starts_with(src.join(module)));
+        let module = source.module.first().map_or("", String::as_str);
+        let is_above = ["kernel", "turn", "dispatch"].contains(&module);
         let named = OWNERS.iter().filter(|owner| code.contains(**owner)).count();
         if named > 2 && !is_above {
-            wrong.push(file);
+            wrong.push(source.path);
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");

@@ -6,14 +6,18 @@
 
 mod arrows;
 mod commands;
+mod definitions;
 #[cfg(unix)]
 mod gate;
 mod guides;
 mod identifiers;
 mod language;
 mod layers;
+mod lints;
 mod modules;
 mod names;
 mod packages;
+mod public_api;
 mod readmes;
+mod rust_source;
 mod single;

@@ -1,260 +1,290 @@
-//! The modules of a crate and the arrows between its files, read from the sources without a compiler.
+//! The modules of a crate and the arrows between its files.
 //!
 //! A *module* is `src/x.rs` or `src/x/`; `lib.rs`, `main.rs` and `error.rs` do not count. An *arrow* goes from a file to what it
-//! names by `crate::` or `super::`, through the re-exports of the root; tests are left out. A name in a macro counts, too.
+//! names by `crate::` or `super::`, by another name of these, and through re-exports. Names in macros and attributes count, too.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 
-use proc_macro2::{TokenStream, TokenTree};
-use syn::visit::{self, Visit};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::single::sources;
+use crate::rust_source::{Source, is_mark, is_word, sources};
 
-/// A file of a crate: its module path (`["journal", "read"]` for `journal/read.rs`) and the paths that it names, each
-/// from the crate's root.
+/// A file of a crate: its module path and the paths that it names, each from the crate's root.
 pub struct File {
     pub path: Vec<String>,
-    pub names: BTreeSet<Vec<String>>,
-    pub lines: usize,
+    names: BTreeSet<Vec<String>>,
+    /// The paths that a name is short for.
+    imports: BTreeMap<String, BTreeSet<Vec<String>>>,
+    globs: BTreeSet<Vec<String>>,
+    /// Constructs that the reader cannot follow.
+    unreadable: BTreeSet<String>,
 }
 
 /// A crate as its files.
 pub struct Modules {
     pub files: Vec<File>,
-    /// The names that the root re-exports or imports, each with its path.
-    root: BTreeMap<String, Vec<String>>,
     /// The place of each file in `files`.
     places: BTreeMap<Vec<String>, usize>,
 }
 
-/// The path of a file inside of the crate, empty for `lib.rs` and `main.rs`.
-fn module_path(file: &Path, src: &Path) -> Vec<String> {
-    let relative = file.strip_prefix(src).unwrap().with_extension("");
-    let parts = relative
-        .iter()
-        .map(|part| part.to_str().unwrap().to_owned());
-    parts
-        .filter(|part| !["lib", "main", "mod"].contains(&part.as_str()))
-        .collect()
+/// Collects the paths of a file.
+#[derive(Default)]
+struct Names {
+    /// The paths of two words at least, those that begin with `super` or `self` from the root.
+    found: BTreeSet<Vec<String>>,
+    imports: BTreeMap<String, BTreeSet<Vec<String>>>,
+    globs: BTreeSet<Vec<String>>,
+    unreadable: BTreeSet<String>,
+    is_use: bool,
+    is_attribute: bool,
 }
 
-/// Whether an item is compiled for tests alone.
-pub fn is_test(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let tokens = attribute.parse_args::<TokenStream>();
-        attribute.path().is_ident("cfg") && tokens.is_ok_and(|it| it.to_string() == "test")
-    })
-}
-
-/// Collects the paths of a file that begin with `crate` or `super`.
-struct Names<'a> {
-    /// The module whose text is read: the file's, or one inside of it.
-    module: Vec<String>,
-    found: &'a mut BTreeSet<Vec<String>>,
-    /// The names that a `use` brings in by a plain path.
-    imports: Vec<(String, Vec<String>)>,
-}
-
-impl Names<'_> {
-    fn add(&mut self, path: &[String]) {
-        let mut base = match path.first().map(String::as_str) {
-            Some("crate") => Vec::new(),
-            Some("super" | "self") => self.module.clone(),
-            _ => return,
-        };
-        let words = path.iter().map(String::as_str);
-        let rest = words
-            .clone()
-            .skip_while(|word| ["crate", "self", "super"].contains(word));
-        for _ in words.take_while(|word| *word == "super") {
-            base.pop();
-        }
-        base.extend(rest.map(str::to_owned));
-        if !base.is_empty() {
-            self.found.insert(base);
+/// The path from the root, which begins with `crate`. A path that begins with another name stays as it is.
+fn from_root(path: &[String], module: &[String]) -> Vec<String> {
+    if !["crate", "self", "super"].contains(&path[0].as_str()) {
+        return path.to_vec();
+    }
+    let mut full = module.to_vec();
+    for word in path {
+        match word.as_str() {
+            "crate" => full.clear(),
+            "self" => {}
+            "super" => drop(full.pop()),
+            _ => full.push(word.clone()),
         }
     }
+    full.insert(0, "crate".to_owned());
+    full
+}
 
-    fn add_use(&mut self, tree: &syn::UseTree, before: &[String]) {
-        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
-        match tree {
-            syn::UseTree::Path(path) => self.add_use(&path.tree, &with(&path.ident)),
-            syn::UseTree::Name(name) => {
-                let path = with(&name.ident);
-                self.add(&path);
-                self.imports.push((name.ident.to_string(), path));
+impl Names {
+    fn read(&mut self, tokens: TokenStream, module: &[String]) {
+        let tokens: Vec<_> = tokens.into_iter().collect();
+        let mut place = 0;
+        while let Some(token) = tokens.get(place) {
+            let after = tokens.get(place + 1);
+            let is_inner = match after {
+                Some(TokenTree::Ident(name)) if is_word(Some(token), "mod") => Some(name),
+                _ => None,
+            };
+            if let (Some(name), Some(TokenTree::Group(body))) = (is_inner, tokens.get(place + 2)) {
+                self.read(body.stream(), &[module, &[name.to_string()]].concat());
+                place += 3;
+                continue;
             }
-            syn::UseTree::Rename(rename) => {
-                let path = with(&rename.ident);
-                self.add(&path);
-                self.imports.push((rename.rename.to_string(), path));
-            }
-            syn::UseTree::Glob(_) => self.add(before),
-            syn::UseTree::Group(group) => {
-                for tree in &group.items {
-                    self.add_use(tree, before);
-                }
-            }
-        }
-    }
-
-    /// The paths in the tokens of a macro.
-    fn add_tokens(&mut self, tokens: TokenStream) {
-        let mut path: Vec<String> = Vec::new();
-        let mut colons = 0;
-        for token in tokens {
             match token {
-                TokenTree::Ident(word) => {
-                    if colons != 2 {
-                        self.add(&std::mem::take(&mut path));
-                    }
-                    path.push(word.to_string());
-                    colons = 0;
+                TokenTree::Ident(word) if word == "use" => self.is_use = true,
+                TokenTree::Ident(word) if word == "include" && is_mark(after, '!') => {
+                    self.unreadable.insert("includes a file".to_owned());
                 }
-                TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
-                other => {
-                    self.add(&std::mem::take(&mut path));
-                    colons = 0;
-                    if let TokenTree::Group(group) = other {
-                        self.add_tokens(group.stream());
+                // `extern crate self as name`
+                TokenTree::Ident(word) if word == "extern" && is_word(after, "crate") => {
+                    if let Some(TokenTree::Ident(name)) = tokens.get(place + 4) {
+                        let root = BTreeSet::from([vec!["crate".to_owned()]]);
+                        self.imports.insert(name.to_string(), root);
                     }
+                    place += 2;
                 }
+                TokenTree::Ident(_) => {
+                    place = self.path(&tokens, place, &[], module);
+                    continue;
+                }
+                TokenTree::Group(_) if place > 0 && is_word(tokens.get(place - 1), "use") => {
+                    self.path(&tokens, place, &[], module);
+                }
+                TokenTree::Group(group) => {
+                    let is_attribute = group.delimiter() == Delimiter::Bracket
+                        && (is_mark(place.checked_sub(1).and_then(|it| tokens.get(it)), '#')
+                            || is_mark(place.checked_sub(2).and_then(|it| tokens.get(it)), '#'));
+                    let text = group.stream().to_string();
+                    if is_attribute && text.starts_with("path ") {
+                        self.unreadable
+                            .insert(format!("has a module by its {text}"));
+                    }
+                    let is_doc = is_attribute && text.starts_with("doc");
+                    let outer = (self.is_use, self.is_attribute);
+                    (self.is_use, self.is_attribute) = (false, is_attribute || outer.1);
+                    if !is_doc {
+                        self.read(group.stream(), module);
+                    }
+                    (self.is_use, self.is_attribute) = outer;
+                }
+                // A path in a text, as in `serde(with = "crate::x")`.
+                TokenTree::Literal(text) if self.is_attribute => {
+                    let text = syn::parse_str::<syn::LitStr>(&text.to_string());
+                    let inside = text.ok().and_then(|text| text.value().parse().ok());
+                    self.read(inside.unwrap_or_default(), module);
+                }
+                TokenTree::Punct(mark) if mark.as_char() == ';' => self.is_use = false,
+                _ => {}
+            }
+            place += 1;
+        }
+    }
+
+    /// Reads a path, or a tree of paths, that begins at `place`; returns the place after it.
+    fn path(
+        &mut self,
+        tokens: &[TokenTree],
+        mut place: usize,
+        before: &[String],
+        module: &[String],
+    ) -> usize {
+        let mut path = before.to_vec();
+        loop {
+            match tokens.get(place) {
+                Some(TokenTree::Ident(word)) => path.push(word.to_string()),
+                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                    let inside: Vec<_> = group.stream().into_iter().collect();
+                    for tree in inside.split(|token| is_mark(Some(token), ',')) {
+                        self.path(tree, 0, &path, module);
+                    }
+                    return place + 1;
+                }
+                Some(TokenTree::Punct(mark)) if mark.as_char() == '*' && !path.is_empty() => {
+                    self.globs.insert(from_root(&path, module));
+                    return place + 1;
+                }
+                _ => break,
+            }
+            place += 1;
+            if !is_mark(tokens.get(place), ':') || !is_mark(tokens.get(place + 1), ':') {
+                break;
+            }
+            place += 2;
+        }
+        if path.len() > 1 && path.last().is_some_and(|word| word == "self") {
+            path.pop();
+        }
+        let Some(last) = path.last() else {
+            return place;
+        };
+        let mut name = last.clone();
+        if self.is_use
+            && is_word(tokens.get(place), "as")
+            && let Some(TokenTree::Ident(other)) = tokens.get(place + 1)
+        {
+            name = other.to_string();
+            place += 2;
+        }
+        let full = from_root(&path, module);
+        if self.is_use {
+            self.imports.entry(name).or_default().insert(full.clone());
+        }
+        if path.len() > 1 {
+            self.found.insert(full);
+        }
+        place
+    }
+
+    /// The paths that `path` leads to by the names of the file, each from the root.
+    fn resolve(&self, path: &[String], depth: usize, found: &mut BTreeSet<Vec<String>>) {
+        if path[0] == "crate" {
+            found.insert(path[1..].to_vec());
+        } else if depth > 0 {
+            for full in self.imports.get(&path[0]).into_iter().flatten() {
+                self.resolve(&[full, &path[1..]].concat(), depth - 1, found);
             }
         }
-        self.add(&path);
     }
 }
 
-impl<'ast> Visit<'ast> for Names<'_> {
-    fn visit_item(&mut self, item: &'ast syn::Item) {
-        let attributes = match item {
-            syn::Item::Mod(it) => &it.attrs,
-            syn::Item::Fn(it) => &it.attrs,
-            syn::Item::Use(it) => &it.attrs,
-            syn::Item::Impl(it) => &it.attrs,
-            syn::Item::Struct(it) => &it.attrs,
-            syn::Item::Const(it) => &it.attrs,
-            syn::Item::Macro(it) => &it.attrs,
-            _ => &Vec::new(),
-        };
-        if !is_test(attributes) {
-            visit::visit_item(self, item);
+/// The number of names that may be short for one another.
+const DEPTH: usize = 8;
+
+impl File {
+    fn new(source: &Source) -> Self {
+        let mut names = Names::default();
+        names.read(source.tokens.clone(), &source.module);
+        let mut found = BTreeSet::new();
+        for path in &names.found {
+            names.resolve(path, DEPTH, &mut found);
         }
-    }
-
-    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        self.module.push(module.ident.to_string());
-        visit::visit_item_mod(self, module);
-        self.module.pop();
-    }
-
-    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        self.add_use(&item.tree, &[]);
-    }
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        let parts: Vec<_> = path
-            .segments
-            .iter()
-            .map(|it| it.ident.to_string())
-            .collect();
-        self.add(&parts);
-        visit::visit_path(self, path);
-    }
-
-    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
-
-    fn visit_macro(&mut self, it: &'ast syn::Macro) {
-        self.add_tokens(it.tokens.clone());
-        visit::visit_macro(self, it);
+        let mut globs = BTreeSet::new();
+        for path in &names.globs {
+            names.resolve(path, DEPTH, &mut globs);
+            // A child, or another crate.
+            if path[0] != "crate" {
+                globs.insert([&source.module, &path[..]].concat());
+            }
+        }
+        found.retain(|path| !path.is_empty());
+        Self {
+            path: source.module.clone(),
+            names: found,
+            imports: names.imports,
+            globs,
+            unreadable: names.unreadable,
+        }
     }
 }
 
 impl Modules {
-    /// Reads the sources under `src`.
-    pub fn read(src: &Path) -> Self {
-        let mut paths: Vec<PathBuf> = Vec::new();
-        sources(src, &mut paths);
-        paths.sort();
-        let texts = paths.iter().map(|path| {
-            let code = fs::read_to_string(path).unwrap();
-            (module_path(path, src), code)
-        });
-        Self::parse(texts)
+    /// Reads the package in a folder of the workspace.
+    pub fn read(folder: &str) -> Self {
+        Self::new(&sources(folder))
     }
 
-    /// The crate of these files: the module path of each, and its text.
-    pub fn parse(texts: impl Iterator<Item = (Vec<String>, String)>) -> Self {
-        let mut this = Self {
-            files: Vec::new(),
-            root: BTreeMap::new(),
-            places: BTreeMap::new(),
-        };
-        let mut tests = BTreeSet::new();
-        for (path, code) in texts {
-            let file = syn::parse_file(&code).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-            for item in &file.items {
-                if let syn::Item::Mod(module) = item
-                    && is_test(&module.attrs)
-                {
-                    tests.insert([&path[..], &[module.ident.to_string()]].concat());
-                }
-            }
-            let mut found = BTreeSet::new();
-            let mut names = Names {
-                module: path.clone(),
-                found: &mut found,
-                imports: Vec::new(),
-            };
-            names.visit_file(&file);
-            if path.is_empty() {
-                this.root.extend(names.imports);
-            }
-            this.files.push(File {
-                path,
-                names: found,
-                lines: code.lines().count(),
-            });
+    pub fn new(sources: &[Source]) -> Self {
+        let files: Vec<_> = sources.iter().map(File::new).collect();
+        let places = files.iter().enumerate();
+        let places = places.map(|(place, file)| (file.path.clone(), place));
+        Self {
+            places: places.collect(),
+            files,
         }
-        let is_test = |path: &Vec<String>| (1..=path.len()).any(|end| tests.contains(&path[..end]));
-        this.files.retain(|file| !is_test(&file.path));
-        let places = this.files.iter().enumerate();
-        this.places = places
-            .map(|(place, file)| (file.path.clone(), place))
-            .collect();
-        this
     }
 
-    /// The file that a path from the root leads to; a name of the root leads to what it re-exports.
-    fn target(&self, path: &[String]) -> Option<usize> {
-        let find = |path: &[String]| self.places.get(path).copied();
-        let through = self
-            .root
-            .get(&path[0])
-            .filter(|_| find(&path[..1]).is_none());
-        let path: Vec<_> = match through {
-            Some(full) => {
-                let full = full
-                    .iter()
-                    .filter(|part| !["crate", "self"].contains(&part.as_str()));
-                full.chain(&path[1..]).cloned().collect()
-            }
-            None => path.to_vec(),
+    /// The constructs that the reader cannot follow, one line each: by house rule there are none.
+    pub fn unreadable(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (from, file) in self.files.iter().enumerate() {
+            let globs = file.globs.iter().filter(|path| {
+                let mut found = BTreeSet::new();
+                self.targets(path, 0, &mut found);
+                found.iter().any(|to| *to != from)
+            });
+            let globs = globs.map(|path| format!("has a glob of crate::{}", path.join("::")));
+            let faults = globs.chain(file.unreadable.iter().cloned());
+            lines.extend(faults.map(|fault| format!("{} {fault}", file.path.join("::"))));
+        }
+        lines
+    }
+
+    /// The files that a path from the root leads to: the file that it names, and those of a name that it re-exports.
+    fn targets(&self, path: &[String], depth: usize, found: &mut BTreeSet<usize>) {
+        let prefixes = (0..=path.len()).rev();
+        let mut named = prefixes.filter_map(|end| Some((end, *self.places.get(&path[..end])?)));
+        let Some((end, file)) = named.next() else {
+            return;
         };
-        (1..=path.len()).rev().find_map(|end| find(&path[..end]))
+        found.insert(file);
+        let Some(name) = path.get(end).filter(|_| depth > 0) else {
+            return;
+        };
+        for full in self.files[file].imports.get(name).into_iter().flatten() {
+            let full = match full[0].as_str() {
+                "crate" => full[1..].to_vec(),
+                _ => [&path[..end], full].concat(),
+            };
+            if full != path[..=end] {
+                self.targets(&[&full, &path[end + 1..]].concat(), depth - 1, found);
+            }
+        }
     }
 
     /// The arrows between files, as indices; the root has none.
     pub fn arrows(&self) -> BTreeSet<(usize, usize)> {
         let mut arrows = BTreeSet::new();
         for (from, file) in self.files.iter().enumerate() {
-            if file.path.is_empty() {
-                continue;
+            let mut found = BTreeSet::new();
+            for path in &file.names {
+                self.targets(path, DEPTH, &mut found);
             }
-            let to = file.names.iter().filter_map(|path| self.target(path));
-            arrows.extend(to.filter(|to| *to != from).map(|to| (from, to)));
+            found.retain(|to| *to != from && !self.files[*to].path.is_empty());
+            if !file.path.is_empty() {
+                arrows.extend(found.into_iter().map(|to| (from, to)));
+            }
         }
         arrows
     }

@@ -3,9 +3,10 @@
 //! Not held: two places replace a file without `durable`, a granted folder of the kernel and the installed React of the face.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use crate::definitions::definitions;
 use crate::packages::root;
+use crate::rust_source::{folders, sources};
 
 /// Public names that llm-client had.
 const GONE: [&str; 33] = [
@@ -65,63 +66,18 @@ const ONCE: [(&str, &str); 12] = [
     ("complete_reply", "crates/llm-client/src/client/finisher.rs"),
 ];
 
-/// The Rust files under `folder`.
-pub fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|kind| kind == "rs") {
-            found.push(path);
-        }
-    }
-}
-
-/// The name that a line of code defines, and whether the definition is public.
-fn defined(line: &str) -> Option<(&str, bool)> {
-    let mut words = line.split_whitespace().peekable();
-    let is_public = words.next_if_eq(&"pub").is_some();
-    if !is_public {
-        words.next_if(|word| word.starts_with("pub("));
-    }
-    while words
-        .next_if(|word| matches!(*word, "async" | "const" | "unsafe"))
-        .is_some()
-    {}
-    let kinds = ["enum", "fn", "mod", "static", "struct", "trait", "type"];
-    words.next_if(|word| kinds.contains(word))?;
-    let rest = words.next()?;
-    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-    Some((&rest[..end.unwrap_or(rest.len())], is_public))
-}
-
-#[test]
-fn a_definition_has_its_name() {
-    assert_eq!(defined("pub struct Usd(pub i64);"), Some(("Usd", true)));
-    assert_eq!(
-        defined("    pub(crate) async fn run<T>("),
-        Some(("run", false))
-    );
-    assert_eq!(defined("trait Provider: Send {"), Some(("Provider", false)));
-    assert_eq!(defined("pub use a::Usd;"), None);
-    assert_eq!(defined("// struct Usd"), None);
-}
-
 #[test]
 fn what_left_llm_client_is_gone() {
     let package = root().join("crates/llm-client");
-    let mut files = Vec::new();
-    sources(&package.join("src"), &mut files);
-    assert!(files.len() > 40);
     let mut back = Vec::new();
-    for file in &files {
-        for line in fs::read_to_string(file).unwrap().lines() {
-            if let Some((name, true)) = defined(line)
-                && GONE.contains(&name)
-            {
-                back.push(format!("{}: {name}", file.display()));
-            }
-        }
+    for source in sources("crates/llm-client") {
+        let mut names = definitions(&source);
+        names.retain(|it| it.is_item() && it.is_public && GONE.contains(&it.name.as_str()));
+        back.extend(
+            names
+                .iter()
+                .map(|it| format!("{}: {}", source.path.display(), it.name)),
+        );
     }
     let listed = fs::read_to_string(package.join("public-names.txt")).unwrap();
     back.extend(
@@ -143,20 +99,12 @@ fn what_left_llm_client_is_gone() {
 #[test]
 fn what_is_one_thing_is_defined_once() {
     let root = root();
-    let mut files = Vec::new();
-    for folder in ["bins", "crates"] {
-        for package in fs::read_dir(root.join(folder)).unwrap() {
-            sources(&package.unwrap().path().join("src"), &mut files);
-        }
-    }
     let mut found = Vec::new();
-    for file in &files {
-        let path = file.strip_prefix(&root).unwrap().to_string_lossy();
-        for line in fs::read_to_string(file).unwrap().lines() {
-            if let Some((name, _)) = defined(line) {
-                let once = ONCE.iter().filter(|(one, _)| *one == name);
-                found.extend(once.map(|(one, _)| (*one, path.replace('\\', "/"))));
-            }
+    for source in folders().iter().flat_map(|folder| sources(folder)) {
+        let path = source.path.strip_prefix(&root).unwrap().to_string_lossy();
+        for definition in definitions(&source).iter().filter(|it| it.is_item()) {
+            let once = ONCE.iter().filter(|(one, _)| *one == definition.name);
+            found.extend(once.map(|(one, _)| (*one, path.replace('\\', "/"))));
         }
     }
     found.sort();
@@ -182,25 +130,22 @@ const EVENTS: [&str; 11] = [
 
 #[test]
 fn l31_events_of_a_journal_are_matched_by_the_fold_alone() {
-    let source = root().join("crates/logosphere-core/src");
-    let mut files = Vec::new();
-    sources(&source, &mut files);
-    let names_an_event = |file: &PathBuf| {
-        let text = fs::read_to_string(file).unwrap();
+    let folder = root().join("crates/logosphere-core/src");
+    let mut found = sources("crates/logosphere-core");
+    found.retain(|source| {
+        let code = source.tokens.to_string();
         // The events of XML have the same name.
-        if text.contains("use quick_xml") {
-            return false;
-        }
-        let code = text.lines().map(str::trim_start);
-        code.filter(|line| !line.starts_with("//")).any(|line| {
-            let mut before = line.split("Event::");
-            let first = before.next().unwrap_or_default();
-            before.next().is_some() && !first.ends_with(char::is_alphanumeric)
-        })
-    };
-    let mut found: Vec<_> = (files.iter().filter(|file| names_an_event(file)))
-        .map(|file| file.strip_prefix(&source).unwrap().to_str().unwrap())
-        .collect();
+        let is_xml = code.contains("use quick_xml");
+        !is_xml
+            && code
+                .split(' ')
+                .zip(code.split(' ').skip(1))
+                .any(|it| it == ("Event", "::"))
+    });
+    let found = found
+        .iter()
+        .map(|it| it.path.strip_prefix(&folder).unwrap().to_str().unwrap());
+    let mut found: Vec<_> = found.collect();
     found.sort_unstable();
     assert_eq!(found, EVENTS);
 }
