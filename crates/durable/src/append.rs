@@ -22,7 +22,7 @@ pub struct AppendFile {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Tail {
-    /// The part of a line that a process that died left there. It was cut off.
+    /// The incomplete last line, which a killed process left. It was cut off.
     pub torn: Vec<u8>,
 }
 

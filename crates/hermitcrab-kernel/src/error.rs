@@ -123,7 +123,7 @@ fn of_model(model: &str, error: &Error) -> String {
             one_line(&error.message())
         ),
         ErrorClass::ReplayMiss => "the recording does not hold this request".to_owned(),
-        _ => one_line(&error.message()),
+        ErrorClass::Cassette | ErrorClass::Cancelled => one_line(&error.message()),
     }
 }
 

@@ -55,10 +55,12 @@
 //!
 //! The crate reads no environment, clock or terminal: seed, [`Clock`](llm_types::Clock), paths and minds are parameters.
 //!
-//! Read next: [`Settings`] and [`config`] for the settings and `init.md`, [`Orchestrator`] for running, [`Mind`] for custom
-//! minds, [`local_mind`] for scripted minds, [`experiment`] for directories, [`journal`] for events, [`format`](mod@format)
-//! for prompts and the parser, [`verify`] for the checks of a journal, [`Transcript`] and [`measures`] for the results,
-//! [`export`] for other programs.
+//! Read next:
+//! - [`Settings`] and [`config`] for the settings and `init.md`,
+//! - [`Orchestrator`] for running, [`Mind`] for custom minds, [`local_mind`] for scripted minds,
+//! - [`experiment`] for directories, [`journal`] for events, [`verify`] for the checks of a journal,
+//! - [`format`](mod@format) for prompts and the parser,
+//! - [`Transcript`] and [`measures`] for the results, [`export`] for other programs.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

@@ -143,7 +143,7 @@ impl BlockError {
 
 /// Everything that is wrong with a text that should be a block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no block: {}", listed(issues))]
+#[error("not a block: {}", listed(issues))]
 #[non_exhaustive]
 pub struct FormatErrors {
     /// At least one.

@@ -330,7 +330,7 @@ impl App {
         self.broadcast("shells", json!({"rev": 0, "shown": true}));
     }
 
-    /// Finds a face in the place of one that died. It ends: each shell may die twice, and the last is the program's own.
+    /// Shows another face after one crashed. A shell that crashed twice is not shown again; the last one is the program's own.
     pub async fn handle_crash(&self, death: FaceCrash) {
         let FaceCrash { rev, mut error } = death;
         if rev == 0 {

@@ -12,7 +12,7 @@ const PROTECTED = new Set([
 ]);
 const PROTECTED_PARTS =
   /^(\.env|id_rsa|id_dsa|id_ecdsa|id_ed25519)|\.(pem|key|p8|p12|pfx|jks|ppk|kdbx|keystore)$/;
-const UNSEEN = /[\p{Cc}\p{Cf}]/u;
+const UNSEEN = /\p{Cc}|(?=\p{Cf})\p{DI}/u;
 
 const refuse = (error, detail) => new Refused({ error, detail });
 

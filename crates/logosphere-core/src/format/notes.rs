@@ -60,9 +60,14 @@ fn is_alone(text: &str, place: Range<usize>) -> bool {
 }
 
 /// Returns whether a text has no visible character.
+///
+/// Journals hold the answer, so these characters stay as they were when the first journal was written: those that are ignorable
+/// and only format, without a few rare ones.
 pub(crate) fn is_invisible(text: &str) -> bool {
+    let is_rare = |char| matches!(char, '\u{61c}' | '\u{206a}'..='\u{206f}' | '\u{10000}'..);
+    let is_unseen = |char| is_ignorable(char) && is_format(char) && !is_rare(char);
     text.chars()
-        .all(|char| is_blank_char(char) || char.is_control() || is_ignorable(char))
+        .all(|char| is_blank_char(char) || char.is_control() || is_unseen(char))
 }
 
 /// Returns whether a character is invisible: general category Cc, Cf, Zl or Zp.
@@ -82,4 +87,24 @@ pub(super) fn has_reasoning_tag(text: &str) -> bool {
         let tag = &text[at..];
         tag.starts_with("<think>") || tag.starts_with("</think>")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_invisible;
+
+    #[test]
+    fn the_characters_of_an_invisible_message_are_those_of_the_first_journals() {
+        let chosen = ('\u{80}'..=char::MAX).filter(|char| {
+            !char.is_control() && !char.is_whitespace() && is_invisible(&char.to_string())
+        });
+        let expected = ['\u{ad}', '\u{180e}']
+            .into_iter()
+            .chain('\u{200b}'..='\u{200f}')
+            .chain('\u{202a}'..='\u{202e}')
+            .chain('\u{2060}'..='\u{2064}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain(['\u{feff}']);
+        assert!(chosen.eq(expected));
+    }
 }

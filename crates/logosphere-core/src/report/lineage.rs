@@ -32,9 +32,9 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
         .facts([
             ("Messages of minds", Cell::from(summary.messages)),
             ("Equal to a text that was read", summary.exact.into()),
-            ("Share runs of words with one", summary.ngram.into()),
-            ("Come from nothing that was read", summary.innovations.into()),
-            ("Their share", number(summary.novelty_rate, 3)),
+            ("Share runs of words with such a text", summary.ngram.into()),
+            ("Without a source among the texts read", summary.innovations.into()),
+            ("Novelty rate", number(summary.novelty_rate, 3)),
             ("Longest line, in steps", summary.deepest.into()),
             ("Half of the lines ended within rounds", summary.half_life.into()),
         ]);

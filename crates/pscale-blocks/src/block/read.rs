@@ -59,7 +59,7 @@ pub enum BlockExcerpt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CutBlock {
     decimal: u8,
-    /// Always true: what tells it from a block.
+    /// Always `true`; a block has no such field.
     truncated: bool,
     #[serde(serialize_with = "branch")]
     tree: Node,

@@ -31,7 +31,7 @@ fn blocks() {
     let error = Block::parse("{}").unwrap_err().to_string();
     assert_eq!(
         error,
-        "no block: decimal is a whole number from 0 to 32, here it is missing; tree is missing"
+        "not a block: decimal is a whole number from 0 to 32, here it is missing; tree is missing"
     );
 }
 

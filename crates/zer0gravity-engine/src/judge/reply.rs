@@ -26,9 +26,9 @@ pub struct JudgeReply {
 /// of the reply, or it is missing.
 ///
 /// A reply that is one object with a score is [`JudgeStatus::Parsed`]. In any other reply every object with a score counts but
-/// those that `judged` texts contain, those directly between back-ticks and those inside of `<thinking>`: if all that remain give
-/// the same points, none is in the middle of a sentence, and the words around them hold no number that gives others (`I settle
-/// on 3`, `twelve`, `{'score': 12}`), the reply is [`JudgeStatus::Recovered`]. If none remains, or two of them differ, it is
+/// those that `judged` texts contain, those directly between back-ticks and those inside of `<thinking>`. The reply is
+/// [`JudgeStatus::Recovered`] if all that remain give the same points and none is in the middle of a sentence. The words around
+/// them must hold no number that gives other points (`I settle on 3`, `twelve`, `{'score': 12}`). If none remains, or two differ, it is
 /// [`JudgeStatus::Unparseable`], and so is a reply that holds the key `score` twice with different values. The ends of a
 /// scale in the words (`0-40`, `/40`) do not count as such numbers.
 ///

@@ -59,7 +59,7 @@ pub const CSV_COLUMNS: &[&str] = &[
 ///
 /// A missing value is an empty cell. `flags` and `judges` are joined by one space. Numbers stay numbers. In every other
 /// cell a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end gets an apostrophe before it, so that no
-/// spreadsheet takes it for a formula; so does a text that begins with apostrophes before one of these, so that a program
+/// spreadsheet takes it for a formula. So does a text that begins with apostrophes before one of these. A program
 /// that removes one apostrophe from `'*[=+\-@\t\r\n]` gets every text back.
 ///
 /// ```

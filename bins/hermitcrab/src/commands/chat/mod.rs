@@ -39,10 +39,10 @@ pub struct ChatArgs {
     pub model: ModelFlags,
     #[command(flatten)]
     pub kernel: KernelFlags,
-    /// Wake the model again, also if there is a conversation to continue.
+    /// New start of the model, also if there is a conversation to continue.
     #[arg(long)]
     pub fresh: bool,
-    /// Show the tools that the model calls when it wakes.
+    /// Tools that the model calls at its start.
     #[arg(short, long)]
     pub verbose: bool,
 }

@@ -1,6 +1,6 @@
 //! Paths as a model writes them.
 
-use visible_text::is_format;
+use visible_text::{is_format, is_ignorable};
 
 use crate::ToolError;
 
@@ -64,7 +64,10 @@ pub(super) fn read(path: &str) -> Result<Vec<String>, ToolError> {
         if name.len() > MAX_NAME {
             return Err(bad("a name in it is too long"));
         }
-        if name.chars().any(|c| c.is_control() || is_format(c)) {
+        if name
+            .chars()
+            .any(|c| c.is_control() || is_format(c) && is_ignorable(c))
+        {
             return Err(bad("it holds a character that cannot be seen"));
         }
         if name.contains('\\') {

@@ -188,7 +188,7 @@ mod tests {
     }
 
     proptest! {
-        /// However an address is wrapped, it is as special as it is bare.
+        /// An IPv4 address within an IPv6 address is special if it is special by itself.
         #[test]
         fn wrapping_hides_nothing(bits: u32) {
             let bare = Ipv4Addr::from_bits(bits);

@@ -215,7 +215,7 @@ async fn judged(
 }
 
 impl JudgeScore {
-    /// Reads a reply; of one that was cut the verdict may have been cut away, unless it began with its object.
+    /// Reads a reply. A reply that was cut counts only if it begins with its object: else the verdict may be missing.
     fn of(reply: &ModelReply, max: u8, judged: &[&str]) -> Option<Self> {
         let verdict = Self::read(&reply.text, max, judged)?;
         let begins = js_trim(&reply.text).starts_with(['{', '`']);
