@@ -1,6 +1,6 @@
 //! `popper universe` and `popper span`, and the universes of the fixtures.
 
-use popper_harness::universe::{KineticGrid, State, Symbol, TableUniverse, Universe};
+use popper_harness::universe::{KineticGrid, State, Symbol, Tabulated, Universe};
 use serde_json::{Value, json};
 
 use crate::process::{file, popper, without_folder};
@@ -22,7 +22,7 @@ fn states(symbols: usize, n: usize) -> impl Iterator<Item = State> {
 
 #[test]
 fn the_kinetic_grid_as_a_table_is_the_built_in_one() {
-    let table = TableUniverse::from_json(&fixture("kinetic_grid").1).unwrap();
+    let table = Tabulated::from_json(&fixture("kinetic_grid").1).unwrap();
     assert_eq!(table.alphabet(), KineticGrid.alphabet());
     assert_eq!(table.transforms(), KineticGrid.transforms());
     for symbol in 0..4 {
@@ -38,8 +38,7 @@ fn the_kinetic_grid_as_a_table_is_the_built_in_one() {
 #[test]
 fn the_elementary_automata_are_those_of_their_numbers() {
     for number in [30_usize, 90, 110, 184] {
-        let universe =
-            TableUniverse::from_json(&fixture(&format!("elementary_{number}")).1).unwrap();
+        let universe = Tabulated::from_json(&fixture(&format!("elementary_{number}")).1).unwrap();
         for code in 0..8_usize {
             let window = [code >> 2 & 1, code >> 1 & 1, code & 1].map(|bit| bit as Symbol);
             assert_eq!(

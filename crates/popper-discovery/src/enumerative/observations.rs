@@ -7,7 +7,7 @@ use std::rc::Rc;
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Claim, Formula, Observable, Program};
 use popper_harness::law::{EvalError, holds, observe};
-use popper_harness::universe::{State, TableUniverse, Universe as _};
+use popper_harness::universe::{State, Tabulated, Universe as _};
 use serde_json::json;
 
 use super::draft::{LawDraft, read};
@@ -24,7 +24,7 @@ struct Trajectory {
 /// All parts of trajectories that a snapshot contains.
 pub(super) struct ObservationMatrix {
     /// A universe with the same symbols whose states never change: it reads states without knowing the rule.
-    still: Option<TableUniverse>,
+    still: Option<Tabulated>,
     states: Vec<State>,
     pieces: Vec<Trajectory>,
     /// The values of observables on every state, by observable; looked up only, never listed.
@@ -244,7 +244,7 @@ impl Trajectory {
     }
 }
 
-fn still(contract: &UniverseContract) -> Option<TableUniverse> {
+fn still(contract: &UniverseContract) -> Option<Tabulated> {
     let table: serde_json::Map<String, serde_json::Value> = contract
         .symbols
         .iter()
@@ -253,5 +253,5 @@ fn still(contract: &UniverseContract) -> Option<TableUniverse> {
     let definition = json!({
         "id": "still", "symbols": contract.symbols, "radius": 0, "rule": {"table": table},
     });
-    TableUniverse::from_json(&definition.to_string()).ok()
+    Tabulated::from_json(&definition.to_string()).ok()
 }

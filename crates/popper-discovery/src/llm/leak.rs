@@ -136,9 +136,7 @@ fn is_answer(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use popper_harness::decide::{Config, Harness};
-    use popper_harness::universe::{
-        KineticGrid, TableUniverse, Tabulated, Universe, random_universe,
-    };
+    use popper_harness::universe::{KineticGrid, Tabulated, Universe, random_universe};
 
     use super::super::prompts;
     use super::*;
@@ -181,7 +179,7 @@ mod tests {
     fn a_world_of_digits_letters_and_marks_does_not_trip_over_our_own_words() {
         let world = r#"{"id": "w", "symbols": "5T:2H", "radius": 1,
             "rule": {"patterns": [["?5?", "T"]], "default": "5"}}"#;
-        let mask = blind(TableUniverse::from_json(world).unwrap());
+        let mask = blind(Tabulated::from_json(world).unwrap());
         let shown = [
             prompts::SYSTEM,
             prompts::TEMPLATES,

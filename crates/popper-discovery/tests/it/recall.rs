@@ -4,7 +4,7 @@ use popper_discovery::recall::Recall;
 use popper_discovery::store::{Query, Store as _};
 use popper_discovery::{MemoryStore, RunSelector};
 use popper_harness::conserved::span;
-use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
+use popper_harness::universe::{KineticGrid, Tabulated, Universe};
 use serde_json::{Value, json};
 
 use crate::run::{batch, harness_for, invariant, run_with};
@@ -145,7 +145,7 @@ async fn a_universe_without_any_has_nothing_to_find() {
         env!("CARGO_MANIFEST_DIR")
     );
     let text = std::fs::read_to_string(path).unwrap();
-    let rule = TableUniverse::from_json(&text).unwrap();
+    let rule = Tabulated::from_json(&text).unwrap();
     let none = recall(rule, 1, vec![invariant("ones", "count('#')")]).await;
     assert_eq!((none.dimension, none.found), (0, 0));
     assert_eq!(none.outside["invariant"].fail, 1);

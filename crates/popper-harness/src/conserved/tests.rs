@@ -5,7 +5,7 @@ use num_rational::Ratio;
 use super::{SpanError, span};
 use crate::law::evaluate::observe;
 use crate::law::{Extensions, Law, Observable, Program};
-use crate::universe::{KineticGrid, Symbol, TableUniverse, Tabulated, Universe, random_universe};
+use crate::universe::{KineticGrid, Symbol, Tabulated, Universe, random_universe};
 
 type Row = Vec<Ratio<i128>>;
 
@@ -82,7 +82,7 @@ fn dimension(universe: &Tabulated, width: usize, n: usize) -> usize {
     values.0.len() - changes.0.len()
 }
 
-fn elementary(number: u32) -> TableUniverse {
+fn elementary(number: u32) -> Tabulated {
     let table: serde_json::Map<String, serde_json::Value> = (0..8)
         .map(|code| {
             let next = if number >> code & 1 == 1 { "1" } else { "0" };
@@ -92,7 +92,7 @@ fn elementary(number: u32) -> TableUniverse {
     let json = serde_json::json!({
         "id": format!("rule_{number}"), "symbols": "01", "radius": 1, "rule": {"table": table},
     });
-    TableUniverse::from_json(&json.to_string()).unwrap()
+    Tabulated::from_json(&json.to_string()).unwrap()
 }
 
 #[test]

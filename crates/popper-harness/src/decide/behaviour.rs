@@ -240,7 +240,7 @@ mod tests {
 
         let table = r#"{"id": "eight", "symbols": "01234567", "radius": 0,
             "rule": {"patterns": [["0", "1"], ["1", "2"], ["2", "0"]], "default": "7"}, "initial_forbidden": [], "transforms": []}"#;
-        let universe = crate::universe::TableUniverse::from_json(table).unwrap();
+        let universe = crate::universe::Tabulated::from_json(table).unwrap();
         let law = program("invariant", "leftmost('3')", "f(t) == f(0)", &universe);
         let asked = AtomicU64::new(0);
         let whole = behaviour_hash_with_stop(&law, &universe, &|| {

@@ -11,7 +11,7 @@ use mutants::proofs;
 use super::{Proof, prove, subject, verify_proof};
 use crate::law::evaluate::{Case, Horizon};
 use crate::law::{Extensions, Law, NormalLaw, Program};
-use crate::universe::{KineticGrid, Symbol, TableUniverse, Tabulated, Universe, random_universe};
+use crate::universe::{KineticGrid, Symbol, Tabulated, Universe, random_universe};
 
 fn fixture(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -98,7 +98,7 @@ fn false_and_undecided_fixtures_are_not_proved() {
     }
 }
 
-fn elementary(number: u32) -> TableUniverse {
+fn elementary(number: u32) -> Tabulated {
     let table: serde_json::Map<String, Value> = (0..8)
         .map(|code| {
             let next = if number >> code & 1 == 1 { "1" } else { "0" };
@@ -109,7 +109,7 @@ fn elementary(number: u32) -> TableUniverse {
         "id": format!("rule_{number}"), "symbols": "01", "radius": 1, "rule": {"table": table},
         "transforms": [{"name": "mirror", "reverse": true}, {"name": "flip", "map": {"0": "1", "1": "0"}}],
     });
-    TableUniverse::from_json(&json.to_string()).unwrap()
+    Tabulated::from_json(&json.to_string()).unwrap()
 }
 
 /// Every state of 1 to `n` cells that may start.

@@ -20,9 +20,6 @@ pub use state::{Alphabet, MAX_SYMBOLS, State, StateError, Symbol};
 pub use tabulated::Tabulated;
 pub use transform::{Shift, Transform};
 
-/// A universe from a file or a function: see [`Tabulated::from_json`] and [`Tabulated::from_fn`].
-pub type TableUniverse = Tabulated;
-
 /// A deterministic ring automaton.
 ///
 /// The harness needs only these seven methods of a universe, so any implementation gets proofs, exhaustive search and

@@ -7,7 +7,7 @@ use popper_harness::decide::{Config, Harness, HarnessError, Status};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::proof::verify_proof;
 use popper_harness::universe::{
-    Alphabet, KineticGrid, Symbol, TableUniverse, Tabulated, Transform, Universe, UniverseError,
+    Alphabet, KineticGrid, Symbol, Tabulated, Transform, Universe, UniverseError,
 };
 use serde_json::json;
 
@@ -30,8 +30,8 @@ impl Drift {
         }
     }
 
-    fn file() -> TableUniverse {
-        TableUniverse::from_json(
+    fn file() -> Tabulated {
+        Tabulated::from_json(
             r#"{"id": "drift", "symbols": ".><", "radius": 1,
                 "rule": {"patterns": [[">??", ">"], ["??<", "<"]], "default": "."}, "incoming": "<",
                 "transforms": [{"name": "mirror_swap", "reverse": true, "map": {">": "<", "<": ">"}}]}"#,
@@ -119,9 +119,9 @@ fn u1_a_function_is_the_same_universe() {
         [.., '<'] => '<',
         _ => '.',
     };
-    let drift = TableUniverse::from_fn("drift", ".><", 1, next).unwrap();
+    let drift = Tabulated::from_fn("drift", ".><", 1, next).unwrap();
     assert_eq!(drift.rule(), Drift::file().rule());
-    let wrong = TableUniverse::from_fn("a", "ab", 0, |_| 'c').unwrap_err();
+    let wrong = Tabulated::from_fn("a", "ab", 0, |_| 'c').unwrap_err();
     assert_eq!(
         wrong.to_string(),
         r#"rule: "a" gives 'c', expected one of "ab""#
@@ -204,11 +204,11 @@ fn u2_a_universe_that_breaks_its_promise_is_an_error() {
 
 #[test]
 fn p6_the_period_and_incoming_follow_from_the_table() {
-    let file = TableUniverse::from_json(&fixture("universes/kinetic_grid.json")).unwrap();
+    let file = Tabulated::from_json(&fixture("universes/kinetic_grid.json")).unwrap();
     assert_eq!(file.period_bound(7), Some(7));
     assert_eq!(Drift::file().period_bound(7), None);
     // The grid under other names, in another order.
-    let renamed = TableUniverse::from_fn("renamed", "Lr.B", 1, |window| {
+    let renamed = Tabulated::from_fn("renamed", "Lr.B", 1, |window| {
         let (right, left) = ("rB".contains(window[0]), "LB".contains(window[2]));
         match (right, left) {
             (true, true) => 'B',
@@ -235,11 +235,11 @@ fn p6_the_period_and_incoming_follow_from_the_table() {
 #[test]
 fn names_of_the_built_in_universe_are_its_own() {
     let built_in = serde_json::to_string(&KineticGrid.definition()).unwrap();
-    assert!(TableUniverse::from_json(&built_in).unwrap().is_built_in());
+    assert!(Tabulated::from_json(&built_in).unwrap().is_built_in());
     let mut other = json!(KineticGrid.definition());
     other["incoming"] = json!("<");
     assert!(matches!(
-        TableUniverse::from_value(&other),
+        Tabulated::from_value(&other),
         Err(UniverseError::Field { field, .. }) if field == "id"
     ));
 }

@@ -13,7 +13,7 @@ use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::measure;
 use popper_harness::law::{Extensions, Law, Program};
-use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
+use popper_harness::universe::{KineticGrid, Tabulated, Universe};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn grid() -> Harness {
 }
 
 fn table() -> Harness {
-    let table = TableUniverse::from_json(&random_universe(7).to_string()).unwrap();
+    let table = Tabulated::from_json(&random_universe(7).to_string()).unwrap();
     Harness::new(table, tiny()).unwrap()
 }
 
@@ -320,14 +320,14 @@ fn universe_loader() {
     };
     let read = AtomicU64::new(0);
     fuzz(4000, make, |text| {
-        let universe = match TableUniverse::from_json(text) {
+        let universe = match Tabulated::from_json(text) {
             Ok(universe) => universe,
             Err(error) => return says(&error),
         };
         let definition =
             serde_json::to_string(&universe.definition()).map_err(|error| error.to_string())?;
-        let back = TableUniverse::from_json(&definition)
-            .map_err(|error| format!("{error}: {definition}"))?;
+        let back =
+            Tabulated::from_json(&definition).map_err(|error| format!("{error}: {definition}"))?;
         read.fetch_add(1, Ordering::Relaxed);
         if back.definition_hash() != universe.definition_hash() {
             return Err("another universe comes back".into());

@@ -4,7 +4,7 @@
 use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, UnknownReason};
 use popper_harness::law::{Extensions, Law};
-use popper_harness::universe::{KineticGrid, TableUniverse};
+use popper_harness::universe::{KineticGrid, Tabulated};
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -169,7 +169,7 @@ fn laws_of_random_universes() {
     for seed in 0..40 {
         let definition = random_universe(seed);
         let universe = Universe::table(&definition).unwrap();
-        let table = TableUniverse::from_json(&definition.to_string()).unwrap();
+        let table = Tabulated::from_json(&definition.to_string()).unwrap();
         let config = hasty().exhaustive_n(7).minimal_n(7).ladder(vec![8, 16]);
         let harness = Harness::new(table, config).unwrap();
         hunt(seed * 1000..seed * 1000 + 50, &harness, &universe);

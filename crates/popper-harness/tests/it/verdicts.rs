@@ -3,7 +3,7 @@
 use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, Strength, Verdict};
 use popper_harness::law::{Extensions, Law};
-use popper_harness::universe::{KineticGrid, TableUniverse};
+use popper_harness::universe::{KineticGrid, Tabulated};
 use serde_json::{Value, json};
 
 use crate::fixtures::{all_laws, fixture, harness};
@@ -267,7 +267,7 @@ fn a_long_horizon_is_exact_or_unknown() {
         answer(&harness().evaluate(&grows)),
         "UNKNOWN tautological_claim"
     );
-    let rule = TableUniverse::from_json(&fixture("universes/elementary_184.json")).unwrap();
+    let rule = Tabulated::from_json(&fixture("universes/elementary_184.json")).unwrap();
     let cars = law(
         "invariant",
         &[("c", "count('#')")],

@@ -15,7 +15,7 @@ use popper_discovery::{
 };
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};
-use popper_harness::universe::{TableUniverse, Universe};
+use popper_harness::universe::{Tabulated, Universe};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
@@ -168,12 +168,12 @@ async fn whole_loop(universe: impl Universe, seed: u64) -> Vec<(Law, Status)> {
         .collect()
 }
 
-fn fixture(name: &str) -> TableUniverse {
+fn fixture(name: &str) -> Tabulated {
     let path = format!(
         "{}/../../fixtures/popper/universes/{name}.json",
         env!("CARGO_MANIFEST_DIR")
     );
-    TableUniverse::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
+    Tabulated::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 fn read(law: &Value) -> Law {

@@ -6,7 +6,7 @@ use popper_discovery::{EnumerativeProposer, FailureExample, Snapshot};
 use popper_harness::decide::{Harness, Status};
 use popper_harness::law::{Extensions, Law, Program};
 use popper_harness::law::{holds, observe};
-use popper_harness::universe::{KineticGrid, TableUniverse, Tabulated, Universe, random_universe};
+use popper_harness::universe::{KineticGrid, Tabulated, Universe, random_universe};
 use serde_json::Value;
 
 use super::{Order, empty, fixture, hasty, read, story, whole_loop};
@@ -137,7 +137,7 @@ fn the_same_snapshot_gives_the_same_laws() {
 }
 
 /// A universe with this many symbols in which every cell becomes what its left neighbour was.
-fn shifting(symbols: usize) -> TableUniverse {
+fn shifting(symbols: usize) -> Tabulated {
     let symbols: String = ".abct1+-".chars().take(symbols).collect();
     let patterns: Vec<Value> = symbols
         .chars()
@@ -146,7 +146,7 @@ fn shifting(symbols: usize) -> TableUniverse {
     let universe = serde_json::json!({
         "id": "shifting", "symbols": symbols, "radius": 1, "rule": {"patterns": patterns, "default": "."},
     });
-    TableUniverse::from_json(&universe.to_string()).unwrap()
+    Tabulated::from_json(&universe.to_string()).unwrap()
 }
 
 #[test]

@@ -10,9 +10,7 @@ mod parts;
 use super::*;
 use crate::law::evaluate::Case;
 use crate::law::{Extensions, Law, Program};
-use crate::universe::{
-    KineticGrid, State, Symbol, TableUniverse, Tabulated, Universe, random_universe,
-};
+use crate::universe::{KineticGrid, State, Symbol, Tabulated, Universe, random_universe};
 
 struct TestStream(ChaCha20Rng);
 
@@ -46,7 +44,7 @@ impl TestStream {
 }
 
 /// A table universe whose next symbols are drawn, with a transform and a symbol that may not start.
-fn drawn(symbols: &str, radius: usize, seed: u64) -> TableUniverse {
+fn drawn(symbols: &str, radius: usize, seed: u64) -> Tabulated {
     let mut draw = TestStream::new(seed);
     let chars: Vec<char> = symbols.chars().collect();
     let table: serde_json::Map<String, Value> = (0..chars.len().pow(2 * radius as u32 + 1))
@@ -67,7 +65,7 @@ fn drawn(symbols: &str, radius: usize, seed: u64) -> TableUniverse {
             {"name": "swap", "map": map},
         ],
     });
-    TableUniverse::from_json(&universe.to_string()).unwrap()
+    Tabulated::from_json(&universe.to_string()).unwrap()
 }
 
 fn universes() -> Vec<Tabulated> {

@@ -3,7 +3,7 @@
 //! `PROPTEST_CASES=4000` asks for as many as the acceptance does.
 
 use popper_harness::decide::Harness;
-use popper_harness::universe::TableUniverse;
+use popper_harness::universe::Tabulated;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -112,7 +112,7 @@ fn laws_of_every_template_against_brute_force() {
             let k = 2 + (seed / 8 % 3) as usize;
             let definition = universe(k, &mut rng);
             let law = law(500_000 + seed, k, &mut rng);
-            let table = TableUniverse::from_json(&definition.to_string()).unwrap();
+            let table = Tabulated::from_json(&definition.to_string()).unwrap();
             let config = hasty().exhaustive_n(7).minimal_n(7).ladder(vec![8, 13]);
             let harness = Harness::new(table, config).unwrap();
             let universe = Universe::table(&definition).unwrap();

@@ -1,7 +1,7 @@
 //! JSON from people and models: a repeated key and endless nesting are refused by name.
 
 use popper_harness::law::{Extensions, Law};
-use popper_harness::universe::TableUniverse;
+use popper_harness::universe::Tabulated;
 
 fn refusal(text: &str) -> String {
     let laws = Law::read_all(text, Extensions::default());
@@ -36,7 +36,7 @@ fn p8_a_repeated_key_is_refused_with_its_path() {
     );
     let universe = r#"{"id": "u", "symbols": "ab", "radius": 0, "rule": {"table": {"a": "a", "b": "b", "a": "b"}}}"#;
     assert_eq!(
-        TableUniverse::from_json(universe).unwrap_err().to_string(),
+        Tabulated::from_json(universe).unwrap_err().to_string(),
         "rule.table: the key \"a\" occurs twice"
     );
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, UnknownReason, Verdict};
 use popper_harness::law::Law;
-use popper_harness::universe::{KineticGrid, TableUniverse};
+use popper_harness::universe::{KineticGrid, Tabulated};
 use serde_json::json;
 
 use super::law;
@@ -129,7 +129,7 @@ fn a_law_that_is_refuted_on_a_large_ring() {
 
 #[test]
 fn a_law_without_a_period() {
-    let universe = TableUniverse::from_json(&random_universe(7).to_string()).unwrap();
+    let universe = Tabulated::from_json(&random_universe(7).to_string()).unwrap();
     let harness = Harness::new(universe, quick()).unwrap();
     let claim = "r(t) > 0 -> x(t) >= 0 or r(t) > x(t)";
     stop_everywhere(&harness, &law("eventually", claim, &json!({})));

@@ -2,7 +2,7 @@
 
 use popper_harness::counterexample::{Counterexample, RederiveError, rederive};
 use popper_harness::decide::{Config, Harness};
-use popper_harness::universe::TableUniverse;
+use popper_harness::universe::Tabulated;
 use serde_json::{Value, json};
 
 use super::law;
@@ -14,7 +14,7 @@ fn bent(
     claim: &str,
     change: impl Fn(&mut Counterexample),
 ) -> Result<(), RederiveError> {
-    let universe = TableUniverse::from_json(&random_universe(3).to_string()).unwrap();
+    let universe = Tabulated::from_json(&random_universe(3).to_string()).unwrap();
     let harness = Harness::new(universe, Config::default()).unwrap();
     let more = json!({"quantifiers": {"T": 30, "H": 3}});
     let verdict = harness.evaluate(&law(template, claim, &more));
