@@ -6,6 +6,7 @@
 
 mod arrows;
 mod commands;
+mod declaration;
 mod definitions;
 #[cfg(unix)]
 mod gate;

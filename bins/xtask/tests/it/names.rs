@@ -1,5 +1,5 @@
 //! The public names of each library: its items, their fields, variants and functions are in `public-names.txt` next to its
-//! manifest.
+//! manifest, each with its declaration.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,6 +28,13 @@ const MOST: [(&str, usize); 11] = [
 /// The lints by which a public type is `#[non_exhaustive]` or says why it is not.
 const GROWTH: &str = "#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]";
 
+fn line(path: &str, declaration: &str) -> String {
+    match declaration {
+        "" => path.to_owned(),
+        _ => format!("{path}: {declaration}"),
+    }
+}
+
 /// The lines to change in a file that holds `listed` for a root that exports `found`.
 fn changes(listed: &BTreeSet<String>, found: &BTreeSet<String>) -> Vec<String> {
     let gone = listed.difference(found).map(|name| format!("-{name}"));
@@ -50,8 +57,11 @@ fn libraries() -> Vec<(String, String)> {
 fn a_change_of_the_names_is_found() {
     let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(
-        changes(&set(&["One", "Old"]), &set(&["One", "New"])),
-        ["-Old", "+New"]
+        changes(
+            &set(&["One", "Old: fn(u8)"]),
+            &set(&["One", "Old: fn(u16)"])
+        ),
+        ["-Old: fn(u8)", "+Old: fn(u16)"]
     );
 }
 
@@ -61,22 +71,28 @@ fn the_public_names_of_every_library_are_listed() {
     let write = std::env::var_os("ORRERY_WRITE").is_some();
     let mut wrong = Vec::new();
     for (folder, name) in libraries() {
-        let found = Api::of(&sources(&folder)).lines;
+        let items = Api::of(&sources(&folder)).items;
+        let lines: Vec<_> = items
+            .iter()
+            .map(|(path, declaration)| line(path, declaration))
+            .collect();
         let path = root().join(&folder).join("public-names.txt");
         if write {
-            let lines: Vec<_> = found.iter().map(|name| format!("{name}\n")).collect();
-            fs::write(&path, lines.concat()).unwrap();
+            fs::write(&path, lines.join("\n") + "\n").unwrap();
         }
         let listed = fs::read_to_string(&path).unwrap_or_default();
         let listed = listed.lines().map(str::to_owned).collect();
+        let found = lines.into_iter().collect();
         for change in changes(&listed, &found) {
             wrong.push(format!("{}: {change}", path.display()));
         }
-        let in_root = found
+        let in_root: BTreeSet<_> = items
             .iter()
-            .filter(|name| !name.contains("::") && !name.starts_with("mod "));
+            .map(|(name, _)| name)
+            .filter(|name| !name.contains("::") && !name.starts_with("mod "))
+            .collect();
         let most = MOST.iter().find(|(library, _)| *library == name);
-        let count = in_root.count();
+        let count = in_root.len();
         if most.is_some_and(|(_, most)| count > *most) {
             wrong.push(format!("{name}: {count} names in the root"));
         }

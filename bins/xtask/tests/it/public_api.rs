@@ -6,15 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::Visibility;
+use syn::parse::Parser as _;
 
+use crate::declaration::{self, is_public};
 use crate::rust_source::{Source, is_mark, is_word, named};
 
 /// The public items of a library.
 #[derive(Default)]
 pub struct Api {
-    /// One line each: `mod a::b`, `a::b::Type`, `a::b::Type::member`.
-    pub lines: BTreeSet<String>,
+    /// The path of each item with its declaration: `mod a::b`, `a::b::Type`, `a::b::Type::member`.
+    pub items: BTreeSet<(String, String)>,
     /// The public paths of each definition.
     paths: BTreeMap<Vec<String>, BTreeSet<String>>,
 }
@@ -22,7 +25,11 @@ pub struct Api {
 /// The meaning of a name in a module.
 enum Meaning {
     Module,
-    Definition,
+    Definition {
+        declaration: String,
+        /// The path that a `type` is another name of.
+        other: Option<Vec<String>>,
+    },
     /// The path of a `use`.
     Path(Vec<String>),
 }
@@ -39,7 +46,7 @@ struct Name {
 struct Library {
     modules: BTreeMap<Vec<String>, Vec<Name>>,
     /// The public functions, constants, fields and variants of each type.
-    members: BTreeMap<String, BTreeSet<String>>,
+    members: BTreeMap<String, BTreeSet<(String, String)>>,
 }
 
 impl Api {
@@ -69,19 +76,27 @@ impl Api {
                 Meaning::Path(to) => library.find(module, to),
                 _ => [module, word].concat(),
             };
-            let is_module = !matches!(name.meaning, Meaning::Definition);
+            let is_module = !matches!(name.meaning, Meaning::Definition { .. });
             if is_module && library.modules.contains_key(&found) {
-                self.lines.insert(format!("mod {path}"));
+                self.items.insert((format!("mod {path}"), String::new()));
                 self.read(library, &found, &format!("{path}::"));
+                self.paths.entry(found).or_default().insert(path);
+                continue;
+            }
+            let mut declarations = library.definitions(&found).peekable();
+            if declarations.peek().is_none() {
+                let from = format!("use {}", found.join("::"));
+                self.items.insert((path.clone(), from));
             } else {
                 let members = found.last().and_then(|name| library.members.get(name));
-                let members =
-                    members.filter(|_| library.modules.contains_key(&found[..found.len() - 1]));
                 let members = members.into_iter().flatten();
-                self.lines
-                    .extend(members.map(|member| format!("{path}::{member}")));
-                self.lines.insert(path.clone());
+                self.items.extend(members.map(|(member, declaration)| {
+                    (format!("{path}::{member}"), declaration.clone())
+                }));
             }
+            let declarations = declarations.map(|(it, _)| (path.clone(), it.clone()));
+            self.items.extend(declarations);
+            let found = library.without_alias(found);
             self.paths.entry(found).or_default().insert(path);
         }
     }
@@ -104,9 +119,35 @@ impl Library {
         self.modules.entry(module.to_vec()).or_default().push(name);
     }
 
-    fn add_member(&mut self, of: &str, member: &syn::Ident) {
+    fn add_member(&mut self, of: &str, member: &syn::Ident, declaration: String) {
         let members = self.members.entry(of.to_owned()).or_default();
-        members.insert(member.to_string());
+        members.insert((member.to_string(), declaration));
+    }
+
+    /// The definitions with this path: their declarations, and the paths that they are other names of.
+    fn definitions(
+        &self,
+        path: &[String],
+    ) -> impl Iterator<Item = (&String, &Option<Vec<String>>)> {
+        let (word, module) = path.split_last().unwrap_or((&NO_NAME, &[]));
+        let names = self.modules.get(module).into_iter().flatten();
+        let names = names.filter(move |name| name.word == *word);
+        names.filter_map(|name| match &name.meaning {
+            Meaning::Definition { declaration, other } => Some((declaration, other)),
+            _ => None,
+        })
+    }
+
+    /// The path of the type that an alias in this library is another name of.
+    fn without_alias(&self, path: Vec<String>) -> Vec<String> {
+        let other = self
+            .definitions(&path)
+            .find_map(|(_, other)| other.as_ref());
+        let other = other.map(|other| self.find(&path[..path.len() - 1], other));
+        match other.filter(|other| self.definitions(other).next().is_some()) {
+            Some(other) => self.without_alias(other),
+            None => path,
+        }
     }
 
     fn add_item(&mut self, module: &[String], item: &syn::Item) {
@@ -130,12 +171,15 @@ impl Library {
             return;
         };
         let name = name.to_string();
-        for member in members(item) {
-            self.add_member(&name, member);
+        for (member, declaration) in declaration::members(item) {
+            self.add_member(&name, member, declaration);
         }
         let meaning = match item {
             syn::Item::Mod(_) => Meaning::Module,
-            _ => Meaning::Definition,
+            _ => Meaning::Definition {
+                declaration: declaration::item(item),
+                other: other_name(item),
+            },
         };
         self.add(module, name, visibility, meaning);
     }
@@ -147,20 +191,39 @@ impl Library {
         let Some(of) = of.path.segments.last().filter(|_| it.trait_.is_none()) else {
             return;
         };
+        // The bounds of the type hold for its functions, too.
+        let within = match (&of.arguments, &it.generics) {
+            (syn::PathArguments::None, _) => String::new(),
+            (_, generics) => {
+                let (parameters, _, bounds) = generics.split_for_impl();
+                let (parameters, bounds) =
+                    (declaration::line(parameters), declaration::line(bounds));
+                format!(
+                    " in impl{parameters} {} {bounds}",
+                    declaration::line(&it.self_ty)
+                )
+            }
+        };
+        let within = within.trim_end();
         let of = of.ident.to_string();
         for item in &it.items {
             match item {
-                syn::ImplItem::Fn(it) if is_public(&it.vis) => self.add_member(&of, &it.sig.ident),
-                syn::ImplItem::Const(it) if is_public(&it.vis) => self.add_member(&of, &it.ident),
+                syn::ImplItem::Fn(it) if is_public(&it.vis) => {
+                    let declaration = declaration::function(&it.attrs, &it.sig);
+                    self.add_member(&of, &it.sig.ident, declaration + within);
+                }
+                syn::ImplItem::Const(it) if is_public(&it.vis) => {
+                    let declaration = declaration::constant(&it.attrs, &it.ty);
+                    self.add_member(&of, &it.ident, declaration + within);
+                }
                 syn::ImplItem::Macro(it) if it.mac.path.is_ident("setters") => {
-                    let tokens: Vec<_> = it.mac.tokens.clone().into_iter().collect();
-                    for pair in tokens.windows(3) {
-                        if let [TokenTree::Ident(field), mark, after] = pair
-                            && is_mark(Some(mark), ':')
-                            && !is_mark(Some(after), ':')
-                        {
-                            self.add_member(&of, field);
-                        }
+                    let fields =
+                        syn::punctuated::Punctuated::<_, syn::Token![,]>::parse_terminated_with;
+                    let fields =
+                        |input: syn::parse::ParseStream<'_>| fields(input, syn::Field::parse_named);
+                    for field in fields.parse2(it.mac.tokens.clone()).unwrap() {
+                        let declaration = format!("setter {}", declaration::line(&field.ty));
+                        self.add_member(&of, &field.ident.unwrap(), declaration);
                     }
                 }
                 _ => {}
@@ -180,7 +243,21 @@ impl Library {
                         && keywords.iter().any(|it| is_word(tokens.get(place + 1), it)) =>
                 {
                     let public = Visibility::Public(syn::token::Pub::default());
-                    self.add(module, name.to_string(), &public, Meaning::Definition);
+                    let is_type = is_word(tokens.get(place + 1), "type");
+                    let is_end = |token: &TokenTree| {
+                        let token = Some(token);
+                        is_mark(token, ';') || is_mark(token, '=') && !is_type || is_body(token)
+                    };
+                    let rest = tokens[place + 3..].iter().take_while(|it| !is_end(it));
+                    let rest: TokenStream = rest.cloned().collect();
+                    let rest = declaration::line(rest);
+                    let declaration =
+                        format!("{} {}", tokens[place + 1], rest.trim_start_matches(": "));
+                    let meaning = Meaning::Definition {
+                        declaration: declaration.trim_end().to_owned(),
+                        other: None,
+                    };
+                    self.add(module, name.to_string(), &public, meaning);
                 }
                 _ => {}
             }
@@ -203,7 +280,7 @@ impl Library {
                     // A function and a module may have one name.
                     let is_last = place + 1 == path.len();
                     let found = found.min_by_key(|meaning| match meaning {
-                        Meaning::Definition => u8::from(!is_last),
+                        Meaning::Definition { .. } => u8::from(!is_last),
                         Meaning::Module => u8::from(is_last),
                         Meaning::Path(_) => 2,
                     });
@@ -215,7 +292,9 @@ impl Library {
                         // A name that a macro makes.
                         None if place > 0 => return [&module, &path[place..]].concat(),
                         None | Some(Meaning::Path(_)) => return path.to_vec(),
-                        Some(Meaning::Definition) => return [&module, &path[place..]].concat(),
+                        Some(Meaning::Definition { .. }) => {
+                            return [&module, &path[place..]].concat();
+                        }
                     }
                 }
             }
@@ -224,29 +303,26 @@ impl Library {
     }
 }
 
-/// The public fields of a struct, the variants of an enum, the items of a trait.
-fn members(item: &syn::Item) -> Vec<&syn::Ident> {
-    match item {
-        syn::Item::Struct(it) => {
-            let fields = it.fields.iter().filter(|field| is_public(&field.vis));
-            fields.filter_map(|field| field.ident.as_ref()).collect()
-        }
-        syn::Item::Enum(it) => it.variants.iter().map(|it| &it.ident).collect(),
-        syn::Item::Trait(it) => {
-            let items = it.items.iter().filter_map(|item| match item {
-                syn::TraitItem::Fn(it) => Some(&it.sig.ident),
-                syn::TraitItem::Const(it) => Some(&it.ident),
-                syn::TraitItem::Type(it) => Some(&it.ident),
-                _ => None,
-            });
-            items.collect()
-        }
-        _ => Vec::new(),
-    }
+/// The name of no definition.
+static NO_NAME: String = String::new();
+
+fn is_body(token: Option<&TokenTree>) -> bool {
+    matches!(token, Some(TokenTree::Group(it)) if it.delimiter() == proc_macro2::Delimiter::Brace)
 }
 
-fn is_public(visibility: &Visibility) -> bool {
-    matches!(visibility, Visibility::Public(_))
+/// The path that an alias is another name of: its target with the alias's own parameters.
+fn other_name(item: &syn::Item) -> Option<Vec<String>> {
+    let syn::Item::Type(alias) = item else {
+        return None;
+    };
+    let syn::Type::Path(target) = &*alias.ty else {
+        return None;
+    };
+    let (_, own, _) = alias.generics.split_for_impl();
+    let arguments = &target.path.segments.last()?.arguments;
+    let is_same = own.to_token_stream().to_string() == arguments.to_token_stream().to_string();
+    let words = target.path.segments.iter();
+    is_same.then(|| words.map(|word| word.ident.to_string()).collect())
 }
 
 /// Whether an item has `#[doc(hidden)]`: it is not part of the interface.
@@ -301,26 +377,30 @@ fn public_items_and_their_members_are_listed() {
     let sources = sources.map(|(module, code)| Source::sample(module, code));
     let api = Api::of(&sources);
     let expected = [
-        "Four",
-        "Four::A",
-        "Four::B",
-        "One",
-        "One::new",
-        "One::x",
-        "One::z",
-        "Three",
-        "b::Four",
-        "b::Four::A",
-        "b::Four::B",
-        "b::Seven",
-        "b::e::Six",
-        "b::e::Six::A",
-        "b::e::Six::g",
-        "mod b",
-        "mod b::e",
-        "two",
+        ("Four", "enum"),
+        ("Four::A", "variant"),
+        ("Four::B", "variant"),
+        ("One", "struct"),
+        ("One::new", "fn()"),
+        ("One::x", "u8"),
+        ("One::z", "setter Option<u8>"),
+        ("Three", "use other::Three"),
+        ("b::Four", "enum"),
+        ("b::Four::A", "variant"),
+        ("b::Four::B", "variant"),
+        ("b::Seven", "struct"),
+        ("b::e::Six", "trait"),
+        ("b::e::Six::A", "const u8"),
+        ("b::e::Six::g", "fn()"),
+        ("mod b", ""),
+        ("mod b::e", ""),
+        ("two", "fn()"),
     ];
-    assert_eq!(api.lines.iter().collect::<Vec<_>>(), expected);
+    let found = api
+        .items
+        .iter()
+        .map(|(path, declaration)| (path.as_str(), declaration.as_str()));
+    assert_eq!(found.collect::<Vec<_>>(), expected);
     assert_eq!(api.second_paths(), ["Four = b::Four"]);
 }
 
@@ -336,10 +416,19 @@ fn an_item_with_two_public_paths_is_found() {
             "Two = e::Two",
         ),
         ("mod a; pub use a::One; pub use a::One as Uno;", "One = Uno"),
+        ("pub mod a; pub type Uno = crate::a::One;", "Uno = a::One"),
+        (
+            "mod a; pub use a::One; mod i { pub type I = super::One; } pub type Uno = i::I;",
+            "One = Uno",
+        ),
+        (
+            "mod a; pub use a::Two; pub type Uno<T> = a::Two<T>;",
+            "Two = Uno",
+        ),
     ] {
         let sources = [
             ("", root),
-            ("a", "pub struct One;"),
+            ("a", "pub struct One; pub struct Two<T>(T);"),
             ("d", "pub use super::a::One;"),
         ];
         let api = Api::of(&sources.map(|(module, code)| Source::sample(module, code)));
@@ -349,4 +438,10 @@ fn an_item_with_two_public_paths_is_found() {
             api.second_paths()
         );
     }
+}
+
+#[test]
+fn an_alias_of_a_number_or_of_one_form_is_a_name() {
+    let code = "pub struct One<T>(T); pub type Byte = u8; pub type Small = u8; pub type Ones = One<u8>; pub type Other = other::A;";
+    assert_eq!(Api::of(&[Source::sample("", code)]).second_paths(), [""; 0]);
 }
