@@ -114,6 +114,60 @@ fn is_table_of_contents(root: &Source) -> bool {
     })
 }
 
+/// The `mod.rs` files with more than one type and the number of their types: a file may leave this list, and no number grows.
+const WITH_TYPES: &[(&str, usize)] = &[
+    ("bins/hermitcrab/src/commands/block/mod.rs", 2),
+    ("bins/hermitcrab/src/commands/chat/mod.rs", 2),
+    ("bins/hermitcrab/src/commands/serve/mod.rs", 2),
+    ("bins/xtask/src/peers/mod.rs", 2),
+    ("crates/bin-support/src/environment/mod.rs", 2),
+    ("crates/bin-support/src/model/mod.rs", 2),
+    ("crates/hermitcrab-face/src/app/mod.rs", 2),
+    ("crates/hermitcrab-face/src/server/mod.rs", 4),
+    ("crates/hermitcrab-face/src/session/mod.rs", 6),
+    ("crates/hermitcrab-kernel/src/brain/offline/mod.rs", 2),
+    ("crates/hermitcrab-kernel/src/conversation/window/mod.rs", 2),
+    ("crates/hermitcrab-kernel/src/prompt/defaults/mod.rs", 2),
+    ("crates/hermitcrab-kernel/src/toolbox/files/mod.rs", 5),
+    ("crates/hermitcrab-kernel/src/turn/mod.rs", 3),
+    ("crates/llm-client/src/codec/anthropic/mod.rs", 2),
+    ("crates/llm-client/src/provider/mod.rs", 6),
+    ("crates/llm-client/src/provider/transport/mod.rs", 5),
+    ("crates/pscale-blocks/src/store/dir/mod.rs", 4),
+    ("crates/report-kit/src/plot/mod.rs", 7),
+    ("crates/report-kit/src/section/mod.rs", 2),
+    ("crates/test-support/src/compression_stub/mod.rs", 5),
+    ("crates/test-support/src/mind_stub/mod.rs", 5),
+    ("crates/test-support/src/server/mod.rs", 4),
+];
+
+/// The number of types that a file has outside of inner modules.
+fn types(file: &syn::File) -> usize {
+    let is_type = |item: &&syn::Item| {
+        matches!(
+            item,
+            syn::Item::Struct(_)
+                | syn::Item::Enum(_)
+                | syn::Item::Union(_)
+                | syn::Item::Trait(_)
+                | syn::Item::Type(_)
+        )
+    };
+    file.items.iter().filter(is_type).count()
+}
+
+/// The fault of a `mod.rs` with this number of types.
+fn fault_of_types(path: &str, types: usize, allowed: &[(&str, usize)]) -> Option<String> {
+    let row = allowed.iter().find(|(file, _)| *file == path);
+    match row {
+        Some((_, most)) if types != *most => {
+            Some(format!("{path}: {types} types, its row has {most}"))
+        }
+        None if types > 1 => Some(format!("{path}: {types} types")),
+        _ => None,
+    }
+}
+
 fn sample(files: &[(&str, &str)]) -> Modules {
     let files = files
         .iter()
@@ -152,6 +206,8 @@ fn an_arrow_that_points_up_is_found() {
         "mod inner { use super::super as up; fn f() { up::top::f() } }",
         "struct A { #[serde(with = \"crate::top\")] a: u8, #[serde(default = \"crate::Name::b\")] b: u8 }",
         "use crate::error::Thing;",
+        "use crate::r#top::Thing;",
+        "use crate as r#c; fn f(_: c::r#Name) {}",
         "use crate::error::{Other as Short};",
         "macro_rules! m { () => { use $crate::{low::Kind, top::{Thing as T}}; } }",
         "m! { crate::{Kind, Name} }",
@@ -334,4 +390,32 @@ fn the_owners_in_the_kernel_know_little_of_each_other() {
     }
     assert!(wrong.is_empty(), "{wrong:?}");
     assert!((1..=3).contains(&with_kernel), "{with_kernel} files");
+}
+
+#[test]
+fn a_second_type_in_a_mod_file_is_found() {
+    let code = "mod a; pub use a::B; struct C; pub trait D {} fn f() {} #[cfg(test)] mod tests { struct E; } #[cfg(test)] struct F;";
+    assert_eq!(types(&Source::sample("x", code).file), 2);
+    let rows = [("x/mod.rs", 2)];
+    assert_eq!(fault_of_types("x/mod.rs", 2, &rows), None);
+    assert_eq!(fault_of_types("y/mod.rs", 1, &rows), None);
+    for (path, types) in [("x/mod.rs", 3), ("x/mod.rs", 1), ("y/mod.rs", 2)] {
+        assert!(fault_of_types(path, types, &rows).is_some(), "{path}");
+    }
+}
+
+#[test]
+fn a_mod_file_has_one_type_at_most() {
+    let root = root();
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for source in folders().iter().flat_map(|folder| sources(folder)) {
+        let path = source.path.strip_prefix(&root).unwrap();
+        let path = path.to_string_lossy().replace('\\', "/");
+        if path.ends_with("/mod.rs") {
+            seen += usize::from(WITH_TYPES.iter().any(|(row, _)| *row == path));
+            wrong.extend(fault_of_types(&path, types(&source.file), WITH_TYPES));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(seen, WITH_TYPES.len(), "a row has no file");
 }

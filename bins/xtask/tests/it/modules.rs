@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::ext::IdentExt as _;
 
 use crate::rust_source::{Source, is_mark, is_word, sources};
 
@@ -68,7 +69,10 @@ impl Names {
                 _ => None,
             };
             if let (Some(name), Some(TokenTree::Group(body))) = (is_inner, tokens.get(place + 2)) {
-                self.read(body.stream(), &[module, &[name.to_string()]].concat());
+                self.read(
+                    body.stream(),
+                    &[module, &[name.unraw().to_string()]].concat(),
+                );
                 place += 3;
                 continue;
             }
@@ -81,7 +85,7 @@ impl Names {
                 TokenTree::Ident(word) if word == "extern" && is_word(after, "crate") => {
                     if let Some(TokenTree::Ident(name)) = tokens.get(place + 4) {
                         let root = BTreeSet::from([vec!["crate".to_owned()]]);
-                        self.imports.insert(name.to_string(), root);
+                        self.imports.insert(name.unraw().to_string(), root);
                     }
                     place += 2;
                 }
@@ -133,7 +137,7 @@ impl Names {
         let mut path = before.to_vec();
         loop {
             match tokens.get(place) {
-                Some(TokenTree::Ident(word)) => path.push(word.to_string()),
+                Some(TokenTree::Ident(word)) => path.push(word.unraw().to_string()),
                 Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
                     let inside: Vec<_> = group.stream().into_iter().collect();
                     for tree in inside.split(|token| is_mark(Some(token), ',')) {
@@ -164,7 +168,7 @@ impl Names {
             && is_word(tokens.get(place), "as")
             && let Some(TokenTree::Ident(other)) = tokens.get(place + 1)
         {
-            name = other.to_string();
+            name = other.unraw().to_string();
             place += 2;
         }
         let full = from_root(&path, module);

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::ext::IdentExt as _;
 
 use crate::packages::root;
 
@@ -124,11 +125,11 @@ fn children(tokens: &TokenStream) -> Vec<Vec<String>> {
             (TokenTree::Punct(mark), Some(TokenTree::Ident(name)))
                 if is_module && mark.as_char() == ';' =>
             {
-                found.push(vec![name.to_string()]);
+                found.push(vec![name.unraw().to_string()]);
             }
             (TokenTree::Group(group), Some(TokenTree::Ident(name))) if is_module => {
                 let inner = children(&group.stream()).into_iter();
-                found.extend(inner.map(|path| [&[name.to_string()], &path[..]].concat()));
+                found.extend(inner.map(|path| [&[name.unraw().to_string()], &path[..]].concat()));
             }
             (TokenTree::Group(group), _) => found.extend(children(&group.stream())),
             _ => {}
@@ -360,7 +361,8 @@ fn code_for_tests_is_left_out() {
 
 #[test]
 fn modules_in_other_files_are_found() {
-    let code = "mod a; #[cfg(test)] mod b; mod c { pub(super) mod d; mod e {} } m! { pub mod f; }";
+    let code =
+        "mod a; #[cfg(test)] mod b; mod r#c { pub(super) mod r#d; mod e {} } m! { pub mod f; }";
     assert_eq!(
         children(&Source::sample("", code).tokens),
         [&["a"][..], &["c", "d"], &["f"]]
