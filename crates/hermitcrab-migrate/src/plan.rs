@@ -54,7 +54,7 @@ pub struct Counts {
     pub keys_redacted: u32,
     /// Messages of the conversation.
     pub conversation_messages: usize,
-    /// There was a conversation, and it was no list of messages.
+    /// There was a conversation, and it was not a list of messages.
     pub conversation_unreadable: bool,
 }
 

@@ -1,8 +1,10 @@
-//! The words of doc comments, help included, of messages and of guides: words that a reader stumbles over stay away (docs/style.md).
+//! The words of doc comments, help included, of messages, guides, scripts, settings and descriptions: words that a reader
+//! stumbles over stay away (docs/style.md).
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::js_source;
 use crate::packages::root;
 use crate::rust_source::{Text, Texts, all_files, files, folders, sources, tokens};
 
@@ -60,12 +62,14 @@ const PHRASES: &[(&str, &str)] = &[
     ("comes to", "result"),
     ("dearest", "most expensive"),
     ("goes on", "continues"),
+    ("gone on", "continued"),
     ("go on", "continue"),
     ("went on", "continued"),
     ("hears", "is notified"),
     ("is told", "receives"),
     ("is wanted", "is needed"),
     ("mend", "fix"),
+    ("mended", "fixed"),
     ("mends", "fixes"),
     ("nobody", "the actor"),
     ("of its own", "separate"),
@@ -86,6 +90,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("stood", "was"),
     ("takes away", "removes"),
     ("takes back", "reverts"),
+    ("told of", "notified of"),
     ("whoever", "the actor"),
     ("wrapper", "the noun"),
 ];
@@ -182,7 +187,7 @@ fn refused(text: &str) -> Option<String> {
     if let Some((phrase, instead)) = phrase {
         return Some(format!("has \"{phrase}\" (write: {instead})"));
     }
-    for no in [" is no ", " are no ", " is none ", " are none "] {
+    for no in [" is no ", " are no ", " was no ", " is none ", " are none "] {
         let kept = ["longer ", "more ", "fewer ", "less ", "of "];
         let mut rest = lower.as_str();
         while let Some((before, after)) = rest.split_once(no) {
@@ -236,6 +241,30 @@ fn page_faults(page: &str) -> Vec<String> {
         Some(format!("{line}: {}: {text}", refused(&text).or(world)?))
     });
     found.collect()
+}
+
+/// The faults of a settings file that a package includes: its comments and values.
+fn settings_faults(settings: &str) -> Vec<String> {
+    page_faults(&settings.replace('#', ""))
+}
+
+/// The faults of a script's texts. One word is a name.
+fn script_faults(script: &str) -> Vec<String> {
+    let texts = js_source::texts(script).into_iter();
+    let texts = texts.filter(|(_, text)| text.contains(' '));
+    let faults =
+        texts.filter_map(|(line, text)| Some(format!("{line}: {}: {text}", refused(&text)?)));
+    faults.collect()
+}
+
+/// The fault of the line in a manifest that describes its package.
+fn description_fault(manifest: &str) -> Option<String> {
+    let mut lines = manifest.lines();
+    let Some(text) = lines.find_map(|line| line.strip_prefix("description = ")) else {
+        return Some("has no description".to_owned());
+    };
+    let fault = opening(&vec![(1, text.to_owned())]).or_else(|| refused(text))?;
+    Some(format!("{fault}: {text}"))
 }
 
 fn texts(code: &str) -> Texts {
@@ -362,4 +391,57 @@ fn pages_are_plain() {
         found.extend(faults.filter(|fault| !is_allowed(fault)));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn scripts_settings_and_descriptions_are_read() {
+    let script = "// nobody\nshow('It goes on', `a ${b} is told`, 'mend');";
+    let expected = [
+        "2: has \"goes on\" (write: continues): It goes on",
+        "2: has \"is told\" (write: receives): a X is told",
+    ];
+    assert_eq!(script_faults(script), expected);
+    let settings = "# Seen by\n# nobody.\n\na = 1 # what stands here\nb = \"so many\"\n";
+    assert_eq!(settings_faults(settings).len(), 2);
+    for (manifest, has_fault) in [
+        ("description = \"What every binary needs.\"", true),
+        ("description = \"The database behind it.\"", true),
+        ("description = \"Read a block.\"", false),
+        ("name = \"a\"", true),
+    ] {
+        assert_eq!(
+            description_fault(manifest).is_some(),
+            has_fault,
+            "{manifest}"
+        );
+    }
+}
+
+#[test]
+fn the_texts_of_other_files_are_plain() {
+    let (mut found, mut scripts, mut settings) = (Vec::new(), 0, 0);
+    for folder in folders() {
+        let folder = root().join(folder);
+        let mut add = |path: &Path, faults: Vec<String>| {
+            let faults = faults.into_iter();
+            found.extend(faults.map(|fault| format!("{}:{fault}", path.display())));
+        };
+        for path in files(&folder.join("src"), "js") {
+            scripts += 1;
+            add(&path, script_faults(&fs::read_to_string(&path).unwrap()));
+        }
+        for path in files(&folder.join("src"), "toml") {
+            settings += 1;
+            add(&path, settings_faults(&fs::read_to_string(&path).unwrap()));
+        }
+        let path = folder.join("Cargo.toml");
+        let fault = description_fault(&fs::read_to_string(&path).unwrap());
+        add(&path, fault.into_iter().collect());
+    }
+    found.retain(|fault| !is_allowed(fault));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(
+        scripts > 30 && settings > 0,
+        "{scripts} scripts, {settings} settings"
+    );
 }

@@ -12,6 +12,7 @@ mod definitions;
 mod gate;
 mod guides;
 mod identifiers;
+mod js_source;
 mod language;
 mod layers;
 mod lints;

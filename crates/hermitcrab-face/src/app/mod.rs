@@ -280,7 +280,7 @@ impl App {
                     self.broadcast("notice", json!({ "text": line }));
                 }
                 if let Some(errors) = &report.safe_face {
-                    self.show_safe("the face could not be mended", errors.clone())
+                    self.show_safe("the face could not be repaired", errors.clone())
                         .await;
                 }
             }

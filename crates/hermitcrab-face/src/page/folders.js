@@ -115,7 +115,7 @@ export class Folders {
         // A character that the piece cuts through goes to the next one.
         text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: end < file.size });
       } catch {
-        throw refuse('binary', `${path}: it is no text in UTF-8`);
+        throw refuse('binary', `${path}: it is not text in UTF-8`);
       }
       const next = offset + new TextEncoder().encode(text).length;
       return { text, bytes: file.size, ...(next < file.size && { next }) };

@@ -27,11 +27,11 @@ export class Key {
       this.#isPutOff = false;
       this.#strips.hide('key');
     } else if (this.#isPutOff) {
-      this.#strips.show('key', `No model answers: a key for ${provider} is wanted.`, {
+      this.#strips.show('key', `No model answers: a key for ${provider} is needed.`, {
         tone: 'alarm',
         actions: {
           'Enter a key': () => this.#ask(provider),
-          'Go on offline': () => this.#offline().catch(({ detail }) => this.#strips.show('key', detail, { tone: 'alarm' })),
+          'Continue offline': () => this.#offline().catch(({ detail }) => this.#strips.show('key', detail, { tone: 'alarm' })),
         },
       });
     } else if (!this.#dialog) {
@@ -70,7 +70,7 @@ export class Key {
       element('p.soft', {}, 'It goes to the program on this computer and is used for this run alone: it is not stored, '
         + 'and no face ever sees it. Without a key a small script answers, for nothing.'),
       element('label', { htmlFor: 'key' }, 'Key'), input, fault,
-      element('div.actions', {}, button('Go on offline', offline),
+      element('div.actions', {}, button('Continue offline', offline),
         button('Use it for this run', use)));
     dialog.addEventListener('close', () => {
       input.value = '';

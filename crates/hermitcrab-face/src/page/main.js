@@ -57,7 +57,7 @@ let status = { model: '', offline: null, key_wanted: null };
 function waking() {
   if (stage.current) return;
   if (status.key_wanted) {
-    wake.say('No model yet', `A key for ${status.key_wanted} is wanted, or the offline script answers.`);
+    wake.say('No model yet', `A key for ${status.key_wanted} is needed, or the offline script answers.`);
     return;
   }
   const who = status.offline ? 'The offline script' : status.model;
@@ -134,9 +134,9 @@ function tellOfFallen(instead = '') {
   const { name, message, at } = fallen;
   strips.show('fell', `${name} stopped: ${message}${at}. ${instead}`, {
     tone: 'alarm',
-    more: 'The model is told of it with your next message.',
+    more: 'The model is notified of it with your next message.',
     actions: {
-      'Ask the model to mend it': () => stage.current?.element.focus(),
+      'Ask the model to repair it': () => stage.current?.element.focus(),
       'Previous face': () => ask('previousShell'),
       Dismiss: () => {},
     },

@@ -71,7 +71,7 @@ function fits(type, value) {
 export function fault(method, args, safe) {
   const types = METHODS.get(method) ?? (safe ? SAFE_METHODS.get(method) : undefined);
   if (!types) return { error: 'unknown_method', detail: `a face has no method ${JSON.stringify(method).slice(0, 80)}` };
-  if (!Array.isArray(args)) return { error: 'bad_arguments', detail: `${method}: the arguments are no list` };
+  if (!Array.isArray(args)) return { error: 'bad_arguments', detail: `${method}: the arguments are not a list` };
   if (args.length > types.length) {
     return { error: 'bad_arguments', detail: `${method} takes at most ${types.length} arguments` };
   }

@@ -15,7 +15,7 @@ function address(text) {
   try {
     url = new URL(text);
   } catch {
-    throw new Refused({ error: 'failed', detail: `${JSON.stringify(text).slice(0, 200)} is no address` });
+    throw new Refused({ error: 'failed', detail: `${JSON.stringify(text).slice(0, 200)} is not an address` });
   }
   if (!/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new Refused({ error: 'failed', detail: 'an address begins with http:// or https:// and has no name in it' });

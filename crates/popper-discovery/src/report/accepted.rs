@@ -4,7 +4,7 @@ use popper_harness::decide::{Power, Status};
 use popper_harness::proof::{Certificate, Method, Proof};
 use report_kit::{Cell, Section, Table};
 
-use super::cells::{ROWS, TOLD, anchor, badge, evidence, name, said};
+use super::cells::{ROWS, SHOWN, anchor, badge, evidence, name, said};
 use super::discovery_report::{DiscoveryReport, Judged};
 
 pub(super) fn section(report: &DiscoveryReport) -> Section {
@@ -16,11 +16,11 @@ pub(super) fn section(report: &DiscoveryReport) -> Section {
         return section.text("No law was accepted.");
     }
     section = section.text("Strongest evidence first. A proof is data that can be checked again; it is in the data of this page.");
-    if accepted.len() > TOLD {
-        let note = format!("The first {TOLD} of {} are shown.", accepted.len());
+    if accepted.len() > SHOWN {
+        let note = format!("The first {SHOWN} of {} are shown.", accepted.len());
         section = section.text(note);
     }
-    (accepted.into_iter().take(TOLD)).fold(section, |section, law| section.section(told(law)))
+    (accepted.into_iter().take(SHOWN)).fold(section, |section, law| section.section(told(law)))
 }
 
 fn told(law: &Judged) -> Section {

@@ -9,7 +9,7 @@ use crate::discovery::status_text;
 /// Laws in the table of verdicts, and in any other one.
 pub(super) const ROWS: usize = 500;
 /// Accepted laws that are shown in full.
-pub(super) const TOLD: usize = 200;
+pub(super) const SHOWN: usize = 200;
 /// Characters of a name in a table.
 const NAME: usize = 60;
 

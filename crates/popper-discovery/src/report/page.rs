@@ -3,7 +3,7 @@
 use popper_harness::decide::{Status, Strength};
 use report_kit::{Cell, Page, Section, Status as BadgeStatus, Table};
 
-use super::cells::{ROWS, TOLD, anchor, badge, counted, evidence, name, short, shortened};
+use super::cells::{ROWS, SHOWN, anchor, badge, counted, evidence, name, short, shortened};
 use super::discovery_report::{DiscoveryReport, Judged, Refutation};
 use super::{accepted, curve, gather, progress, refuted};
 use crate::enumerative::EnumerativeProposer;
@@ -174,7 +174,7 @@ fn verdicts(report: &DiscoveryReport) -> Section {
         let shown = match law.status {
             Status::Pass => {
                 told += 1;
-                told <= TOLD
+                told <= SHOWN
             }
             Status::Fail => {
                 drawn += 1;

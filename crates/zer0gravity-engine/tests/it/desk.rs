@@ -138,7 +138,7 @@ impl Desk {
         finish(self.stored(player, plan, store), player)
     }
 
-    /// A run, told of by `on_event`.
+    /// A run with its events to `on_event`.
     pub async fn matrix(
         &self,
         client: &dyn ModelClient,

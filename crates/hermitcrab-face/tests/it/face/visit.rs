@@ -197,8 +197,8 @@ fn without_a_key_the_page_asks_for_one_or_goes_on_offline() {
         let looks = browser.eval(looks).await;
         assert_eq!(looks, json!(["", ""]));
         let first = "document.querySelector('dialog.question .actions button').textContent";
-        assert_eq!(browser.eval(first).await, "Go on offline");
-        browser.press("Go on offline").await;
+        assert_eq!(browser.eval(first).await, "Continue offline");
+        browser.press("Continue offline").await;
         browser.wait_for(FACE).await;
         browser.wait_for_text("#bar", "script").await;
         home.close().await;
