@@ -6,9 +6,9 @@ use popper_harness::decide::Status;
 
 use crate::discovery::status_text;
 use crate::store::{
-    Attempt, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration,
-    IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError, TestedLaw,
-    VerdictCounts, VerdictKey,
+    Attempt, AttemptFilter, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow,
+    Iteration, IterationPlan, IterationState, LawFilter, LawRow, LawStatus, Pick, Query, RunRow,
+    Store, StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
 
 /// All tables as lists; the key of a row is its number in the list, from 1.
@@ -177,13 +177,19 @@ impl Store for MemoryStore {
         Ok(self.runs.iter().rev().cloned().collect())
     }
 
-    async fn iterations(
-        &mut self,
-        run_id: i64,
-        limit: Option<u32>,
-    ) -> Result<Vec<Iteration>, StoreError> {
+    async fn iterations(&mut self, run_id: i64, pick: Pick) -> Result<Vec<Iteration>, StoreError> {
         let of_run = self.iterations.iter().filter(|row| row.run_id == run_id);
-        Ok(newest(of_run.cloned().collect(), limit))
+        let all: Vec<Iteration> = of_run.cloned().collect();
+        Ok(match pick {
+            Pick::All => all,
+            Pick::Last => newest(all, Some(1)),
+            Pick::Index(index) => {
+                let mut all = all.into_iter();
+                all.find(|row| row.iteration_index == index)
+                    .into_iter()
+                    .collect()
+            }
+        })
     }
 
     async fn begin_iteration(
@@ -208,16 +214,16 @@ impl Store for MemoryStore {
         Ok(id)
     }
 
-    async fn mark_iteration(
+    async fn set_iteration(
         &mut self,
         iteration_id: i64,
-        mark: Mark<'_>,
+        state: &IterationState,
     ) -> Result<(), StoreError> {
         if let Some(row) = get_mut(&mut self.iterations, iteration_id) {
-            row.status = mark.status();
-            if let Mark::Completed { at, summary_json } = mark {
-                row.completed_at = Some(at);
-                row.summary_json = Some(summary_json.to_owned());
+            row.status = state.status;
+            row.completed_at = state.completed_at.or(row.completed_at);
+            if let Some(summary_json) = &state.summary_json {
+                row.summary_json = Some(summary_json.clone());
             }
         }
         Ok(())
@@ -262,25 +268,25 @@ impl Store for MemoryStore {
         Ok(of_run.map(|row| row.law_fingerprint.clone()).collect())
     }
 
-    async fn laws_by_fingerprint(
+    async fn laws(
         &mut self,
         run_id: i64,
-        fingerprints: &[String],
+        filter: LawFilter<'_>,
     ) -> Result<Vec<LawRow>, StoreError> {
         let of_run = self.laws.iter().filter(|row| row.run_id == run_id);
-        let wanted = of_run.filter(|row| fingerprints.contains(&row.law_fingerprint));
-        Ok(wanted.cloned().collect())
-    }
-
-    async fn laws_by_status(
-        &mut self,
-        run_id: i64,
-        statuses: &[LawStatus],
-        limit: Option<u32>,
-    ) -> Result<Vec<LawRow>, StoreError> {
-        let of_run = self.laws.iter().filter(|row| row.run_id == run_id);
-        let wanted = of_run.filter(|row| statuses.contains(&row.status));
-        Ok(newest(wanted.cloned().collect(), limit))
+        Ok(match filter {
+            LawFilter::Fingerprints(fingerprints) => of_run
+                .filter(|row| fingerprints.contains(&row.law_fingerprint))
+                .cloned()
+                .collect(),
+            LawFilter::Statuses {
+                statuses,
+                newest: limit,
+            } => {
+                let wanted = of_run.filter(|row| statuses.contains(&row.status));
+                newest(wanted.cloned().collect(), limit)
+            }
+        })
     }
 
     async fn known(
@@ -299,31 +305,27 @@ impl Store for MemoryStore {
         Ok(found.collect())
     }
 
-    async fn attempts_at(
-        &mut self,
-        law_fingerprint: &str,
-        harness_config_hash: &str,
-        sim_hash: &str,
-    ) -> Result<Vec<Attempt>, StoreError> {
-        let made = self.evaluations.iter().filter(|row| {
-            row.harness_config_hash == harness_config_hash
-                && get(&self.runs, row.run_id).is_some_and(|run| run.sim_hash == sim_hash)
-                && get(&self.laws, row.law_id)
-                    .is_some_and(|law| law.law_fingerprint == law_fingerprint)
-        });
-        Ok(made.map(Attempt::of).collect())
-    }
-
-    async fn attempts_of(
-        &mut self,
-        run_id: i64,
-        law_ids: &[i64],
-        harness_config_hash: &str,
-    ) -> Result<Vec<Attempt>, StoreError> {
-        let made = self.evaluations.iter().filter(|row| {
-            row.run_id == run_id
-                && law_ids.contains(&row.law_id)
-                && row.harness_config_hash == harness_config_hash
+    async fn attempts(&mut self, filter: AttemptFilter<'_>) -> Result<Vec<Attempt>, StoreError> {
+        let made = self.evaluations.iter().filter(|row| match filter {
+            AttemptFilter::Law {
+                fingerprint,
+                harness_config_hash,
+                sim_hash,
+            } => {
+                row.harness_config_hash == harness_config_hash
+                    && get(&self.runs, row.run_id).is_some_and(|run| run.sim_hash == sim_hash)
+                    && get(&self.laws, row.law_id)
+                        .is_some_and(|law| law.law_fingerprint == fingerprint)
+            }
+            AttemptFilter::Run {
+                run_id,
+                law_ids,
+                harness_config_hash,
+            } => {
+                row.run_id == run_id
+                    && law_ids.contains(&row.law_id)
+                    && row.harness_config_hash == harness_config_hash
+            }
         });
         Ok(made.map(Attempt::of).collect())
     }
@@ -341,31 +343,28 @@ impl Store for MemoryStore {
     }
 
     async fn findings(&mut self, query: Query<'_>) -> Result<Vec<TestedLaw>, StoreError> {
-        let of_run = self
-            .laws
-            .iter()
-            .filter(|law| law.run_id == query.run.id && law.status == LawStatus::Tested);
-        let found = of_run
-            .filter_map(|law| self.finding(query.run, law))
-            .filter(|finding| {
-                query
-                    .status
-                    .is_none_or(|status| finding.evaluation.status == status)
-            });
-        Ok(newest(found.collect(), query.newest))
-    }
-
-    async fn evaluations(
-        &mut self,
-        run_id: i64,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<TestedLaw>, StoreError> {
-        let of_run = self.evaluations.iter().filter(|row| row.run_id == run_id);
-        let made = of_run
-            .filter(|row| row.id > after)
-            .filter_map(|row| Some(self.attempt(get(&self.laws, row.law_id)?, row)));
-        Ok(made.take(limit as usize).collect())
+        Ok(match query {
+            Query::Tested {
+                run,
+                status,
+                newest: limit,
+            } => {
+                let tested = self
+                    .laws
+                    .iter()
+                    .filter(|law| law.run_id == run.id && law.status == LawStatus::Tested);
+                let mut found: Vec<_> = tested.filter_map(|law| self.finding(run, law)).collect();
+                found.retain(|it| status.is_none_or(|status| it.evaluation.status == status));
+                newest(found, limit)
+            }
+            Query::Attempts { run, after, limit } => {
+                let of_run = self.evaluations.iter().filter(|row| row.run_id == run.id);
+                let made = of_run
+                    .filter(|row| row.id > after)
+                    .filter_map(|row| Some(self.attempt(get(&self.laws, row.law_id)?, row)));
+                made.take(limit as usize).collect()
+            }
+        })
     }
 
     async fn tally(&mut self, run: &RunRow) -> Result<VerdictCounts, StoreError> {

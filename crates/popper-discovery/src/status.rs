@@ -7,7 +7,10 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::snapshot::{Selected, Summary};
-use crate::store::{Iteration, IterationStatus, LawStatus, RunCost, RunRow, Store, VerdictCounts};
+use crate::store::{
+    AttemptFilter, Iteration, IterationStatus, LawFilter, LawStatus, Pick, RunCost, RunRow, Store,
+    VerdictCounts,
+};
 
 /// The status of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -75,7 +78,7 @@ impl RunStatus {
     /// # Errors
     /// Those of the store, and [`Error::Row`] when a row does not hold what this program writes.
     pub async fn read(store: &mut impl Store, run: &RunRow) -> Result<Self, Error> {
-        let iterations = store.iterations(run.id, None).await?;
+        let iterations = store.iterations(run.id, Pick::All).await?;
         let is_completed = |one: &&Iteration| one.status == IterationStatus::Completed;
         let last_iteration = match iterations.last() {
             Some(last) => Some(LastIteration::read(store, run, last).await?),
@@ -146,9 +149,16 @@ async fn decided(
 ) -> Result<usize, Error> {
     let fingerprints = selected.iter().map(|law| law.law_fingerprint.clone());
     let fingerprints: Vec<String> = fingerprints.collect();
-    let laws = store.laws_by_fingerprint(run.id, &fingerprints).await?;
+    let laws = store
+        .laws(run.id, LawFilter::Fingerprints(&fingerprints))
+        .await?;
     let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
-    let made = store.attempts_of(run.id, &ids, &run.harness_hash).await?;
+    let filter = AttemptFilter::Run {
+        run_id: run.id,
+        law_ids: &ids,
+        harness_config_hash: &run.harness_hash,
+    };
+    let made = store.attempts(filter).await?;
     let is_made = |law: &&Selected| {
         let mut rows = laws.iter();
         let row = rows.find(|row| row.law_fingerprint == law.law_fingerprint);

@@ -18,8 +18,8 @@ use futures_util::future::BoxFuture;
 use llm_types::FixedClock;
 use popper_discovery::rank::Candidate;
 use popper_discovery::store::{
-    CapabilityRow, DecisionRow, Iteration, IterationPlan, IterationStatus, LawRow, LawStatus,
-    ModelCallRow, Query, RunRow, Store as _, TestedLaw, VerdictKey,
+    AttemptFilter, CapabilityRow, DecisionRow, Iteration, IterationPlan, IterationStatus, LawRow,
+    LawStatus, ModelCallRow, Query, RunRow, Store as _, TestedLaw, VerdictKey,
 };
 use popper_discovery::{
     Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector, Snapshot,
@@ -304,16 +304,17 @@ async fn measure(rows: usize) -> Value {
         let law = growing.known[0].clone();
         let run = growing.run.clone();
         let database = &mut growing.database;
-        let refuted = Query {
-            status: Some(Status::Fail),
-            newest: Some(160),
-            ..Query::all(&run)
-        };
+        let refuted = Query::newest(&run, Some(Status::Fail), 160);
         let (config, universe) = (&run.harness_hash, &run.sim_hash);
         let asked = [
             (
                 "attempts_at",
-                millis(database.attempts_at(&law, config, universe)).await,
+                millis(database.attempts(AttemptFilter::Law {
+                    fingerprint: &law,
+                    harness_config_hash: config,
+                    sim_hash: universe,
+                }))
+                .await,
             ),
             ("findings", millis(database.findings(refuted)).await),
             ("fingerprints", millis(database.fingerprints(run.id)).await),

@@ -1,7 +1,8 @@
 //! The statements for rows. Pragmas are in `database`, and the tables in `migrations`.
 
 use popper_discovery::store::{
-    CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, RunRow, StoreError, VerdictKey,
+    CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, Pick, RunRow, StoreError,
+    VerdictKey,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, QueryBuilder, Sqlite};
@@ -37,7 +38,7 @@ pub(crate) const REPLACE_KEY: &str = " ON CONFLICT (law_fingerprint, harness_con
      WHERE NOT EXISTS (SELECT 1 FROM law_evaluations e WHERE e.id = verdict_keys.evaluation_id AND e.status = 'FAIL')";
 pub(crate) const SKIP_ATTEMPT: &str =
     " ON CONFLICT (run_id, law_id, harness_config_hash, seed) DO NOTHING";
-pub(crate) const MARK: &str = "UPDATE iterations SET status = $1, completed_at = COALESCE($2, completed_at), \
+pub(crate) const SET_ITERATION: &str = "UPDATE iterations SET status = $1, completed_at = COALESCE($2, completed_at), \
      summary_json = COALESCE($3, summary_json) WHERE id = $4";
 pub(crate) const PLANNED: &str =
     "UPDATE iterations SET prompt_hash = $1, summary_json = $2 WHERE id = $3";
@@ -52,14 +53,19 @@ pub(crate) fn rows_of<R: Record>(ending: &str) -> String {
     )
 }
 
-/// The SELECT for findings, without verdict or limit.
-pub(crate) fn findings() -> String {
+/// The SELECT for findings, the latest first, with a verdict as the fifth value or without.
+pub(crate) fn findings(with_status: bool) -> String {
+    let status = if with_status {
+        " AND e.status = $5"
+    } else {
+        ""
+    };
     format!(
         "SELECT {}, {}, {} FROM laws l \
          JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
          JOIN law_evaluations e ON e.id = k.evaluation_id \
          LEFT JOIN counterexamples c ON c.id = e.counterexample_id \
-         WHERE l.run_id = $3 AND l.status = 'tested'",
+         WHERE l.run_id = $3 AND l.status = 'tested'{status} ORDER BY l.id DESC LIMIT $4",
         LawRow::TABLE.select("l"),
         EvaluationRow::TABLE.select("e"),
         CounterexampleRow::TABLE.select("c"),
@@ -185,8 +191,12 @@ pub(crate) fn runs() -> String {
     rows_of::<RunRow>("ORDER BY x.id DESC")
 }
 
-pub(crate) fn iterations() -> String {
-    rows_of::<Iteration>("WHERE x.run_id = $1 ORDER BY x.iteration_index DESC LIMIT $2")
+pub(crate) fn iterations(pick: Pick) -> String {
+    rows_of::<Iteration>(match pick {
+        Pick::All => "WHERE x.run_id = $1 ORDER BY x.iteration_index",
+        Pick::Index(_) => "WHERE x.run_id = $1 AND x.iteration_index = $2",
+        Pick::Last => "WHERE x.run_id = $1 ORDER BY x.iteration_index DESC LIMIT 1",
+    })
 }
 
 pub(crate) fn calls() -> String {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use popper_discovery::store::{
-    Attempt, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration,
-    IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError, TestedLaw,
-    VerdictCounts, VerdictKey,
+    Attempt, AttemptFilter, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow,
+    Iteration, IterationPlan, IterationState, LawFilter, LawRow, Pick, Query, RunRow, Store,
+    StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
 use popper_harness::decide::Status;
 use sqlx::sqlite::SqliteRow;
@@ -38,18 +38,14 @@ impl Store for Database {
         sql::records(rows, place)
     }
 
-    async fn iterations(
-        &mut self,
-        run_id: i64,
-        newest: Option<u32>,
-    ) -> Result<Vec<Iteration>, StoreError> {
+    async fn iterations(&mut self, run_id: i64, pick: Pick) -> Result<Vec<Iteration>, StoreError> {
         let (conn, place) = self.connection().await?;
-        let query = sqlx::query(AssertSqlSafe(sql::iterations()))
-            .bind(run_id)
-            .bind(newest.map_or(ALL, i64::from));
-        let mut iterations = sql::records(query.fetch_all(conn).await, place)?;
-        iterations.reverse();
-        Ok(iterations)
+        let query = sqlx::query(AssertSqlSafe(sql::iterations(pick))).bind(run_id);
+        let query = match pick {
+            Pick::Index(index) => query.bind(i64::from(index)),
+            Pick::All | Pick::Last => query,
+        };
+        sql::records(query.fetch_all(conn).await, place)
     }
 
     async fn begin_iteration(
@@ -78,20 +74,16 @@ impl Store for Database {
         Ok(id)
     }
 
-    async fn mark_iteration(
+    async fn set_iteration(
         &mut self,
         iteration_id: i64,
-        mark: Mark<'_>,
+        state: &IterationState,
     ) -> Result<(), StoreError> {
-        let (completed_at, summary_json) = match mark {
-            Mark::Completed { at, summary_json } => (Some(time_text(at)), Some(summary_json)),
-            Mark::Running | Mark::Aborted => (None, None),
-        };
         let mut work = self.write().await?;
-        sqlx::query(sql::MARK)
-            .bind(word(mark.status()))
-            .bind(completed_at)
-            .bind(summary_json)
+        sqlx::query(sql::SET_ITERATION)
+            .bind(word(state.status))
+            .bind(state.completed_at.map(time_text))
+            .bind(&state.summary_json)
             .bind(iteration_id)
             .execute(&mut *work.tx)
             .await
@@ -140,41 +132,40 @@ impl Store for Database {
         Ok(rows.into_iter().collect())
     }
 
-    async fn laws_by_fingerprint(
+    async fn laws(
         &mut self,
         run_id: i64,
-        fingerprints: &[String],
+        filter: LawFilter<'_>,
     ) -> Result<Vec<LawRow>, StoreError> {
         let work = &mut self.read().await?;
+        let query = || {
+            let mut query =
+                QueryBuilder::<Sqlite>::new(sql::rows_of::<LawRow>("WHERE x.run_id = "));
+            query.push_bind(run_id);
+            query
+        };
         let mut laws: Vec<LawRow> = Vec::new();
-        for piece in pieces(&distinct(fingerprints)) {
-            let head = sql::rows_of::<LawRow>("WHERE x.run_id = ");
-            let mut query = QueryBuilder::<Sqlite>::new(head);
-            query.push_bind(run_id).push(" AND x.law_fingerprint IN (");
-            list(&mut query, piece);
-            let rows = query.build().fetch_all(&mut *work.tx).await;
-            laws.extend(sql::records::<LawRow>(rows, work.place)?);
+        match filter {
+            LawFilter::Fingerprints(fingerprints) => {
+                for piece in pieces(&distinct(fingerprints)) {
+                    let mut query = query();
+                    query.push(" AND x.law_fingerprint IN (");
+                    list(&mut query, piece);
+                    let rows = query.build().fetch_all(&mut *work.tx).await;
+                    laws.extend(sql::records::<LawRow>(rows, work.place)?);
+                }
+            }
+            LawFilter::Statuses { statuses, newest } => {
+                let words: Vec<&str> = statuses.iter().map(|status| word(*status)).collect();
+                let mut query = query();
+                query.push(" AND x.status IN (");
+                list(&mut query, &words);
+                query.push(" ORDER BY x.id DESC LIMIT ");
+                query.push_bind(newest.map_or(ALL, i64::from));
+                laws = sql::records(query.build().fetch_all(&mut *work.tx).await, work.place)?;
+            }
         }
         laws.sort_by_key(|law| law.id);
-        Ok(laws)
-    }
-
-    async fn laws_by_status(
-        &mut self,
-        run_id: i64,
-        statuses: &[LawStatus],
-        newest: Option<u32>,
-    ) -> Result<Vec<LawRow>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let head = sql::rows_of::<LawRow>("WHERE x.run_id = ");
-        let mut query = QueryBuilder::<Sqlite>::new(head);
-        query.push_bind(run_id).push(" AND x.status IN (");
-        let words: Vec<&str> = statuses.iter().map(|status| word(*status)).collect();
-        list(&mut query, &words);
-        query.push(" ORDER BY x.id DESC LIMIT ");
-        query.push_bind(newest.map_or(ALL, i64::from));
-        let mut laws = sql::records(query.build().fetch_all(conn).await, place)?;
-        laws.reverse();
         Ok(laws)
     }
 
@@ -209,43 +200,39 @@ impl Store for Database {
         Ok(known)
     }
 
-    async fn attempts_at(
-        &mut self,
-        law_fingerprint: &str,
-        harness_config_hash: &str,
-        sim_hash: &str,
-    ) -> Result<Vec<Attempt>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let rows = sqlx::query(sql::ATTEMPTS_AT)
-            .bind(law_fingerprint)
-            .bind(harness_config_hash)
-            .bind(sim_hash)
-            .fetch_all(conn)
-            .await;
-        attempts(rows, place)
-    }
-
-    async fn attempts_of(
-        &mut self,
-        run_id: i64,
-        law_ids: &[i64],
-        harness_config_hash: &str,
-    ) -> Result<Vec<Attempt>, StoreError> {
+    async fn attempts(&mut self, filter: AttemptFilter<'_>) -> Result<Vec<Attempt>, StoreError> {
         let work = &mut self.read().await?;
         let mut made = Vec::new();
-        let ids: BTreeSet<i64> = law_ids.iter().copied().collect();
-        let ids: Vec<i64> = ids.into_iter().collect();
-        for piece in pieces(&ids) {
-            let mut query = QueryBuilder::<Sqlite>::new(sql::ATTEMPTS_OF_HEAD);
-            query.push_bind(run_id);
-            query.push(" AND e.harness_config_hash = ");
-            query.push_bind(harness_config_hash);
-            query.push(" AND e.law_id IN (");
-            list(&mut query, piece);
-            made.extend(keyed_attempts(
-                query.build().fetch_all(&mut *work.tx).await,
-                work.place,
-            )?);
+        match filter {
+            AttemptFilter::Law {
+                fingerprint,
+                harness_config_hash,
+                sim_hash,
+            } => {
+                let query = sqlx::query(sql::ATTEMPTS_AT)
+                    .bind(fingerprint)
+                    .bind(harness_config_hash)
+                    .bind(sim_hash);
+                made = keyed_attempts(query.fetch_all(&mut *work.tx).await, work.place)?;
+            }
+            AttemptFilter::Run {
+                run_id,
+                law_ids,
+                harness_config_hash,
+            } => {
+                let ids: BTreeSet<i64> = law_ids.iter().copied().collect();
+                let ids: Vec<i64> = ids.into_iter().collect();
+                for piece in pieces(&ids) {
+                    let mut query = QueryBuilder::<Sqlite>::new(sql::ATTEMPTS_OF_HEAD);
+                    query.push_bind(run_id);
+                    query.push(" AND e.harness_config_hash = ");
+                    query.push_bind(harness_config_hash);
+                    query.push(" AND e.law_id IN (");
+                    list(&mut query, piece);
+                    let rows = query.build().fetch_all(&mut *work.tx).await;
+                    made.extend(keyed_attempts(rows, work.place)?);
+                }
+            }
         }
         made.sort_by_key(|(id, _)| *id);
         Ok(made.into_iter().map(|(_, attempt)| attempt).collect())
@@ -278,37 +265,36 @@ impl Store for Database {
 
     async fn findings(&mut self, query: Query<'_>) -> Result<Vec<TestedLaw>, StoreError> {
         let (conn, place) = self.connection().await?;
-        let mut sql = sql::findings();
-        if query.status.is_some() {
-            sql.push_str(" AND e.status = $5");
-        }
-        sql.push_str(" ORDER BY l.id DESC LIMIT $4");
-        let mut statement = sqlx::query(AssertSqlSafe(sql))
-            .bind(&query.run.harness_hash)
-            .bind(&query.run.sim_hash)
-            .bind(query.run.id)
-            .bind(query.newest.map_or(ALL, i64::from));
-        if let Some(status) = query.status {
-            statement = statement.bind(word(status));
-        }
-        let rows = statement.fetch_all(conn).await;
-        let rows = rows.map_err(|error| place.sql(error))?;
-        rows.iter().rev().map(finding).collect()
-    }
-
-    async fn evaluations(
-        &mut self,
-        run_id: i64,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<TestedLaw>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let rows = sqlx::query(AssertSqlSafe(sql::evaluations()))
-            .bind(run_id)
-            .bind(after)
-            .bind(i64::from(limit))
-            .fetch_all(conn)
-            .await;
+        let rows = match query {
+            Query::Tested {
+                run,
+                status,
+                newest,
+            } => {
+                let statement = sqlx::query(AssertSqlSafe(sql::findings(status.is_some())))
+                    .bind(&run.harness_hash)
+                    .bind(&run.sim_hash)
+                    .bind(run.id)
+                    .bind(newest.map_or(ALL, i64::from));
+                let statement = match status {
+                    Some(status) => statement.bind(word(status)),
+                    None => statement,
+                };
+                let mut rows = statement.fetch_all(conn).await;
+                if let Ok(rows) = &mut rows {
+                    rows.reverse();
+                }
+                rows
+            }
+            Query::Attempts { run, after, limit } => {
+                sqlx::query(AssertSqlSafe(sql::evaluations()))
+                    .bind(run.id)
+                    .bind(after)
+                    .bind(i64::from(limit))
+                    .fetch_all(conn)
+                    .await
+            }
+        };
         let rows = rows.map_err(|error| place.sql(error))?;
         rows.iter().map(finding).collect()
     }
@@ -402,15 +388,6 @@ fn keyed_attempts(
         Ok((id, attempt))
     };
     rows.iter().map(attempt).collect()
-}
-
-fn attempts(
-    rows: Result<Vec<SqliteRow>, sqlx::Error>,
-    place: &DatabaseLocation,
-) -> Result<Vec<Attempt>, StoreError> {
-    let mut keyed = keyed_attempts(rows, place)?;
-    keyed.sort_by_key(|(id, _)| *id);
-    Ok(keyed.into_iter().map(|(_, attempt)| attempt).collect())
 }
 
 fn finding(row: &SqliteRow) -> Result<TestedLaw, StoreError> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use popper_discovery::Error;
 use popper_discovery::store::{
-    CallRow, Iteration, LawRow, LawStatus, Query, RunRow, Store, TestedLaw,
+    CallRow, Iteration, LawFilter, LawRow, LawStatus, Pick, Query, RunRow, Store, TestedLaw,
 };
 use popper_harness::decide::Verdict;
 use popper_store::Access;
@@ -87,7 +87,7 @@ impl Export {
         let mut evaluations = Vec::new();
         let mut after = 0;
         loop {
-            let page = store.evaluations(run.id, after, PAGE).await?;
+            let page = store.findings(Query::attempts(&run, after, PAGE)).await?;
             let Some(last) = page.last() else {
                 break;
             };
@@ -97,8 +97,8 @@ impl Export {
         let elsewhere = |finding: &&TestedLaw| finding.evaluation.run_id != run.id;
         evaluations.extend(findings.iter().filter(elsewhere).cloned());
         Ok(Self {
-            iterations: store.iterations(run.id, None).await?,
-            laws: store.laws_by_status(run.id, &statuses, None).await?,
+            iterations: store.iterations(run.id, Pick::All).await?,
+            laws: store.laws(run.id, LawFilter::statuses(&statuses)).await?,
             findings: findings
                 .into_iter()
                 .map(|finding| (finding.law.id, finding))

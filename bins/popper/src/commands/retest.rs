@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::SystemClock;
-use popper_discovery::store::{LawRow, LawStatus, RunRow, Store};
+use popper_discovery::store::{LawFilter, LawRow, LawStatus, RunRow, Store};
 use popper_discovery::{Discovery, Error, RunSelector};
 use popper_store::Access;
 
@@ -64,7 +64,10 @@ pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, F
     let mut discovery = discovery.map_err(failure)?;
     let verdict = discovery.retest(&fingerprint).await.map_err(failure)?;
     let asked = [fingerprint];
-    let laws = discovery.store().laws_by_fingerprint(run.id, &asked).await;
+    let laws = discovery
+        .store()
+        .laws(run.id, LawFilter::Fingerprints(&asked))
+        .await;
     let laws = laws.map_err(failure)?;
     let layout = Layout::of(&session.results, args.table.verbose);
     let out = &mut session.results;
@@ -116,7 +119,7 @@ async fn find_named(
     let statuses = [LawStatus::Proposed, LawStatus::Queued, LawStatus::Tested];
     let mut alike = Vec::new();
     for run in runs {
-        let laws = store.laws_by_status(run.id, &statuses, None).await;
+        let laws = store.laws(run.id, LawFilter::statuses(&statuses)).await;
         let laws = laws.map_err(failure)?;
         let mut named = laws.iter().filter(|law| law.law_id == asked);
         match (named.next(), named.next()) {
@@ -198,7 +201,9 @@ async fn laws_beginning(
         .take_while(|fingerprint| fingerprint.starts_with(beginning))
         .cloned()
         .collect();
-    let laws = store.laws_by_fingerprint(run.id, &fitting).await?;
+    let laws = store
+        .laws(run.id, LawFilter::Fingerprints(&fitting))
+        .await?;
     Ok(laws
         .into_iter()
         .filter(|law| law.status != LawStatus::RejectedSchema)

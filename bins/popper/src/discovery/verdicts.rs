@@ -12,10 +12,7 @@ const SHOWN: u32 = 500;
 
 /// Returns the table of the decided laws, or a line if no law is decided.
 pub async fn lines(store: &mut impl Store, run: &RunRow, layout: Layout) -> Result<String, Error> {
-    let query = Query {
-        newest: Some(SHOWN + 1),
-        ..Query::all(run)
-    };
+    let query = Query::newest(run, None, SHOWN + 1);
     let mut findings = store.findings(query).await?;
     if findings.is_empty() {
         return Ok("no law is decided yet\n".to_owned());

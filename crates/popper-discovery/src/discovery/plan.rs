@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::rank::{Ranked, validate_proposal};
 use crate::snapshot::{Proposal, Proposer, Selected, Snapshot, Step, Summary};
 use crate::store::{
-    Attempt, CallRow, Iteration, IterationPlan, LawRow, LawStatus, ModelCallRow, Query, Store,
+    Attempt, AttemptFilter, CallRow, Iteration, IterationPlan, LawFilter, LawRow, LawStatus,
+    ModelCallRow, Pick, Query, Store,
 };
 
 /// Attempts after which a law that always reaches a limit on time is not selected again. `retest` still tests it.
@@ -29,7 +30,10 @@ impl<S: Store> Discovery<S> {
     ) -> Result<Summary, Error> {
         let chosen = summary.selected.iter();
         let chosen: Vec<String> = chosen.map(|law| law.law_fingerprint.clone()).collect();
-        let laws = self.store.laws_by_fingerprint(self.run.id, &chosen).await?;
+        let laws = self
+            .store
+            .laws(self.run.id, LawFilter::Fingerprints(&chosen))
+            .await?;
         let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
         let known = self.store.known(&chosen, config, universe).await?;
         // A law that this run decided is `tested` already.
@@ -164,11 +168,11 @@ impl<S: Store> Discovery<S> {
             }
         }
         let statuses = [LawStatus::Proposed, LawStatus::Queued];
-        let pool = Some(self.config.pool);
-        let waiting = self
-            .store
-            .laws_by_status(self.run.id, &statuses, pool)
-            .await?;
+        let filter = LawFilter::Statuses {
+            statuses: &statuses,
+            newest: Some(self.config.pool),
+        };
+        let waiting = self.store.laws(self.run.id, filter).await?;
         Ok(ProposedLaw {
             laws,
             waiting,
@@ -205,10 +209,7 @@ impl<S: Store> Discovery<S> {
         plan: &mut ProposedLaw,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<Ranked>, Vec<Selected>), Error> {
-        let query = Query {
-            newest: Some(REMEMBERED),
-            ..Query::all(&self.run)
-        };
+        let query = Query::newest(&self.run, None, REMEMBERED);
         let mut tested = self.store.findings(query).await?;
         if self.ranker.stored_hashes.is_none() {
             self.ranker.stored_hashes = Some(self.stored_hashes().await?);
@@ -249,7 +250,7 @@ impl<S: Store> Discovery<S> {
     /// The behaviour hashes that the iterations of the run have stored, by law.
     async fn stored_hashes(&mut self) -> Result<BTreeMap<String, String>, Error> {
         let mut hashes = BTreeMap::new();
-        for iteration in self.store.iterations(self.run.id, None).await? {
+        for iteration in self.store.iterations(self.run.id, Pick::All).await? {
             let Some(json) = &iteration.summary_json else {
                 continue;
             };
@@ -265,9 +266,12 @@ impl<S: Store> Discovery<S> {
         &mut self,
         law_fingerprint: &str,
     ) -> Result<Vec<Attempt>, Error> {
-        let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
-        let made = self.store.attempts_at(law_fingerprint, config, universe);
-        Ok(made.await?)
+        let filter = AttemptFilter::Law {
+            fingerprint: law_fingerprint,
+            harness_config_hash: self.harness.config_hash(),
+            sim_hash: self.harness.sim_hash(),
+        };
+        Ok(self.store.attempts(filter).await?)
     }
 }
 

@@ -12,7 +12,10 @@ use super::plan::next_seed;
 use crate::error::Error;
 use crate::rank::{Ranker, sha256};
 use crate::snapshot::{Capabilities, LoopConfig, Proposer, RunConfig, UniverseContract};
-use crate::store::{CapabilityRow, Iteration, IterationStatus, LawStatus, Mark, RunRow, Store};
+use crate::store::{
+    CapabilityRow, Iteration, IterationState, IterationStatus, LawFilter, LawStatus, Pick, RunRow,
+    Store,
+};
 
 /// The end of a call of [`Discovery::run_to`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +121,7 @@ impl<S: Store> Discovery<S> {
         observer: &mut dyn Observer,
     ) -> Result<RunEnd, Error> {
         loop {
-            let last = self.store.iterations(self.run.id, Some(1)).await?.pop();
+            let last = self.store.iterations(self.run.id, Pick::Last).await?.pop();
             let iteration = match last {
                 Some(last) if last.status != IterationStatus::Completed => last,
                 Some(last) if last.iteration_index >= total => return Ok(RunEnd::Completed),
@@ -130,19 +133,26 @@ impl<S: Store> Discovery<S> {
                 }
             };
             if iteration.status == IterationStatus::Aborted {
-                self.store
-                    .mark_iteration(iteration.id, Mark::Running)
+                self.set_iteration(&iteration, IterationStatus::Running)
                     .await?;
             }
             let index = iteration.iteration_index;
             observer.event(Event::Iteration { index, total });
             if !self.iterate(&iteration, proposer, observer).await? {
-                self.store
-                    .mark_iteration(iteration.id, Mark::Aborted)
+                self.set_iteration(&iteration, IterationStatus::Aborted)
                     .await?;
                 return Ok(RunEnd::Stopped);
             }
         }
+    }
+
+    async fn set_iteration(
+        &mut self,
+        iteration: &Iteration,
+        status: IterationStatus,
+    ) -> Result<(), Error> {
+        let state = IterationState::new(status);
+        Ok(self.store.set_iteration(iteration.id, &state).await?)
     }
 
     async fn begin_iteration(&mut self, index: u32) -> Result<Iteration, Error> {
@@ -195,11 +205,8 @@ impl<S: Store> Discovery<S> {
             return Ok(false);
         };
         summary.verdicts = Some(verdicts);
-        let completed = Mark::Completed {
-            at: timestamp(&*self.clock),
-            summary_json: &json(&summary),
-        };
-        self.store.mark_iteration(iteration.id, completed).await?;
+        let completed = IterationState::completed(timestamp(&*self.clock), json(&summary));
+        self.store.set_iteration(iteration.id, &completed).await?;
         observer.event(Event::Completed(&summary));
         Ok(true)
     }
@@ -211,7 +218,10 @@ impl<S: Store> Discovery<S> {
     /// [`Error::NoLaw`] if the run has no such law; errors of the store.
     pub async fn retest(&mut self, law_fingerprint: &str) -> Result<Verdict, Error> {
         let asked = [law_fingerprint.to_owned()];
-        let laws = self.store.laws_by_fingerprint(self.run.id, &asked).await?;
+        let laws = self
+            .store
+            .laws(self.run.id, LawFilter::Fingerprints(&asked))
+            .await?;
         let law = laws
             .iter()
             .find(|law| law.status != LawStatus::RejectedSchema);

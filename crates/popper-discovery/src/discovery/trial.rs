@@ -10,7 +10,7 @@ use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
 use crate::error::Error;
 use crate::snapshot::{Selected, Verdicts};
-use crate::store::{DecisionRow, LawRow, Store};
+use crate::store::{AttemptFilter, DecisionRow, LawFilter, LawRow, Store};
 
 /// The most decisions of a group.
 const GROUP_ROWS: usize = 1000;
@@ -30,15 +30,19 @@ impl<S: Store> Discovery<S> {
             .collect();
         let laws = self
             .store
-            .laws_by_fingerprint(self.run.id, &fingerprints)
+            .laws(self.run.id, LawFilter::Fingerprints(&fingerprints))
             .await?;
         let laws: BTreeMap<&str, &LawRow> = laws
             .iter()
             .map(|law| (law.law_fingerprint.as_str(), law))
             .collect();
         let ids: Vec<i64> = laws.values().map(|law| law.id).collect();
-        let config = self.harness.config_hash();
-        let made = self.store.attempts_of(self.run.id, &ids, config).await?;
+        let filter = AttemptFilter::Run {
+            run_id: self.run.id,
+            law_ids: &ids,
+            harness_config_hash: self.harness.config_hash(),
+        };
+        let made = self.store.attempts(filter).await?;
         let mut verdicts = Verdicts::default();
         let mut group = Group::default();
         for chosen in selected {

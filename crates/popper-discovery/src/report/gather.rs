@@ -18,8 +18,8 @@ use crate::error::Error;
 use crate::recall::Recall;
 use crate::snapshot::{RunConfig, Summary, Verdicts, needs};
 use crate::store::{
-    CallRow, CounterexampleRow, Iteration, LawRow, LawStatus, Query, RunRow, Store, TestedLaw,
-    UsageRow,
+    CallRow, CounterexampleRow, Iteration, LawFilter, LawRow, LawStatus, Pick, Query, RunRow,
+    Store, TestedLaw, UsageRow,
 };
 
 /// Counterexamples that are drawn.
@@ -39,12 +39,12 @@ impl DiscoveryReport {
         let config: RunConfig = Error::json("runs", run.id, "config_json", &run.config_json)?;
         let universe =
             Tabulated::from_value(&config.universe).map_err(|error| runs(error.to_string()))?;
-        let iterations = store.iterations(run.id, None).await?;
+        let iterations = store.iterations(run.id, Pick::All).await?;
         let mut findings = store.findings(Query::all(run)).await?;
         let broken = [LawStatus::RejectedSchema];
-        let broken = store.laws_by_status(run.id, &broken, None).await?;
+        let broken = store.laws(run.id, LawFilter::statuses(&broken)).await?;
         let waiting = [LawStatus::Proposed, LawStatus::Queued];
-        let waiting = store.laws_by_status(run.id, &waiting, None).await?;
+        let waiting = store.laws(run.id, LawFilter::statuses(&waiting)).await?;
         let calls = store.calls(run.id, None).await?;
 
         let numbers: BTreeMap<i64, u32> = (iterations.iter())

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::config::LoopConfig;
 use super::summary::Summary;
 use crate::error::Error;
-use crate::store::{Iteration, LawStatus, Query, RunRow, Store, TestedLaw};
+use crate::store::{Iteration, LawStatus, Pick, Query, RunRow, Store, TestedLaw};
 
 /// The complete knowledge of a proposer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -244,11 +244,7 @@ impl Snapshot {
         config: &LoopConfig,
     ) -> Result<Self, Error> {
         let mut latest = async |status, limit| {
-            let query = Query {
-                run,
-                status: Some(status),
-                newest: Some(limit),
-            };
+            let query = Query::newest(run, Some(status), limit);
             store.findings(query).await
         };
         let mut accepted = latest(Status::Pass, config.accepted).await?;
@@ -405,9 +401,8 @@ async fn research_log(
     iteration: &Iteration,
 ) -> Result<Option<String>, Error> {
     let index = iteration.iteration_index.saturating_sub(1);
-    let last = store.iterations(run.id, Some(2)).await?;
-    let earlier = last.into_iter().find(|one| one.iteration_index == index);
-    let Some(earlier) = earlier else {
+    let earlier = store.iterations(run.id, Pick::Index(index)).await?;
+    let Some(earlier) = earlier.first() else {
         return Ok(None);
     };
     let Some(json) = &earlier.summary_json else {

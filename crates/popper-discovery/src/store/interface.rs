@@ -7,97 +7,12 @@ use jiff::Timestamp;
 use popper_harness::decide::Status;
 use serde::Serialize;
 
+use super::error::StoreError;
+use super::filter::{AttemptFilter, LawFilter, Pick, Query};
 use super::row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
     LawStatus, RunRow, VerdictKey,
 };
-
-/// The error of a store. A transaction that failed has written nothing.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The store is in use by another process.
-    #[error("{place}: in use by another process; let it finish or stop it, then try again")]
-    Locked {
-        /// The file or address.
-        place: String,
-    },
-    /// The store cannot be written.
-    #[error(
-        "{place}: read-only; give yourself the right to write it and its folder, or choose another place"
-    )]
-    ReadOnly {
-        /// The file or address.
-        place: String,
-    },
-    /// The disk is full.
-    #[error("{place}: the disk is full; make room and resume, all that was committed is there")]
-    Full {
-        /// The file or address.
-        place: String,
-    },
-    /// The file is damaged, or not a database.
-    #[error("{place}: not a sound database ({message}); restore a copy, or choose another file")]
-    Corrupt {
-        /// The file or address.
-        place: String,
-        /// The problem with the file.
-        message: String,
-    },
-    /// The file was made by a newer program.
-    #[error(
-        "{place}: made by a newer program (schema {found}, this one knows {known}); use that program"
-    )]
-    Newer {
-        /// The file or address.
-        place: String,
-        /// The schema version of the file.
-        found: i64,
-        /// The newest schema version that this program knows.
-        known: i64,
-    },
-    /// The file does not exist and was not to be created.
-    #[error("{place}: there is no database")]
-    Missing {
-        /// The file or address.
-        place: String,
-    },
-    /// A column has a value that this program never writes.
-    #[error("{table} {id}: column {column}: {message}")]
-    Column {
-        /// The table.
-        table: &'static str,
-        /// The key of the row.
-        id: i64,
-        /// The column.
-        column: &'static str,
-        /// The problem with the value.
-        message: String,
-    },
-    /// The same law, configuration and seed gave two verdicts: the harness is not deterministic, or the database was edited.
-    #[error(
-        "law {law_fingerprint}, seed {seed}: the stored verdict has digest {stored}, the new one {new}: one of them is wrong"
-    )]
-    Contradiction {
-        /// The fingerprint of the law.
-        law_fingerprint: String,
-        /// The seed of both attempts.
-        seed: u64,
-        /// The stored digest.
-        stored: String,
-        /// The digest of the new verdict.
-        new: String,
-    },
-    /// Any other error of the database.
-    #[error("{place}")]
-    Database {
-        /// The file or address.
-        place: String,
-        /// The error of the database.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
 
 /// The plan of an iteration before its tests, which is stored in one transaction.
 #[derive(Debug, Clone)]
@@ -114,29 +29,33 @@ pub struct IterationPlan {
     pub summary_json: String,
 }
 
-/// A change of an iteration's status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark<'a> {
-    /// The run is working on the iteration.
-    Running,
-    /// The run was stopped in the iteration.
-    Aborted,
-    /// All selected laws are decided.
-    Completed {
-        /// The time.
-        at: Timestamp,
-        /// The whole [`Summary`](crate::Summary).
-        summary_json: &'a str,
-    },
+/// The state of an iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IterationState {
+    /// The status.
+    pub status: IterationStatus,
+    /// The time when all selected laws were decided. `None` keeps the stored one.
+    pub completed_at: Option<Timestamp>,
+    /// The [`Summary`](crate::Summary). `None` keeps the stored one.
+    pub summary_json: Option<String>,
 }
 
-impl Mark<'_> {
-    /// Returns the new status.
-    pub fn status(self) -> IterationStatus {
-        match self {
-            Self::Running => IterationStatus::Running,
-            Self::Aborted => IterationStatus::Aborted,
-            Self::Completed { .. } => IterationStatus::Completed,
+impl IterationState {
+    /// The state of an iteration that continues, or was stopped.
+    pub fn new(status: IterationStatus) -> Self {
+        Self {
+            status,
+            completed_at: None,
+            summary_json: None,
+        }
+    }
+
+    /// The state of an iteration whose selected laws are all decided.
+    pub fn completed(at: Timestamp, summary_json: String) -> Self {
+        Self {
+            status: IterationStatus::Completed,
+            completed_at: Some(at),
+            summary_json: Some(summary_json),
         }
     }
 }
@@ -167,28 +86,6 @@ pub struct TestedLaw {
     pub evaluation: EvaluationRow,
     /// The counterexample of a FAIL.
     pub counterexample: Option<CounterexampleRow>,
-}
-
-/// A query for the tested laws of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
-    /// The run.
-    pub run: &'a RunRow,
-    /// Only laws with this verdict.
-    pub status: Option<Status>,
-    /// The most laws to return, the ones that were stored last.
-    pub newest: Option<u32>,
-}
-
-impl<'a> Query<'a> {
-    /// Returns the query for all tested laws of a run.
-    pub fn all(run: &'a RunRow) -> Self {
-        Self {
-            run,
-            status: None,
-            newest: None,
-        }
-    }
 }
 
 /// The numbers of laws and attempts of a run.
@@ -224,11 +121,11 @@ pub trait Store: Send {
     /// Returns all runs, newest first.
     fn runs(&mut self) -> impl Future<Output = Result<Vec<RunRow>, StoreError>> + Send;
 
-    /// Returns the iterations of a run in order, all or the `newest` ones.
+    /// Returns iterations of a run, in order.
     fn iterations(
         &mut self,
         run_id: i64,
-        newest: Option<u32>,
+        pick: Pick,
     ) -> impl Future<Output = Result<Vec<Iteration>, StoreError>> + Send;
 
     /// Stores an iteration as running, with the capabilities if they differ from the last ones of the run. Returns its key.
@@ -238,11 +135,11 @@ pub trait Store: Send {
         capabilities: &CapabilityRow,
     ) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
-    /// Sets the status of an iteration.
-    fn mark_iteration(
+    /// Sets the state of an iteration.
+    fn set_iteration(
         &mut self,
         iteration_id: i64,
-        mark: Mark<'_>,
+        state: &IterationState,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores the plan of an iteration.
@@ -267,19 +164,11 @@ pub trait Store: Send {
         run_id: i64,
     ) -> impl Future<Output = Result<BTreeSet<String>, StoreError>> + Send;
 
-    /// Returns the laws of a run with these fingerprints, in the order in which they were stored.
-    fn laws_by_fingerprint(
+    /// Returns laws of a run, in the order in which they were stored.
+    fn laws(
         &mut self,
         run_id: i64,
-        fingerprints: &[String],
-    ) -> impl Future<Output = Result<Vec<LawRow>, StoreError>> + Send;
-
-    /// Returns the laws of a run with one of these statuses, in the order in which they were stored: all, or the last `newest`.
-    fn laws_by_status(
-        &mut self,
-        run_id: i64,
-        statuses: &[LawStatus],
-        newest: Option<u32>,
+        filter: LawFilter<'_>,
     ) -> impl Future<Output = Result<Vec<LawRow>, StoreError>> + Send;
 
     /// Returns the decided laws among these, by fingerprint, in any run.
@@ -290,20 +179,10 @@ pub trait Store: Send {
         sim_hash: &str,
     ) -> impl Future<Output = Result<BTreeMap<String, VerdictKey>, StoreError>> + Send;
 
-    /// Returns the attempts at a law, by fingerprint, in any run on this universe with this configuration.
-    fn attempts_at(
+    /// Returns attempts, in the order in which they were stored.
+    fn attempts(
         &mut self,
-        law_fingerprint: &str,
-        harness_config_hash: &str,
-        sim_hash: &str,
-    ) -> impl Future<Output = Result<Vec<Attempt>, StoreError>> + Send;
-
-    /// Returns the attempts of a run at these laws, by the laws' keys.
-    fn attempts_of(
-        &mut self,
-        run_id: i64,
-        law_ids: &[i64],
-        harness_config_hash: &str,
+        filter: AttemptFilter<'_>,
     ) -> impl Future<Output = Result<Vec<Attempt>, StoreError>> + Send;
 
     /// Stores decisions, all of them or none. A stored decision with the same run, law, configuration and seed stays unchanged.
@@ -314,19 +193,10 @@ pub trait Store: Send {
         decisions: &[DecisionRow],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Returns the tested laws of a run, in the order in which the laws were stored.
+    /// Returns laws with the attempts at them.
     fn findings(
         &mut self,
         query: Query<'_>,
-    ) -> impl Future<Output = Result<Vec<TestedLaw>, StoreError>> + Send;
-
-    /// Returns the attempts of the run itself, in the order in which they were stored: at most `limit` after the one with the key
-    /// `after` (0 for the first ones).
-    fn evaluations(
-        &mut self,
-        run_id: i64,
-        after: i64,
-        limit: u32,
     ) -> impl Future<Output = Result<Vec<TestedLaw>, StoreError>> + Send;
 
     /// Returns the numbers of laws and attempts of a run.

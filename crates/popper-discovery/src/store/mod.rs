@@ -1,10 +1,9 @@
 //! The store of the loop: a trait with its queries and transactions, and the stored rows.
 
-#[expect(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "a store keeps every field and every mark"
-)]
+mod error;
+#[expect(clippy::exhaustive_enums, reason = "a store answers every query")]
+mod filter;
+#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
 mod interface;
 #[expect(
     clippy::exhaustive_enums,
@@ -14,8 +13,10 @@ mod interface;
 mod row;
 mod run_cost;
 
+pub use error::StoreError;
+pub use filter::{AttemptFilter, LawFilter, Pick, Query};
 pub use interface::{
-    Attempt, DecisionRow, IterationPlan, Mark, Query, Store, StoreError, TestedLaw, VerdictCounts,
+    Attempt, DecisionRow, IterationPlan, IterationState, Store, TestedLaw, VerdictCounts,
 };
 pub use row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{self, BoxFuture};
 use popper_discovery::store::{
-    Attempt, CallRow, CapabilityRow, DecisionRow, Iteration, IterationPlan, IterationStatus,
-    LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError, TestedLaw, VerdictCounts,
-    VerdictKey,
+    Attempt, AttemptFilter, CallRow, CapabilityRow, DecisionRow, Iteration, IterationPlan,
+    IterationState, IterationStatus, LawFilter, LawRow, Pick, Query, RunRow, Store, StoreError,
+    TestedLaw, VerdictCounts, VerdictKey,
 };
 use popper_discovery::{
     Error, Event, LoopConfig, MemoryStore, Observer, RunEnd, RunSelector, Unobserved,
@@ -87,23 +87,20 @@ mortal! {
     write {
         fn create_run(run: &RunRow) -> i64;
         fn begin_iteration(iteration: &Iteration, capabilities: &CapabilityRow) -> i64;
-        fn mark_iteration(iteration_id: i64, mark: Mark<'_>) -> ();
+        fn set_iteration(iteration_id: i64, state: &IterationState) -> ();
         fn plan_iteration(plan: &IterationPlan) -> ();
         fn add_call(call: &CallRow) -> ();
         fn commit(decisions: &[DecisionRow]) -> ();
     }
     read {
         fn runs() -> Vec<RunRow>;
-        fn iterations(run_id: i64, newest: Option<u32>) -> Vec<Iteration>;
+        fn iterations(run_id: i64, pick: Pick) -> Vec<Iteration>;
         fn calls(run_id: i64, iteration_id: Option<i64>) -> Vec<CallRow>;
         fn fingerprints(run_id: i64) -> BTreeSet<String>;
-        fn laws_by_fingerprint(run_id: i64, fingerprints: &[String]) -> Vec<LawRow>;
-        fn laws_by_status(run_id: i64, statuses: &[LawStatus], newest: Option<u32>) -> Vec<LawRow>;
+        fn laws(run_id: i64, filter: LawFilter<'_>) -> Vec<LawRow>;
         fn known(fingerprints: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, VerdictKey>;
-        fn attempts_at(law_fingerprint: &str, harness_config_hash: &str, sim_hash: &str) -> Vec<Attempt>;
-        fn attempts_of(run_id: i64, law_ids: &[i64], harness_config_hash: &str) -> Vec<Attempt>;
+        fn attempts(filter: AttemptFilter<'_>) -> Vec<Attempt>;
         fn findings(query: Query<'_>) -> Vec<TestedLaw>;
-        fn evaluations(run_id: i64, after: i64, limit: u32) -> Vec<TestedLaw>;
         fn tally(run: &RunRow) -> VerdictCounts;
     }
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::process::{Command, Stdio};
 use std::task::{Context, Poll};
 
-use popper_discovery::store::{LawStatus, RunRow, Store as _, StoreError};
+use popper_discovery::store::{LawFilter, LawStatus, RunRow, Store as _, StoreError};
 use popper_store::{Access, Database};
 
 use crate::made;
@@ -194,7 +194,7 @@ async fn child() {
     };
     let mut database = made::write(Path::new(&path)).await;
     let laws = database
-        .laws_by_status(1, &[LawStatus::Queued], None)
+        .laws(1, LawFilter::statuses(&[LawStatus::Queued]))
         .await
         .unwrap();
     let mut said = std::io::stdout();

@@ -1,8 +1,8 @@
 //! The database remembers what its twin in memory remembers, row by row, and answers as it does.
 
 use popper_discovery::store::{
-    CounterexampleRow, DecisionRow, EvaluationRow, LawRow, LawStatus, Mark, Query, RunRow, Store,
-    TestedLaw, VerdictKey,
+    AttemptFilter, CounterexampleRow, DecisionRow, EvaluationRow, IterationState, IterationStatus,
+    LawFilter, LawRow, LawStatus, Pick, Query, RunRow, Store, TestedLaw, VerdictKey,
 };
 use popper_discovery::{
     Discovery, Event, LoopConfig, MemoryStore, Observer, RunEnd, RunSelector, Unobserved,
@@ -45,7 +45,7 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
         LawStatus::Queued,
         LawStatus::Tested,
     ];
-    let laws = store.laws_by_status(run.id, &all, None).await.unwrap();
+    let laws = store.laws(run.id, LawFilter::statuses(&all)).await.unwrap();
     let fingerprints: Vec<String> = laws.iter().map(|law| law.law_fingerprint.clone()).collect();
     let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
     let (config, universe) = (&run.harness_hash, &run.sim_hash);
@@ -57,7 +57,7 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
         Some(Status::Unknown),
     ] {
         for newest in [None, Some(0), Some(1), Some(3)] {
-            let query = Query {
+            let query = Query::Tested {
                 run: &run,
                 status,
                 newest,
@@ -67,29 +67,36 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
     }
     let mut attempts = Vec::new();
     for law in &fingerprints {
-        let made = store.attempts_at(law, config, universe).await.unwrap();
+        let made = store
+            .attempts(AttemptFilter::Law {
+                fingerprint: law,
+                harness_config_hash: config,
+                sim_hash: universe,
+            })
+            .await
+            .unwrap();
         attempts.push(format!("{made:?}"));
     }
     let tally = store.tally(&run).await.unwrap();
     json!({
         "runs": store.runs().await.unwrap(),
-        "iterations": store.iterations(run.id, None).await.unwrap(),
-        "none of them": store.iterations(run.id, Some(0)).await.unwrap(),
-        "the last": store.iterations(run.id, Some(1)).await.unwrap(),
-        "more than there are": store.iterations(run.id, Some(99)).await.unwrap(),
+        "iterations": store.iterations(run.id, Pick::All).await.unwrap(),
+        "the second": store.iterations(run.id, Pick::Index(2)).await.unwrap(),
+        "the last": store.iterations(run.id, Pick::Last).await.unwrap(),
+        "one that does not exist": store.iterations(run.id, Pick::Index(99)).await.unwrap(),
         "laws": laws,
-        "some": store.laws_by_status(run.id, &all[..2], Some(3)).await.unwrap(),
-        "none": store.laws_by_status(run.id, &[], None).await.unwrap(),
-        "by fingerprint": store.laws_by_fingerprint(run.id, &fingerprints).await.unwrap(),
+        "some": store.laws(run.id, LawFilter::Statuses { statuses: &all[..2], newest: Some(3) }).await.unwrap(),
+        "none": store.laws(run.id, LawFilter::statuses(&[])).await.unwrap(),
+        "by fingerprint": store.laws(run.id, LawFilter::Fingerprints(&fingerprints)).await.unwrap(),
         "fingerprints": store.fingerprints(run.id).await.unwrap(),
         "known": store.known(&fingerprints, config, universe).await.unwrap(),
         "calls": store.calls(run.id, None).await.unwrap(),
         "calls of one": store.calls(run.id, Some(2)).await.unwrap(),
         "attempts": attempts,
-        "attempts of": format!("{:?}", store.attempts_of(run.id, &ids, config).await.unwrap()),
+        "attempts of": format!("{:?}", store.attempts(AttemptFilter::Run { run_id: run.id, law_ids: &ids, harness_config_hash: config }).await.unwrap()),
         "findings": findings,
-        "evaluations": store.evaluations(run.id, 0, 1000).await.unwrap(),
-        "a page of them": store.evaluations(run.id, 2, 3).await.unwrap(),
+        "evaluations": store.findings(Query::attempts(&run, 0, 1000)).await.unwrap(),
+        "a page of them": store.findings(Query::attempts(&run, 2, 3)).await.unwrap(),
         "tally": format!("{tally:?}"),
     })
 }
@@ -187,13 +194,10 @@ fn decision(like: &TestedLaw, law: &LawRow, seed: u64, status: Status) -> Decisi
 
 /// Attempts that were cut short, groups with repetitions, keys that move and keys that stay.
 async fn by_hand<S: Store>(mut store: S, run: &RunRow) -> (S, Vec<Value>) {
-    let refuted = Query {
-        status: Some(Status::Fail),
-        ..Query::all(run)
-    };
+    let refuted = Query::newest(run, Some(Status::Fail), u32::MAX);
     let like = store.findings(refuted).await.unwrap().remove(0);
     let all = [LawStatus::Tested, LawStatus::Proposed, LawStatus::Queued];
-    let laws = store.laws_by_status(run.id, &all, None).await.unwrap();
+    let laws = store.laws(run.id, LawFilter::statuses(&all)).await.unwrap();
     let cut = DecisionRow {
         law_status: LawStatus::Queued,
         key: None,
@@ -246,10 +250,20 @@ async fn by_hand<S: Store>(mut store: S, run: &RunRow) -> (S, Vec<Value>) {
         .count();
     assert_eq!(contradictions, 1, "{said:?}");
     let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
-    let made = store.attempts_of(run.id, &ids, &run.harness_hash).await;
+    let made = store
+        .attempts(AttemptFilter::Run {
+            run_id: run.id,
+            law_ids: &ids,
+            harness_config_hash: &run.harness_hash,
+        })
+        .await;
     said.push(json!(format!("{made:?}")));
-    for (iteration_id, mark) in [(1, Mark::Aborted), (99, Mark::Running)] {
-        store.mark_iteration(iteration_id, mark).await.unwrap();
+    for (iteration_id, status) in [
+        (1, IterationStatus::Aborted),
+        (99, IterationStatus::Running),
+    ] {
+        let state = IterationState::new(status);
+        store.set_iteration(iteration_id, &state).await.unwrap();
     }
     (store, said)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use popper_discovery::store::{LawStatus, Store as _, StoreError};
+use popper_discovery::store::{LawFilter, LawStatus, Pick, Store as _, StoreError};
 use popper_store::{Access, Database};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
@@ -236,8 +236,8 @@ async fn a_column_that_does_not_parse_is_named() {
         let all = [LawStatus::Tested, LawStatus::Queued];
         let mut errors = vec![
             database.runs().await.err(),
-            database.iterations(1, None).await.err(),
-            database.laws_by_status(1, &all, None).await.err(),
+            database.iterations(1, Pick::All).await.err(),
+            database.laws(1, LawFilter::statuses(&all)).await.err(),
             database
                 .findings(popper_discovery::store::Query::all(&run))
                 .await
@@ -315,7 +315,7 @@ async fn one_writer_and_many_readers() {
         ..made::run()
     };
     let laws = writer
-        .laws_by_status(1, &[LawStatus::Queued], None)
+        .laws(1, LawFilter::statuses(&[LawStatus::Queued]))
         .await
         .unwrap();
     assert_eq!(laws.len(), 3);

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use popper_discovery::store::{
     CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, Iteration, IterationPlan,
-    IterationStatus, LawRow, LawStatus, RunRow, Store, VerdictKey,
+    IterationStatus, LawFilter, LawRow, LawStatus, RunRow, Store, VerdictKey,
 };
 use popper_harness::decide::Status;
 use popper_store::{Access, Database};
@@ -142,7 +142,7 @@ pub async fn queue(database: &mut Database, laws: usize) -> Vec<LawRow> {
     database.plan_iteration(&plan).await.unwrap();
     let queued = [LawStatus::Queued];
     let rows = database
-        .laws_by_status(run_id, &queued, None)
+        .laws(run_id, LawFilter::statuses(&queued))
         .await
         .unwrap();
     assert_eq!(rows.len(), laws);

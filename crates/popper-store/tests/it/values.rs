@@ -1,6 +1,8 @@
 //! Values from one end of their range to the other, and unexpected texts.
 
-use popper_discovery::store::{CallRow, LawStatus, ModelCallRow, Query, RunRow, Store as _};
+use popper_discovery::store::{
+    AttemptFilter, CallRow, LawFilter, LawStatus, ModelCallRow, Query, RunRow, Store as _,
+};
 use popper_harness::decide::Status;
 use popper_store::{Access, Database};
 
@@ -100,7 +102,11 @@ async fn every_unsigned_number_comes_back_as_it_was() {
     }
     let mut reader = Database::open(&path, Access::Read).await.unwrap();
     let made = reader
-        .attempts_of(1, &[laws[0].id], "config")
+        .attempts(AttemptFilter::Run {
+            run_id: 1,
+            law_ids: &[laws[0].id],
+            harness_config_hash: "config",
+        })
         .await
         .unwrap();
     let seeds: Vec<u64> = made.iter().map(|attempt| attempt.seed).collect();
@@ -146,16 +152,30 @@ async fn lists_of_any_length_can_be_asked_for() {
         .unwrap();
     assert_eq!(known.len(), 2345);
     let found = database
-        .laws_by_fingerprint(1, &fingerprints)
+        .laws(1, LawFilter::Fingerprints(&fingerprints))
         .await
         .unwrap();
     assert_eq!(found.len(), 10_000);
     assert_eq!(
-        database.attempts_of(1, &ids, "config").await.unwrap().len(),
+        database
+            .attempts(AttemptFilter::Run {
+                run_id: 1,
+                law_ids: &ids,
+                harness_config_hash: "config"
+            })
+            .await
+            .unwrap()
+            .len(),
         2345
     );
     let queued = database
-        .laws_by_status(1, &[LawStatus::Queued], Some(7))
+        .laws(
+            1,
+            LawFilter::Statuses {
+                statuses: &[LawStatus::Queued],
+                newest: Some(7),
+            },
+        )
         .await
         .unwrap();
     let last: Vec<i64> = queued.iter().map(|law| law.id).collect();
