@@ -74,6 +74,8 @@ pub use mind_stub::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,
 };
 pub use model::{ModelRequest, Rule, ScriptedModel};
+#[cfg(all(unix, feature = "postgres"))]
+pub use server::postgres;
 pub use server::{Answer, Closed, FaultServer, Received, Signal, closed_port};
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 
 mod answer;
 mod connection;
+#[cfg(all(unix, feature = "postgres"))]
+pub mod postgres;
 mod signal;
 
 use std::io::Read as _;

@@ -1,0 +1,83 @@
+//! A `PostgreSQL` server for the tests: found, started, and gone with the process that started it.
+//!
+//! ```
+//! use test_support::postgres;
+//!
+//! // `None` where the server programs are missing: one line says so, and the test passes.
+//! let Some(database) = postgres::database() else { return };
+//! assert!(database.url().starts_with("postgres://"));
+//! ```
+//!
+//! `ORRERY_POSTGRES` is the address of a server that `cargo xtask test` has started for all tests. Without it a process starts
+//! its own at the first use. A test that kills or restarts a server takes [`server`].
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test looks for the programs, and says why it was skipped"
+)]
+
+mod database;
+mod programs;
+mod server;
+
+pub use database::Database;
+pub use server::Server;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+use programs::PostgresPrograms;
+
+/// The line of a test that cannot run.
+pub const SKIPPED: &str = "SKIPPED: no PostgreSQL server programs (15 or later)";
+
+/// The server of this process, if `ORRERY_POSTGRES` names no other.
+static OWN: OnceLock<Server> = OnceLock::new();
+
+/// Returns an empty database of the test's own, which is dropped afterwards. `None` if the server programs are missing.
+pub fn database() -> Option<Database> {
+    let given = std::env::var("ORRERY_POSTGRES").ok();
+    if let Some(base) = given.filter(|base| !base.is_empty()) {
+        return Some(Database::create(&base));
+    }
+    let programs = programs()?;
+    Some(
+        OWN.get_or_init(|| Server::start(&programs, false))
+            .database(),
+    )
+}
+
+/// Starts a server that a test may kill: the system keeps what its processes have written. `None` if the server programs are
+/// missing.
+pub fn server() -> Option<Server> {
+    Some(Server::start(&programs()?, false))
+}
+
+/// The same with every commit on the disk, as in production: slow.
+pub fn durable_server() -> Option<Server> {
+    Some(Server::start(&programs()?, true))
+}
+
+/// Starts a server for the tests of many processes, quick and not safe against a loss of power. `None` if the server programs
+/// are missing.
+pub fn shared_server() -> Option<Server> {
+    let programs = PostgresPrograms::find()?;
+    Some(Server::start(&programs, false))
+}
+
+/// The programs. Says that a test is skipped without them, and fails it in CI.
+fn programs() -> Option<PostgresPrograms> {
+    let found = PostgresPrograms::find();
+    if found.is_none() {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        assert!(!is_set("CI"), "{SKIPPED}");
+        eprintln!("{SKIPPED}");
+        // The runner of the tests counts the lines.
+        if let Some(path) = std::env::var_os("ORRERY_SKIPPED") {
+            let file = OpenOptions::new().append(true).create(true).open(path);
+            writeln!(file.unwrap(), "{SKIPPED}").unwrap();
+        }
+    }
+    found
+}
