@@ -30,7 +30,7 @@ pub enum Error {
         name: String,
         known: Vec<&'static str>,
     },
-    NoBrowser {
+    NotInstalled {
         missing: &'static str,
     },
     NotHealthy {
@@ -52,7 +52,7 @@ impl fmt::Display for Error {
             Self::NoSuchPeer { name, known } => {
                 write!(f, "unknown peer \"{name}\"; peers: {}", known.join(", "))
             }
-            Self::NoBrowser { missing } => f.write_str(missing),
+            Self::NotInstalled { missing } => f.write_str(missing),
             Self::NotHealthy { log } => {
                 let log = log.display();
                 write!(

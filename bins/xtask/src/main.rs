@@ -1,10 +1,12 @@
 //! The project's own commands: `cargo xtask demo`, `cargo xtask test`, `cargo xtask features` and `cargo xtask peers`.
 
+mod apt;
 mod browser;
 mod demo;
 mod error;
 mod features;
 mod peers;
+mod postgres;
 mod suite;
 mod workspace;
 

@@ -93,6 +93,11 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// Whether this runs in CI, where nothing that tests need may be missing.
+pub fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty())
+}
+
 /// Runs `command` to its end; anything but success is an error.
 pub fn finish(command: &mut Command) -> Result<(), Error> {
     let status = command.status().map_err(|source| Error::Start {
