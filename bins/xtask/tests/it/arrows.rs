@@ -12,6 +12,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     ("durable", &[]),
     ("llm-types", &[]),
     ("visible-text", &[]),
+    ("work-queue", &[]),
     ("llm-client", &["llm-types"]),
     ("report-kit", &["visible-text"]),
     ("bin-support", &["durable", "llm-client", "visible-text"]),
@@ -52,14 +53,26 @@ const PICTURE: &[(&str, &[&str])] = &[
     ),
     (
         "popper-discovery",
-        &["llm-client", "llm-types", "popper-harness", "report-kit"],
+        &[
+            "llm-client",
+            "llm-types",
+            "popper-harness",
+            "report-kit",
+            "work-queue",
+        ],
     ),
     ("hermitcrab-migrate", &["pscale-blocks"]),
     // Layer 3.
     ("hermitcrab-face", &["hermitcrab-kernel", "pscale-blocks"]),
     (
         "popper-store",
-        &["durable", "llm-types", "popper-discovery", "popper-harness"],
+        &[
+            "durable",
+            "llm-types",
+            "popper-discovery",
+            "popper-harness",
+            "work-queue",
+        ],
     ),
     // The binaries.
     (
