@@ -3,101 +3,111 @@
 use std::collections::BTreeMap;
 
 use popper_discovery::store::{
-    CounterexampleRow, DecisionRow, EvaluationRow, IterationPlan, LawRow, LawStatus, VerdictKey,
+    CounterexampleRow, DecisionRow, EvaluationRow, IterationPlan, LawRow, LawStatus, StoreError,
+    VerdictKey,
 };
 use popper_harness::decide::Status;
-use sqlx::sqlite::SqliteConnection;
 
+use crate::driver::Driver;
 use crate::sql;
-use crate::table::{Keys, signed, word};
+use crate::statement::Statement;
+use crate::table::{Fields, Keys, Record as _, Table, signed, word};
 
 /// Stores the plan of an iteration.
 pub(crate) async fn store_plan(
-    conn: &mut SqliteConnection,
+    db: &mut impl Driver,
     plan: &IterationPlan,
-) -> Result<(), sqlx::Error> {
-    let first = sql::last_id::<LawRow>(&mut *conn).await? + 1;
-    let laws: Vec<(Keys, &LawRow)> = (first..)
-        .map(|id| Keys { id, link: None })
-        .zip(&plan.laws)
-        .collect();
-    sql::insert(&mut *conn, &laws, "").await?;
-    move_laws(&mut *conn, plan.moved.iter().copied()).await?;
-    sqlx::query(sql::PLANNED)
+) -> Result<(), StoreError> {
+    let ids = db.next_ids(LawRow::TABLE.name, plan.laws.len()).await?;
+    let keys = ids.into_iter().map(|id| Keys { id, link: None });
+    let laws: Vec<(Keys, &LawRow)> = keys.zip(&plan.laws).collect();
+    sql::insert(db, &laws, "").await?;
+    move_laws(db, plan.moved.iter().copied()).await?;
+    let planned = Statement::new(sql::PLANNED)
         .bind(&plan.prompt_hash)
         .bind(&plan.summary_json)
-        .bind(plan.iteration_id)
-        .execute(conn)
-        .await?;
+        .bind(plan.iteration_id);
+    db.execute(planned).await?;
     Ok(())
 }
 
 /// Gives each law the last status of the list.
 async fn move_laws(
-    conn: &mut SqliteConnection,
+    db: &mut impl Driver,
     moved: impl Iterator<Item = (i64, LawStatus)>,
-) -> Result<(), sqlx::Error> {
+) -> Result<(), StoreError> {
     let last: BTreeMap<i64, LawStatus> = moved.collect();
     let mut by_status: BTreeMap<LawStatus, Vec<i64>> = BTreeMap::new();
     for (id, status) in last {
         by_status.entry(status).or_default().push(id);
     }
     for (status, ids) in by_status {
-        sql::move_laws(&mut *conn, word(status), &ids).await?;
+        sql::move_laws(db, word(status), &ids).await?;
     }
     Ok(())
 }
 
 /// The artifacts of an attempt with the same run, law, configuration and seed.
 pub(crate) async fn stored_attempt(
-    conn: &mut SqliteConnection,
+    db: &mut impl Driver,
     evaluation: &EvaluationRow,
-) -> Result<Option<String>, sqlx::Error> {
-    sqlx::query_scalar(sql::STORED_ATTEMPT)
+) -> Result<Option<String>, StoreError> {
+    let statement = Statement::new(sql::STORED_ATTEMPT)
         .bind(evaluation.run_id)
         .bind(evaluation.law_id)
         .bind(&evaluation.harness_config_hash)
-        .bind(signed(evaluation.seed))
-        .fetch_optional(conn)
-        .await
+        .bind(signed(evaluation.seed));
+    let rows = db.fetch(statement).await?;
+    let mut fields = rows.first().map(|row| Fields::new(row, STORED, 0));
+    fields.as_mut().map(Fields::get).transpose()
 }
+
+const STORED: Table = Table {
+    name: "law_evaluations",
+    columns: &["artifacts_json"],
+};
 
 /// Stores new decisions. `false` if one is stored already, or if two are equal: the transaction must then be rolled back.
 pub(crate) async fn store_new(
-    conn: &mut SqliteConnection,
+    db: &mut impl Driver,
     decisions: &[DecisionRow],
-) -> Result<bool, sqlx::Error> {
-    let first = sql::last_id::<EvaluationRow>(&mut *conn).await? + 1;
-    let mut next = sql::last_id::<CounterexampleRow>(&mut *conn).await? + 1;
+) -> Result<bool, StoreError> {
+    let refuted = decisions
+        .iter()
+        .filter(|decision| decision.counterexample.is_some());
+    let next = db.next_ids(CounterexampleRow::TABLE.name, refuted.count());
+    let mut next = next.await?.into_iter();
+    let ids = db
+        .next_ids(EvaluationRow::TABLE.name, decisions.len())
+        .await?;
     let mut evaluations = Vec::new();
     let mut counterexamples = Vec::new();
     let mut keys = LastKeys::default();
-    for (id, decision) in (first..).zip(decisions) {
+    for (id, decision) in ids.into_iter().zip(decisions) {
         let mut link = None;
         if let Some(row) = &decision.counterexample {
+            link = next.next();
             let own = Keys {
-                id: next,
+                id: link.unwrap_or_default(),
                 link: Some(id),
             };
             counterexamples.push((own, row));
-            link = Some(next);
-            next += 1;
         }
         evaluations.push((Keys { id, link }, &decision.evaluation));
         if let Some(key) = &decision.key {
             keys.add(key, id, decision.evaluation.status);
         }
     }
-    let inserted = sql::insert(&mut *conn, &evaluations, sql::SKIP_ATTEMPT).await?;
+    let inserted = sql::insert(db, &evaluations, sql::SKIP_ATTEMPT).await?;
     if inserted != evaluations.len() as u64 {
         return Ok(false);
     }
-    sql::insert(&mut *conn, &counterexamples, "").await?;
+    sql::insert(db, &counterexamples, "").await?;
     let moved = decisions
         .iter()
         .map(|decision| (decision.evaluation.law_id, decision.law_status));
-    move_laws(&mut *conn, moved).await?;
-    sql::insert_keys(conn, &keys.rows()).await?;
+    move_laws(db, moved).await?;
+    sql::insert_keys(db, &keys.rows()).await?;
     Ok(true)
 }
 

@@ -1,4 +1,4 @@
-//! The database of popper's discovery loop: one `SQLite` file, embedded, safe against kill -9.
+//! The database of popper's discovery loop: a `SQLite` file or a `PostgreSQL` server, safe against kill -9.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -36,22 +36,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **The one decision.** One process writes, and it knows that it is alone: it assigns the keys itself, so that a group of
-//! decisions is a few statements of many rows and one transaction. A lock on the file `NAME.lock` next to the database keeps other
-//! processes out, and ends with the process.
+//! `Server::open(&Address::parse(url)?, "name", Access::Write)` opens a database on a server instead, with the same rows and answers.
 //!
-//! **Durability.** Write-ahead log, `synchronous = FULL`: when a method returns, its rows are on the disk (`fsync`).
-//! A killed process loses only the open transaction; so does a power cut, if the disk obeys `fsync`.
+//! **One writer.** A file has one process that writes: a lock on the file `NAME.lock` next to the database keeps others out, and ends
+//! with the process. A server has one for each universe and configuration: [`Server::lock`] ends with the session that writes, so a
+//! process that lost the lock cannot write.
 //!
-//! Next: [`Database::open`] for the errors, [`popper_discovery::store::Store`] for the methods, `migrations/sqlite` for the tables.
+//! **Durability.** When a method returns, its rows are on the disk (`fsync`): write-ahead log, `synchronous = FULL`, or the log of the
+//! server. A killed process loses only the open transaction; so does a power cut, if the disk obeys `fsync`.
+//!
+//! **Lost connections.** [`Disconnected`](popper_discovery::store::StoreError::Disconnected) leaves open whether a change was
+//! committed. The next call opens a session, waits for the end of the former one and takes the lock again. A `commit` may be repeated.
+//!
+//! Next: [`Database::open`] and [`Server::open`] for the errors, [`popper_discovery::store::Store`] for the methods, `migrations` for
+//! the tables.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
-mod database;
+mod driver;
 mod group;
-mod location;
 mod sql;
+mod statement;
 mod store;
 mod table;
 
-pub use database::{Access, Database, Tuning};
+pub use driver::sqlite::{Access, Tuning};
+pub use store::{Database, Server, SqlStore};
+pub use work_queue::Address;

@@ -1,22 +1,21 @@
-//! The statements for rows. Pragmas are in `database`, and the tables in `migrations`.
+//! The statements for rows, for both databases. What differs between them is in `driver`, and the tables are in `migrations`.
 
 use popper_discovery::store::{
     CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, Pick, RunRow, StoreError,
     VerdictKey,
 };
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{AssertSqlSafe, QueryBuilder, Sqlite};
 
-use crate::location::DatabaseLocation;
+use crate::driver::{Driver, Row};
+use crate::statement::Statement;
 use crate::table::{Keys, Record, record};
 
 /// Rows in one INSERT, and values in one list. Smaller rests are cut into powers of two, so that few statements are prepared.
 const CHUNK: usize = 128;
 
 pub(crate) const KNOWN_HEAD: &str = "SELECT law_fingerprint, evaluation_id, verdict_digest FROM verdict_keys \
-     WHERE harness_config_hash = ";
-pub(crate) const ATTEMPTS_OF_HEAD: &str =
-    "SELECT e.id, e.law_id, e.seed, e.status FROM law_evaluations e WHERE e.run_id = ";
+     WHERE harness_config_hash = $1 AND sim_hash = $2 AND law_fingerprint IN ";
+pub(crate) const ATTEMPTS_OF_HEAD: &str = "SELECT e.id, e.law_id, e.seed, e.status FROM law_evaluations e \
+     WHERE e.run_id = $1 AND e.harness_config_hash = $2 AND e.law_id IN ";
 pub(crate) const LAWS_TALLY: &str =
     "SELECT MIN(id), status, COUNT(*) FROM laws WHERE run_id = $1 GROUP BY status";
 pub(crate) const VERDICTS_TALLY: &str = "SELECT MIN(e.id), e.status, e.reason_code, COUNT(*) FROM laws l \
@@ -100,89 +99,73 @@ pub(crate) fn pieces<T>(mut list: &[T]) -> impl Iterator<Item = &[T]> {
 }
 
 /// Inserts rows and returns their number.
-pub(crate) async fn insert<R: Record>(
-    conn: &mut SqliteConnection,
+pub(crate) async fn insert<R: Record + Sync>(
+    db: &mut impl Driver,
     rows: &[(Keys, &R)],
     ending: &str,
-) -> Result<u64, sqlx::Error> {
+) -> Result<u64, StoreError> {
     let mut inserted = 0;
     for piece in pieces(rows) {
-        let mut statement = QueryBuilder::<Sqlite>::new(R::TABLE.insert());
-        statement.push_values(piece, |mut values, (keys, row)| {
-            row.write(*keys, &mut values);
-        });
-        statement.push(ending);
-        inserted += statement.build().execute(&mut *conn).await?.rows_affected();
+        let values = piece.iter().map(|(keys, row)| row.values(*keys));
+        let statement = Statement::new(R::TABLE.insert()).push_rows(values);
+        inserted += db.execute(statement.push(ending)).await?;
     }
     Ok(inserted)
 }
 
 /// Inserts one row under the next key and returns the key.
-pub(crate) async fn insert_next<R: Record>(
-    conn: &mut SqliteConnection,
+pub(crate) async fn insert_next<R: Record + Sync>(
+    db: &mut impl Driver,
     row: &R,
     link: Option<i64>,
-) -> Result<i64, sqlx::Error> {
-    let id = last_id::<R>(&mut *conn).await? + 1;
-    insert(conn, &[(Keys { id, link }, row)], "").await?;
+) -> Result<i64, StoreError> {
+    let ids = db.next_ids(R::TABLE.name, 1).await?;
+    let id = ids.first().copied().unwrap_or_default();
+    insert(db, &[(Keys { id, link }, row)], "").await?;
     Ok(id)
-}
-
-/// The greatest key of a table, 0 if it is empty. There is one writer, so the next ones are free.
-pub(crate) async fn last_id<R: Record>(conn: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    let sql = format!("SELECT COALESCE(MAX(id), 0) FROM {}", R::TABLE.name);
-    sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(conn).await
 }
 
 /// Inserts keys, or moves them. No key may come twice.
 pub(crate) async fn insert_keys(
-    conn: &mut SqliteConnection,
+    db: &mut impl Driver,
     keys: &[VerdictKey],
-) -> Result<(), sqlx::Error> {
+) -> Result<(), StoreError> {
     for piece in pieces(keys) {
-        let mut statement = QueryBuilder::<Sqlite>::new(
+        let values = piece.iter().map(|key| {
+            vec![
+                (&key.law_fingerprint).into(),
+                (&key.harness_config_hash).into(),
+                (&key.sim_hash).into(),
+                key.evaluation_id.into(),
+                (&key.verdict_digest).into(),
+            ]
+        });
+        let statement = Statement::new(
             "INSERT INTO verdict_keys \
              (law_fingerprint, harness_config_hash, sim_hash, evaluation_id, verdict_digest) ",
         );
-        statement.push_values(piece, |mut values, key| {
-            values
-                .push_bind(&key.law_fingerprint)
-                .push_bind(&key.harness_config_hash)
-                .push_bind(&key.sim_hash)
-                .push_bind(key.evaluation_id)
-                .push_bind(&key.verdict_digest);
-        });
-        statement.push(REPLACE_KEY);
-        statement.build().execute(&mut *conn).await?;
+        let statement = statement.push_rows(values).push(REPLACE_KEY);
+        db.execute(statement).await?;
     }
     Ok(())
 }
 
 /// Gives laws a status.
 pub(crate) async fn move_laws(
-    conn: &mut SqliteConnection,
+    db: &mut impl Driver,
     status: &'static str,
     ids: &[i64],
-) -> Result<(), sqlx::Error> {
+) -> Result<(), StoreError> {
     for piece in pieces(ids) {
-        let mut statement = QueryBuilder::<Sqlite>::new("UPDATE laws SET status = ");
-        statement.push_bind(status).push(" WHERE id IN (");
-        let mut list = statement.separated(", ");
-        for id in piece {
-            list.push_bind(*id);
-        }
-        list.push_unseparated(")");
-        statement.build().execute(&mut *conn).await?;
+        let statement = Statement::new("UPDATE laws SET status = $1 WHERE id IN ").bind(status);
+        db.execute(statement.push_list(piece.iter().copied()))
+            .await?;
     }
     Ok(())
 }
 
 /// The rows of an answer, all of one table.
-pub(crate) fn records<R: Record>(
-    rows: Result<Vec<SqliteRow>, sqlx::Error>,
-    place: &DatabaseLocation,
-) -> Result<Vec<R>, StoreError> {
-    let rows = rows.map_err(|error| place.sql(error))?;
+pub(crate) fn records<R: Record>(rows: &[Row]) -> Result<Vec<R>, StoreError> {
     rows.iter().map(|row| record(row, 0)).collect()
 }
 

@@ -1,6 +1,7 @@
-//! The database as a [`Store`].
+//! The databases as a [`Store`]: the same queries and transactions for each driver.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use popper_discovery::store::{
     Attempt, AttemptFilter, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow,
@@ -8,44 +9,124 @@ use popper_discovery::store::{
     StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
 use popper_harness::decide::Status;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Encode, QueryBuilder, Sqlite, Type};
+use work_queue::Address;
 
-use crate::database::Database;
+use crate::driver::postgres::Postgres;
+use crate::driver::sqlite::{Access, Sqlite, Tuning};
+use crate::driver::{Driver, Mode, Row};
 use crate::group::{store_new, store_plan, stored_attempt};
-use crate::location::DatabaseLocation;
 use crate::sql::{self, pieces};
+use crate::statement::Statement;
 use crate::table::{Fields, Record, Table, record, time_text, word};
 
 /// The LIMIT of a query for all rows.
 const ALL: i64 = i64::MAX;
 
-impl Store for Database {
+/// A store in a database.
+///
+/// A writing method that fails, or whose future is dropped, writes nothing: the connection is then closed and opened again
+/// before the next use.
+#[derive(Debug)]
+pub struct SqlStore<D> {
+    pub(crate) db: D,
+}
+
+/// A database file.
+pub type Database = SqlStore<Sqlite>;
+
+impl Database {
+    /// Opens a database file.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] unless it may be created; [`StoreError::Locked`] at once if another process has it open for
+    /// writing; [`StoreError::Newer`]; [`StoreError::Corrupt`] for a file that is not a database, or one of another program, neither of
+    /// which is changed; [`StoreError::ReadOnly`] and [`StoreError::Full`] as the system reports them.
+    pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        Self::open_with(path, access, Tuning::default()).await
+    }
+
+    /// Opens a database file with another use of memory and disk.
+    ///
+    /// # Errors
+    /// Those of [`Database::open`].
+    pub async fn open_with(
+        path: &Path,
+        access: Access,
+        tuning: Tuning,
+    ) -> Result<Self, StoreError> {
+        let db = Sqlite::open(path, access, tuning).await?;
+        Ok(Self { db })
+    }
+}
+
+/// A database on a `PostgreSQL` server.
+pub type Server = SqlStore<Postgres>;
+
+impl Server {
+    /// Connects to a server, which shows this process under a name.
+    ///
+    /// # Errors
+    /// [`StoreError::Disconnected`] if it does not answer; [`StoreError::Refused`] for a wrong password, missing rights, or a server
+    /// that is too old; [`StoreError::Missing`] if there are no tables and `access` does not create them; [`StoreError::Newer`].
+    pub async fn open(address: &Address, name: &str, access: Access) -> Result<Self, StoreError> {
+        let db = Postgres::open(address, name, access).await?;
+        Ok(Self { db })
+    }
+
+    /// Takes the lock of the coordinator of a universe and a configuration: one process at a time writes their runs.
+    ///
+    /// The lock ends with the session. A session that is opened again after an error takes it again before it writes.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if another process has it.
+    pub async fn lock(
+        &mut self,
+        sim_hash: &str,
+        harness_config_hash: &str,
+    ) -> Result<(), StoreError> {
+        self.db.lock(sim_hash, harness_config_hash).await
+    }
+}
+
+impl<D: Driver> SqlStore<D> {
+    /// Closes the database; for a file, after the write-ahead log is written back. Dropping a store does the same later, and
+    /// reports no error.
+    ///
+    /// # Errors
+    /// The error of the database; all that was committed is durable even then.
+    pub async fn close(self) -> Result<(), StoreError> {
+        self.db.close().await
+    }
+
+    /// Returns the rows of one query.
+    async fn rows(&mut self, statement: Statement<'_>) -> Result<Vec<Row>, StoreError> {
+        self.db.begin(Mode::Read).await?;
+        let rows = self.db.fetch(statement).await?;
+        self.db.commit().await?;
+        Ok(rows)
+    }
+}
+
+impl<D: Driver> Store for SqlStore<D> {
     async fn create_run(&mut self, run: &RunRow) -> Result<i64, StoreError> {
-        let mut work = self.write().await?;
-        let id = sql::insert_next(&mut work.tx, run, None)
-            .await
-            .map_err(|error| work.place.sql(error))?;
-        work.commit().await?;
+        self.db.begin(Mode::Write).await?;
+        let id = sql::insert_next(&mut self.db, run, None).await?;
+        self.db.commit().await?;
         Ok(id)
     }
 
     async fn runs(&mut self) -> Result<Vec<RunRow>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let rows = sqlx::query(AssertSqlSafe(sql::runs()))
-            .fetch_all(conn)
-            .await;
-        sql::records(rows, place)
+        let rows = self.rows(Statement::new(sql::runs())).await?;
+        sql::records(&rows)
     }
 
     async fn iterations(&mut self, run_id: i64, pick: Pick) -> Result<Vec<Iteration>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let query = sqlx::query(AssertSqlSafe(sql::iterations(pick))).bind(run_id);
-        let query = match pick {
-            Pick::Index(index) => query.bind(i64::from(index)),
-            Pick::All | Pick::Last => query,
+        let statement = Statement::new(sql::iterations(pick)).bind(run_id);
+        let rows = match pick {
+            Pick::Index(index) => self.rows(statement.bind(i64::from(index))).await?,
+            Pick::All | Pick::Last => self.rows(statement).await?,
         };
-        sql::records(query.fetch_all(conn).await, place)
+        sql::records(&rows)
     }
 
     async fn begin_iteration(
@@ -53,24 +134,18 @@ impl Store for Database {
         iteration: &Iteration,
         capabilities: &CapabilityRow,
     ) -> Result<i64, StoreError> {
-        let mut work = self.write().await?;
-        let fault = |error| work.place.sql(error);
-        let id = sql::insert_next(&mut work.tx, iteration, None)
-            .await
-            .map_err(fault)?;
+        let db = &mut self.db;
+        db.begin(Mode::Write).await?;
+        let id = sql::insert_next(db, iteration, None).await?;
         let last = sql::rows_of::<CapabilityRow>("WHERE x.run_id = $1 ORDER BY x.id DESC LIMIT 1");
-        let last = sqlx::query(AssertSqlSafe(last))
-            .bind(iteration.run_id)
-            .fetch_optional(&mut *work.tx)
-            .await
-            .map_err(fault)?;
-        let last: Option<CapabilityRow> = last.as_ref().map(|row| record(row, 0)).transpose()?;
-        if last.is_none_or(|last| !last.says_the_same(capabilities)) {
-            sql::insert_next(&mut work.tx, capabilities, Some(id))
-                .await
-                .map_err(fault)?;
+        let last = db
+            .fetch(Statement::new(last).bind(iteration.run_id))
+            .await?;
+        let last = sql::records::<CapabilityRow>(&last)?;
+        if !last.iter().any(|last| last.says_the_same(capabilities)) {
+            sql::insert_next(db, capabilities, Some(id)).await?;
         }
-        work.commit().await?;
+        db.commit().await?;
         Ok(id)
     }
 
@@ -79,32 +154,26 @@ impl Store for Database {
         iteration_id: i64,
         state: &IterationState,
     ) -> Result<(), StoreError> {
-        let mut work = self.write().await?;
-        sqlx::query(sql::SET_ITERATION)
+        let statement = Statement::new(sql::SET_ITERATION)
             .bind(word(state.status))
             .bind(state.completed_at.map(time_text))
             .bind(&state.summary_json)
-            .bind(iteration_id)
-            .execute(&mut *work.tx)
-            .await
-            .map_err(|error| work.place.sql(error))?;
-        work.commit().await
+            .bind(iteration_id);
+        self.db.begin(Mode::Write).await?;
+        self.db.execute(statement).await?;
+        self.db.commit().await
     }
 
     async fn plan_iteration(&mut self, plan: &IterationPlan) -> Result<(), StoreError> {
-        let mut work = self.write().await?;
-        store_plan(&mut work.tx, plan)
-            .await
-            .map_err(|error| work.place.sql(error))?;
-        work.commit().await
+        self.db.begin(Mode::Write).await?;
+        store_plan(&mut self.db, plan).await?;
+        self.db.commit().await
     }
 
     async fn add_call(&mut self, call: &CallRow) -> Result<(), StoreError> {
-        let mut work = self.write().await?;
-        sql::insert_next(&mut work.tx, call, None)
-            .await
-            .map_err(|error| work.place.sql(error))?;
-        work.commit().await
+        self.db.begin(Mode::Write).await?;
+        sql::insert_next(&mut self.db, call, None).await?;
+        self.db.commit().await
     }
 
     async fn calls(
@@ -112,24 +181,20 @@ impl Store for Database {
         run_id: i64,
         iteration_id: Option<i64>,
     ) -> Result<Vec<CallRow>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let query = match iteration_id {
-            None => sqlx::query(AssertSqlSafe(sql::calls())).bind(run_id),
-            Some(iteration) => sqlx::query(AssertSqlSafe(sql::calls_of_iteration()))
+        let rows = match iteration_id {
+            None => Statement::new(sql::calls()).bind(run_id),
+            Some(iteration) => Statement::new(sql::calls_of_iteration())
                 .bind(run_id)
                 .bind(iteration),
         };
-        sql::records(query.fetch_all(conn).await, place)
+        sql::records(&self.rows(rows).await?)
     }
 
     async fn fingerprints(&mut self, run_id: i64) -> Result<BTreeSet<String>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let rows: Vec<String> = sqlx::query_scalar(sql::FINGERPRINTS)
-            .bind(run_id)
-            .fetch_all(conn)
-            .await
-            .map_err(|error| place.sql(error))?;
-        Ok(rows.into_iter().collect())
+        let statement = Statement::new(sql::FINGERPRINTS).bind(run_id);
+        let rows = self.rows(statement).await?;
+        let fingerprint = |row| Fields::new(row, FINGERPRINTS, 0).get();
+        rows.iter().map(fingerprint).collect()
     }
 
     async fn laws(
@@ -137,34 +202,33 @@ impl Store for Database {
         run_id: i64,
         filter: LawFilter<'_>,
     ) -> Result<Vec<LawRow>, StoreError> {
-        let work = &mut self.read().await?;
-        let query = || {
-            let mut query =
-                QueryBuilder::<Sqlite>::new(sql::rows_of::<LawRow>("WHERE x.run_id = "));
-            query.push_bind(run_id);
-            query
+        let query = |and: &str| {
+            let sql = sql::rows_of::<LawRow>("WHERE x.run_id = $1");
+            Statement::new(sql).bind(run_id).push(and)
         };
         let mut laws: Vec<LawRow> = Vec::new();
+        self.db.begin(Mode::Read).await?;
         match filter {
             LawFilter::Fingerprints(fingerprints) => {
                 for piece in pieces(&distinct(fingerprints)) {
-                    let mut query = query();
-                    query.push(" AND x.law_fingerprint IN (");
-                    list(&mut query, piece);
-                    let rows = query.build().fetch_all(&mut *work.tx).await;
-                    laws.extend(sql::records::<LawRow>(rows, work.place)?);
+                    let query = query(" AND x.law_fingerprint IN ");
+                    let rows = self
+                        .db
+                        .fetch(query.push_list(piece.iter().copied()))
+                        .await?;
+                    laws.extend(sql::records::<LawRow>(&rows)?);
                 }
             }
+            LawFilter::Statuses { statuses: [], .. } => {}
             LawFilter::Statuses { statuses, newest } => {
-                let words: Vec<&str> = statuses.iter().map(|status| word(*status)).collect();
-                let mut query = query();
-                query.push(" AND x.status IN (");
-                list(&mut query, &words);
-                query.push(" ORDER BY x.id DESC LIMIT ");
-                query.push_bind(newest.map_or(ALL, i64::from));
-                laws = sql::records(query.build().fetch_all(&mut *work.tx).await, work.place)?;
+                let query = query(" AND x.status IN ")
+                    .push_list(statuses.iter().map(|status| word(*status)))
+                    .push(" ORDER BY x.id DESC LIMIT ")
+                    .push_bind(newest.map_or(ALL, i64::from));
+                laws = sql::records(&self.db.fetch(query).await?)?;
             }
         }
+        self.db.commit().await?;
         laws.sort_by_key(|law| law.id);
         Ok(laws)
     }
@@ -175,16 +239,14 @@ impl Store for Database {
         harness_config_hash: &str,
         sim_hash: &str,
     ) -> Result<BTreeMap<String, VerdictKey>, StoreError> {
-        let work = &mut self.read().await?;
         let mut known = BTreeMap::new();
+        self.db.begin(Mode::Read).await?;
         for piece in pieces(fingerprints) {
-            let mut query = QueryBuilder::<Sqlite>::new(sql::KNOWN_HEAD);
-            query.push_bind(harness_config_hash);
-            query.push(" AND sim_hash = ").push_bind(sim_hash);
-            query.push(" AND law_fingerprint IN (");
-            list(&mut query, piece);
-            let rows = query.build().fetch_all(&mut *work.tx).await;
-            for row in rows.map_err(|error| work.place.sql(error))? {
+            let query = Statement::new(sql::KNOWN_HEAD)
+                .bind(harness_config_hash)
+                .bind(sim_hash)
+                .push_list(piece);
+            for row in self.db.fetch(query).await? {
                 let mut fields = Fields::new(&row, KEYS, 0);
                 let law_fingerprint: String = fields.get()?;
                 let key = VerdictKey {
@@ -197,23 +259,24 @@ impl Store for Database {
                 known.insert(law_fingerprint, key);
             }
         }
+        self.db.commit().await?;
         Ok(known)
     }
 
     async fn attempts(&mut self, filter: AttemptFilter<'_>) -> Result<Vec<Attempt>, StoreError> {
-        let work = &mut self.read().await?;
         let mut made = Vec::new();
+        self.db.begin(Mode::Read).await?;
         match filter {
             AttemptFilter::Law {
                 fingerprint,
                 harness_config_hash,
                 sim_hash,
             } => {
-                let query = sqlx::query(sql::ATTEMPTS_AT)
+                let query = Statement::new(sql::ATTEMPTS_AT)
                     .bind(fingerprint)
                     .bind(harness_config_hash)
                     .bind(sim_hash);
-                made = keyed_attempts(query.fetch_all(&mut *work.tx).await, work.place)?;
+                made.extend(self.db.fetch(query).await?);
             }
             AttemptFilter::Run {
                 run_id,
@@ -223,55 +286,51 @@ impl Store for Database {
                 let ids: BTreeSet<i64> = law_ids.iter().copied().collect();
                 let ids: Vec<i64> = ids.into_iter().collect();
                 for piece in pieces(&ids) {
-                    let mut query = QueryBuilder::<Sqlite>::new(sql::ATTEMPTS_OF_HEAD);
-                    query.push_bind(run_id);
-                    query.push(" AND e.harness_config_hash = ");
-                    query.push_bind(harness_config_hash);
-                    query.push(" AND e.law_id IN (");
-                    list(&mut query, piece);
-                    let rows = query.build().fetch_all(&mut *work.tx).await;
-                    made.extend(keyed_attempts(rows, work.place)?);
+                    let query = Statement::new(sql::ATTEMPTS_OF_HEAD)
+                        .bind(run_id)
+                        .bind(harness_config_hash)
+                        .push_list(piece.iter().copied());
+                    made.extend(self.db.fetch(query).await?);
                 }
             }
         }
+        self.db.commit().await?;
+        let mut made: Vec<(i64, Attempt)> = made
+            .iter()
+            .map(attempt)
+            .collect::<Result<_, StoreError>>()?;
         made.sort_by_key(|(id, _)| *id);
         Ok(made.into_iter().map(|(_, attempt)| attempt).collect())
     }
 
     async fn commit(&mut self, decisions: &[DecisionRow]) -> Result<(), StoreError> {
-        let mut work = self.write().await?;
-        if store_new(&mut work.tx, decisions)
-            .await
-            .map_err(|error| work.place.sql(error))?
-        {
-            return work.commit().await;
+        let db = &mut self.db;
+        db.begin(Mode::Write).await?;
+        if store_new(db, decisions).await? {
+            return db.commit().await;
         }
         // One of them is there already. That is rare: one by one.
-        work.undo().await?;
-        let mut work = self.write().await?;
+        db.rollback().await?;
+        db.begin(Mode::Write).await?;
         for decision in decisions {
-            let stored = stored_attempt(&mut work.tx, &decision.evaluation).await;
-            match stored.map_err(|error| work.place.sql(error))? {
+            match stored_attempt(db, &decision.evaluation).await? {
                 Some(artifacts_json) => decision.agrees_with(&artifacts_json)?,
                 None => {
-                    store_new(&mut work.tx, std::slice::from_ref(decision))
-                        .await
-                        .map_err(|error| work.place.sql(error))?;
+                    store_new(db, std::slice::from_ref(decision)).await?;
                 }
             }
         }
-        work.commit().await
+        db.commit().await
     }
 
     async fn findings(&mut self, query: Query<'_>) -> Result<Vec<TestedLaw>, StoreError> {
-        let (conn, place) = self.connection().await?;
         let rows = match query {
             Query::Tested {
                 run,
                 status,
                 newest,
             } => {
-                let statement = sqlx::query(AssertSqlSafe(sql::findings(status.is_some())))
+                let statement = Statement::new(sql::findings(status.is_some()))
                     .bind(&run.harness_hash)
                     .bind(&run.sim_hash)
                     .bind(run.id)
@@ -280,59 +339,46 @@ impl Store for Database {
                     Some(status) => statement.bind(word(status)),
                     None => statement,
                 };
-                let mut rows = statement.fetch_all(conn).await;
-                if let Ok(rows) = &mut rows {
-                    rows.reverse();
-                }
+                let mut rows = self.rows(statement).await?;
+                rows.reverse();
                 rows
             }
             Query::Attempts { run, after, limit } => {
-                sqlx::query(AssertSqlSafe(sql::evaluations()))
+                let statement = Statement::new(sql::evaluations())
                     .bind(run.id)
                     .bind(after)
-                    .bind(i64::from(limit))
-                    .fetch_all(conn)
-                    .await
+                    .bind(i64::from(limit));
+                self.rows(statement).await?
             }
         };
-        let rows = rows.map_err(|error| place.sql(error))?;
         rows.iter().map(finding).collect()
     }
 
     async fn tally(&mut self, run: &RunRow) -> Result<VerdictCounts, StoreError> {
-        let work = &mut self.read().await?;
-        let fault = |error| work.place.sql(error);
         let mut tally = VerdictCounts::default();
-        let laws = sqlx::query(sql::LAWS_TALLY)
-            .bind(run.id)
-            .fetch_all(&mut *work.tx)
-            .await
-            .map_err(fault)?;
-        for row in laws {
+        self.db.begin(Mode::Read).await?;
+        let laws = Statement::new(sql::LAWS_TALLY).bind(run.id);
+        for row in self.db.fetch(laws).await? {
             let mut fields = Fields::new(&row, LAWS_TALLY, 0);
             fields.key()?;
             tally.laws.insert(fields.get()?, fields.get()?);
         }
-        let verdicts = sqlx::query(sql::VERDICTS_TALLY)
+        let verdicts = Statement::new(sql::VERDICTS_TALLY)
             .bind(&run.harness_hash)
             .bind(&run.sim_hash)
-            .bind(run.id)
-            .fetch_all(&mut *work.tx)
-            .await
-            .map_err(fault)?;
-        for row in verdicts {
+            .bind(run.id);
+        for row in self.db.fetch(verdicts).await? {
             let mut fields = Fields::new(&row, VERDICTS_TALLY, 0);
             fields.key()?;
             let status: Status = fields.get()?;
             let verdict = (word(status).to_owned(), fields.get()?);
             tally.verdicts.insert(verdict, fields.get()?);
         }
-        let evaluations: i64 = sqlx::query_scalar(sql::EVALUATIONS_TALLY)
-            .bind(run.id)
-            .fetch_one(&mut *work.tx)
-            .await
-            .map_err(fault)?;
-        tally.evaluations = evaluations.cast_unsigned();
+        let evaluations = Statement::new(sql::EVALUATIONS_TALLY).bind(run.id);
+        for row in self.db.fetch(evaluations).await? {
+            tally.evaluations = Fields::new(&row, EVALUATIONS_TALLY, 0).get()?;
+        }
+        self.db.commit().await?;
         Ok(tally)
     }
 }
@@ -341,6 +387,10 @@ const KEYS: Table = Table {
     name: "verdict_keys",
     columns: &["law_fingerprint", "evaluation_id", "verdict_digest"],
 };
+const FINGERPRINTS: Table = Table {
+    name: "laws",
+    columns: &["law_fingerprint"],
+};
 const LAWS_TALLY: Table = Table {
     name: "laws",
     columns: &["id", "status", "count"],
@@ -348,6 +398,10 @@ const LAWS_TALLY: Table = Table {
 const VERDICTS_TALLY: Table = Table {
     name: "law_evaluations",
     columns: &["id", "status", "reason_code", "count"],
+};
+const EVALUATIONS_TALLY: Table = Table {
+    name: "law_evaluations",
+    columns: &["count"],
 };
 const ATTEMPTS: Table = Table {
     name: "law_evaluations",
@@ -360,37 +414,18 @@ fn distinct(texts: &[String]) -> Vec<&str> {
     texts.into_iter().collect()
 }
 
-/// Adds a list of values and the closing parenthesis.
-fn list<T>(query: &mut QueryBuilder<Sqlite>, values: &[T])
-where
-    for<'t> &'t T: Encode<'t, Sqlite> + Type<Sqlite>,
-{
-    let mut list = query.separated(", ");
-    for value in values {
-        list.push_bind(value);
-    }
-    list.push_unseparated(")");
-}
-
-fn keyed_attempts(
-    rows: Result<Vec<SqliteRow>, sqlx::Error>,
-    place: &DatabaseLocation,
-) -> Result<Vec<(i64, Attempt)>, StoreError> {
-    let rows = rows.map_err(|error| place.sql(error))?;
-    let attempt = |row: &SqliteRow| {
-        let mut fields = Fields::new(row, ATTEMPTS, 0);
-        let id = fields.key()?;
-        let attempt = Attempt {
-            law_id: fields.get()?,
-            seed: fields.get()?,
-            status: fields.get()?,
-        };
-        Ok((id, attempt))
+fn attempt(row: &Row) -> Result<(i64, Attempt), StoreError> {
+    let mut fields = Fields::new(row, ATTEMPTS, 0);
+    let id = fields.key()?;
+    let attempt = Attempt {
+        law_id: fields.get()?,
+        seed: fields.get()?,
+        status: fields.get()?,
     };
-    rows.iter().map(attempt).collect()
+    Ok((id, attempt))
 }
 
-fn finding(row: &SqliteRow) -> Result<TestedLaw, StoreError> {
+fn finding(row: &Row) -> Result<TestedLaw, StoreError> {
     let evaluation = LawRow::TABLE.columns.len();
     let counterexample = evaluation + EvaluationRow::TABLE.columns.len();
     let evaluation: EvaluationRow = record(row, evaluation)?;

@@ -18,6 +18,23 @@ pub enum StoreError {
         /// The file or address.
         place: String,
     },
+    /// The server cannot be reached, or it ended the connection. Another try may succeed.
+    #[error("{place}: the connection was lost")]
+    Disconnected {
+        /// The address.
+        place: String,
+        /// The error of the connection.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The server cannot be used as it is, or not with these rights.
+    #[error("{place}: {message}")]
+    Refused {
+        /// The address.
+        place: String,
+        /// The problem.
+        message: String,
+    },
     /// The disk is full.
     #[error("{place}: the disk is full; make room and resume, all that was committed is there")]
     Full {

@@ -18,9 +18,9 @@ pub enum Pick {
 /// The laws of a run.
 #[derive(Debug, Clone, Copy)]
 pub enum LawFilter<'a> {
-    /// Those with these fingerprints.
+    /// The laws with these fingerprints.
     Fingerprints(&'a [String]),
-    /// Those with one of these statuses.
+    /// The laws with one of these statuses.
     Statuses {
         /// The statuses.
         statuses: &'a [LawStatus],
@@ -42,7 +42,7 @@ impl<'a> LawFilter<'a> {
 /// Attempts under one configuration of the harness.
 #[derive(Debug, Clone, Copy)]
 pub enum AttemptFilter<'a> {
-    /// Those at a law, in any run on this universe.
+    /// The attempts at a law, in any run on this universe.
     Law {
         /// The fingerprint of the law.
         fingerprint: &'a str,
@@ -51,7 +51,7 @@ pub enum AttemptFilter<'a> {
         /// The hash of the universe.
         sim_hash: &'a str,
     },
-    /// Those of a run at these laws.
+    /// The attempts of a run at these laws.
     Run {
         /// The key of the run.
         run_id: i64,

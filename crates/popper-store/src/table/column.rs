@@ -1,37 +1,64 @@
 //! The types that a column has, and their form in the database.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use popper_discovery::store::{IterationStatus, LawStatus, StoreError};
 use popper_harness::decide::Status;
 
 use super::fields::Fields;
-use super::record::Values;
+use crate::statement::Value;
 
 /// A type that a column has.
 pub(crate) trait Column: Sized {
-    /// Adds the value to an INSERT.
-    fn write(&self, values: Values<'_, '_>);
+    /// The value in a statement.
+    fn value(&self) -> Value<'_>;
 
     /// Reads the next column.
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError>;
 }
 
-/// Types that the database has itself.
-macro_rules! stored_as_they_are {
-    ($($kind:ty),*) => {$(
-        impl Column for $kind {
-            fn write(&self, values: Values<'_, '_>) {
-                values.push_bind(self);
-            }
+impl Column for i64 {
+    fn value(&self) -> Value<'_> {
+        (*self).into()
+    }
 
-            fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
-                fields.stored()
-            }
-        }
-    )*};
+    fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
+        let number = fields.int()?;
+        fields.present(number)
+    }
 }
 
-stored_as_they_are!(i64, Option<i64>, String, Option<String>);
+impl Column for Option<i64> {
+    fn value(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
+        fields.int()
+    }
+}
+
+impl Column for String {
+    fn value(&self) -> Value<'_> {
+        self.into()
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
+        let text = fields.text()?;
+        fields.present(text).map(Cow::into_owned)
+    }
+}
+
+impl Column for Option<String> {
+    fn value(&self) -> Value<'_> {
+        self.into()
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
+        Ok(fields.text()?.map(Cow::into_owned))
+    }
+}
 
 /// The signed number with the same bits.
 pub(crate) fn signed(number: u64) -> i64 {
@@ -39,34 +66,34 @@ pub(crate) fn signed(number: u64) -> i64 {
 }
 
 impl Column for u64 {
-    fn write(&self, values: Values<'_, '_>) {
-        values.push_bind(signed(*self));
+    fn value(&self) -> Value<'_> {
+        signed(*self).into()
     }
 
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
-        fields.stored().map(i64::cast_unsigned)
+        i64::read(fields).map(i64::cast_unsigned)
     }
 }
 
 impl Column for u32 {
-    fn write(&self, values: Values<'_, '_>) {
-        values.push_bind(i64::from(*self));
+    fn value(&self) -> Value<'_> {
+        i64::from(*self).into()
     }
 
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
-        let number: i64 = fields.stored()?;
+        let number = i64::read(fields)?;
         let fits = Self::try_from(number);
         fits.map_err(|_| fields.bad(format!("is {number}, expected 0 to 2^32 - 1")))
     }
 }
 
 impl Column for bool {
-    fn write(&self, values: Values<'_, '_>) {
-        values.push_bind(i64::from(*self));
+    fn value(&self) -> Value<'_> {
+        i64::from(*self).into()
     }
 
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
-        match fields.stored::<i64>()? {
+        match i64::read(fields)? {
             0 => Ok(false),
             1 => Ok(true),
             number => Err(fields.bad(format!("is {number}, expected 0 or 1"))),
@@ -80,25 +107,26 @@ pub(crate) fn time_text(time: Timestamp) -> String {
 }
 
 impl Column for Option<Timestamp> {
-    fn write(&self, values: Values<'_, '_>) {
-        values.push_bind(self.map(time_text));
+    fn value(&self) -> Value<'_> {
+        self.map(time_text).into()
     }
 
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
-        let text: Option<&str> = fields.stored()?;
-        let time = text.map(str::parse).transpose();
+        let time = fields.text()?.map(|text| text.parse()).transpose();
         time.map_err(|error: jiff::Error| fields.bad(error.to_string()))
     }
 }
 
 impl Column for Timestamp {
-    fn write(&self, values: Values<'_, '_>) {
-        values.push_bind(time_text(*self));
+    fn value(&self) -> Value<'_> {
+        time_text(*self).into()
     }
 
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
-        let text: &str = fields.stored()?;
-        text.parse()
+        let text = fields.text()?;
+        fields
+            .present(text)?
+            .parse()
             .map_err(|error: jiff::Error| fields.bad(error.to_string()))
     }
 }
@@ -117,12 +145,13 @@ pub(crate) fn word<W: Word>(value: W) -> &'static str {
 }
 
 impl<W: Word> Column for W {
-    fn write(&self, values: Values<'_, '_>) {
-        values.push_bind(word(*self));
+    fn value(&self) -> Value<'_> {
+        word(*self).into()
     }
 
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
-        let text: &str = fields.stored()?;
+        let text = fields.text()?;
+        let text = fields.present(text)?;
         let known = W::ALL.iter().find(|(_, word)| *word == text);
         known.map(|(value, _)| *value).ok_or_else(|| {
             let words: Vec<&str> = W::ALL.iter().map(|(_, word)| *word).collect();

@@ -1,16 +1,16 @@
 //! The columns of a row in a result, read one by one. An error names table, key and column.
 
+use std::borrow::Cow;
+
 use popper_discovery::store::StoreError;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Decode, Row as _, Sqlite, Type};
 
 use super::column::Column;
 use super::record::{Record, Table};
-use crate::location::column_message;
+use crate::driver::Row;
 
 /// The columns of one table within a row of a result.
 pub(crate) struct Fields<'r> {
-    row: &'r SqliteRow,
+    row: &'r Row,
     table: Table,
     /// The index of the table's first column in the row.
     begin: usize,
@@ -19,12 +19,12 @@ pub(crate) struct Fields<'r> {
 }
 
 /// The row of a table whose columns begin at `begin`.
-pub(crate) fn record<R: Record>(row: &SqliteRow, begin: usize) -> Result<R, StoreError> {
+pub(crate) fn record<R: Record>(row: &Row, begin: usize) -> Result<R, StoreError> {
     R::read(&mut Fields::new(row, R::TABLE, begin))
 }
 
 impl<'r> Fields<'r> {
-    pub(crate) fn new(row: &'r SqliteRow, table: Table, begin: usize) -> Self {
+    pub(crate) fn new(row: &'r Row, table: Table, begin: usize) -> Self {
         Self {
             row,
             table,
@@ -45,13 +45,26 @@ impl<'r> Fields<'r> {
         C::read(self)
     }
 
-    /// The next column as the database has it.
-    pub(super) fn stored<T: Decode<'r, Sqlite> + Type<Sqlite>>(&mut self) -> Result<T, StoreError> {
-        let index = self.begin + self.next;
+    /// The number in the next column.
+    pub(super) fn int(&mut self) -> Result<Option<i64>, StoreError> {
+        let index = self.next_index();
+        self.row.int(index).map_err(|problem| self.bad(problem))
+    }
+
+    /// The text in the next column.
+    pub(super) fn text(&mut self) -> Result<Option<Cow<'r, str>>, StoreError> {
+        let index = self.next_index();
+        self.row.text(index).map_err(|problem| self.bad(problem))
+    }
+
+    /// The value of a column that is never NULL.
+    pub(super) fn present<T>(&self, value: Option<T>) -> Result<T, StoreError> {
+        value.ok_or_else(|| self.bad("unexpected null; try decoding as an `Option`".to_owned()))
+    }
+
+    fn next_index(&mut self) -> usize {
         self.next += 1;
-        self.row
-            .try_get::<T, _>(index)
-            .map_err(|error| self.bad(column_message(&error)))
+        self.begin + self.next - 1
     }
 
     /// The error for the column that was read last.

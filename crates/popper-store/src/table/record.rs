@@ -2,15 +2,13 @@
 //!
 //! Every statement that names columns is made from these lists, so that writing and reading cannot drift apart.
 
+use super::column::Column as _;
+use super::fields::Fields;
+use crate::statement::Value;
 use popper_discovery::store::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, ModelCallRow,
     RunRow, StoreError,
 };
-use sqlx::Sqlite;
-use sqlx::query_builder::Separated;
-
-use super::column::Column as _;
-use super::fields::Fields;
 
 /// The name and the columns of a table.
 #[derive(Debug)]
@@ -37,9 +35,6 @@ impl Table {
     }
 }
 
-/// The list of values of an INSERT.
-pub(crate) type Values<'a, 'b> = &'a mut Separated<'b, Sqlite, &'static str>;
-
 /// The keys that a new row gets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keys {
@@ -54,8 +49,8 @@ pub(crate) struct Keys {
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
-    /// Writes the value of each column, in order; the row's own key is ignored.
-    fn write(&self, keys: Keys, values: Values<'_, '_>);
+    /// Returns the value of each column, in order; the row's own key is ignored.
+    fn values(&self, keys: Keys) -> Vec<Value<'_>>;
 
     /// Reads the row from its columns.
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError>;
@@ -80,11 +75,13 @@ macro_rules! record {
                 ],
             };
 
-            fn write(&self, keys: Keys, values: Values<'_, '_>) {
-                keys.id.write(values);
-                $(self.$before.write(values);)*
-                $(record!(@link $link keys).write(values); $(self.$after.write(values);)*)?
-                $($(self.$part.$inner.write(values);)*)?
+            fn values(&self, keys: Keys) -> Vec<Value<'_>> {
+                vec![
+                    keys.id.into(),
+                    $(self.$before.value(),)*
+                    $(record!(@link $link keys).into(), $(self.$after.value(),)*)?
+                    $($(self.$part.$inner.value(),)*)?
+                ]
             }
 
             fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {

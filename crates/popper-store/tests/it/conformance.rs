@@ -1,5 +1,7 @@
 //! The database remembers what its twin in memory remembers, row by row, and answers as it does.
 
+use std::collections::BTreeMap;
+
 use popper_discovery::store::{
     AttemptFilter, CounterexampleRow, DecisionRow, EvaluationRow, IterationState, IterationStatus,
     LawFilter, LawRow, LawStatus, Pick, Query, RunRow, Store, TestedLaw, VerdictKey,
@@ -8,8 +10,10 @@ use popper_discovery::{
     Discovery, Event, LoopConfig, MemoryStore, Observer, RunEnd, RunSelector, Unobserved,
 };
 use popper_harness::decide::{Config, Status};
-use popper_store::{Access, Database};
+use popper_store::{Access, Address, Database, Server};
 use serde_json::{Value, json};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
 use crate::{dump, run};
 
@@ -271,6 +275,10 @@ async fn by_hand<S: Store>(mut store: S, run: &RunRow) -> (S, Vec<Value>) {
 #[tokio::test]
 async fn a_whole_life_leaves_the_same_rows_and_answers() {
     let (memory, expected) = life(MemoryStore::default()).await;
+    let expected_rows = dump::of_memory(&memory);
+    for (table, rows) in &expected_rows {
+        assert!(rows.len() > 1, "{table} is hardly tested");
+    }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("popper.db");
     let (database, said) = life(Database::open(&path, Access::Write).await.unwrap()).await;
@@ -278,11 +286,75 @@ async fn a_whole_life_leaves_the_same_rows_and_answers() {
         assert_eq!(said, expected, "answer {index}");
     }
     assert_eq!(said.len(), expected.len());
-    let expected = dump::of_memory(&memory);
-    assert_eq!(dump::of_file(&path).await, expected);
+    assert_eq!(dump::of_file(&path).await, expected_rows);
     database.close().await.unwrap();
-    assert_eq!(dump::of_file(&path).await, expected);
-    for (table, rows) in &expected {
-        assert!(rows.len() > 1, "{table} is hardly tested");
+    assert_eq!(dump::of_file(&path).await, expected_rows);
+
+    let Some(place) = test_support::postgres::database() else {
+        return;
+    };
+    let address = Address::parse(place.url()).unwrap();
+    let server = Server::open(&address, "test", Access::Write).await.unwrap();
+    let (server, mut said) = life(server).await;
+    for answer in &mut said {
+        rank(answer, &server_ranks(place.url()).await);
+    }
+    for (index, (said, expected)) in said.iter().zip(&expected).enumerate() {
+        assert_eq!(said, expected, "answer {index} of the server");
+    }
+    assert_eq!(said.len(), expected.len());
+    assert_eq!(dump::of_server(place.url()).await, expected_rows);
+    // Two laws begin so: the one that has a NUL, and the one that looks like it.
+    let marked = "SELECT count(*) FROM popper.laws WHERE raw_llm_json LIKE 'NUL::%'";
+    let marked = test_support::postgres::Database::query(place.url(), marked);
+    assert_eq!(marked, 2);
+    server.close().await.unwrap();
+}
+
+/// The ranks of the keys of attempts and counterexamples, the only tables in which a group can be rolled back.
+async fn server_ranks(url: &str) -> [BTreeMap<i64, i64>; 2] {
+    let options: PgConnectOptions = url.parse().unwrap();
+    let mut conn = options.connect().await.unwrap();
+    let mut ranks = [BTreeMap::new(), BTreeMap::new()];
+    for (table, ranks) in ["law_evaluations", "counterexamples"]
+        .iter()
+        .zip(&mut ranks)
+    {
+        let sql = format!("SELECT id FROM popper.{table} ORDER BY id");
+        let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(sql))
+            .fetch_all(&mut conn)
+            .await
+            .unwrap();
+        *ranks = ids.into_iter().zip(1..).collect();
+    }
+    ranks
+}
+
+/// Replaces the keys in an answer by their ranks.
+fn rank(answer: &mut Value, ranks: &[BTreeMap<i64, i64>; 2]) {
+    let [evaluations, counterexamples] = ranks;
+    match answer {
+        Value::Array(items) => items.iter_mut().for_each(|item| rank(item, ranks)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match name.as_str() {
+                    "evaluation_id" | "law_evaluation_id" => replace(value, evaluations),
+                    "counterexample_id" => replace(value, counterexamples),
+                    "evaluation" => replace(&mut value["id"], evaluations),
+                    "counterexample" if !value.is_null() => {
+                        replace(&mut value["id"], counterexamples);
+                    }
+                    _ => {}
+                }
+                rank(value, ranks);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn replace(id: &mut Value, ranks: &BTreeMap<i64, i64>) {
+    if let Some(number) = id.as_i64() {
+        *id = ranks[&number].into();
     }
 }

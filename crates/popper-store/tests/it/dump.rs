@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use popper_discovery::MemoryStore;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{
     AssertSqlSafe, Column as _, ConnectOptions as _, Row as _, TypeInfo as _, ValueRef as _,
@@ -79,6 +80,69 @@ pub async fn of_file(path: &Path) -> Dump {
         dump.insert(table, found);
     }
     dump
+}
+
+/// Reads a database on a server by itself, past the code that is tested, with each key as its rank in its table.
+pub async fn of_server(url: &str) -> Dump {
+    let options: PgConnectOptions = url.parse().unwrap();
+    let mut conn = options.connect().await.unwrap();
+    let mut dump = Dump::new();
+    for (table, order) in TABLES {
+        let sql = format!("SELECT to_jsonb(x)::text FROM popper.{table} x ORDER BY {order}");
+        let found: Vec<String> = sqlx::query_scalar(AssertSqlSafe(sql))
+            .fetch_all(&mut conn)
+            .await
+            .unwrap();
+        let found = found.iter().map(|row| plain(row)).collect();
+        dump.insert(table, found);
+    }
+    let evaluations = ranks(&dump["law_evaluations"]);
+    let counterexamples = ranks(&dump["counterexamples"]);
+    for (table, rows) in &mut dump {
+        for row in rows {
+            let own = match *table {
+                "law_evaluations" => Some(&evaluations),
+                "counterexamples" => Some(&counterexamples),
+                _ => None,
+            };
+            for (column, ranks) in [
+                ("id", own),
+                ("evaluation_id", Some(&evaluations)),
+                ("law_evaluation_id", Some(&evaluations)),
+                ("counterexample_id", Some(&counterexamples)),
+            ] {
+                if let (Some(ranks), Some(id)) = (ranks, row[column].as_i64()) {
+                    row[column] = ranks[&id].into();
+                }
+            }
+        }
+    }
+    dump
+}
+
+/// The columns of a row with the texts that were stored and the names that the other database has.
+fn plain(row: &str) -> Value {
+    let Value::Object(row) = serde_json::from_str(row).unwrap() else {
+        panic!("{row}");
+    };
+    let column = |(name, value): (String, Value)| {
+        let name = if name == "t" { "T".to_owned() } else { name };
+        let value = match value {
+            Value::String(text) => match text.strip_prefix("NUL::") {
+                Some(escaped) => escaped.replace("%00", "\0").replace("%25", "%").into(),
+                None => text.into(),
+            },
+            value => value,
+        };
+        (name, value)
+    };
+    Value::Object(row.into_iter().map(column).collect())
+}
+
+/// The rank of each key of a table, from 1: a group that was rolled back leaves a gap.
+pub fn ranks(rows: &[Value]) -> BTreeMap<i64, i64> {
+    let ids = rows.iter().filter_map(|row| row["id"].as_i64());
+    ids.zip(1..).collect()
 }
 
 fn object(row: &sqlx::sqlite::SqliteRow) -> Value {

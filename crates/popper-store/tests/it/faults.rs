@@ -350,7 +350,7 @@ fn system(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
 }
 
 /// Undoes something at the end, also of a failed test.
-struct Undo<F: FnMut()>(F);
+pub struct Undo<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for Undo<F> {
     fn drop(&mut self) {
@@ -359,7 +359,7 @@ impl<F: FnMut()> Drop for Undo<F> {
 }
 
 /// Mounts a disk of this size, until the result is dropped. `None` without the right to do so.
-fn small_disk<'a>(place: &'a Path, size: &'a str) -> Option<Undo<impl FnMut()>> {
+pub fn small_disk<'a>(place: &'a Path, size: &'a str) -> Option<Undo<impl FnMut()>> {
     let options = ["-t", "tmpfs", "-o", size, "tmpfs"].map(std::ffi::OsStr::new);
     let place = place.as_os_str();
     system("mount", &[&options[..], &[place]].concat()).then(|| {
@@ -370,7 +370,7 @@ fn small_disk<'a>(place: &'a Path, size: &'a str) -> Option<Undo<impl FnMut()>> 
 }
 
 #[expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
-fn skipped(what: &str) {
+pub fn skipped(what: &str) {
     eprintln!("skipped: {what}");
 }
 

@@ -124,7 +124,7 @@ pub fn decision(law: &LawRow, seed: u64, status: Status) -> DecisionRow {
 }
 
 /// A run with one iteration and this many queued laws; answers the laws.
-pub async fn queue(database: &mut Database, laws: usize) -> Vec<LawRow> {
+pub async fn queue(database: &mut impl Store, laws: usize) -> Vec<LawRow> {
     let run_id = database.create_run(&run()).await.unwrap();
     let (iteration, capabilities) = (iteration(run_id, 1), capabilities(run_id));
     let begun = database.begin_iteration(&iteration, &capabilities);
@@ -162,7 +162,15 @@ pub async fn write(path: &Path) -> Database {
     Database::open(path, Access::Write).await.unwrap()
 }
 
-/// The numbers of attempts, counterexamples, keys and tested laws of a file. `integrity_check` and `foreign_key_check` must find nothing.
+/// The queries for the numbers of attempts, counterexamples, keys and tested laws.
+pub const COUNTS: [&str; 4] = [
+    "SELECT COUNT(*) FROM law_evaluations",
+    "SELECT COUNT(*) FROM counterexamples",
+    "SELECT COUNT(*) FROM verdict_keys",
+    "SELECT COUNT(*) FROM laws WHERE status = 'tested'",
+];
+
+/// The numbers of [`COUNTS`] in a file. `integrity_check` and `foreign_key_check` must find nothing.
 pub async fn sound_counts(path: &Path) -> [i64; 4] {
     use sqlx::{ConnectOptions as _, Connection as _};
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
@@ -175,13 +183,7 @@ pub async fn sound_counts(path: &Path) -> [i64; 4] {
     let broken = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut conn);
     assert!(broken.await.unwrap().is_empty());
     let mut counts = [0; 4];
-    let questions = [
-        "SELECT COUNT(*) FROM law_evaluations",
-        "SELECT COUNT(*) FROM counterexamples",
-        "SELECT COUNT(*) FROM verdict_keys",
-        "SELECT COUNT(*) FROM laws WHERE status = 'tested'",
-    ];
-    for (count, question) in counts.iter_mut().zip(questions) {
+    for (count, question) in counts.iter_mut().zip(COUNTS) {
         *count = sqlx::query_scalar(question)
             .fetch_one(&mut conn)
             .await

@@ -37,6 +37,7 @@ pub fn laws() -> Vec<Candidate> {
         "no JSON at all",
         "quotes ' \" ` ; DROP TABLE laws; --",
         "a NUL \0 within",
+        "NUL::as a server stores it: %00 %25",
         "beyond the plane: \u{1F9EA} \u{10FFFF}",
     ];
     laws.extend(broken.iter().map(|text| Candidate {

@@ -4,15 +4,17 @@ use popper_discovery::store::{
     AttemptFilter, CallRow, LawFilter, LawStatus, ModelCallRow, Query, RunRow, Store as _,
 };
 use popper_harness::decide::Status;
-use popper_store::{Access, Database};
+use popper_store::Access;
 
 use crate::made;
+use crate::place::{self, Place};
 
 fn texts() -> Vec<String> {
     vec![
         String::new(),
         "\0".into(),
         "before\0after\0".into(),
+        "NUL::as a server stores it: %00 %25".into(),
         "'; DROP TABLE laws; --".into(),
         "\"quoted\" `and` [bracketed] $1 ?1 :name @name %s {}".into(),
         "\u{1F9EA}\u{10FFFF}\u{FEFF}\u{202E}e\u{301}".into(),
@@ -24,9 +26,14 @@ fn texts() -> Vec<String> {
 
 #[tokio::test]
 async fn every_text_comes_back_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("popper.db");
-    let mut database = made::write(&path).await;
+    texts_come_back(&place::file()).await;
+    if let Some(server) = place::server() {
+        texts_come_back(&server).await;
+    }
+}
+
+async fn texts_come_back(place: &impl Place) {
+    let mut database = place.open(Access::Write).await;
     let law = made::queue(&mut database, 1).await.remove(0);
     let mut calls = Vec::new();
     for (turn, text) in texts().into_iter().enumerate() {
@@ -53,35 +60,32 @@ async fn every_text_comes_back_as_it_was() {
             .unwrap()
             .initial_state
             .clone_from(&text);
-        decision
-            .key
-            .as_mut()
-            .unwrap()
-            .law_fingerprint
-            .push_str(&text);
+        // The name of a law is a hash: an index of a server holds 2 kB of it.
+        let fingerprint: String = text.chars().take(500).collect();
+        let key = decision.key.as_mut().unwrap();
+        key.law_fingerprint.push_str(&fingerprint);
         database.commit(&[decision]).await.unwrap();
-        let asked = [law.law_fingerprint.clone() + &text];
-        assert_eq!(
-            database
-                .known(&asked, "config", "universe")
-                .await
-                .unwrap()
-                .len(),
-            1
-        );
+        let asked = [law.law_fingerprint.clone() + &fingerprint];
+        let known = database.known(&asked, "config", "universe").await;
+        assert_eq!(known.unwrap().len(), 1);
         calls.push(call);
     }
-    database.close().await.unwrap();
-    let mut database = Database::open(&path, Access::Read).await.unwrap();
+    drop(database);
+    let mut database = place.open(Access::Read).await;
     assert_eq!(database.calls(1, None).await.unwrap(), calls);
-    assert_eq!(made::sound_counts(&path).await[0], texts().len() as i64);
+    assert_eq!(place.sound_counts().await[0], texts().len() as i64);
 }
 
 #[tokio::test]
 async fn every_unsigned_number_comes_back_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("popper.db");
-    let mut database = made::write(&path).await;
+    numbers_come_back(&place::file()).await;
+    if let Some(server) = place::server() {
+        numbers_come_back(&server).await;
+    }
+}
+
+async fn numbers_come_back(place: &impl Place) {
+    let mut database = place.open(Access::Write).await;
     let laws = made::queue(&mut database, 1).await;
     let numbers = [
         0,
@@ -100,7 +104,7 @@ async fn every_unsigned_number_comes_back_as_it_was() {
         decision.key.as_mut().unwrap().harness_config_hash = format!("config {number}");
         database.commit(&[decision]).await.unwrap();
     }
-    let mut reader = Database::open(&path, Access::Read).await.unwrap();
+    let mut reader = place.open(Access::Read).await;
     let made = reader
         .attempts(AttemptFilter::Run {
             run_id: 1,
@@ -136,9 +140,14 @@ async fn every_unsigned_number_comes_back_as_it_was() {
 
 #[tokio::test]
 async fn lists_of_any_length_can_be_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("popper.db");
-    let mut database = made::write(&path).await;
+    lists_of_any_length(&place::file()).await;
+    if let Some(server) = place::server() {
+        lists_of_any_length(&server).await;
+    }
+}
+
+async fn lists_of_any_length(place: &impl Place) {
+    let mut database = place.open(Access::Write).await;
     let laws = made::queue(&mut database, 10_000).await;
     database
         .commit(&made::decisions(&laws[..2345]))
@@ -180,5 +189,5 @@ async fn lists_of_any_length_can_be_asked_for() {
         .unwrap();
     let last: Vec<i64> = queued.iter().map(|law| law.id).collect();
     assert_eq!(last, [9994, 9995, 9996, 9997, 9998, 9999, 10_000]);
-    assert_eq!(made::sound_counts(&path).await, made::expected_counts(2345));
+    assert_eq!(place.sound_counts().await, made::expected_counts(2345));
 }

@@ -8,7 +8,7 @@ use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::SqliteConnection;
 
-use crate::location::DatabaseLocation;
+use super::location::DatabaseLocation;
 
 /// The newest schema that this program knows.
 pub(crate) const KNOWN: i64 = 1;
@@ -17,7 +17,7 @@ pub(crate) const KNOWN: i64 = 1;
 const MIGRATIONS: &str = "_sqlx_migrations";
 
 /// The statements that make the tables and indexes.
-const TABLES: &str = include_str!("../../migrations/sqlite/0001_tables.sql");
+const TABLES: &str = include_str!("../../../migrations/sqlite/0001_tables.sql");
 
 fn migrator() -> Migrator {
     Migrator::with_migrations(vec![Migration::new(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use durable::{Disk, Lock, LockError};
 use popper_discovery::store::StoreError;
 
-use super::DatabaseLocation;
+use super::location::DatabaseLocation;
 
 /// Takes the lock on the file `NAME.lock` next to the database, or says at once that another process has it.
 ///

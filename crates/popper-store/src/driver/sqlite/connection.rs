@@ -5,11 +5,17 @@ use std::time::Duration;
 
 use durable::Lock;
 use popper_discovery::store::StoreError;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
+use sqlx::query::Query;
+use sqlx::sqlite::{
+    SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous,
+};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
+use super::location::DatabaseLocation;
+use super::lock::{lock, with_ending};
 use super::schema::{self, SchemaContent};
-use crate::location::{DatabaseLocation, lock, with_ending};
+use crate::driver::{Driver, Mode, Row};
+use crate::statement::{Statement, Value};
 
 /// The time to wait for another program that holds `SQLite`'s own lock.
 const BUSY: Duration = Duration::from_secs(5);
@@ -63,60 +69,20 @@ pub enum Access {
 }
 
 /// A database file.
-///
-/// A writing method that fails, or whose future is dropped, writes nothing: the connection is then closed and opened again
-/// before the next use, because `SQLite` itself ends a transaction on some errors and not on others.
 #[derive(Debug)]
-pub struct Database {
+pub struct Sqlite {
     /// `None` only while it is opened again, or if that failed.
     conn: Option<SqliteConnection>,
-    /// Whether a transaction began whose end is not known.
-    suspect: bool,
+    /// Whether a transaction began whose end is not known: `SQLite` itself ends a transaction on some errors and not on others.
+    is_open: bool,
     options: SqliteConnectOptions,
     place: DatabaseLocation,
     /// The writer's lock, which is released last.
     _lock: Option<Lock>,
 }
 
-/// A transaction that is rolled back unless it is committed.
-pub(crate) struct WriteTransaction<'a> {
-    pub(crate) tx: Transaction<'a, Sqlite>,
-    suspect: &'a mut bool,
-    pub(crate) place: &'a DatabaseLocation,
-}
-
-impl WriteTransaction<'_> {
-    pub(crate) async fn commit(self) -> Result<(), StoreError> {
-        let Self { tx, suspect, place } = self;
-        tx.commit().await.map_err(|error| place.sql(error))?;
-        *suspect = false;
-        Ok(())
-    }
-
-    pub(crate) async fn undo(self) -> Result<(), StoreError> {
-        let Self { tx, suspect, place } = self;
-        tx.rollback().await.map_err(|error| place.sql(error))?;
-        *suspect = false;
-        Ok(())
-    }
-}
-
-impl Database {
-    /// Opens a database file.
-    ///
-    /// # Errors
-    /// [`StoreError::Missing`] unless it may be created; [`StoreError::Locked`] at once if another process has it open for
-    /// writing; [`StoreError::Newer`]; [`StoreError::Corrupt`] for a file that is not a database, or one of another program, neither of
-    /// which is changed; [`StoreError::ReadOnly`] and [`StoreError::Full`] as the system reports them.
-    pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
-        Self::open_with(path, access, Tuning::default()).await
-    }
-
-    /// Opens a database file with another use of memory and disk.
-    ///
-    /// # Errors
-    /// Those of [`Database::open`].
-    pub async fn open_with(
+impl Sqlite {
+    pub(crate) async fn open(
         path: &Path,
         access: Access,
         tuning: Tuning,
@@ -135,7 +101,7 @@ impl Database {
             if access == Access::Read && content == SchemaContent::Ours {
                 return Ok(Self {
                     conn: Some(conn),
-                    suspect: false,
+                    is_open: false,
                     options,
                     place,
                     _lock: None,
@@ -153,71 +119,99 @@ impl Database {
         settle(&mut conn, &place).await?;
         Ok(Self {
             conn: Some(conn),
-            suspect: false,
+            is_open: false,
             options,
             place,
             _lock: Some(lock),
         })
     }
 
-    /// Closes the file, after the write-ahead log is written back. Dropping a database does the same later, and reports no error.
-    ///
-    /// # Errors
-    /// The error of the database; all that was committed is durable even then.
-    pub async fn close(mut self) -> Result<(), StoreError> {
-        match self.conn.take() {
-            Some(conn) => conn.close().await.map_err(|error| self.place.sql(error)),
-            None => Ok(()),
-        }
+    /// The connection of the open transaction.
+    fn connection(&mut self) -> Result<&mut SqliteConnection, StoreError> {
+        let conn = self.conn.as_mut().filter(|_| self.is_open);
+        conn.ok_or_else(|| self.place.missing())
     }
 
-    /// Returns a connection without an open transaction.
-    pub(crate) async fn connection(
-        &mut self,
-    ) -> Result<(&mut SqliteConnection, &DatabaseLocation), StoreError> {
-        if self.suspect
+    /// Ends the transaction.
+    async fn end(&mut self, statement: &'static str) -> Result<(), StoreError> {
+        let ended = sqlx::query(statement).execute(self.connection()?).await;
+        ended.map_err(|error| self.place.sql(error))?;
+        self.is_open = false;
+        Ok(())
+    }
+}
+
+fn query(statement: Statement<'_>) -> Query<'_, sqlx::Sqlite, SqliteArguments> {
+    let query = sqlx::query(AssertSqlSafe(statement.sql));
+    let values = statement.values.into_iter();
+    values.fold(query, |query, value| match value {
+        Value::Int(number) => query.bind(number),
+        Value::Text(text) => query.bind(text),
+    })
+}
+
+impl Driver for Sqlite {
+    async fn begin(&mut self, mode: Mode) -> Result<(), StoreError> {
+        if self.is_open
             && let Some(conn) = self.conn.take()
         {
             // Whether that went well does not matter: nothing of it is committed.
             let _ = conn.close().await;
         }
-        if self.conn.is_none() {
-            let conn = self.options.connect().await;
-            self.conn = Some(conn.map_err(|error| self.place.sql(error))?);
-            self.suspect = false;
-        }
-        match &mut self.conn {
-            Some(conn) => Ok((conn, &self.place)),
-            None => Err(self.place.missing()),
-        }
-    }
-
-    /// Begins a transaction for writing.
-    pub(crate) async fn write(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
-        self.connection().await?;
-        self.suspect = true;
-        self.begin("BEGIN IMMEDIATE").await
-    }
-
-    /// Begins a transaction for several consistent queries.
-    pub(crate) async fn read(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
-        self.connection().await?;
-        self.begin("BEGIN").await
-    }
-
-    async fn begin(&mut self, statement: &'static str) -> Result<WriteTransaction<'_>, StoreError> {
-        let (Some(conn), place) = (&mut self.conn, &self.place) else {
-            return Err(self.place.missing());
+        self.is_open = false;
+        let conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => (self.options.connect().await).map_err(|error| self.place.sql(error))?,
         };
-        let tx = conn
-            .begin_with(statement)
-            .await
-            .map_err(|error| place.sql(error))?;
-        Ok(WriteTransaction {
-            tx,
-            suspect: &mut self.suspect,
-            place,
-        })
+        let conn = self.conn.insert(conn);
+        self.is_open = true;
+        let statement = match mode {
+            Mode::Read => "BEGIN",
+            Mode::Write => "BEGIN IMMEDIATE",
+        };
+        let begun = sqlx::query(statement).execute(conn).await;
+        begun.map(|_| ()).map_err(|error| self.place.sql(error))
+    }
+
+    async fn commit(&mut self) -> Result<(), StoreError> {
+        self.end("COMMIT").await
+    }
+
+    async fn rollback(&mut self) -> Result<(), StoreError> {
+        self.end("ROLLBACK").await
+    }
+
+    async fn fetch(&mut self, statement: Statement<'_>) -> Result<Vec<Row>, StoreError> {
+        let rows = query(statement).fetch_all(self.connection()?).await;
+        let rows = rows.map_err(|error| self.place.sql(error))?;
+        Ok(rows.into_iter().map(Row::Sqlite).collect())
+    }
+
+    async fn execute(&mut self, statement: Statement<'_>) -> Result<u64, StoreError> {
+        let done = query(statement).execute(self.connection()?).await;
+        let done = done.map_err(|error| self.place.sql(error))?;
+        Ok(done.rows_affected())
+    }
+
+    /// There is one writer, so the keys after the greatest one are free.
+    async fn next_ids(
+        &mut self,
+        table: &'static str,
+        count: usize,
+    ) -> Result<Vec<i64>, StoreError> {
+        let sql = format!("SELECT COALESCE(MAX(id), 0) FROM {table}");
+        let last: Result<i64, _> = sqlx::query_scalar(AssertSqlSafe(sql))
+            .fetch_one(self.connection()?)
+            .await;
+        let last = last.map_err(|error| self.place.sql(error))?;
+        Ok((last + 1..).take(count).collect())
+    }
+
+    async fn close(mut self) -> Result<(), StoreError> {
+        match self.conn.take() {
+            Some(conn) => conn.close().await.map_err(|error| self.place.sql(error)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -341,9 +335,10 @@ mod tests {
             (Tuning::default(), [-65_536, 256, 16_777_216]),
             (large, [-524_288, 8192, 16_777_216]),
         ] {
-            let opened = Database::open_with(&path, Access::Write, tuning).await;
+            let opened = Sqlite::open(&path, Access::Write, tuning).await;
             let mut database = opened.unwrap();
-            let (conn, _) = database.connection().await.unwrap();
+            database.begin(Mode::Read).await.unwrap();
+            let conn = database.connection().unwrap();
             let mut found = Vec::new();
             for pragma in [
                 "PRAGMA cache_size",

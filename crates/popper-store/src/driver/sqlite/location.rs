@@ -1,15 +1,10 @@
 //! The location of a database, and errors that name it.
 
-mod lock;
-
-use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
 use popper_discovery::store::StoreError;
 use sqlx::migrate::MigrateError;
-
-pub(crate) use lock::{lock, with_ending};
 
 /// `SQLite`'s primary result codes, the low byte of an extended one.
 mod code {
@@ -127,11 +122,4 @@ impl DatabaseLocation {
             source: source.into(),
         }
     }
-}
-
-/// The error of a column, without the context that sqlx adds.
-pub(crate) fn column_message(error: &sqlx::Error) -> String {
-    error
-        .source()
-        .map_or_else(|| error.to_string(), ToString::to_string)
 }

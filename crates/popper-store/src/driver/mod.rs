@@ -1,0 +1,9 @@
+//! The drivers of the databases: what differs between them, and nothing that names a table of popper.
+
+mod interface;
+pub(crate) mod postgres;
+mod row;
+pub(crate) mod sqlite;
+
+pub use interface::{Driver, Mode};
+pub use row::Row;
