@@ -1,8 +1,11 @@
 //! The flags that several commands share.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use bin_support::model::ModelFlags;
+use popper_discovery::evaluator::LocalEvaluator;
 
 use crate::universe;
 
@@ -49,6 +52,9 @@ pub struct RunOptions {
     /// Largest ring size of which every start is tried, at most 20 [default: from the configuration, else 10].
     #[arg(long, value_name = "N")]
     pub exhaustive_n: Option<usize>,
+    /// Laws to decide at once, each on one thread [default: the number of processors].
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
     #[command(flatten)]
     pub model: ModelFlags,
     /// Print the final status of the run as JSON.
@@ -56,6 +62,14 @@ pub struct RunOptions {
     pub json: bool,
     #[command(flatten)]
     pub table: TableFlag,
+}
+
+impl RunOptions {
+    /// The evaluator of the laws.
+    pub fn evaluator(&self) -> LocalEvaluator {
+        let threads = self.threads.or_else(|| available_parallelism().ok());
+        LocalEvaluator::with_threads(threads.map_or(1, NonZeroUsize::get))
+    }
 }
 
 /// A proposer of laws.

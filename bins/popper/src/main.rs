@@ -49,8 +49,8 @@ impl Program for Cli {
 enum Command {
     /// Propose and test laws: begin a run or continue one
     ///
-    /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends after
-    /// the evaluation in flight, with exit code 130; nothing that is finished is lost, whatever ends the program.
+    /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends it
+    /// with exit code 130; nothing that is finished is lost, whatever ends the program.
     #[command(after_help = examples::RUN)]
     Run(run::RunArgs),
     /// Continue a run that stopped, or add iterations to it

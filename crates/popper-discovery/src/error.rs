@@ -15,6 +15,9 @@ pub enum Error {
     /// The proposer failed; the iteration stays `running`.
     #[error(transparent)]
     Propose(#[from] ProposeError),
+    /// The evaluator failed; the iteration stays `running`.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluatorError),
     /// A field of the configuration is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -101,4 +104,27 @@ pub enum ProposeError {
         /// The word or state.
         word: String,
     },
+}
+
+/// The error that ends the evaluation of a batch.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluatorError {
+    /// An evaluation in this process panicked.
+    #[error("law {law_fingerprint}: its evaluation panicked; this is a fault of the program")]
+    Panicked {
+        /// The fingerprint of the law.
+        law_fingerprint: String,
+    },
+    /// The evaluations ended before every law had an outcome.
+    #[error("the evaluations ended after {outcomes} of {laws} laws")]
+    Incomplete {
+        /// The number of outcomes.
+        outcomes: usize,
+        /// The number of laws.
+        laws: usize,
+    },
+    /// The evaluator could not reach those who evaluate, or refuses what they answered.
+    #[error(transparent)]
+    Other(#[from] Box<dyn std::error::Error + Send + Sync>),
 }

@@ -50,9 +50,12 @@
 mod discovery;
 mod enumerative;
 mod error;
+pub mod evaluator;
 #[cfg(feature = "llm")]
 pub mod llm;
 mod memory;
+#[cfg(feature = "queue")]
+pub mod queue;
 pub mod rank;
 pub mod recall;
 #[cfg(feature = "report")]
@@ -63,7 +66,7 @@ pub mod store;
 
 pub use discovery::{Discovery, Event, Observer, RunEnd, RunSelector, Unobserved, status_text};
 pub use enumerative::EnumerativeProposer;
-pub use error::{Error, ProposeError};
+pub use error::{Error, EvaluatorError, ProposeError};
 pub use memory::MemoryStore;
 pub use snapshot::{
     Accepted, Capabilities, FailureExample, Falsified, LoopConfig, Proposal, Proposer, RunConfig,

@@ -69,7 +69,9 @@ impl Job<'_> {
         let clock = Arc::new(SystemClock::new());
         let discovery =
             Discovery::open(store, harness, discovery, proposer.id(), clock, self.which).await;
-        let mut discovery = discovery.map_err(failure)?;
+        let mut discovery = discovery
+            .map_err(failure)?
+            .with_evaluator(self.work.evaluator());
         let run = discovery.run().clone();
         if let Some(client) = &client {
             // The cap is the run's, over all its processes.

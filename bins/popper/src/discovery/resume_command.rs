@@ -26,6 +26,9 @@ impl ResumeCommand {
         if work.iterations != DEFAULT_ITERATIONS {
             command.add("--iterations", &work.iterations.to_string());
         }
+        if let Some(threads) = work.threads {
+            command.add("--threads", &threads.to_string());
+        }
         let flags = &work.model;
         // That no model is asked stands in the run's row.
         let provider = flags.provider.filter(|name| *name != ProviderName::Offline);

@@ -8,6 +8,7 @@ use super::decision::{json, timestamp};
 use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
 use crate::error::Error;
+use crate::evaluator::Evaluator;
 use crate::rank::{Ranked, validate_proposal};
 use crate::snapshot::{Proposal, Proposer, Selected, Snapshot, Step, Summary};
 use crate::store::{
@@ -20,7 +21,7 @@ const MOST_ATTEMPTS: usize = 3;
 /// Tested laws that novelty is measured against, the latest ones.
 const REMEMBERED: u32 = 200;
 
-impl<S: Store> Discovery<S> {
+impl<S: Store, E: Evaluator> Discovery<S, E> {
     /// Continues an open iteration: removes the laws that another run has decided meanwhile, and those that cannot be read any more.
     pub(super) async fn adopt_open_iteration(
         &mut self,

@@ -7,9 +7,10 @@ use popper_harness::decide::{Harness, Verdict};
 use popper_harness::universe::Universe as _;
 
 use super::decision::{json, timestamp};
-use super::observer::{Event, Observer};
+use super::observer::{Event, Observer, Unobserved};
 use super::plan::next_seed;
-use crate::error::Error;
+use crate::error::{Error, EvaluatorError};
+use crate::evaluator::{Evaluator, LocalEvaluator};
 use crate::rank::{Ranker, sha256};
 use crate::snapshot::{Capabilities, LoopConfig, Proposer, RunConfig, UniverseContract};
 use crate::store::{
@@ -40,8 +41,11 @@ pub enum RunSelector {
 }
 
 /// A run, ready to continue from the state of its store.
-pub struct Discovery<S> {
+///
+/// `E` decides the laws: [`LocalEvaluator`] unless [`Self::with_evaluator`] says otherwise.
+pub struct Discovery<S, E = LocalEvaluator> {
     pub(super) store: S,
+    pub(super) evaluator: E,
     pub(super) harness: Harness,
     pub(super) config: LoopConfig,
     pub(super) clock: Arc<dyn Clock>,
@@ -86,12 +90,28 @@ impl<S: Store> Discovery<S> {
         };
         Ok(Self {
             store,
+            evaluator: LocalEvaluator::default(),
             harness,
             config,
             clock,
             run,
             ranker: Ranker::default(),
         })
+    }
+}
+
+impl<S: Store, E: Evaluator> Discovery<S, E> {
+    /// Decides laws with another evaluator.
+    pub fn with_evaluator<O: Evaluator>(self, evaluator: O) -> Discovery<S, O> {
+        Discovery {
+            store: self.store,
+            evaluator,
+            harness: self.harness,
+            config: self.config,
+            clock: self.clock,
+            run: self.run,
+            ranker: self.ranker,
+        }
     }
 
     /// Returns the row of the run.
@@ -109,7 +129,12 @@ impl<S: Store> Discovery<S> {
         self.store
     }
 
-    /// Continues until `total` iterations are complete. Laws are decided on the thread that polls this future and block it: use a
+    /// Ends the work on the run and returns the store and the evaluator.
+    pub fn into_parts(self) -> (S, E) {
+        (self.store, self.evaluator)
+    }
+
+    /// Continues until `total` iterations are complete. The default evaluator blocks the thread that polls this future: use a
     /// separate thread.
     ///
     /// # Errors
@@ -201,7 +226,7 @@ impl<S: Store> Discovery<S> {
             },
         };
         observer.event(Event::Planned(&summary));
-        let Some(verdicts) = self.test(&summary.selected, observer).await? else {
+        let Some(verdicts) = self.test(iteration.id, &summary.selected, observer).await? else {
             return Ok(false);
         };
         summary.verdicts = Some(verdicts);
@@ -230,9 +255,18 @@ impl<S: Store> Discovery<S> {
         })?;
         let made = self.attempts_at(law_fingerprint).await?;
         let seed = next_seed(self.harness.config().seed, &made);
-        let (decision, verdict) = self.decide(law, seed)?;
-        self.store.commit(&[decision]).await?;
-        Ok(verdict)
+        let mut made = None;
+        self.decide(None, &[(law, seed)], &mut Unobserved, |verdict| {
+            made = Some(verdict.clone());
+        })
+        .await?;
+        // Every law of the batch has its verdict unless an observer stopped it.
+        made.ok_or_else(|| {
+            Error::from(EvaluatorError::Incomplete {
+                outcomes: 0,
+                laws: 1,
+            })
+        })
     }
 }
 

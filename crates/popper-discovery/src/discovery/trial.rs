@@ -1,14 +1,18 @@
-//! The tests of an iteration: the harness decides laws, and decisions are stored in small groups.
+//! The tests of an iteration: an evaluator decides laws, and decisions are stored in small groups in the order of choice.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::time::Duration;
 
-use popper_harness::decide::Verdict;
+use futures_util::future::{Either, select};
+use futures_util::stream::StreamExt as _;
+use popper_harness::decide::{Harness, Status, UnknownReason, Verdict};
 
 use super::decision::{Period, timestamp};
 use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
-use crate::error::Error;
+use crate::error::{Error, EvaluatorError};
+use crate::evaluator::{Batch, BatchLaw, Evaluator, InOrder, Outcome};
 use crate::snapshot::{Selected, Verdicts};
 use crate::store::{AttemptFilter, DecisionRow, LawFilter, LawRow, Store};
 
@@ -17,10 +21,11 @@ const GROUP_ROWS: usize = 1000;
 /// The longest time that a decision waits to be stored. A kill loses at most one group.
 const GROUP_TIME: Duration = Duration::from_millis(50);
 
-impl<S: Store> Discovery<S> {
+impl<S: Store, E: Evaluator> Discovery<S, E> {
     /// Decides the selected laws that are not decided yet. `None` if the observer stopped it.
     pub(super) async fn test(
         &mut self,
+        iteration_id: i64,
         selected: &[Selected],
         observer: &mut dyn Observer,
     ) -> Result<Option<Verdicts>, Error> {
@@ -44,59 +49,130 @@ impl<S: Store> Discovery<S> {
         };
         let made = self.store.attempts(filter).await?;
         let mut verdicts = Verdicts::default();
-        let mut group = Group::default();
+        let mut open = Vec::new();
         for chosen in selected {
-            let Some(law) = laws.get(chosen.law_fingerprint.as_str()) else {
+            let Some(&law) = laws.get(chosen.law_fingerprint.as_str()) else {
                 continue;
             };
             let attempt = (law.id, chosen.seed);
-            let before = made.iter().find(|made| (made.law_id, made.seed) == attempt);
-            if let Some(made) = before {
-                verdicts.count(made.status);
-                continue;
-            }
-            if observer.stop() {
-                group.commit(&mut self.store, observer).await?;
-                return Ok(None);
-            }
-            let begun = self.clock.elapsed();
-            let (decision, verdict) = self.decide(law, chosen.seed)?;
-            observer.event(Event::Decided(&verdict));
-            verdicts.count(verdict.status);
-            group.add(decision, begun);
-            if group.is_due(self.clock.elapsed()) {
-                group.commit(&mut self.store, observer).await?;
+            match made.iter().find(|made| (made.law_id, made.seed) == attempt) {
+                Some(made) => verdicts.count(made.status),
+                None => open.push((law, chosen.seed)),
             }
         }
-        group.commit(&mut self.store, observer).await?;
-        Ok(Some(verdicts))
+        let is_done = self
+            .decide(Some(iteration_id), &open, observer, |verdict| {
+                verdicts.count(verdict.status);
+            })
+            .await?;
+        Ok(is_done.then_some(verdicts))
     }
 
-    /// Evaluates a law in the harness.
-    pub(super) fn decide(&self, law: &LawRow, seed: u64) -> Result<(DecisionRow, Verdict), Error> {
-        let reseeded;
-        let harness = if seed == self.harness.config().seed {
-            &self.harness
-        } else {
-            reseeded = self.harness.with_seed(seed);
-            &reseeded
-        };
-        let parsed = self.ranker.law(law)?;
-        let clock = self.clock.as_ref();
-        let started_at = timestamp(clock);
-        let begun = clock.elapsed();
-        let limit = self.config.wall_limit_ms.map(Duration::from_millis);
-        let stop = || limit.is_some_and(|limit| clock.elapsed().saturating_sub(begun) > limit);
-        let mut verdict = harness.evaluate_with_stop(&parsed, &stop);
-        let stopped = stop();
-        verdict.runtime_ms = clock.elapsed().saturating_sub(begun).as_millis() as u64;
-        let period = Period {
-            started_at,
-            completed_at: timestamp(clock),
-            runtime_ms: verdict.runtime_ms,
-        };
-        let decision = DecisionRow::new(law, harness, &verdict, period, stopped);
-        Ok((decision, verdict))
+    /// Decides laws and stores the decisions. Returns `false` if the observer stopped it.
+    pub(super) async fn decide(
+        &mut self,
+        iteration_id: Option<i64>,
+        laws: &[(&LawRow, u64)],
+        observer: &mut dyn Observer,
+        mut on_verdict: impl FnMut(&Verdict),
+    ) -> Result<bool, Error> {
+        let Self {
+            store,
+            evaluator,
+            harness,
+            config,
+            clock,
+            run,
+            ranker,
+        } = self;
+        let batch: Vec<BatchLaw<'_>> = laws
+            .iter()
+            .map(|&(row, seed)| {
+                let law = ranker.law(row)?;
+                Ok(BatchLaw { row, law, seed })
+            })
+            .collect::<Result<_, Error>>()?;
+        let mut evaluated = pin!(evaluator.evaluate(Batch {
+            run_id: run.id,
+            iteration_id,
+            harness,
+            clock,
+            laws: &batch,
+            wall_limit_ms: config.wall_limit_ms,
+        }));
+        let mut stopped = observer.stopped();
+        let mut group = Group::default();
+        let mut outcomes = InOrder::default();
+        while outcomes.taken() < batch.len() {
+            let begun = clock.elapsed();
+            let next = if observer.stop() {
+                None
+            } else {
+                match select(evaluated.next(), &mut stopped).await {
+                    Either::Left((next, _)) => Some(next),
+                    Either::Right(_) => None,
+                }
+            };
+            let Some(next) = next else {
+                group.commit(store, observer).await?;
+                return Ok(false);
+            };
+            let next = next.ok_or(EvaluatorError::Incomplete {
+                outcomes: outcomes.taken(),
+                laws: batch.len(),
+            });
+            outcomes.add(next.and_then(|it| it)?);
+            while let Some((index, outcome)) = outcomes.pop() {
+                let BatchLaw { row, seed, .. } = batch[index];
+                let harness = harness.with_seed(seed);
+                let (verdict, cut) = verdict(row, &harness, outcome);
+                let completed_at = timestamp(clock.as_ref());
+                let runtime = Duration::from_millis(verdict.runtime_ms);
+                let period = Period {
+                    started_at: completed_at.checked_sub(runtime).unwrap_or(completed_at),
+                    completed_at,
+                    runtime_ms: verdict.runtime_ms,
+                };
+                let decision = DecisionRow::new(row, &harness, &verdict, period, cut);
+                observer.event(Event::Decided(&verdict));
+                on_verdict(&verdict);
+                group.add(decision, begun);
+            }
+            if group.is_due(clock.elapsed()) {
+                group.commit(store, observer).await?;
+            }
+        }
+        group.commit(store, observer).await?;
+        Ok(true)
+    }
+}
+
+/// The verdict of an outcome under the name that the law has in this run, and whether the evaluation was cut.
+fn verdict(law: &LawRow, harness: &Harness, outcome: Outcome) -> (Verdict, bool) {
+    match outcome {
+        Outcome::Decided {
+            verdict,
+            runtime_ms,
+            cut,
+        } => {
+            let mut verdict = *verdict;
+            verdict.law_id.clone_from(&law.law_id);
+            verdict.runtime_ms = runtime_ms;
+            (verdict, cut)
+        }
+        Outcome::SetAside { problem } => {
+            let mut verdict = Verdict::new(
+                law.law_id.clone(),
+                law.law_fingerprint.clone(),
+                harness.sim_hash().to_owned(),
+                harness.config_hash().to_owned(),
+                harness.config().seed,
+            );
+            verdict.status = Status::Unknown;
+            verdict.reason_code = Some(UnknownReason::ResourceLimit);
+            verdict.notes.push(problem);
+            (verdict, true)
+        }
     }
 }
 

@@ -173,6 +173,13 @@ impl LawRow {
     /// # Errors
     /// [`Error::Row`] if the row is not a valid proposal.
     pub fn law(&self) -> Result<Law, Error> {
+        // The extension was on when the law was taken in.
+        Law::from_value(self.document()?, "$", Extensions::ALL)
+            .map_err(|error| Error::row("laws", self.id, "normalized_json", error))
+    }
+
+    /// The JSON document of the law.
+    pub(crate) fn document(&self) -> Result<Value, Error> {
         let mut law: Map<String, Value> =
             Error::json("laws", self.id, "normalized_json", &self.normalized_json)?;
         let tests: Value = Error::json(
@@ -185,9 +192,6 @@ impl LawRow {
         law.insert("claim".into(), json!(self.claim_text));
         law.insert("forbidden".into(), json!(self.forbidden_text));
         law.insert("proposed_tests".into(), tests);
-        // The extension was on when the law was taken in.
-        let language = Extensions::ALL;
-        Law::from_value(Value::Object(law), "$", language)
-            .map_err(|error| Error::row("laws", self.id, "normalized_json", error))
+        Ok(Value::Object(law))
     }
 }

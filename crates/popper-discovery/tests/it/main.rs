@@ -7,6 +7,7 @@
 #[cfg(feature = "report")]
 mod browser;
 mod enumerative;
+mod evaluator;
 #[cfg(feature = "report")]
 mod hostile;
 #[cfg(feature = "report")]
@@ -15,6 +16,8 @@ mod layout;
 mod llm;
 #[cfg(feature = "report")]
 mod page;
+#[cfg(feature = "queue")]
+mod queue;
 mod recall;
 mod resume;
 mod review;

@@ -13,6 +13,10 @@ use crate::bitslice::Circuit;
 use crate::law::{Law, Missing, Program, Unfit};
 use crate::universe::{Tabulated, Universe, UniverseError};
 
+/// A text that changes with everything that can change a verdict besides universe, configuration, law and seed: the versions of
+/// the harness, of universes, of verdicts and of proofs.
+pub const EVALUATION_SEMANTICS: &str = "popper-harness/2;popper-universe/1;1.0.0;1.0.0";
+
 /// A reason why a harness cannot be made for a universe and a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -181,5 +185,24 @@ impl Harness {
             .find(|observable| observable.name == name);
         let expr = declared.map_or(name, |observable| observable.expr.as_str());
         Program::measures(expr, self.universe.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EVALUATION_SEMANTICS;
+    use crate::decide::VERDICT_VERSION;
+    use crate::decide::config::SEMANTICS;
+    use crate::{proof, universe};
+
+    #[test]
+    fn the_semantics_of_an_evaluation_have_every_version() {
+        let parts = [
+            SEMANTICS,
+            universe::SEMANTICS,
+            VERDICT_VERSION,
+            proof::SCHEMA_VERSION,
+        ];
+        assert_eq!(EVALUATION_SEMANTICS, parts.join(";"));
     }
 }

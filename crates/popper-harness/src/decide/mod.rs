@@ -28,7 +28,7 @@ pub use budget::Stop;
 pub use config::{Config, ConfigError};
 pub use content::EmpiricalContent;
 pub use generators::CaseFamily;
-pub use harness::{Harness, HarnessError};
+pub use harness::{EVALUATION_SEMANTICS, Harness, HarnessError};
 pub use verdict::{
     Evidence, HorizonNote, Mutation, Power, RingPower, Status, Strength, UnknownReason,
     VERDICT_VERSION, Verdict,

@@ -7,7 +7,7 @@ use super::linear::{Form, TimeIndex, Var};
 use crate::universe::Alphabet;
 
 /// The version of the proof format.
-pub(super) const SCHEMA_VERSION: &str = "1.0.0";
+pub(crate) const SCHEMA_VERSION: &str = "1.0.0";
 /// The scope of every proof.
 pub(super) const SCOPE: &str = "every ring size N >= 1, every t";
 /// The largest window graph, in edges, that is searched or checked.

@@ -24,6 +24,8 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use certificate::SCHEMA_VERSION;
 pub use certificate::{
     Certificate, Conserved, Count, Lemma, Method, Proof, Refutation, RefutationReason, Refutations,
 };

@@ -10,7 +10,7 @@ use super::state::Symbol;
 use super::tabulated::Tabulated;
 
 /// The semantics version, which is hashed before the canonical JSON; it changes when the meaning of a definition does.
-const SEMANTICS: &str = "popper-universe/1";
+pub(crate) const SEMANTICS: &str = "popper-universe/1";
 
 /// A universe as data: the JSON that [`Tabulated::from_json`] reads, with the rule written out in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -10,6 +10,8 @@ mod state;
 mod tabulated;
 mod transform;
 
+#[cfg(test)]
+pub(crate) use definition::SEMANTICS;
 pub use definition::{Definition, TableRule, TransformDefinition};
 pub use error::UniverseError;
 pub use kinetic::KineticGrid;
