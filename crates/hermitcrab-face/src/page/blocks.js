@@ -12,6 +12,8 @@ export class Blocks {
   #body = null;
   #at = null;
   #text = null;
+  /** Whether a save is under way, whose end shows the node again. */
+  #isSaving = false;
   #drafts = new Drafts();
 
   /** @param {import('./link.js').Link} link */
@@ -47,14 +49,13 @@ export class Blocks {
   async #changed(name) {
     const at = this.#at;
     if (!at) this.#list();
-    else if (at.name === name) {
+    else if (at.name === name && !this.#isSaving) {
+      const now = await this.#read(name, at.path).catch(() => at);
+      // The news of the person's own save may come after its answer, and is no change by another.
+      if (this.#at !== at || this.#isSaving || now.rev === at.rev) return;
       // What the person writes just now is not taken away.
       if (this.#text?.value === at.content) this.#node(name, at.path);
-      else {
-        // The news of the person's own save may come after its answer, and is no change by another.
-        const now = await this.#read(name, at.path).catch(() => at);
-        if (this.#at === at && now.content !== at.content) this.#note('This text was changed meanwhile.');
-      }
+      else if (now.content !== at.content) this.#note('This text was changed meanwhile.');
     }
   }
 
@@ -112,7 +113,7 @@ export class Blocks {
       const view = await this.#read(name, path);
       // A draft is held against the text that it began from.
       const content = this.#drafts.saved(name, path) ?? view.content;
-      this.#at = { name, path, content };
+      this.#at = { name, path, content, rev: view.rev };
       this.#text = element('textarea', {
         rows: 6, value: this.#drafts.get(name, path) ?? content, 'aria-label': `text of ${name} ${path}`,
         oninput: () => {
@@ -205,7 +206,16 @@ export class Blocks {
   }
 
   async #put(at, body, rev, place) {
-    await this.#link.api(`blocks/${encode(at.name)}`, { method: 'PUT', body, rev });
+    this.#isSaving = true;
+    try {
+      await this.#link.api(`blocks/${encode(at.name)}`, { method: 'PUT', body, rev });
+      await this.#showSaved(at, body, place);
+    } finally {
+      this.#isSaving = false;
+    }
+  }
+
+  async #showSaved(at, body, place) {
     // What was typed since then is not saved.
     const typed = this.#drafts.get(...place);
     this.#drafts.drop(...place);
