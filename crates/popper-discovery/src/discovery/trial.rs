@@ -18,7 +18,8 @@ use crate::store::{AttemptFilter, DecisionRow, LawFilter, LawRow, Store};
 
 /// The most decisions of a group.
 const GROUP_ROWS: usize = 1000;
-/// The longest time that a decision waits to be stored. A kill loses at most one group.
+/// The longest time that a decision waits to be stored after those before it. A kill loses at most one group, and the outcomes that
+/// wait for an earlier law.
 const GROUP_TIME: Duration = Duration::from_millis(50);
 
 impl<S: Store, E: Evaluator> Discovery<S, E> {
