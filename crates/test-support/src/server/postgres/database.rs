@@ -62,7 +62,7 @@ impl Drop for Database {
 }
 
 /// Runs a statement on a separate connection and thread, as a test has its own runtime.
-fn run(url: &str, sql: &str) -> Result<Option<i64>, sqlx::Error> {
+pub(super) fn run(url: &str, sql: &str) -> Result<Option<i64>, sqlx::Error> {
     let work = async {
         let options: PgConnectOptions = url.parse()?;
         let mut connection: PgConnection = options.connect().await?;

@@ -17,14 +17,18 @@
 )]
 
 mod database;
+pub mod dump;
 mod programs;
 mod server;
+mod tls;
 
 pub use database::Database;
 pub use server::Server;
+pub use tls::TlsServer;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use programs::PostgresPrograms;
@@ -59,6 +63,15 @@ pub fn durable_server() -> Option<Server> {
     Some(Server::start(&programs()?, true))
 }
 
+/// Starts a server that is reached by TLS, too. `None` if the server programs or `openssl` are missing.
+pub fn tls_server() -> Option<TlsServer> {
+    let server = TlsServer::new(server()?);
+    if server.is_none() {
+        eprintln!("SKIPPED: no OpenSSL program for certificates (openssl)");
+    }
+    server
+}
+
 /// Starts a server for the tests of many processes, quick and not safe against a loss of power. `None` if the server programs
 /// are missing.
 pub fn shared_server() -> Option<Server> {
@@ -66,18 +79,55 @@ pub fn shared_server() -> Option<Server> {
     Some(Server::start(&programs, false))
 }
 
+/// Returns the path of a client program, such as `psql`, which comes with the server's.
+///
+/// # Panics
+/// If it is missing.
+pub fn client(name: &str) -> PathBuf {
+    programs::client(name).unwrap_or_else(|| panic!("no program {name}"))
+}
+
 /// The programs. Says that a test is skipped without them, and fails it in CI.
 fn programs() -> Option<PostgresPrograms> {
     let found = PostgresPrograms::find();
     if found.is_none() {
-        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        assert!(!is_set("CI"), "{SKIPPED}");
-        eprintln!("{SKIPPED}");
-        // The runner of the tests counts the lines.
-        if let Some(path) = std::env::var_os("ORRERY_SKIPPED") {
-            let file = OpenOptions::new().append(true).create(true).open(path);
-            writeln!(file.unwrap(), "{SKIPPED}").unwrap();
-        }
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        skip(
+            variable("CI").is_some(),
+            variable("ORRERY_SKIPPED").map(PathBuf::from),
+        );
     }
     found
+}
+
+/// Says that a test is skipped. The runner of the tests counts the lines of the file.
+fn skip(is_ci: bool, lines: Option<PathBuf>) {
+    assert!(!is_ci, "{SKIPPED}");
+    eprintln!("{SKIPPED}");
+    if let Some(path) = lines {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        writeln!(file.unwrap(), "{SKIPPED}").unwrap();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skipped_test_leaves_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = folder.path().join("skipped");
+        skip(false, Some(lines.clone()));
+        skip(false, Some(lines.clone()));
+        skip(false, None);
+        let text = std::fs::read_to_string(lines).unwrap();
+        assert_eq!(text, format!("{SKIPPED}\n{SKIPPED}\n"));
+    }
+
+    #[test]
+    #[should_panic(expected = "SKIPPED: no PostgreSQL")]
+    fn in_ci_nothing_is_skipped() {
+        skip(true, None);
+    }
 }

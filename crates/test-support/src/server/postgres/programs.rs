@@ -17,11 +17,7 @@ pub struct PostgresPrograms {
 impl PostgresPrograms {
     /// The first folder with both programs in a version that is new enough.
     pub fn find() -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut folders: Vec<_> = std::env::split_paths(&path).collect();
-        folders.extend(configured());
-        folders.extend(versions(Path::new(VERSIONS)));
-        let found = folders.into_iter().find(|folder| {
+        let found = folders().into_iter().find(|folder| {
             folder.join("initdb").is_file() && version(folder).is_some_and(|found| found >= OLDEST)
         })?;
         Some(Self { folder: found })
@@ -34,6 +30,21 @@ impl PostgresPrograms {
     pub fn postgres(&self) -> PathBuf {
         self.folder.join("postgres")
     }
+}
+
+/// The first client program of this name, such as `psql`.
+pub(super) fn client(name: &str) -> Option<PathBuf> {
+    let mut paths = folders().into_iter().map(|folder| folder.join(name));
+    paths.find(|path| path.is_file())
+}
+
+/// The folders in which the programs may be.
+fn folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<_> = std::env::split_paths(&path).collect();
+    folders.extend(configured());
+    folders.extend(versions(Path::new(VERSIONS)));
+    folders
 }
 
 /// The folder that `pg_config` names.

@@ -119,6 +119,11 @@ impl Server {
 
     /// Starts the server again after a crash; returns when it accepts connections.
     pub fn begin(&mut self) {
+        self.begin_with(&[]);
+    }
+
+    /// The same with settings of the server, such as `ssl=on`, which win over those of the tests.
+    pub(super) fn begin_with(&mut self, settings: &[&str]) {
         let folder = self.folder.path().display().to_string();
         let sync = if self.is_durable {
             "fsync=on"
@@ -137,12 +142,13 @@ impl Server {
             "-p",
             "5432",
         ]);
-        for setting in [
+        let usual = [
             sync,
             "max_connections=400",
             "shared_buffers=32MB",
             "log_min_messages=log",
-        ] {
+        ];
+        for setting in usual.iter().chain(settings) {
             command.args(["-c", setting]);
         }
         let mut process = command
