@@ -2,6 +2,7 @@
 
 mod data_folder;
 mod env_file;
+mod host;
 mod origin;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use crate::Error;
 
 pub use self::data_folder::data_folder;
 pub use self::env_file::EnvFile;
+pub use self::host::host_name;
 pub use self::origin::Origin;
 
 /// The variable that sets another address for Anthropic.
@@ -122,6 +124,12 @@ impl Environment {
         }
         self.files.push((origin, kept));
         notices
+    }
+
+    /// The text of the variable `name`, for one that may hold a password; an empty one counts as absent.
+    pub fn value(&self, name: &str) -> Option<String> {
+        let variable = self.get(name)?;
+        Some(variable.value.expose_secret().to_owned())
     }
 
     /// Whether the variable `name` is set, here or in a file, and not empty.

@@ -27,6 +27,9 @@ struct Shared {
     raised: AtomicBool,
     /// Whether SIGTERM or SIGHUP came, after which no new work begins.
     ends: AtomicBool,
+    /// Whether the second signal raises [`Shared::raised_again`] and only a third ends the process.
+    spares_second: AtomicBool,
+    raised_again: AtomicBool,
     /// The signal that raised the flag.
     signal: AtomicI32,
     /// The moment of that signal.
@@ -60,6 +63,17 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    /// As [`Self::on_signals`], for work that is given back when one more signal comes: that one raises a second flag, and a third
+    /// ends the process.
+    ///
+    /// # Errors
+    /// Those of [`Self::on_signals`].
+    pub fn on_two_signals() -> Result<Self, Error> {
+        let interrupt = Self::on_signals()?;
+        interrupt.0.spares_second.store(true, Ordering::SeqCst);
+        Ok(interrupt)
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "a person's second signal is distinguished from a supervisor's by the time between them"
@@ -70,9 +84,15 @@ impl Interrupt {
         }
         let mut raised_at = lock(&self.0.raised_at);
         if self.0.raised.swap(true, Ordering::SeqCst) {
-            if raised_at.is_none_or(|at| at.elapsed() >= SAME_REQUEST) {
+            if raised_at.is_some_and(|at| at.elapsed() < SAME_REQUEST) {
+                return;
+            }
+            if !self.0.spares_second.swap(false, Ordering::SeqCst) {
                 end();
             }
+            *raised_at = Some(Instant::now());
+            self.0.raised_again.store(true, Ordering::SeqCst);
+            self.0.notify.notify_waiters();
             return;
         }
         *raised_at = Some(Instant::now());
@@ -123,9 +143,21 @@ impl Interrupt {
 
     /// Returns once the flag is raised.
     pub async fn raised(&self) {
-        let mut notified = pin!(self.0.notify.notified());
-        notified.as_mut().enable();
-        if !self.is_raised() {
+        self.until(&self.0.raised).await;
+    }
+
+    /// Returns once a second signal came, after [`Self::on_two_signals`].
+    pub async fn raised_again(&self) {
+        self.until(&self.0.raised_again).await;
+    }
+
+    async fn until(&self, flag: &AtomicBool) {
+        loop {
+            let mut notified = pin!(self.0.notify.notified());
+            notified.as_mut().enable();
+            if flag.load(Ordering::SeqCst) {
+                return;
+            }
             notified.await;
         }
     }

@@ -20,10 +20,11 @@ pub(crate) fn start(flags: &CommonFlags, progress: &Progress) {
     } else {
         Level::INFO
     };
-    // This library tells of every message, in the words of its own source.
+    // These libraries tell of every message and of every lost connection, in the words of their own source.
     let levels = Targets::new()
         .with_default(level)
-        .with_target("rmcp", Level::ERROR);
+        .with_target("rmcp", Level::ERROR)
+        .with_target("sqlx", Level::ERROR);
     // It reports an error of writing by `eprintln!`, which panics where stderr is gone: a full disk, a closed terminal.
     let builder = tracing_subscriber::fmt()
         .with_writer(progress.clone())
