@@ -5,7 +5,7 @@ use std::str::FromStr as _;
 
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
-use url::Url;
+use url::{Position, Url};
 
 use crate::QueueError;
 
@@ -22,11 +22,12 @@ const PARAMETERS: [&str; 8] = [
 ];
 
 /// The settings of a session, so that no statement and no lock waits without an end.
-const SETTINGS: [(&str, &str); 4] = [
+const SETTINGS: [(&str, &str); 5] = [
     ("statement_timeout", "60s"),
     ("lock_timeout", "10s"),
     ("idle_in_transaction_session_timeout", "60s"),
     ("client_min_messages", "warning"),
+    ("default_transaction_isolation", "read committed"),
 ];
 
 /// The address of a database, which never shows its password.
@@ -52,19 +53,37 @@ impl Address {
         if !["postgres", "postgresql"].contains(&url.scheme()) {
             return Err(fault("its scheme is not postgres".to_owned()));
         }
+        // Else the end of a password would be read, and shown, as the name of the database or of a parameter.
+        if url[Position::AfterPort..].contains('@') {
+            return Err(fault(
+                "an `@` after the host; in a password `/` is %2F, `?` is %3F, `#` is %23, `@` is %40".to_owned(),
+            ));
+        }
+        if url.path().contains(['&', '=', ':']) {
+            return Err(fault(
+                "`&`, `=` or `:` in the name of the database; parameters begin with `?`".to_owned(),
+            ));
+        }
         let parameters: Vec<_> = url.query_pairs().collect();
         let has = |name: &str| parameters.iter().any(|(found, _)| found == name);
-        if let Some((unknown, _)) = parameters
+        // Its name is not shown: it may be the end of a password.
+        if parameters
             .iter()
-            .find(|(name, _)| !PARAMETERS.contains(&&**name))
+            .any(|(name, _)| !PARAMETERS.contains(&&**name))
         {
-            return Err(fault(format!("its parameter {unknown:?} is unknown")));
+            return Err(fault(format!(
+                "one of its parameters is unknown; known are {}",
+                PARAMETERS.join(", ")
+            )));
         }
         let has_password = url.password().is_some() || has("password");
         let has_mode = has("sslmode");
         // The text of the error may quote a value of the URL, which is not a password.
         let options = PgConnectOptions::from_str(text)
             .map_err(|_| fault("a parameter has a wrong value".to_owned()))?;
+        // The brackets of an IPv6 address belong to the URL.
+        let bare = options.get_host().trim_matches(['[', ']']).to_owned();
+        let options = options.host(&bare);
         let is_near = is_near(&options);
         let mode = options.get_ssl_mode();
         let options = options
@@ -95,11 +114,10 @@ impl Address {
 /// Whether a host is a socket or this machine.
 fn is_near(options: &PgConnectOptions) -> bool {
     let host = options.get_host();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
     options.get_socket().is_some()
         || host.starts_with('/')
         || host == "localhost"
-        || bare
+        || host
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())
 }
@@ -110,7 +128,11 @@ impl fmt::Display for Address {
         let socket = options
             .get_socket()
             .map(|socket| Path::display(socket).to_string());
-        let host = socket.unwrap_or_else(|| options.get_host().to_owned());
+        let host = match options.get_host() {
+            _ if socket.is_some() => socket.unwrap_or_default(),
+            host if host.contains(':') => format!("[{host}]"),
+            host => host.to_owned(),
+        };
         let user = options.get_username();
         let database = options.get_database().unwrap_or(user);
         write!(

@@ -1,6 +1,9 @@
 //! The sessions of a process, and the patience with a server that cannot be reached.
 
+use std::fmt;
 use std::future::Future;
+use std::io::ErrorKind;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,7 +12,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 
 use crate::QueueError;
 use crate::address::Address;
@@ -75,6 +78,45 @@ impl Backoff {
         let wait = self.next.mul_f64(1.0 - part);
         self.next = (self.next * 2).min(LONGEST);
         wait
+    }
+}
+
+/// The waits of a process that cannot reach its server: from 0.1 s, doubling to 10 s, until the patience is over.
+pub struct Patience {
+    backoff: Backoff,
+    limit: Duration,
+    end: Pin<Box<Sleep>>,
+}
+
+impl Patience {
+    /// The patience of these times.
+    pub fn new(timing: &Timing) -> Self {
+        Self {
+            backoff: Backoff::new(ChaCha20Rng::seed_from_u64(timing.seed)),
+            limit: timing.patience,
+            end: Box::pin(sleep(timing.patience)),
+        }
+    }
+
+    /// Begins again, since the server was reached.
+    pub fn restore(&mut self) {
+        self.backoff.reset();
+        self.end.set(sleep(self.limit));
+    }
+
+    /// Waits before the next try. Returns `false` if the patience is over.
+    pub async fn wait(&mut self) -> bool {
+        tokio::select! {
+            biased;
+            () = &mut self.end => false,
+            () = self.backoff.wait() => true,
+        }
+    }
+}
+
+impl fmt::Debug for Patience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Patience")
     }
 }
 
@@ -206,6 +248,8 @@ impl Connection {
 pub(crate) fn is_lost(error: &sqlx::Error) -> bool {
     use sqlx::Error;
     match error {
+        // A certificate that is refused.
+        Error::Io(error) if error.kind() == ErrorKind::InvalidData => false,
         Error::Io(_) | Error::Protocol(_) | Error::PoolTimedOut | Error::WorkerCrashed => true,
         Error::Database(error) => error.code().is_some_and(|code| is_lost_code(&code)),
         _ => false,

@@ -88,7 +88,7 @@ mod thread;
 mod worker;
 
 pub use address::Address;
-pub use connection::Timing;
+pub use connection::{Patience, Timing};
 pub use error::{Cause, QueueError};
 pub use job::{Group, Output, Work, WorkError, is_audited};
 pub use queue::{

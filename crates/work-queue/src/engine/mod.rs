@@ -103,6 +103,14 @@ pub(crate) async fn remove(tx: &mut PgTransaction<'_>, keys: &[String]) -> Resul
     Ok(())
 }
 
+/// Gives out at once what a worker that has ended still holds. What fails here is given out after one lease.
+pub(crate) async fn release(connection: &Connection, engine_id: String) {
+    let utils = WorkerUtils::new(connection.pool(), SCHEMA);
+    let ids = [engine_id.as_str()];
+    let released = utils.force_unlock_workers(&ids);
+    let _done = released.with_subscriber(NoSubscriber::new()).await;
+}
+
 /// Gives out again the jobs of workers without a sign of life for one lease. Returns the number of jobs.
 pub(crate) async fn sweep(connection: &Connection) -> Result<u64, QueueError> {
     let utils = WorkerUtils::new(connection.pool(), SCHEMA);

@@ -117,7 +117,7 @@ async fn sweep(connection: Connection, group: Group) {
             Ok(0) => {}
             Ok(count) => {
                 tracing::info!(
-                    "{count} jobs of workers without a sign of life are given out again"
+                    "workers gave no sign of life; jobs that are given out again: {count}"
                 );
             }
             Err(error) => tracing::debug!("sweep: {error}"),

@@ -7,10 +7,10 @@ use sqlx::postgres::PgRow;
 
 use super::Queue;
 use crate::QueueError;
-use crate::job::Group;
+use crate::job::{Group, digest};
 
 /// The ended jobs of a group but those whose key is known. A split job ends with its pieces.
-const ENDED: &str = "SELECT w.key, w.input, w.state, w.problem, r.output, r.meta, r.comparable, r.worker,
+const ENDED: &str = "SELECT w.key, w.input, w.state, w.problem, r.output, r.digest, r.meta, r.comparable, r.worker,
         r.audited_at IS NOT NULL AS audited,
         (SELECT max(c.id) FROM work_queue.conflicts c WHERE c.key = w.key AND c.resolved_at IS NULL) AS conflict
     FROM work_queue.work w LEFT JOIN work_queue.results r USING (key)
@@ -18,8 +18,15 @@ const ENDED: &str = "SELECT w.key, w.input, w.state, w.problem, r.output, r.meta
         AND NOT EXISTS (SELECT FROM unnest($2::text[]) AS known (key) WHERE known.key = w.key)
     ORDER BY w.key";
 
-const JOBS: &str = "SELECT key, input, state, deliveries, parent, problem FROM work_queue.work
+/// The jobs of a group.
+const JOBS: &str =
+    "SELECT key, group_id, input, state, deliveries, parent, problem FROM work_queue.work
     WHERE group_id = $1 ORDER BY key";
+
+/// The quarantined jobs of all groups.
+const ASIDE: &str =
+    "SELECT key, group_id, input, state, deliveries, parent, problem FROM work_queue.work
+    WHERE state = 4 ORDER BY group_id, key";
 
 /// A job that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +72,8 @@ pub struct Answer {
     pub worker: String,
     /// Whether a second computation gave the same bytes.
     pub audited: bool,
+    /// Whether the bytes are those that the worker stored, by their digest.
+    pub intact: bool,
 }
 
 /// A job of a group.
@@ -73,6 +82,8 @@ pub struct Answer {
 pub struct JobRow {
     /// The key of the job.
     pub key: String,
+    /// The name of the group.
+    pub group_id: String,
     /// The input.
     pub input: Vec<u8>,
     /// The state.
@@ -146,20 +157,59 @@ impl Queue {
     /// # Errors
     /// Those of the connection.
     pub async fn jobs(&self, group: &Group) -> Result<Vec<JobRow>, QueueError> {
-        type GroupRow = (String, Vec<u8>, i16, i32, Option<String>, Option<String>);
-        let rows: Vec<GroupRow> = self
+        let rows = self
             .connection
             .run(|pool| async move { sqlx::query_as(JOBS).bind(group.id()).fetch_all(&pool).await })
             .await?;
-        let job = |(key, input, state, deliveries, parent, problem): (_, _, _, i32, _, _)| JobRow {
-            key,
-            input,
-            state: JobState::from_number(state),
-            deliveries: deliveries.unsigned_abs(),
-            parent,
-            problem,
-        };
         Ok(rows.into_iter().map(job).collect())
+    }
+
+    /// Whether a group has jobs that wait for a result. None are left without one unless rows were deleted.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub async fn has_open_jobs(&self, group: &Group) -> Result<bool, QueueError> {
+        let open = "SELECT EXISTS (SELECT FROM work_queue.work WHERE group_id = $1 AND state = 0)";
+        let open = |pool| async move {
+            let answer = sqlx::query_scalar(open).bind(group.id());
+            answer.fetch_one(&pool).await
+        };
+        self.connection.run(open).await
+    }
+
+    /// Reads the quarantined jobs of all groups that are not complete.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub async fn aside(&self) -> Result<Vec<JobRow>, QueueError> {
+        let rows = self
+            .connection
+            .run(|pool| async move { sqlx::query_as(ASIDE).fetch_all(&pool).await })
+            .await?;
+        Ok(rows.into_iter().map(job).collect())
+    }
+}
+
+/// The columns of a job.
+type JobColumns = (
+    String,
+    String,
+    Vec<u8>,
+    i16,
+    i32,
+    Option<String>,
+    Option<String>,
+);
+
+fn job((key, group_id, input, state, deliveries, parent, problem): JobColumns) -> JobRow {
+    JobRow {
+        key,
+        group_id,
+        input,
+        state: JobState::from_number(state),
+        deliveries: deliveries.unsigned_abs(),
+        parent,
+        problem,
     }
 }
 
@@ -172,6 +222,7 @@ fn collected(row: &PgRow) -> Result<Collected, sqlx::Error> {
             Outcome::Conflict(row.try_get::<Option<_>, _>("conflict")?.unwrap_or_default())
         }
         _ => Outcome::Done(Answer {
+            intact: digest(row.try_get("output")?) == row.try_get::<&str, _>("digest")?,
             bytes: row.try_get("output")?,
             meta: row.try_get("meta")?,
             comparable: row.try_get("comparable")?,

@@ -1,5 +1,6 @@
 //! The counts that a user sees.
 
+use serde::Serialize;
 use sqlx::AssertSqlSafe;
 
 use super::Queue;
@@ -15,7 +16,7 @@ const GROUPS: &str = "SELECT w.group_id, w.kind, w.semantics,
     GROUP BY w.group_id, w.kind, w.semantics ORDER BY w.group_id";
 
 /// The state of a queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Status {
     /// The groups that are not complete.
@@ -29,7 +30,7 @@ pub struct Status {
 }
 
 /// The jobs of a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GroupStatus {
     /// The name of the group.
@@ -55,7 +56,7 @@ pub struct GroupStatus {
 }
 
 /// A worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorkerStatus {
     /// The name.

@@ -173,57 +173,79 @@ impl Deliveries {
 
     /// Delivers a job until it has an end.
     async fn attend(&self, key: &str, stop: &Arc<AtomicBool>) -> Result<DeliveryEnd, QueueError> {
-        let connection = &self.connection;
-        let mut has_panicked = false;
         loop {
             if self.is_over.load(Ordering::Relaxed) {
                 // The engine gives the job to others.
                 return pending().await;
             }
-            let Some(delivery) = statements::deliver(connection, key).await? else {
+            let Some(delivery) = statements::deliver(&self.connection, key).await? else {
                 return Ok(Ok(()));
             };
-            let Delivery {
-                number,
-                group_id,
-                input,
-            } = delivery;
-            let input = Arc::new(input);
-            if number > MOST_WHOLE && self.split(key, &group_id, &input).await? {
-                return Ok(Ok(()));
-            }
-            if number > MOST {
-                statements::quarantine(connection, key, DEADLY).await?;
-                return Ok(Ok(()));
-            }
-            // A second try after a panic belongs to the same delivery.
-            let ended = loop {
-                match self.run(key, &input, stop).await? {
-                    CallEnd::Returned(ended) => break ended,
-                    CallEnd::Panicked if self.split(key, &group_id, &input).await? => {
-                        return Ok(Ok(()));
-                    }
-                    CallEnd::Panicked if has_panicked => {
-                        break Err(WorkError::Input(PANICKED.to_owned()));
-                    }
-                    CallEnd::Panicked => has_panicked = true,
-                }
-            };
-            match ended {
-                Ok(output) => return self.finish(key, number, &output).await.map(Ok),
-                Err(WorkError::Input(problem)) => {
-                    statements::quarantine(connection, key, &problem).await?;
-                    return Ok(Ok(()));
-                }
-                Err(WorkError::Refused { expected, found }) => {
-                    statements::take_back(connection, &[key.to_owned()]).await?;
-                    let _unheard = self.events.send(Event::Refused { expected, found });
-                    return Ok(Err("the job is for another program".to_owned()));
-                }
+            match self.end(key, delivery, stop).await {
+                Ok(Some(ended)) => return Ok(ended),
                 // The worker stops, or the limit of the job was reached: then this was a delivery without a result.
-                Err(WorkError::Stopped) => stop.store(false, Ordering::Relaxed),
+                Ok(None) => stop.store(false, Ordering::Relaxed),
+                Err(error) => {
+                    // The database failed, not the job. The end of a worker gives all deliveries back by itself.
+                    if !self.is_over.load(Ordering::Relaxed) {
+                        let keys = [key.to_owned()];
+                        let taken = statements::take_back(&self.connection, &keys);
+                        let _tried = timeout(TAKE_BACK, taken).await;
+                    }
+                    return Err(error);
+                }
             }
         }
+    }
+
+    /// Brings a delivery to its end; `None` if the job was stopped.
+    async fn end(
+        &self,
+        key: &str,
+        delivery: Delivery,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<DeliveryEnd>, QueueError> {
+        let connection = &self.connection;
+        let Delivery {
+            number,
+            group_id,
+            input,
+        } = delivery;
+        let input = Arc::new(input);
+        if number > MOST_WHOLE && self.split(key, &group_id, &input).await? {
+            return Ok(Some(Ok(())));
+        }
+        if number > MOST {
+            statements::quarantine(connection, key, DEADLY).await?;
+            return Ok(Some(Ok(())));
+        }
+        // A second try after a panic belongs to the same delivery.
+        let mut has_panicked = false;
+        let ended = loop {
+            match self.run(key, &input, stop).await? {
+                CallEnd::Returned(ended) => break ended,
+                CallEnd::Panicked if self.split(key, &group_id, &input).await? => {
+                    return Ok(Some(Ok(())));
+                }
+                CallEnd::Panicked if has_panicked => {
+                    break Err(WorkError::Input(PANICKED.to_owned()));
+                }
+                CallEnd::Panicked => has_panicked = true,
+            }
+        };
+        match ended {
+            Ok(output) => self.finish(key, number, &output).await?,
+            Err(WorkError::Input(problem)) => {
+                statements::quarantine(connection, key, &problem).await?;
+            }
+            Err(WorkError::Refused { expected, found }) => {
+                statements::take_back(connection, &[key.to_owned()]).await?;
+                let _unheard = self.events.send(Event::Refused { expected, found });
+                return Ok(Some(Err("the job is for another program".to_owned())));
+            }
+            Err(WorkError::Stopped) => return Ok(None),
+        }
+        Ok(Some(Ok(())))
     }
 
     /// Runs a job within its limit.

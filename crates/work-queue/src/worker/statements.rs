@@ -135,11 +135,18 @@ pub(super) async fn register(
     connection.run(work).await.map(drop)
 }
 
-/// Removes the worker's row, as far as the server can be reached now.
+/// Removes the worker's row and gives out what it held, as far as the server can be reached now.
 pub(super) async fn unregister(connection: &Connection, name: &str) {
-    let row = sqlx::query("DELETE FROM work_queue.workers WHERE name = $1").bind(name);
+    let ended = async {
+        let sql = "DELETE FROM work_queue.workers WHERE name = $1 RETURNING engine_id";
+        let row = sqlx::query_scalar(sql).bind(name);
+        let deleted = row.fetch_optional(&connection.pool()).await;
+        if let Ok(Some(engine_id)) = deleted {
+            engine::release(connection, engine_id).await;
+        }
+    };
     let limit = std::time::Duration::from_secs(1).min(connection.timing.stall);
-    let _done = tokio::time::timeout(limit, row.execute(&connection.pool())).await;
+    let _done = tokio::time::timeout(limit, ended).await;
 }
 
 /// The threads of all workers.

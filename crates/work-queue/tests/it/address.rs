@@ -41,6 +41,10 @@ fn an_address_that_is_wrong_is_not_repeated() {
         format!("postgres://ada:{SECRET}@host/laws?sslmode=hunter2"),
         format!("postgres://ada@host/laws?pasword={SECRET}"),
         format!("postgres://ada:{SECRET}@host/laws?port=hunter2"),
+        // A password that should have been escaped would be a database, a parameter or a fragment.
+        "postgres://ada:1/hunter2@host/laws".to_owned(),
+        "postgres://ada:1?hunter2@host/laws".to_owned(),
+        "postgres://ada:1#hunter2@host/laws".to_owned(),
     ] {
         let error = Address::parse(&text).unwrap_err();
         assert!(matches!(error, QueueError::Address { .. }), "{error:?}");
@@ -69,6 +73,28 @@ fn a_far_host_is_verified() {
         "db.example.org/b?host=/run/pg&dbname=",
     ] {
         assert_eq!(mode(&format!("postgres://a@{near}/b")), "Prefer", "{near}");
+    }
+}
+
+#[test]
+fn an_ipv6_address_has_brackets_only_in_the_text() {
+    let address = Address::parse("postgres://a@[2001:db8::1]:5433/b").unwrap();
+    assert_eq!(address.options("test").get_host(), "2001:db8::1");
+    assert_eq!(address.to_string(), "postgres://a@[2001:db8::1]:5433/b");
+}
+
+/// A password that is not escaped may end up anywhere in the address.
+#[test]
+fn no_part_of_a_broken_address_is_shown() {
+    for text in [
+        "postgres://a@h/b&password=hunter2",
+        "postgres://a@h/b?hunter2",
+        "postgres://a@h/b:hunter2",
+        "postgres://a@h/b?hunter2=1",
+    ] {
+        let error = Address::parse(text).unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("hunter2"), "{shown}");
     }
 }
 

@@ -476,7 +476,8 @@ async fn a_stop_counts_no_delivery() {
         job(scene.queue.jobs(&scene.group).await.unwrap()),
         (JobState::Open, 0)
     );
-    // The engine gives it out after one lease.
+    // Others get it at once, and not only after one lease.
+    assert_eq!(scene.number(LOCKED).await, 0);
     let worker = scene
         .worker(Arc::clone(&work) as Arc<_>, worker_options("c"))
         .await;

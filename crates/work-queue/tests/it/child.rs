@@ -3,11 +3,12 @@
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
-use work_queue::{Address, QueueError, Work, Worker, WorkerOptions};
+use work_queue::{Address, Group, Queue, QueueError, ServeEnd, Work, Worker, WorkerOptions};
 
 use crate::primes::Primes;
-use crate::scene::{Scene, within, worker_options};
+use crate::scene::{Scene, queue_options, within, worker_options};
 use crate::scripted::Scripted;
 
 /// A worker's process, which is killed when this is dropped.
@@ -95,8 +96,16 @@ fn options(name: &str) -> WorkerOptions {
     options.timing.patience = millis("CHILD_PATIENCE").unwrap_or(options.timing.patience);
     options.timing.stall = millis("CHILD_STALL").unwrap_or(options.timing.stall);
     options.timing.lease = millis("CHILD_LEASE").unwrap_or(options.timing.lease);
+    options.grace = millis("CHILD_GRACE").unwrap_or(options.grace);
     options.drain = std::env::var_os("CHILD_DRAIN").is_some();
+    options.host = clock_secs().to_string();
     options
+}
+
+/// The clock of this process in seconds.
+fn clock_secs() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.unwrap().as_secs().cast_signed()
 }
 
 /// The worker of a process that another test has started. By itself it does nothing.
@@ -106,6 +115,10 @@ async fn worker_process() {
     let Ok(url) = std::env::var("CHILD_URL") else {
         return;
     };
+    let mut terminated = signal(SignalKind::terminate()).unwrap();
+    if let Ok(path) = std::env::var("CHILD_READY") {
+        std::fs::write(path, "").unwrap();
+    }
     if let Ok(log) = std::env::var("CHILD_LOG") {
         let file = std::fs::File::create(log).unwrap();
         tracing_subscriber::fmt()
@@ -119,8 +132,20 @@ async fn worker_process() {
     };
     let address = Address::parse(&url).unwrap();
     let options = options(&std::env::var("CHILD_NAME").unwrap());
+    if let Ok(input) = std::env::var("CHILD_SUBMIT") {
+        let queue = Queue::open(&address, &queue_options()).await.unwrap();
+        let group = Group::of(&*work, "run 1").unwrap();
+        queue.submit(&group, &[input.into_bytes()]).await.unwrap();
+    }
     let worker = Worker::open(&address, work, options).await.unwrap();
+    let stopper = worker.stopper();
+    tokio::spawn(async move {
+        while terminated.recv().await.is_some() {
+            stopper.stop();
+        }
+    });
     match worker.serve().await {
+        Ok(served) if served.reason == ServeEnd::Stopped => std::process::exit(130),
         Ok(_) => std::process::exit(0),
         Err(QueueError::Stuck { .. }) => std::process::abort(),
         Err(error) => panic!("{error}"),

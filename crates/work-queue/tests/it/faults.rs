@@ -21,28 +21,28 @@ const ROWS: &str = "SELECT count(*) FROM graphile_worker._private_jobs";
 const OPEN: &str = "SELECT count(*) FROM work_queue.work WHERE state = 0";
 
 /// Random waits of a seed.
-struct Waits(ChaCha20Rng);
+pub struct Waits(ChaCha20Rng);
 
 impl Waits {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(ChaCha20Rng::seed_from_u64(seed))
     }
 
     /// An instant within the next `millis` milliseconds.
-    async fn next(&mut self, millis: u64) {
+    pub async fn next(&mut self, millis: u64) {
         sleep(Duration::from_micros(self.0.next_u64() % (millis * 1000))).await;
     }
 }
 
 /// Submits ranges whose primes are counted, tens of milliseconds of work each in a test build.
-async fn submit_primes(scene: &Scene, count: u64) {
+pub async fn submit_primes(scene: &Scene, count: u64) {
     let ranges = ranges(count, 12_000);
     let inputs: Vec<_> = ranges.iter().map(String::as_str).collect();
     scene.submit(&inputs).await;
 }
 
 /// Checks that each job has its one result, none a conflict, and that the results are those of an undisturbed run.
-async fn each_once(scene: &Scene, count: usize) {
+pub async fn each_once(scene: &Scene, count: usize) {
     let ended = scene.collect(count).await;
     assert_eq!(ended.len(), count);
     for (input, outcome) in ended.iter().step_by(7) {

@@ -24,6 +24,28 @@ async fn twice(scene: &Scene, first: &std::sync::Arc<Scripted>, second: &std::sy
 }
 
 #[tokio::test]
+async fn a_result_that_is_changed_afterwards_is_not_intact() {
+    let work = Scripted::new("s");
+    let Some(scene) = Scene::new(&*work).await else {
+        return;
+    };
+    scene.submit(&["echo 1", "echo 2"]).await;
+    let worker = scene.worker(work, worker_options("w")).await;
+    scene.collect(2).await;
+    worker.stop().await;
+    let change = "UPDATE work_queue.results r SET output = 'other' FROM work_queue.work w
+        WHERE w.key = r.key AND w.input = 'echo 2'";
+    scene.execute(change).await;
+    let ended = scene.collect(2).await;
+    for (input, expected) in [("echo 1", true), ("echo 2", false)] {
+        let Outcome::Done(answer) = &ended[input] else {
+            panic!("{ended:?}")
+        };
+        assert_eq!(answer.intact, expected, "{input}");
+    }
+}
+
+#[tokio::test]
 async fn an_equal_result_that_comes_later_is_counted_and_changes_nothing() {
     let (first, second) = (Scripted::new("s"), Scripted::new("s"));
     let Some(scene) = Scene::new(&*first).await else {

@@ -1,0 +1,74 @@
+//! Workers that are asked to end at any moment: they end what they have or give it back, and no delivery is counted.
+
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::child::WorkerProcess;
+use crate::faults::{Waits, each_once, submit_primes};
+use crate::scene::{Scene, until};
+
+/// The limit for the end of a worker: 30 s, and a job.
+const END: Duration = Duration::from_secs(31);
+
+#[tokio::test]
+async fn terminated_workers_10() {
+    terminate_workers(10).await;
+}
+
+#[tokio::test]
+#[ignore = "long: 50 times"]
+async fn terminated_workers_50() {
+    terminate_workers(50).await;
+}
+
+/// Starts a worker that catches SIGTERM. Each second one may not end its job.
+async fn start(scene: &Scene, folder: &TempDir, number: usize) -> WorkerProcess {
+    let ready = folder.path().join(number.to_string());
+    let grace = if number.is_multiple_of(2) {
+        "30000"
+    } else {
+        "5"
+    };
+    let settings = [
+        ("CHILD_READY", ready.to_str().unwrap()),
+        ("CHILD_LEASE", "10000"),
+        ("CHILD_GRACE", grace),
+    ];
+    let worker = WorkerProcess::start_at(&scene.url, "primes", &format!("w{number}"), &settings);
+    until(async || ready.exists()).await;
+    worker
+}
+
+/// Eight workers get SIGTERM at random instants, in their start, too; each one that ends is followed by another.
+async fn terminate_workers(times: usize) {
+    let work = crate::primes::Primes;
+    let Some(scene) = Scene::new(&work).await else {
+        return;
+    };
+    let scene = scene.with_lease(Duration::from_secs(10)).await;
+    let jobs = 30 * times as u64;
+    submit_primes(&scene, jobs).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut workers = Vec::new();
+    for number in 0..8 {
+        workers.push(start(&scene, &folder, number).await);
+    }
+    let mut waits = Waits::new(4);
+    for number in 0..times {
+        let worker = &mut workers[number % 8];
+        waits.next(200).await;
+        let asked = Instant::now();
+        worker.signal("TERM");
+        let status = worker.ended().await;
+        assert_eq!(status.code(), Some(130), "{number}: {status}");
+        assert!(asked.elapsed() < END, "{:?}", asked.elapsed());
+        *worker = start(&scene, &folder, 8 + number).await;
+    }
+    each_once(&scene, jobs as usize).await;
+    // A job that ended although it was given back has none.
+    let counted = "SELECT count(*) FROM work_queue.work WHERE deliveries > 1";
+    assert_eq!(scene.number(counted).await, 0);
+    let late = "SELECT count(*) FROM work_queue.late";
+    assert_eq!(scene.number(late).await, 0);
+}
