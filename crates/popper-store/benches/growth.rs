@@ -1,14 +1,19 @@
 //! The speed of storing and finding decisions, while the database grows.
 //!
-//! `cargo bench -p popper-store --bench growth -- [ROWS]` fills a database up to ROWS attempts (default 1000000: 7.5 GB of disk while it
-//! runs) and prints one JSON object. The rows are those of the real verdicts on the fixture laws, each with a different fingerprint.
+//! `cargo bench -p popper-store --bench growth -- [ROWS] [--server]` fills a database up to ROWS attempts (default 1000000: 7.5 GB of disk
+//! while it runs) and prints one JSON object. With `--server` it is one on a `PostgreSQL` server that is started for it and syncs
+//! every commit. The rows are those of the real verdicts on the fixture laws, each with a different fingerprint.
 //! Laws are stored 1000 at a time, as an iteration's plan; a commit holds 1000 decisions, as the loop's largest groups do.
 
 #![expect(
     clippy::disallowed_macros,
     reason = "a benchmark prints what it measured"
 )]
-#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a benchmark fails by panicking"
+)]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,10 +32,11 @@ use popper_discovery::{
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
-use popper_store::{Access, Database, Tuning};
+use popper_store::{Access, Address, AnyDatabase, Database, Server, Tuning};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
+use test_support::postgres;
 
 /// Decisions in a commit.
 const GROUP: usize = 1000;
@@ -104,7 +110,7 @@ async fn findings() -> (RunRow, Vec<TestedLaw>) {
 
 /// A database that grows.
 struct Growing {
-    database: Database,
+    database: AnyDatabase,
     run: RunRow,
     like: Vec<TestedLaw>,
     rng: ChaCha20Rng,
@@ -117,11 +123,8 @@ struct Growing {
 }
 
 impl Growing {
-    async fn new(path: &Path) -> Self {
+    async fn new(mut database: AnyDatabase) -> Self {
         let (run, like) = findings().await;
-        let mut database = Database::open_with(path, Access::Write, BULK)
-            .await
-            .unwrap();
         let id = database.create_run(&run).await.unwrap();
         let iteration = Iteration {
             id: 0,
@@ -267,19 +270,31 @@ impl Growing {
 }
 
 /// Milliseconds of a question.
-async fn millis<T>(question: impl Future<Output = T>) -> f64 {
-    let spent = seconds(question).await;
-    (spent * 1e5).round() / 100.0
+fn millis<T>(question: impl Future<Output = T>) -> impl Future<Output = f64> {
+    // A large future.
+    let question = Box::pin(question);
+    async { (seconds(question).await * 1e5).round() / 100.0 }
 }
 
 fn bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
-async fn measure(rows: usize) -> Value {
+async fn measure(rows: usize, server: Option<&postgres::Server>) -> Value {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("popper.db");
-    let mut growing = Growing::new(&path).await;
+    let database = match server {
+        None => {
+            let opened = Database::open_with(&path, Access::Write, BULK).await;
+            opened.unwrap().into()
+        }
+        Some(server) => {
+            let address = Address::parse(&server.url()).unwrap();
+            let opened = Server::open(&address, "growth", Access::Write).await;
+            opened.unwrap().into()
+        }
+    };
+    let mut growing = Growing::new(database).await;
     let mut levels = Vec::new();
     let mut first = None;
     let mut level = 1000;
@@ -364,8 +379,12 @@ async fn measure(rows: usize) -> Value {
 fn main() {
     let asked = std::env::args().skip(1).find_map(|word| word.parse().ok());
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
         .build()
         .unwrap();
-    let answer = runtime.block_on(measure(asked.unwrap_or(1_000_000)));
+    let server = std::env::args().any(|word| word == "--server");
+    let server = server.then(|| postgres::durable_server().expect("a PostgreSQL server"));
+    let answer = measure(asked.unwrap_or(1_000_000), server.as_ref());
+    let answer = runtime.block_on(answer);
     println!("{}", serde_json::to_string_pretty(&answer).unwrap());
 }

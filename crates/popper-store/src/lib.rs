@@ -61,5 +61,5 @@ mod store;
 mod table;
 
 pub use driver::sqlite::{Access, Tuning};
-pub use store::{Database, Server, SqlStore};
+pub use store::{AnyDatabase, Database, Server, SqlStore};
 pub use work_queue::Address;

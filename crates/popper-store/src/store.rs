@@ -13,7 +13,7 @@ use work_queue::Address;
 
 use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::{Access, Sqlite, Tuning};
-use crate::driver::{Driver, Mode, Row};
+use crate::driver::{Driver, FileOrServer, Mode, Row};
 use crate::group::{store_new, store_plan, stored_attempt};
 use crate::sql::{self, pieces};
 use crate::statement::Statement;
@@ -85,6 +85,40 @@ impl Server {
         harness_config_hash: &str,
     ) -> Result<(), StoreError> {
         self.db.lock(sim_hash, harness_config_hash).await
+    }
+}
+
+/// A database in a file or on a server, as a user chose.
+pub type AnyDatabase = SqlStore<FileOrServer>;
+
+impl AnyDatabase {
+    /// Takes the lock of the coordinator of a universe and a configuration, as [`Server::lock`]. A file has one writer anyway.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if another process has it.
+    pub async fn lock(
+        &mut self,
+        sim_hash: &str,
+        harness_config_hash: &str,
+    ) -> Result<(), StoreError> {
+        match &mut self.db {
+            FileOrServer::File(_) => Ok(()),
+            FileOrServer::Server(db) => db.lock(sim_hash, harness_config_hash).await,
+        }
+    }
+}
+
+impl From<Database> for AnyDatabase {
+    fn from(database: Database) -> Self {
+        let db = FileOrServer::File(Box::new(database.db));
+        Self { db }
+    }
+}
+
+impl From<Server> for AnyDatabase {
+    fn from(server: Server) -> Self {
+        let db = FileOrServer::Server(Box::new(server.db));
+        Self { db }
     }
 }
 

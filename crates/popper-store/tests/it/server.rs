@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use popper_discovery::store::{RunRow, Store as _, StoreError};
 use popper_store::{Access, Address, Server};
-use test_support::postgres;
+use test_support::postgres::{self, TlsServer};
 
 use crate::faults::{skipped, small_disk};
 use crate::made;
@@ -28,7 +28,12 @@ async fn tables_that_are_missing_are_made_only_for_writing() {
     let other = place.url().replace(place.name(), "no_such_database");
     for access in ALL {
         let error = refused(&other, access).await;
-        assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+        assert!(matches!(error, StoreError::Refused { .. }), "{error:?}");
+        assert!(
+            error
+                .to_string()
+                .ends_with("create it, for example with `createdb`")
+        );
     }
     for access in [Access::Read, Access::WriteExisting] {
         let error = refused(place.url(), access).await;
@@ -203,6 +208,27 @@ async fn rights_and_passwords_are_missed_in_one_line_without_the_password() {
     let error = coordinators[1].lock("a", "b").await.unwrap_err();
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
     assert!(error.to_string().contains(" (a run, session "), "{error}");
+}
+
+#[tokio::test]
+async fn a_certificate_is_checked_and_its_refusal_is_no_loss() {
+    let Some(server) = postgres::tls_server() else {
+        return;
+    };
+    let own = format!("sslrootcert={}", server.authority().display());
+    let full = format!("sslmode=verify-full&{own}");
+    let address = Address::parse(&server.url("localhost", &full)).unwrap();
+    Server::open(&address, "test", Access::Write).await.unwrap();
+    for (host, parameters, reason) in [
+        ("localhost", "sslmode=verify-full", "UnknownIssuer"),
+        ("127.0.0.1", &full, "not valid for name"),
+    ] {
+        let error = refused(&server.url(host, parameters), Access::Write).await;
+        assert!(matches!(error, StoreError::Refused { .. }), "{error:?}");
+        assert!(error.to_string().contains(reason), "{error}");
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains(TlsServer::PASSWORD), "{shown}");
+    }
 }
 
 #[tokio::test]

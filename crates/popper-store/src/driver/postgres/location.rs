@@ -1,6 +1,7 @@
 //! The address of a server, and errors that name it.
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use popper_discovery::store::StoreError;
@@ -48,7 +49,7 @@ impl ServerLocation {
     /// The error of a server that does not answer.
     pub(crate) fn stalled(&self) -> StoreError {
         let text = format!("no answer within {} s", STALL.as_secs());
-        self.disconnected(std::io::Error::new(std::io::ErrorKind::TimedOut, text).into())
+        self.disconnected(std::io::Error::new(ErrorKind::TimedOut, text).into())
     }
 
     /// Waits for the answer of the server.
@@ -73,6 +74,10 @@ impl ServerLocation {
     pub(crate) fn sql(&self, error: sqlx::Error) -> StoreError {
         let said = match &error {
             sqlx::Error::Database(said) => said,
+            // A certificate.
+            sqlx::Error::Io(refused) if refused.kind() == ErrorKind::InvalidData => {
+                return self.refused(refused.to_string());
+            }
             sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
                 return self.disconnected(error);
             }
@@ -97,7 +102,8 @@ impl ServerLocation {
             "42501" => self.refused(message),
             _ if code.starts_with("28") => self.refused(message),
             // No such database, schema or table.
-            "3D000" | "3F000" | "42P01" => self.missing(),
+            "3D000" => self.refused(format!("{message}; create it, for example with `createdb`")),
+            "3F000" | "42P01" => self.missing(),
             _ => self.other(error),
         }
     }
