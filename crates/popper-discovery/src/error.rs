@@ -124,6 +124,14 @@ pub enum EvaluatorError {
         /// The number of laws.
         laws: usize,
     },
+    /// Two machines gave different verdicts, or one gave a verdict that does not hold. All of it stays on record.
+    #[error("{problem} (conflict {id}): one machine or program is faulty")]
+    Conflict {
+        /// The law, and what is wrong.
+        problem: String,
+        /// The id of the conflict in the queue.
+        id: i64,
+    },
     /// The evaluator could not reach those who evaluate, or refuses what they answered.
     #[error(transparent)]
     Other(#[from] Box<dyn std::error::Error + Send + Sync>),

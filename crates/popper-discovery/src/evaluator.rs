@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_channel::mpsc::{UnboundedSender, unbounded};
 use futures_util::stream::{self, Stream, StreamExt as _};
 use llm_types::Clock;
-use popper_harness::decide::{Harness, UnknownReason, Verdict};
+use popper_harness::decide::{Harness, Status, UnknownReason, Verdict};
 use popper_harness::law::Law;
 
 use crate::error::EvaluatorError;
@@ -64,6 +64,42 @@ pub enum Outcome {
         /// The problem with it.
         problem: String,
     },
+}
+
+impl Outcome {
+    /// The verdict under the name that the law has here, and whether the evaluation was cut. `harness` has the seed of the attempt.
+    pub fn verdict(
+        self,
+        law_id: &str,
+        law_fingerprint: &str,
+        harness: &Harness,
+    ) -> (Verdict, bool) {
+        match self {
+            Self::Decided {
+                verdict,
+                runtime_ms,
+                cut,
+            } => {
+                let mut verdict = *verdict;
+                law_id.clone_into(&mut verdict.law_id);
+                verdict.runtime_ms = runtime_ms;
+                (verdict, cut)
+            }
+            Self::SetAside { problem } => {
+                let mut verdict = Verdict::new(
+                    law_id.to_owned(),
+                    law_fingerprint.to_owned(),
+                    harness.sim_hash().to_owned(),
+                    harness.config_hash().to_owned(),
+                    harness.config().seed,
+                );
+                verdict.status = Status::Unknown;
+                verdict.reason_code = Some(UnknownReason::ResourceLimit);
+                verdict.notes.push(problem);
+                (verdict, true)
+            }
+        }
+    }
 }
 
 /// An evaluated law of a batch.
@@ -224,27 +260,28 @@ fn work(
     }
 }
 
-/// Outcomes that came, in the order of choice: those that are early wait.
-#[derive(Default)]
-pub(crate) struct InOrder {
+/// Outcomes in the order of choice: those that are early wait.
+#[derive(Debug, Default)]
+pub struct InOrder {
     next: usize,
     early: BTreeMap<usize, Outcome>,
 }
 
 impl InOrder {
-    pub(crate) fn add(&mut self, evaluated: Evaluated) {
+    /// Adds an outcome.
+    pub fn add(&mut self, evaluated: Evaluated) {
         self.early.insert(evaluated.index, evaluated.outcome);
     }
 
     /// The index and outcome of the next law, if it came.
-    pub(crate) fn pop(&mut self) -> Option<(usize, Outcome)> {
+    pub fn pop(&mut self) -> Option<(usize, Outcome)> {
         let outcome = self.early.remove(&self.next)?;
         self.next += 1;
         Some((self.next - 1, outcome))
     }
 
     /// The number of laws whose outcome was taken.
-    pub(crate) fn taken(&self) -> usize {
+    pub fn taken(&self) -> usize {
         self.next
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::stream::StreamExt as _;
-use popper_harness::decide::{Harness, Status, UnknownReason, Verdict};
+use popper_harness::decide::Verdict;
 
 use super::decision::{Period, timestamp};
 use super::observer::{Event, Observer};
 use super::run_loop::Discovery;
 use crate::error::{Error, EvaluatorError};
-use crate::evaluator::{Batch, BatchLaw, Evaluator, InOrder, Outcome};
+use crate::evaluator::{Batch, BatchLaw, Evaluator, InOrder};
 use crate::snapshot::{Selected, Verdicts};
 use crate::store::{AttemptFilter, DecisionRow, LawFilter, LawRow, Store};
 
@@ -126,7 +126,7 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
             while let Some((index, outcome)) = outcomes.pop() {
                 let BatchLaw { row, seed, .. } = batch[index];
                 let harness = harness.with_seed(seed);
-                let (verdict, cut) = verdict(row, &harness, outcome);
+                let (verdict, cut) = outcome.verdict(&row.law_id, &row.law_fingerprint, &harness);
                 let completed_at = timestamp(clock.as_ref());
                 let runtime = Duration::from_millis(verdict.runtime_ms);
                 let period = Period {
@@ -145,35 +145,6 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         }
         group.commit(store, observer).await?;
         Ok(true)
-    }
-}
-
-/// The verdict of an outcome under the name that the law has in this run, and whether the evaluation was cut.
-fn verdict(law: &LawRow, harness: &Harness, outcome: Outcome) -> (Verdict, bool) {
-    match outcome {
-        Outcome::Decided {
-            verdict,
-            runtime_ms,
-            cut,
-        } => {
-            let mut verdict = *verdict;
-            verdict.law_id.clone_from(&law.law_id);
-            verdict.runtime_ms = runtime_ms;
-            (verdict, cut)
-        }
-        Outcome::SetAside { problem } => {
-            let mut verdict = Verdict::new(
-                law.law_id.clone(),
-                law.law_fingerprint.clone(),
-                harness.sim_hash().to_owned(),
-                harness.config_hash().to_owned(),
-                harness.config().seed,
-            );
-            verdict.status = Status::Unknown;
-            verdict.reason_code = Some(UnknownReason::ResourceLimit);
-            verdict.notes.push(problem);
-            (verdict, true)
-        }
     }
 }
 

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use futures_util::stream::{self, Stream};
+use futures_util::future::ready;
+use futures_util::stream::{self, Stream, TryStreamExt as _};
+use popper_harness::decide::Harness;
+use popper_harness::law::Law;
 use work_queue::{Audit, Collected, Group, Notices, Queue, QueueError, Work, is_audited};
 
-use super::work::{EvaluationWork, JobInput, read_outcomes};
+use super::work::{EvaluationWork, JobInput, JobLaw, read_outcomes};
 use crate::error::EvaluatorError;
-use crate::evaluator::{Batch, BatchLaw, Evaluated, Evaluator, Outcome};
+use crate::evaluator::{Batch, Evaluated, Evaluator, Outcome};
 
 /// The most laws of a job.
 const MOST_LAWS: usize = 256;
@@ -34,13 +37,12 @@ impl Default for QueueEvaluatorOptions {
 
 /// Hands laws out to workers through a queue, and checks what they answer.
 ///
-/// The jobs of an iteration are a group. They are deleted when the next batch begins, for then their verdicts are stored.
+/// The jobs of an iteration are a group. They are deleted when the next batch of their run begins, for then their verdicts are
+/// stored.
 pub struct QueueEvaluator {
     queue: Queue,
     work: Arc<dyn Work>,
     options: QueueEvaluatorOptions,
-    /// The group whose verdicts are stored when the next batch begins.
-    last: Option<Group>,
 }
 
 impl QueueEvaluator {
@@ -50,19 +52,27 @@ impl QueueEvaluator {
             queue,
             work,
             options,
-            last: None,
         }
     }
 
-    /// Deletes the jobs whose verdicts are stored.
+    /// Deletes the jobs of a run, after its last verdicts are stored.
     ///
     /// # Errors
     /// Those of the queue.
-    pub async fn finish(&mut self) -> Result<(), QueueError> {
-        match self.last.take() {
-            Some(group) => self.queue.complete(&group).await,
-            None => Ok(()),
+    pub async fn finish(&self, run_id: i64) -> Result<(), QueueError> {
+        self.delete_jobs(run_id, None).await
+    }
+
+    /// Deletes the jobs of a run's iterations, also those of a killed process, but one group.
+    async fn delete_jobs(&self, run_id: i64, kept: Option<&Group>) -> Result<(), QueueError> {
+        let begin = iterations_of(run_id);
+        for group in self.queue.status().await?.groups {
+            if group.id.starts_with(&begin) && kept.is_none_or(|kept| kept.id() != group.id) {
+                let group = Group::new(&group.kind, &group.semantics, &group.id)?;
+                self.queue.complete(&group).await?;
+            }
         }
+        Ok(())
     }
 
     /// Returns the queue, to ask for its state.
@@ -89,23 +99,85 @@ impl Evaluator for QueueEvaluator {
         &'a mut self,
         batch: Batch<'a>,
     ) -> impl Stream<Item = Result<Evaluated, EvaluatorError>> + Send + 'a {
-        let begin = BatchRun {
+        let former = iterations_of(batch.run_id);
+        let name = match batch.iteration_id {
+            Some(iteration) => format!("{former}{iteration}"),
+            None => format!("run {} retest", batch.run_id),
+        };
+        let laws: Result<_, _> = batch.laws.iter().map(JobLaw::of_row).collect();
+        let input = laws.map(|laws| JobInput::new(batch.harness, batch.wall_limit_ms, laws));
+        let begin = input.map_err(other).map(|input| BatchRun {
             evaluator: self,
-            batch,
+            name,
+            former: Some(batch.run_id),
+            input,
             open: None,
             ready: VecDeque::new(),
-        };
-        stream::try_unfold(begin, |mut run| async move {
-            let next = run.next().await?;
-            Ok(next.map(|evaluated| (evaluated, run)))
-        })
+        });
+        outcomes(begin)
     }
+}
+
+impl QueueEvaluator {
+    /// Evaluates laws that belong to no run. Each index comes once, in any order.
+    ///
+    /// Their jobs are a group of this name, which stays until [`Self::forget`]: a process that continues finds the answers.
+    pub fn check(
+        &mut self,
+        name: &str,
+        harness: &Harness,
+        laws: &[Law],
+    ) -> impl Stream<Item = Result<Evaluated, EvaluatorError>> + Send {
+        let seed = harness.config().seed;
+        let laws = laws.iter().map(|law| JobLaw::of_source(law, seed));
+        let input = JobInput::new(harness, None, laws.collect());
+        outcomes(Ok(BatchRun {
+            evaluator: self,
+            name: name.to_owned(),
+            former: None,
+            input,
+            open: None,
+            ready: VecDeque::new(),
+        }))
+    }
+
+    /// Deletes the jobs of [`Self::check`] under a name.
+    ///
+    /// # Errors
+    /// Those of the queue.
+    pub async fn forget(&self, name: &str) -> Result<(), QueueError> {
+        let group = Group::of(&*self.work, name)?;
+        self.queue.complete(&group).await
+    }
+}
+
+/// The outcomes of a batch.
+fn outcomes<'a>(
+    begin: Result<BatchRun<'a>, EvaluatorError>,
+) -> impl Stream<Item = Result<Evaluated, EvaluatorError>> + Send + 'a {
+    let next = |mut run: BatchRun<'a>| async move {
+        let next = run.next().await?;
+        Ok(next.map(|evaluated| (evaluated, run)))
+    };
+    stream::once(ready(begin))
+        .map_ok(move |begin| stream::try_unfold(begin, next))
+        .try_flatten()
+}
+
+/// The beginning of the names of a run's groups.
+fn iterations_of(run_id: i64) -> String {
+    format!("run {run_id} iteration ")
 }
 
 /// The work on a batch.
 struct BatchRun<'a> {
     evaluator: &'a mut QueueEvaluator,
-    batch: Batch<'a>,
+    /// The name of the group.
+    name: String,
+    /// The run whose other groups are not needed any more.
+    former: Option<i64>,
+    /// All laws as one input.
+    input: JobInput,
     /// `None` before the jobs are submitted.
     open: Option<OpenJobs>,
     /// Outcomes that are not given out.
@@ -117,8 +189,8 @@ struct OpenJobs {
     group: Group,
     notices: Notices,
     taken: HashSet<String>,
-    /// The indexes of the laws without an outcome, by fingerprint and seed.
-    waiting: BTreeMap<(String, u64), usize>,
+    /// The indexes of the laws without an outcome, by their key. A law may be in a batch twice.
+    waiting: BTreeMap<String, Vec<usize>>,
 }
 
 impl BatchRun<'_> {
@@ -135,13 +207,24 @@ impl BatchRun<'_> {
             if open.waiting.is_empty() {
                 return Ok(None);
             }
+            // Asked first: what ends after it is collected.
+            let has_open = self.evaluator.queue.has_open_jobs(&open.group).await;
+            let has_open = has_open.map_err(other)?;
             let collected = self.evaluator.queue.collect(&open.group, &mut open.taken);
             let collected = collected.await.map_err(other)?;
             for job in &collected {
                 self.take(&mut open, job).await?;
             }
-            if collected.is_empty() {
-                open.notices.wait().await;
+            match (collected.is_empty(), has_open) {
+                (false, _) => {}
+                (true, true) => open.notices.wait().await,
+                (true, false) => {
+                    let problem = format!(
+                        "{:?}: jobs were deleted by another program; begin again, and they are made again",
+                        self.name
+                    );
+                    return Err(EvaluatorError::Other(problem.into()));
+                }
             }
             self.open = Some(open);
         }
@@ -149,50 +232,58 @@ impl BatchRun<'_> {
 
     /// Submits the laws that no job of the group covers yet: a run that continues finds the jobs of its last start.
     async fn submit(&mut self) -> Result<OpenJobs, EvaluatorError> {
-        let batch = self.batch;
-        let name = match batch.iteration_id {
-            Some(iteration) => format!("run {} iteration {iteration}", batch.run_id),
-            None => format!("run {} retest", batch.run_id),
-        };
-        let group = Group::of(&*self.evaluator.work, &name).map_err(other)?;
-        if self.evaluator.last.as_ref() != Some(&group) {
-            self.evaluator.finish().await.map_err(other)?;
+        let evaluator = &self.evaluator;
+        let group = Group::of(&*evaluator.work, &self.name).map_err(other)?;
+        if let Some(run_id) = self.former {
+            let deleted = evaluator.delete_jobs(run_id, Some(&group)).await;
+            deleted.map_err(other)?;
         }
-        let queue = &self.evaluator.queue;
+        let queue = &evaluator.queue;
         let notices = queue.listen(&group).await.map_err(other)?;
+        let mut waiting: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let keys = self.input.laws.iter().map(JobLaw::key);
+        for (index, key) in keys.enumerate() {
+            waiting.entry(key).or_default().push(index);
+        }
         let mut covered = HashSet::new();
         for job in queue.jobs(&group).await.map_err(other)? {
             if let Ok(input) = JobInput::read(&job.input) {
-                let laws = input.laws.into_iter();
-                covered.extend(laws.map(|law| (law.law_fingerprint, law.seed)));
+                covered.extend(input.laws.iter().map(JobLaw::key));
             }
         }
-        let key = |law: &BatchLaw<'_>| (law.row.law_fingerprint.clone(), law.seed);
-        let missing = (batch.laws.iter()).filter(|law| !covered.contains(&key(law)));
-        let missing: Vec<&BatchLaw<'_>> = missing.collect();
-        let size = self.evaluator.laws_in_a_job(missing.len()).await;
+        let first = |(key, indexes): (&String, &Vec<usize>)| {
+            let index = indexes.first().copied()?;
+            (!covered.contains(key)).then_some(index)
+        };
+        let mut missing: Vec<usize> = waiting.iter().filter_map(first).collect();
+        missing.sort_unstable();
+        let laws = &self.input.laws;
+        let missing: Vec<&JobLaw> = missing.into_iter().map(|index| &laws[index]).collect();
+        let size = evaluator.laws_in_a_job(missing.len()).await;
         let inputs = missing.chunks(size.map_err(other)?);
-        let inputs: Vec<Vec<u8>> = inputs
-            .map(|laws| Ok(JobInput::new(&batch, laws).map_err(other)?.bytes()))
-            .collect::<Result<_, EvaluatorError>>()?;
+        let inputs = inputs.map(|laws| self.input.with_laws(laws).bytes());
+        let inputs: Vec<Vec<u8>> = inputs.collect();
         queue.submit(&group, &inputs).await.map_err(other)?;
-        self.evaluator.last = Some(group.clone());
-        let waiting = batch.laws.iter().enumerate();
         Ok(OpenJobs {
             group,
             notices,
             taken: HashSet::new(),
-            waiting: waiting.map(|(index, law)| (key(law), index)).collect(),
+            waiting,
         })
     }
 
     /// Takes the outcomes of a job.
     async fn take(&mut self, open: &mut OpenJobs, job: &Collected) -> Result<(), EvaluatorError> {
-        let input =
-            JobInput::read(&job.input).map_err(|problem| other(AnswerError::Input(problem)))?;
+        let input = JobInput::read(&job.input).map_err(|problem| {
+            EvaluatorError::Other(format!("a job cannot be read: {problem}").into())
+        })?;
         let outcomes = match &job.outcome {
             work_queue::Outcome::Done(answer) => {
-                let outcomes = read_outcomes(&input, &answer.bytes, &answer.meta);
+                let outcomes = if answer.intact {
+                    read_outcomes(&input, &answer.bytes, &answer.meta)
+                } else {
+                    Err("its bytes were changed after they were stored".to_owned())
+                };
                 match outcomes {
                     Ok(outcomes) => {
                         self.audit(&input, job).await?;
@@ -201,12 +292,8 @@ impl BatchRun<'_> {
                     Err(problem) => {
                         let disputed = self.evaluator.queue.dispute(&job.key, &problem);
                         let id = disputed.await.map_err(other)?.unwrap_or_default();
-                        let worker = answer.worker.clone();
-                        return Err(other(AnswerError::Wrong {
-                            worker,
-                            problem,
-                            id,
-                        }));
+                        let problem = wrong_answer(&answer.worker, &problem);
+                        return Err(EvaluatorError::Conflict { problem, id });
                     }
                 }
             }
@@ -217,12 +304,12 @@ impl BatchRun<'_> {
                 input.laws.iter().map(|_| aside()).collect()
             }
             work_queue::Outcome::Conflict(id) => {
-                return Err(conflict(&input, *id));
+                return Err(self.conflict(&input, *id).await?);
             }
         };
-        for (law, outcome) in input.laws.into_iter().zip(outcomes) {
-            if let Some(index) = open.waiting.remove(&(law.law_fingerprint, law.seed)) {
-                self.ready.push_back(Evaluated::new(index, outcome));
+        for (law, outcome) in input.laws.iter().zip(outcomes) {
+            for index in open.waiting.remove(&law.key()).unwrap_or_default() {
+                self.ready.push_back(Evaluated::new(index, outcome.clone()));
             }
         }
         Ok(())
@@ -237,46 +324,34 @@ impl BatchRun<'_> {
         let audit = evaluator.queue.audit(&evaluator.work, job);
         match audit.await.map_err(other)? {
             Audit::Equal | Audit::Skipped => Ok(()),
-            Audit::Conflict(id) => Err(conflict(input, id)),
+            Audit::Conflict(id) => Err(self.conflict(input, id).await?),
         }
+    }
+
+    /// The error of a conflict, which has one answer if that is wrong by itself.
+    async fn conflict(&self, input: &JobInput, id: i64) -> Result<EvaluatorError, EvaluatorError> {
+        let conflicts = self.evaluator.queue.conflicts().await.map_err(other)?;
+        let found = conflicts.into_iter().find(|conflict| conflict.id == id);
+        let wrong = found.filter(|conflict| conflict.second_worker.is_none());
+        let problem = if let Some(conflict) = wrong {
+            wrong_answer(&conflict.first_worker, &conflict.problem)
+        } else {
+            let law = input.laws.first();
+            format!(
+                "law {}, seed {}, in a job of {} laws: two workers answered differently",
+                law.map_or("", |law| &law.law_fingerprint),
+                law.map_or(0, |law| law.seed),
+                input.laws.len(),
+            )
+        };
+        Ok(EvaluatorError::Conflict { problem, id })
     }
 }
 
-fn conflict(input: &JobInput, id: i64) -> EvaluatorError {
-    let law = input.laws.first();
-    other(AnswerError::Conflict {
-        law_fingerprint: law.map_or_else(String::new, |law| law.law_fingerprint.clone()),
-        seed: law.map_or(0, |law| law.seed),
-        laws: input.laws.len(),
-        id,
-    })
+fn wrong_answer(worker: &str, problem: &str) -> String {
+    format!("worker {worker} gave a wrong answer: {problem}")
 }
 
 fn other(error: impl std::error::Error + Send + Sync + 'static) -> EvaluatorError {
     EvaluatorError::Other(Box::new(error))
-}
-
-/// An answer that cannot be taken.
-#[derive(Debug, thiserror::Error)]
-enum AnswerError {
-    #[error("a job cannot be read: {0}")]
-    Input(String),
-    #[error(
-        "worker {worker} gave a wrong answer: {problem} (conflict {id}); its machine or program is faulty"
-    )]
-    Wrong {
-        worker: String,
-        problem: String,
-        id: i64,
-    },
-    #[error(
-        "law {law_fingerprint}, seed {seed}, in a job of {laws} laws: two workers answered differently (conflict {id}): one machine or \
-         program is faulty"
-    )]
-    Conflict {
-        law_fingerprint: String,
-        seed: u64,
-        laws: usize,
-        id: i64,
-    },
 }

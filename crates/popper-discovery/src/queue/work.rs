@@ -7,7 +7,7 @@ use std::time::Duration;
 use llm_types::Clock;
 use lru::LruCache;
 use popper_harness::counterexample::rederive;
-use popper_harness::decide::{Config, EVALUATION_SEMANTICS, Harness, Verdict};
+use popper_harness::decide::{Config, EVALUATION_SEMANTICS, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::proof::verify_proof;
 use popper_harness::universe::Tabulated;
@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use work_queue::{Output, Work, WorkError};
 
+use crate::discovery::status_text;
 use crate::error::Error;
-use crate::evaluator::{Batch, BatchLaw, Outcome, Task};
+use crate::evaluator::{BatchLaw, Outcome, Task};
+use crate::rank::sha256;
 use popper_harness::counterexample::universe_value;
 
 /// The harnesses that a worker keeps.
@@ -45,6 +47,31 @@ pub(super) struct JobLaw {
     pub(super) seed: u64,
 }
 
+impl JobLaw {
+    /// The law of a row.
+    pub(super) fn of_row(law: &BatchLaw<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            law: law.row.document()?,
+            law_fingerprint: law.row.law_fingerprint.clone(),
+            seed: law.seed,
+        })
+    }
+
+    /// A law as it was written.
+    pub(super) fn of_source(law: &Law, seed: u64) -> Self {
+        Self {
+            law: law.source().clone(),
+            law_fingerprint: law.fingerprint(),
+            seed,
+        }
+    }
+
+    /// A text that differs for each law and seed.
+    pub(super) fn key(&self) -> String {
+        sha256(&serde_json::to_string(self).unwrap_or_default())
+    }
+}
+
 /// The times of a job, which are not part of its output.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct JobTimes {
@@ -57,28 +84,32 @@ struct JobTimes {
 }
 
 impl JobInput {
-    /// The input for some laws of a batch.
-    pub(super) fn new(batch: &Batch<'_>, laws: &[&BatchLaw<'_>]) -> Result<Self, Error> {
-        let harness = batch.harness;
+    /// The input for laws of a harness.
+    pub(super) fn new(harness: &Harness, wall_limit_ms: Option<u64>, laws: Vec<JobLaw>) -> Self {
         let mut config = serde_json::to_value(harness.config()).unwrap_or_default();
         if let Some(fields) = config.as_object_mut() {
             fields.remove("seed");
         }
-        let law = |law: &&BatchLaw<'_>| {
-            Ok(JobLaw {
-                law: law.row.document()?,
-                law_fingerprint: law.row.law_fingerprint.clone(),
-                seed: law.seed,
-            })
-        };
-        Ok(Self {
+        Self {
             universe: universe_value(harness.universe()),
             sim_hash: harness.sim_hash().to_owned(),
             config,
             harness_config_hash: harness.config_hash().to_owned(),
-            wall_limit_ms: batch.wall_limit_ms,
-            laws: laws.iter().map(law).collect::<Result<_, Error>>()?,
-        })
+            wall_limit_ms,
+            laws,
+        }
+    }
+
+    /// The same with other laws.
+    pub(super) fn with_laws(&self, laws: &[&JobLaw]) -> Self {
+        Self {
+            universe: self.universe.clone(),
+            sim_hash: self.sim_hash.clone(),
+            config: self.config.clone(),
+            harness_config_hash: self.harness_config_hash.clone(),
+            wall_limit_ms: self.wall_limit_ms,
+            laws: laws.iter().map(|&law| law.clone()).collect(),
+        }
     }
 
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
@@ -134,6 +165,14 @@ fn check(input: &JobInput, law: &JobLaw, verdict: &Verdict) -> Result<(), String
     );
     if found != expected {
         return Err(format!("the verdict is for {found:?}"));
+    }
+    let refuted = verdict.counterexample.is_some();
+    if refuted != (verdict.status == Status::Fail) {
+        let carries = if refuted { "a" } else { "no" };
+        let status = status_text(verdict.status);
+        return Err(format!(
+            "the verdict says {status} and carries {carries} counterexample"
+        ));
     }
     if let Some(package) = &verdict.counterexample {
         let given = Law::from_value(package.config.law.clone(), "config.law", Extensions::ALL);
@@ -272,11 +311,7 @@ impl Work for EvaluationWork {
         let Ok(input) = JobInput::read(input) else {
             return Vec::new();
         };
-        let piece = |law: &JobLaw| {
-            let mut piece = input.clone();
-            piece.laws = vec![law.clone()];
-            piece.bytes()
-        };
+        let piece = |law: &JobLaw| input.with_laws(&[law]).bytes();
         input.laws.iter().map(piece).collect()
     }
 }

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use llm_types::FixedClock;
 use popper_discovery::queue::{EvaluationWork, QueueEvaluator, QueueEvaluatorOptions};
-use popper_discovery::{Error, LoopConfig, MemoryStore, RunEnd, RunSelector, Unobserved};
+use popper_discovery::{
+    Discovery, Error, LoopConfig, MemoryStore, RunEnd, RunSelector, Unobserved,
+};
 use popper_harness::decide::Status;
 use serde_json::Value;
 use test_support::postgres::{self, Database};
@@ -24,7 +27,13 @@ fn config() -> LoopConfig {
 }
 
 fn work() -> EvaluationWork {
-    EvaluationWork::new(Arc::new(FixedClock(moment())))
+    EvaluationWork::new(clock(SignedDuration::ZERO))
+}
+
+/// A clock that is wrong by `error`.
+fn clock(error: SignedDuration) -> Arc<FixedClock> {
+    let right = Timestamp::try_from(moment()).unwrap();
+    Arc::new(FixedClock((right + error).into()))
 }
 
 fn timing() -> Timing {
@@ -113,14 +122,24 @@ async fn continued(
     store: MemoryStore,
     evaluator: QueueEvaluator,
 ) -> (MemoryStore, QueueEvaluator, Result<RunEnd, Error>) {
-    let discovery = open(store, quick(), &config(), RunSelector::Latest).await;
+    continued_at(SignedDuration::ZERO, store, evaluator).await
+}
+
+/// The same with a clock that is wrong by `error`.
+async fn continued_at(
+    error: SignedDuration,
+    store: MemoryStore,
+    evaluator: QueueEvaluator,
+) -> (MemoryStore, QueueEvaluator, Result<RunEnd, Error>) {
+    let (latest, clock) = (RunSelector::Latest, clock(error));
+    let discovery = Discovery::open(store, quick(), config(), Scripted::ID, clock, latest).await;
     let mut discovery = discovery.unwrap().with_evaluator(evaluator);
     let ended = discovery
         .run_to(3, &Scripted::mixed(), &mut Unobserved)
         .await;
-    let (store, mut evaluator) = discovery.into_parts();
+    let (store, evaluator) = discovery.into_parts();
     if ended.is_ok() {
-        evaluator.finish().await.unwrap();
+        evaluator.finish(1).await.unwrap();
     }
     (store, evaluator, ended)
 }
@@ -148,6 +167,58 @@ async fn workers_change_no_byte() {
             finished += worker.stop().await.finished;
         }
         assert!(finished >= 3, "{finished} jobs");
+    }
+}
+
+/// Corrects all times of a store by `error`.
+fn correct(store: &mut MemoryStore, error: SignedDuration) {
+    let correct = |time: &mut Timestamp| *time -= error;
+    store
+        .runs
+        .iter_mut()
+        .for_each(|row| correct(&mut row.created_at));
+    for row in &mut store.iterations {
+        correct(&mut row.started_at);
+        row.completed_at.as_mut().into_iter().for_each(correct);
+    }
+    for row in &mut store.evaluations {
+        correct(&mut row.started_at);
+        correct(&mut row.completed_at);
+    }
+    let counterexamples = store.counterexamples.iter_mut();
+    counterexamples.for_each(|row| correct(&mut row.created_at));
+    let capabilities = store.capabilities.iter_mut();
+    capabilities.for_each(|row| correct(&mut row.created_at));
+    store
+        .calls
+        .iter_mut()
+        .for_each(|row| correct(&mut row.created_at));
+}
+
+#[tokio::test]
+async fn a_clock_that_is_wrong_by_an_hour_changes_times_alone() {
+    let expected = expected().await;
+    for hours in [1, -1] {
+        let Some(scene) = Scene::new().await else {
+            return;
+        };
+        let error = SignedDuration::from_hours(hours);
+        let worker = scene
+            .worker("wrong", EvaluationWork::new(clock(error)))
+            .await;
+        // The clock of a worker enters no row.
+        let evaluator = scene.evaluator(0).await;
+        let (store, _, ended) = continued(MemoryStore::default(), evaluator).await;
+        assert_eq!(ended.unwrap(), RunEnd::Completed);
+        assert_eq!(store, expected, "{hours} h");
+        // That of the coordinator is the one that times come from.
+        let evaluator = scene.evaluator(0).await;
+        let (mut store, _, ended) = continued_at(error, MemoryStore::default(), evaluator).await;
+        assert_eq!(ended.unwrap(), RunEnd::Completed);
+        assert_ne!(store, expected, "{hours} h");
+        correct(&mut store, error);
+        assert_eq!(store, expected, "{hours} h");
+        worker.stop().await;
     }
 }
 
@@ -185,7 +256,14 @@ type Change = fn(&mut Vec<Value>) -> Option<Vec<u8>>;
 
 #[tokio::test]
 async fn a_forged_answer_is_never_stored() {
-    let forgeries: [(&str, Change); 6] = [
+    let forgeries: [(&str, Change); 7] = [
+        ("counterexample", |verdicts| {
+            match verdicts.iter_mut().find(|it| it["status"] == "FAIL") {
+                Some(failed) => failed["status"] = "PASS".into(),
+                None => verdicts[0]["status"] = "FAIL".into(),
+            }
+            None
+        }),
         ("is for", |verdicts| {
             verdicts[0]["law_fingerprint"] = "another".into();
             None
