@@ -2,6 +2,7 @@ use std::fmt::Display;
 use std::io;
 
 use bin_support::escape;
+use llm_client::Usd;
 use popper_harness::law::Ambiguity;
 
 /// The most characters of a line that are shown on either side of a mark.
@@ -89,6 +90,28 @@ pub enum Error {
         /// The first of them.
         first: String,
     },
+    #[error(
+        "{name} has {spent} for this run, and its stored calls cost {stored}: the cap would count too little. Continue in the folder and \
+         on the machine where the run began, or copy the file from there"
+    )]
+    OtherLedger {
+        name: String,
+        spent: Usd,
+        stored: Usd,
+    },
+    #[error("there is no server to work for; give --store URL, or set POPPER_STORE")]
+    NoServer,
+    #[error("{flag} needs --store: without a server this process alone decides the laws")]
+    NeedsServer { flag: &'static str },
+    #[error(
+        "--store holds a password, which other users of this machine can read; set PGPASSWORD, use the password file, or give the \
+         whole address in POPPER_STORE"
+    )]
+    PasswordInFlag,
+    #[error(
+        "the open jobs need {needed}, this program computes {found}; use the program that began the run"
+    )]
+    OtherWork { needed: String, found: String },
     /// The input is well formed and not what the command needs.
     #[error("{name}: {message}")]
     Unfit { name: String, message: String },

@@ -22,6 +22,25 @@ Examples:
   popper status
   popper status --run-id 1 --json";
 
+pub const WORKER: &str = "\
+Examples:
+  popper worker --store postgres://ada@db.example.org/popper
+  popper worker --threads 2 --drain --json";
+
+pub const QUEUE: &str = "\
+Examples:
+  popper queue list
+  popper queue resolve --conflict 3 --drop-both";
+
+pub const QUEUE_LIST: &str = "\
+Examples:
+  popper queue list --store postgres://ada@db.example.org/popper
+  popper queue list --json";
+
+pub const QUEUE_RESOLVE: &str = "\
+Examples:
+  popper queue resolve --conflict 3 --drop-both";
+
 pub const RETEST: &str = "\
 Examples:
   popper retest --law-id conserved_gt

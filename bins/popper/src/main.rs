@@ -17,6 +17,7 @@ mod expect;
 mod flags;
 mod input;
 mod laws;
+mod location;
 mod table;
 mod universe;
 
@@ -25,7 +26,9 @@ use std::process::ExitCode;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session, block_on};
 use clap::ArgMatches;
 
-use commands::{check, export, new, report, resume, retest, run, simulate, span, status, verify};
+use commands::{
+    check, export, new, queue, report, resume, retest, run, simulate, span, status, verify, worker,
+};
 
 fn main() -> ExitCode {
     bin_support::run(execute)
@@ -59,6 +62,15 @@ enum Command {
     /// Print the status of a run, also while it works
     #[command(after_help = examples::STATUS)]
     Status(status::StatusArgs),
+    /// Decide laws for the runs of a database on a server
+    ///
+    /// Start as many as you like, on any machine that reaches the server, and stop them at will: nothing is lost and nothing is
+    /// decided twice. At Ctrl-C or SIGTERM a worker ends the laws at hand, for 30 s at most; a second one gives them back at once.
+    #[command(after_help = examples::WORKER)]
+    Worker(worker::WorkerArgs),
+    /// List and resolve what stops the work on a server
+    #[command(subcommand, after_help = examples::QUEUE)]
+    Queue(queue::QueueArgs),
     /// Decide a law once more, with the next seed
     #[command(after_help = examples::RETEST)]
     Retest(retest::RetestArgs),
@@ -105,6 +117,8 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Run(args) => block_on(run::execute(args, session))?,
         Command::Resume(args) => block_on(resume::execute(args, session))?,
         Command::Status(args) => block_on(status::execute(args, session))?,
+        Command::Worker(args) => block_on(worker::execute(args, session))?,
+        Command::Queue(args) => block_on(queue::execute(args, session))?,
         Command::Retest(args) => block_on(retest::execute(args, session))?,
         Command::Report(args) => block_on(report::execute(args, session))?,
         Command::Export(args) => block_on(export::execute(args, session))?,

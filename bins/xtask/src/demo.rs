@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::postgres::SERVER_PROGRAM;
 use crate::workspace::{Workspace, finish, finish_into};
-use crate::{Error, Exit};
+use crate::{Error, Exit, fleet};
 
 /// One entry a program.
 const TOOLS: &[Tool] = &[
@@ -42,7 +43,8 @@ struct DemoResult {
 /// Runs every job, also when one fails, and ends with a list of them.
 pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
     // One build for all: a build of a single package would pick other features and compile again.
-    finish(&mut workspace.cargo(&["build", "--locked", "--workspace", "--bins"]))?;
+    let build = ["build", "--locked", "--workspace", "--bins"];
+    finish(workspace.cargo(&build).args(SERVER_PROGRAM))?;
     let mut exit = Exit::Done;
     let mut list = Vec::new();
     for tool in TOOLS {
@@ -183,7 +185,7 @@ fn tokens(prompt: &Value) -> Option<u64> {
 }
 
 /// Removes the files of an earlier demo.
-fn remove(folder: &Path) -> Result<(), Error> {
+pub fn remove(folder: &Path) -> Result<(), Error> {
     if !folder.exists() {
         return Ok(());
     }
@@ -198,8 +200,9 @@ fn popper(workspace: &Workspace) -> Result<DemoResult, Error> {
     let folder = workspace.demo_folder("popper")?;
     let checked = check(workspace, &folder)?;
     let (found, file) = discover(workspace, &folder)?;
+    let fleet = fleet::run(workspace, &folder)?;
     Ok(DemoResult {
-        result: format!("{checked}\n{found}"),
+        result: format!("{checked}\n{found}\n{fleet}"),
         file,
     })
 }
@@ -262,7 +265,7 @@ fn summary(count: impl Fn(&str) -> u64) -> String {
 }
 
 /// The part of the JSON in a file that `part` takes from it.
-fn read<T>(file: &Path, part: fn(&Value) -> Option<T>) -> Result<T, Error> {
+pub fn read<T>(file: &Path, part: fn(&Value) -> Option<T>) -> Result<T, Error> {
     let text = fs::read(file).map_err(|source| Error::File {
         path: file.to_owned(),
         source,

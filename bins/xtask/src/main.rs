@@ -5,6 +5,7 @@ mod browser;
 mod demo;
 mod error;
 mod features;
+mod fleet;
 mod peers;
 mod postgres;
 mod suite;

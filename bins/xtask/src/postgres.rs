@@ -11,6 +11,14 @@ use crate::{Error, apt};
 /// The line for a machine without the programs.
 const MISSING: &str = "the PostgreSQL server programs (15 or later) are not installed: install them (Debian: apt-get install postgresql)";
 
+/// The program that starts a server, for `cargo build`: an example of the crate that starts servers for single tests, too.
+pub const SERVER_PROGRAM: [&str; 4] = [
+    "--example",
+    "postgres",
+    "--features",
+    "test-support/postgres",
+];
+
 /// The server that all tests share, until this is dropped. Each test has its own database on it.
 pub struct TestServer {
     /// `None` without the programs.
@@ -25,10 +33,8 @@ impl TestServer {
         let skipped = workspace.target.join("skipped-tests");
         // The file of an earlier run.
         let _removed = fs::remove_file(&skipped);
-        // The program is an example of the crate that starts servers for single tests, too.
-        let build = ["build", "--locked", "--workspace", "--example", "postgres"];
-        let mut build = workspace.cargo(&build);
-        finish(build.args(["--features", "test-support/postgres"]))?;
+        let build = ["build", "--locked", "--workspace"];
+        finish(workspace.cargo(&build).args(SERVER_PROGRAM))?;
         let start = || start(&mut workspace.binary("examples/postgres"));
         let install = || apt::install(&["postgresql"]).then(start).flatten();
         let running = start().or_else(install);
@@ -41,10 +47,24 @@ impl TestServer {
         Ok(Self { running, skipped })
     }
 
+    /// Starts a server by the program that is built already. `None` without the programs of `PostgreSQL`.
+    pub fn start_if_there(workspace: &Workspace) -> Option<Self> {
+        let running = start(&mut workspace.binary("examples/postgres"))?;
+        Some(Self {
+            running: Some(running),
+            skipped: workspace.target.join("skipped-tests"),
+        })
+    }
+
+    /// The address of the database `postgres`, if there is a server.
+    pub fn url(&self) -> Option<&str> {
+        self.running.as_ref().map(|(_, url)| url.as_str())
+    }
+
     /// Tells a command that runs tests where the server is.
     pub fn tell(&self, command: &mut Command) {
         command.env("ORRERY_SKIPPED", &self.skipped);
-        if let Some((_, url)) = &self.running {
+        if let Some(url) = self.url() {
             command.env("ORRERY_POSTGRES", url);
         }
     }

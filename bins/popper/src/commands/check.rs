@@ -3,16 +3,18 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Interrupt, Results, Session};
+use bin_support::{Exit, Failure, Interrupt, Results, Session, block_on};
+use indicatif::ProgressBar;
 use llm_client::{Clock as _, SystemClock};
 use popper_harness::decide::{Config, Harness, UnknownReason, Verdict};
 use popper_harness::law::Law;
 use popper_harness::universe::Universe as _;
 
 use crate::config;
+use crate::discovery::worker_check;
 use crate::error::Error;
 use crate::expect::{Difference, Expectations};
-use crate::flags::{TableFlag, UniverseFlag};
+use crate::flags::{FleetFlags, ServerFlag, TableFlag, UniverseFlag};
 use crate::laws::Laws;
 use crate::table::{self, Layout, VerdictTable};
 use crate::universe;
@@ -51,15 +53,27 @@ pub struct CheckArgs {
     pub expect: Option<PathBuf>,
     #[command(flatten)]
     pub table: TableFlag,
+    /// Address of a `PostgreSQL` database, `postgres://USER@HOST/DATABASE`: its workers decide the laws.
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+    #[command(flatten)]
+    pub fleet: FleetFlags,
 }
 
 pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let server = ServerFlag::from(args.store.clone()).flagged()?;
+    let needs_server = args.fleet.threads.map(|_| "--threads");
+    if let Some(flag) = needs_server.or_else(|| args.fleet.for_server_only())
+        && server.is_none()
+    {
+        return Err(Failure::usage(Error::NeedsServer { flag }));
+    }
     let harness = harness(args)?;
     let expectations = args.expect.as_deref().map(Expectations::read);
     let expectations = expectations.transpose().map_err(Failure::usage)?;
     let Laws { laws, broken } = Laws::read(&args.files, harness.config().language(), session);
     let layout = Layout::of(&session.results, args.table.verbose);
-    let mut output = Output::new(args.json, layout);
+    let output = Output::new(args.json, layout);
     if laws.is_empty() {
         if args.json {
             output.finish(broken, &mut session.results)?;
@@ -67,33 +81,35 @@ pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure>
         return Err(Failure::usage(Error::NoLaws));
     }
 
-    let interrupt = Interrupt::on_signals()?;
-    let bar = (laws.len() >= MANY).then(|| session.progress.bar("laws", laws.len()));
-    let mut differences = Vec::new();
-    let (mut finished, mut unread) = (0, 0);
-    for law in &laws {
-        let Some(verdict) = decide(&harness, law, &interrupt) else {
-            break;
-        };
-        if let Some(expectations) = &expectations {
-            let alphabet = harness.universe().alphabet();
-            differences.extend(expectations.differences(&verdict, alphabet));
-        }
-        output.add(law, &verdict, &mut session.results)?;
-        // With expectations the comparison alone decides how the program ends.
-        if expectations.is_none()
-            && let Err(ambiguity) = law.resolve()
-            && let Some(text) = &ambiguity.unread
-        {
-            session.report(&Error::unread(law.law_id(), ambiguity, text));
-            unread += 1;
-        }
-        finished += 1;
-        if let Some(bar) = &bar {
-            bar.inc(1);
-        }
+    let mut verdicts = Verdicts {
+        bar: (laws.len() >= MANY).then(|| session.progress.bar("laws", laws.len())),
+        harness: &harness,
+        expectations,
+        output,
+        differences: Vec::new(),
+        finished: 0,
+        unread: 0,
+    };
+    let take = |law: &Law, verdict, session: &mut Session| verdicts.add(law, &verdict, session);
+    match &server {
+        Some(server) => block_on(worker_check::decide(
+            server,
+            &args.fleet,
+            &harness,
+            &laws,
+            session,
+            take,
+        ))??,
+        None => decide_all(&harness, &laws, session, take)?,
     }
-    drop(bar);
+    let Verdicts {
+        output,
+        expectations,
+        differences,
+        finished,
+        unread,
+        ..
+    } = verdicts;
     output.finish(broken, &mut session.results)?;
     if expectations.is_some() {
         report(&differences, finished, args.json, session)?;
@@ -123,6 +139,59 @@ fn harness(args: &CheckArgs) -> Result<Harness, Failure> {
     config.extensions.extend(args.extension.iter().cloned());
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
     Harness::new(universe, config).map_err(Failure::usage)
+}
+
+/// The verdicts so far, as they are printed and compared.
+struct Verdicts<'a> {
+    harness: &'a Harness,
+    expectations: Option<Expectations>,
+    output: Output,
+    differences: Vec<Difference>,
+    finished: usize,
+    /// The number of laws with a text that does not parse.
+    unread: usize,
+    bar: Option<ProgressBar>,
+}
+
+impl Verdicts<'_> {
+    fn add(&mut self, law: &Law, verdict: &Verdict, session: &mut Session) -> Result<(), Failure> {
+        if let Some(expectations) = &self.expectations {
+            let alphabet = self.harness.universe().alphabet();
+            let differences = expectations.differences(verdict, alphabet);
+            self.differences.extend(differences);
+        }
+        self.output.add(law, verdict, &mut session.results)?;
+        // With expectations the comparison alone decides how the program ends.
+        if self.expectations.is_none()
+            && let Err(ambiguity) = law.resolve()
+            && let Some(text) = &ambiguity.unread
+        {
+            session.report(&Error::unread(law.law_id(), ambiguity, text));
+            self.unread += 1;
+        }
+        self.finished += 1;
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+        Ok(())
+    }
+}
+
+/// Decides laws one after the other, and hands each verdict on. Ends early at an interrupt.
+fn decide_all(
+    harness: &Harness,
+    laws: &[Law],
+    session: &mut Session,
+    mut on_verdict: impl FnMut(&Law, Verdict, &mut Session) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let interrupt = Interrupt::on_signals()?;
+    for law in laws {
+        let Some(verdict) = decide(harness, law, &interrupt) else {
+            break;
+        };
+        on_verdict(law, verdict, session)?;
+    }
+    Ok(())
 }
 
 /// The verdict of a law. `None` if Ctrl-C interrupted its evaluation.

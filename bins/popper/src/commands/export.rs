@@ -59,10 +59,10 @@ struct Export {
 }
 
 pub async fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let db = &args.run.database.db;
+    let location = args.run.location.location(session)?;
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
-    database::refuse_target_over_database(db, target)?;
-    let mut store = database::open(db, Access::Read).await?;
+    location.refuse_target(target)?;
+    let mut store = database::open(&location, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let export = Export::read(&mut store, run).await.map_err(failure)?;
     // All of it is understood before the first byte is written.
@@ -70,7 +70,7 @@ pub async fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, F
         Format::Json => export.json().map_err(failure)?,
         Format::Csv => csv(&export.laws, &export.findings, &export.run.sim_hash)?,
     };
-    let output = target.begin([db])?;
+    let output = target.begin(location.file())?;
     output.finish(session, |out| out.write_all(&text))?;
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod export;
 pub mod new;
+pub mod queue;
 pub mod report;
 pub mod resume;
 pub mod retest;
@@ -12,3 +13,4 @@ pub mod span;
 pub mod status;
 pub mod universe;
 pub mod verify;
+pub mod worker;

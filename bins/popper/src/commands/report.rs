@@ -23,24 +23,24 @@ pub struct ReportArgs {
 }
 
 pub async fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let db = &args.run.database.db;
-    let mut store = database::open(db, Access::Read).await?;
+    let location = args.run.location.location(session)?;
+    let mut store = database::open(&location, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let target = match &args.output {
         Some(target) => target.clone(),
         None => page_of(run.id).into(),
     };
-    database::refuse_target_over_database(db, &target)?;
+    location.refuse_target(&target)?;
     let report = DiscoveryReport::gather(&mut store, &run)
         .await
         .map_err(failure)?;
     let html = page(&report).render()?;
     let complete = |turn: &ProposalTurn| turn.status == IterationStatus::Completed;
     if !report.iterations.last().is_some_and(complete) {
-        let command = ResumeCommand::new("resume", run.id, db);
+        let command = ResumeCommand::new("resume", run.id, &location);
         session.warn(&format!("the run is not complete; to continue: {command}"));
     }
-    let output = target.begin([db])?;
+    let output = target.begin(location.file())?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;
     if let Some(path) = target.file() {
         writeln!(session.results, "{}", input::name(path))?;

@@ -3,12 +3,12 @@
 use bin_support::{Exit, Failure, Session};
 
 use crate::discovery::job;
-use crate::flags::{DatabaseFlag, RunOptions};
+use crate::flags::{LocationFlags, RunOptions};
 
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
     #[command(flatten)]
-    pub database: DatabaseFlag,
+    pub location: LocationFlags,
     /// Id of the run.
     #[arg(long, value_name = "ID")]
     pub run_id: i64,
@@ -17,5 +17,6 @@ pub struct ResumeArgs {
 }
 
 pub async fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure> {
-    job::resume(&args.database.db, args.run_id, &args.work, session).await
+    let location = args.location.location(session)?;
+    job::resume(&location, args.run_id, &args.work, session).await
 }

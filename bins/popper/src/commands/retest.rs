@@ -13,7 +13,7 @@ use popper_store::Access;
 use crate::discovery::database::{self, failure};
 use crate::discovery::settings::Settings;
 use crate::error;
-use crate::flags::{DatabaseFlag, TableFlag};
+use crate::flags::{LocationFlags, TableFlag};
 use crate::table::{Layout, VerdictTable};
 
 /// The fewest digits of a fingerprint that name a law.
@@ -22,7 +22,7 @@ const SHORTEST: usize = 8;
 #[derive(Debug, clap::Args)]
 pub struct RetestArgs {
     #[command(flatten)]
-    pub database: DatabaseFlag,
+    pub location: LocationFlags,
     #[command(flatten)]
     pub law: LawFlag,
     /// Id of the run with the configuration and the universe [default: newest run with the law].
@@ -49,7 +49,8 @@ pub struct LawFlag {
 
 pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, Failure> {
     let asked = args.law.fingerprint()?;
-    let mut store = database::open(&args.database.db, Access::WriteExisting).await?;
+    let location = args.location.location(session)?;
+    let mut store = database::open(&location, Access::WriteExisting).await?;
     let runs = runs(&mut store, args.run_id).await?;
     let (run, fingerprint) = match (&args.law.law_id, asked) {
         (Some(name), _) => find_named(&mut store, name, runs).await?,
@@ -57,6 +58,8 @@ pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, F
     };
     let stored = database::config(&run)?;
     let Settings { harness, discovery } = Settings::of(&stored)?;
+    let lock = store.lock(harness.sim_hash(), harness.config_hash()).await;
+    lock.map_err(failure)?;
     let clock = Arc::new(SystemClock::new());
     let which = RunSelector::Id(run.id);
     let proposer = &run.discovery_model_id;

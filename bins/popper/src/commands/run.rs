@@ -1,26 +1,26 @@
 //! The command `popper run`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, escape};
 use popper_discovery::RunSelector;
-use popper_discovery::store::Store as _;
+use popper_discovery::store::RunRow;
 use popper_harness::universe::KineticGrid;
-use popper_store::{Access, Database};
+use popper_store::Access;
 
-use crate::discovery::database::{self, failure};
-use crate::discovery::job::{Job, refuse_recording_over_database, resume};
+use crate::discovery::database;
+use crate::discovery::job::{self, Job};
 use crate::discovery::proposer;
 use crate::discovery::settings::Settings;
 use crate::error;
-use crate::flags::{DatabaseFlag, RunOptions};
+use crate::flags::{LocationFlags, RunOptions};
+use crate::location::StoreLocation;
 use crate::universe;
 
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     #[command(flatten)]
-    pub database: DatabaseFlag,
+    pub location: LocationFlags,
     /// Id of a run to continue; its universe, configuration and proposer are taken from the database.
     #[arg(long = "run-id", value_name = "ID", conflicts_with = "new")]
     pub id: Option<i64>,
@@ -32,20 +32,21 @@ pub struct RunArgs {
 }
 
 pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let db = &args.database.db;
+    let location = &args.location.location(session)?;
     if let Some(id) = args.id {
-        return resume(db, id, &args.work, session).await;
+        return job::resume(location, id, &args.work, session).await;
     }
     // All that can be wrong with the flags is found before a database is made.
-    refuse_recording_over_database(db, &args.work)?;
+    job::check(location, &args.work)?;
     let settings = Settings::new(&args.work, None)?;
     let chosen = proposer::choose(&args.work, None, &settings, session)?;
-    let mut store = database::open(db, Access::Write).await?;
+    let timing = args.work.fleet.timing.timing();
+    let (store, runs) = database::open_patiently(location, Access::Write, &timing).await?;
     if args.work.universe.is_none() {
-        same_universe(&mut store, db).await?;
+        check_universe(&runs, location)?;
     }
     let job = Job {
-        db,
+        location,
         work: &args.work,
         which: if args.new {
             RunSelector::New
@@ -57,14 +58,13 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
 }
 
 /// Refuses to begin a run in the built-in universe if all runs are in others: a flag was forgotten.
-async fn same_universe(store: &mut Database, db: &Path) -> Result<(), Failure> {
-    let runs = store.runs().await.map_err(failure)?;
+fn check_universe(runs: &[RunRow], location: &StoreLocation) -> Result<(), Failure> {
     let known: BTreeSet<&str> = runs.iter().map(|run| run.universe_id.as_str()).collect();
     if known.is_empty() || known.contains(KineticGrid::ID) {
         return Ok(());
     }
     Err(Failure::usage(error::Error::OtherUniverse {
-        name: crate::input::name(db),
+        name: location.to_string(),
         universes: escape(&known.into_iter().collect::<Vec<_>>().join(", ")),
         built_in: universe::BUILT_IN,
     }))

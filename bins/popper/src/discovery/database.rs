@@ -1,22 +1,43 @@
 //! The database of a command, and the run in it.
 
 use std::error::Error as StdError;
-use std::path::{Path, PathBuf};
-use std::{fmt, fs};
+use std::fmt;
 
-use bin_support::{Exit, Failure, OutputTarget};
-use llm_client::LedgerFile;
+use bin_support::{Exit, Failure};
 use popper_discovery::store::{RunRow, Store, StoreError};
-use popper_discovery::{Error, RunConfig};
-use popper_store::{Access, Database};
+use popper_discovery::{Error, EvaluatorError, RunConfig};
+use popper_store::{Access, AnyDatabase};
+use work_queue::Timing;
 
-use crate::{error, input};
+use super::patience::patiently;
+use crate::error;
+use crate::location::StoreLocation;
 use bin_support::escape;
 
-/// Opens a database.
-pub async fn open(path: &Path, access: Access) -> Result<Database, Failure> {
-    let opened = Database::open(path, access).await;
+/// The name that a server shows for the sessions of a command.
+pub const PROGRAM: &str = "popper";
+
+/// The name for a session that works on a run.
+pub const COORDINATOR: &str = "popper run";
+
+/// Opens the database of a command.
+pub async fn open(location: &StoreLocation, access: Access) -> Result<AnyDatabase, Failure> {
+    let opened = location.open(PROGRAM, access).await;
     opened.map_err(failure)
+}
+
+/// Opens the database of a run, and reads its runs. Waits for a server that cannot be reached.
+pub async fn open_patiently(
+    location: &StoreLocation,
+    access: Access,
+    timing: &Timing,
+) -> Result<(AnyDatabase, Vec<RunRow>), Failure> {
+    let opened = patiently(timing, async || {
+        let mut store = location.open(COORDINATOR, access).await?;
+        let runs = store.runs().await?;
+        Ok((store, runs))
+    });
+    opened.await.map_err(failure)
 }
 
 /// Returns the error that ends the program. A wrong request is a usage error.
@@ -50,6 +71,9 @@ fn advice(error: &Error) -> Option<&'static str> {
     match error {
         Error::Differs { .. } => Some("--new-run begins a new one"),
         Error::Store(StoreError::Missing { .. }) => Some("`popper run` makes one"),
+        Error::Evaluate(EvaluatorError::Conflict { .. }) => Some(
+            "`popper queue list` shows the answers, and `popper queue resolve` opens the job again",
+        ),
         _ => None,
     }
 }
@@ -61,58 +85,25 @@ pub fn spoken(error: &dyn StdError) -> String {
     let mut line = error.to_string();
     let mut next = error.source();
     while let Some(source) = next {
-        line.push_str(": ");
-        line.push_str(&source.to_string());
+        let words = source.to_string();
+        // Some errors say what their sources do.
+        if !line.contains(&words) {
+            line.push_str(": ");
+            line.push_str(&words);
+        }
         next = source.source();
     }
     escape(&line)
 }
 
-/// As [`refuse_output_over_database`]; stdout takes no file's place.
-pub fn refuse_target_over_database(db: &Path, target: &OutputTarget) -> Result<(), Failure> {
-    target
-        .file()
-        .map_or(Ok(()), |path| refuse_output_over_database(db, path))
-}
-
-/// Refuses to write a result over the database, or over one of the files that belong to it.
-pub fn refuse_output_over_database(db: &Path, output: &Path) -> Result<(), Failure> {
-    let is_part = ["", "-wal", "-shm", ".lock", LEDGER].iter().any(|suffix| {
-        let mut part = db.as_os_str().to_owned();
-        part.push(suffix);
-        let part = Path::new(&part);
-        let same = |(one, other): (PathBuf, PathBuf)| one == other;
-        part == output
-            || fs::canonicalize(part)
-                .ok()
-                .zip(fs::canonicalize(output).ok())
-                .is_some_and(same)
-    });
-    if is_part {
-        let name = input::name(output);
-        return Err(Failure::usage(error::Error::OverDatabase { name }));
-    }
-    Ok(())
-}
-
-/// The suffix that the database's name gets in the name of its ledger file.
-const LEDGER: &str = ".spend.jsonl";
-
-/// The ledger of a database's runs: a file in the same folder.
-pub fn ledger(db: &Path, run_id: i64) -> LedgerFile {
-    LedgerFile::new(ledger_path(db)).run(run_id)
-}
-
-/// The file of the ledger.
-pub fn ledger_path(db: &Path) -> PathBuf {
-    let mut name = db.as_os_str().to_owned();
-    name.push(LEDGER);
-    name.into()
-}
-
 /// The run with this id, or the newest.
 pub async fn run(store: &mut impl Store, id: Option<i64>) -> Result<RunRow, Failure> {
-    let mut runs = store.runs().await.map_err(failure)?;
+    let runs = store.runs().await.map_err(failure)?;
+    pick(runs, id)
+}
+
+/// The run with this id, or the newest, which is the first.
+pub fn pick(mut runs: Vec<RunRow>, id: Option<i64>) -> Result<RunRow, Failure> {
     match id {
         None if runs.is_empty() => Err(Failure::new(Exit::Failed, error::Error::NoRuns)),
         None => Ok(runs.swap_remove(0)),

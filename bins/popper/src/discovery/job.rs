@@ -1,58 +1,66 @@
 //! The work on a run that `popper run` and `popper resume` share.
 
+use std::fs;
 use std::io::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
-use llm_client::{Cassette, SystemClock};
+use llm_client::{Cassette, Client, SystemClock, Usd};
+use popper_discovery::status::RunStatus;
 use popper_discovery::store::{RunCost, RunRow, Store as _};
-use popper_discovery::{Discovery, Error, ProposeError, RunEnd, RunSelector};
-use popper_store::{Access, Database};
+use popper_discovery::{
+    Discovery, Error, EvaluatorError, ProposeError, Proposer, RunEnd, RunSelector,
+};
+use popper_store::{Access, AnyDatabase};
+use work_queue::Patience;
 
-use super::database::{self, failure, spoken};
+use super::coordinator::{self, OwnWorker, RunEvaluator};
+use super::database::{self, COORDINATOR, failure, spoken};
+use super::patience::{is_lost, patiently};
 use super::progress::ProgressObserver;
 use super::proposer::{self, Chosen};
 use super::resume_command::ResumeCommand;
-use super::run_status::{lines, run_status};
+use super::run_status::{lines, with_spend};
 use super::settings::Settings;
 use super::verdicts;
 use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
+use crate::location::StoreLocation;
 use crate::table::Layout;
+use crate::{error, input};
 
 /// Continues a run with the configuration in its row.
 pub async fn resume(
-    db: &Path,
+    location: &StoreLocation,
     id: i64,
     work: &RunOptions,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    refuse_recording_over_database(db, work)?;
-    let mut store = database::open(db, Access::WriteExisting).await?;
-    let run = database::run(&mut store, Some(id)).await?;
+    check(location, work)?;
+    let timing = work.fleet.timing.timing();
+    let (store, runs) = database::open_patiently(location, Access::WriteExisting, &timing).await?;
+    let run = database::pick(runs, Some(id))?;
     let stored = database::config(&run)?;
     let settings = Settings::new(work, Some(&stored))?;
     let id = Some(run.discovery_model_id.as_str());
     let chosen = proposer::choose(work, id, &settings, session)?;
     let job = Job {
-        db,
+        location,
         work,
         which: RunSelector::Id(run.id),
     };
     job.run(store, settings, chosen, session).await
 }
 
-/// Refuses to record model calls into the database.
-pub fn refuse_recording_over_database(db: &Path, work: &RunOptions) -> Result<(), Failure> {
+/// Refuses flags that do not fit the place of the run, and to record model calls into its database.
+pub fn check(location: &StoreLocation, work: &RunOptions) -> Result<(), Failure> {
+    work.check(location)?;
     let record = work.model.record.as_ref();
-    record.map_or(Ok(()), |record| {
-        database::refuse_output_over_database(db, record)
-    })
+    record.map_or(Ok(()), |record| location.refuse_output(record))
 }
 
 /// A run that is to be worked on.
 pub struct Job<'a> {
-    pub db: &'a Path,
+    pub location: &'a StoreLocation,
     pub work: &'a RunOptions,
     pub which: RunSelector,
 }
@@ -60,36 +68,68 @@ pub struct Job<'a> {
 impl Job<'_> {
     pub async fn run(
         &self,
-        store: Database,
+        store: AnyDatabase,
         settings: Settings,
         (proposer, client): Chosen,
         session: &mut Session,
     ) -> Result<Exit, Failure> {
         let Settings { harness, discovery } = settings;
-        let clock = Arc::new(SystemClock::new());
-        let discovery =
-            Discovery::open(store, harness, discovery, proposer.id(), clock, self.which).await;
-        let mut discovery = discovery
-            .map_err(failure)?
-            .with_evaluator(self.work.evaluator());
+        let timing = self.work.fleet.timing.timing();
+        let mut store = Some(store);
+        let opened = patiently(&timing, async || {
+            let mut store = match store.take() {
+                Some(store) => store,
+                None => {
+                    self.location
+                        .open(COORDINATOR, Access::WriteExisting)
+                        .await?
+                }
+            };
+            store
+                .lock(harness.sim_hash(), harness.config_hash())
+                .await?;
+            let harness = harness.with_seed(harness.config().seed);
+            let discovery = discovery.clone();
+            let clock = Arc::new(SystemClock::new());
+            Discovery::open(store, harness, discovery, proposer.id(), clock, self.which).await
+        });
+        let mut discovery = opened.await.map_err(failure)?;
         let run = discovery.run().clone();
+        let calls = patiently(&timing, async || {
+            Ok(discovery.store().calls(run.id, None).await?)
+        });
+        let cost = RunCost::of(&calls.await.map_err(failure)?);
         if let Some(client) = &client {
-            // The cap is the run's, over all its processes.
-            let ledger = database::ledger(self.db, run.id);
-            client.keep_ledger(&ledger).map_err(Failure::usage)?;
+            self.keep_ledger(client, run.id, &cost)?;
         }
-        let calls = discovery.store().calls(run.id, None).await;
-        let calls = calls.map_err(failure)?;
+        // Before a worker of this process has jobs, and while the server may be away.
         let interrupt = Interrupt::on_signals()?;
-        let mut watch =
-            ProgressObserver::new(session.progress.clone(), interrupt, RunCost::of(&calls));
-        tracing::info!("run {} in {}", run.id, crate::input::name(self.db));
-        let total = self.work.iterations;
-        let ended = discovery.run_to(total, proposer.as_ref(), &mut watch).await;
+        let (evaluator, mut own) = tokio::select! {
+            opened = coordinator::open(self.location, run.id, &self.work.fleet, session) => opened?,
+            () = interrupt.raised() => {
+                session.warn("interrupted: finished work is kept");
+                self.print_resume_command(&run, session);
+                return Ok(Exit::Interrupted);
+            }
+        };
+        let mut discovery = discovery.with_evaluator(evaluator);
+        let mut watch = ProgressObserver::new(session.progress.clone(), interrupt, cost);
+        tracing::info!("run {} in {}", run.id, self.location);
+        let ended = self
+            .work(&mut discovery, proposer.as_ref(), &mut watch, &mut own)
+            .await;
         drop(watch);
+        if let Err(Error::Evaluate(EvaluatorError::Other(error))) = &ended
+            && let Some(error) = error.downcast_ref()
+        {
+            coordinator::abort_if_stuck(error, session);
+        }
+        own.stop().await;
+        let (mut store, evaluator) = discovery.into_parts();
         let exit = match ended {
             Ok(RunEnd::Completed) => {
-                self.conclude(&run, discovery.store(), session).await?;
+                self.conclude(&run, &mut store, session).await?;
+                evaluator.finish(run.id, session).await;
                 Exit::Done
             }
             Ok(RunEnd::Stopped) => {
@@ -98,40 +138,102 @@ impl Job<'_> {
                 Exit::Interrupted
             }
             Err(error) => {
-                session.warn(&spoken(&error));
-                self.print_resume_command(&run, session);
-                return Ok(match error {
+                let exit = match error {
                     Error::Propose(ProposeError::Budget(_)) => Exit::Interrupted,
                     _ => Exit::Failed,
-                });
+                };
+                session.report(failure(error).error());
+                self.print_resume_command(&run, session);
+                return Ok(exit);
             }
         };
-        // One file is left, which can be copied as it is.
-        discovery.into_store().close().await.map_err(failure)?;
+        match store.close().await.map_err(Error::from) {
+            // On a server there is nothing left to do.
+            Err(error) if is_lost(&error) => {}
+            // Of a file, one is left, which can be copied as it is.
+            closed => closed.map_err(failure)?,
+        }
         Ok(exit)
+    }
+
+    /// Works on the run until it ends, through lost connections: the committed rows are read again.
+    async fn work(
+        &self,
+        discovery: &mut Discovery<AnyDatabase, RunEvaluator>,
+        proposer: &dyn Proposer,
+        watch: &mut ProgressObserver,
+        own: &mut OwnWorker,
+    ) -> Result<RunEnd, Error> {
+        let mut patience = Patience::new(&self.work.fleet.timing.timing());
+        let interrupt = watch.interrupt();
+        loop {
+            let ended = tokio::select! {
+                // A large future.
+                ended = Box::pin(discovery.run_to(self.work.iterations, proposer, watch)) => ended,
+                error = own.failed() => Err(error.into()),
+            };
+            let error = match ended {
+                Err(error) if is_lost(&error) => error,
+                ended => return ended,
+            };
+            if watch.take_progress() {
+                patience.restore();
+            }
+            tracing::warn!("{}; trying again", spoken(&error));
+            tokio::select! {
+                () = interrupt.raised() => return Ok(RunEnd::Stopped),
+                is_patient = patience.wait() => if !is_patient {
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Keeps the cost in a file, since the cap is the run's, over all its processes. On a server another machine, or another folder,
+    /// may have the file.
+    fn keep_ledger(&self, client: &Client, run_id: i64, cost: &RunCost) -> Result<(), Failure> {
+        if let Some(folder) = self.location.ledger_path().parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let ledger = self.location.ledger(run_id);
+        let spent = ledger.spent().map_err(Failure::usage)?;
+        let stored = Usd(cost.nano_usd.unwrap_or_default());
+        if self.location.server().is_some() && spent.usd.0 < stored.0 {
+            return Err(Failure::usage(error::Error::OtherLedger {
+                name: input::name(ledger.path()),
+                spent: spent.usd,
+                stored,
+            }));
+        }
+        client.keep_ledger(&ledger).map_err(Failure::usage)
     }
 
     /// Prints the result of the run and the next commands.
     async fn conclude(
         &self,
         run: &RunRow,
-        store: &mut Database,
+        store: &mut AnyDatabase,
         session: &mut Session,
     ) -> Result<(), Failure> {
-        let status = run_status(store, run, self.db).await?;
+        let layout = Layout::of(&session.results, self.work.table.verbose);
+        let timing = self.work.fleet.timing.timing();
+        let read = patiently(&timing, async || {
+            let status = RunStatus::read(store, run).await?;
+            Ok((status, verdicts::lines(store, run, layout).await?))
+        });
+        let (status, table) = read.await.map_err(failure)?;
+        let status = with_spend(status, self.location)?;
         let out = &mut session.results;
         if self.work.json {
             serde_json::to_writer_pretty(&mut *out, &status)?;
             writeln!(out)?;
             return Ok(());
         }
-        let layout = Layout::of(out, self.work.table.verbose);
-        let table = verdicts::lines(store, run, layout).await.map_err(failure)?;
         writeln!(out, "{table}\n{}", lines(&status))?;
         writeln!(
             out,
             "page       {}",
-            ResumeCommand::new("report", run.id, self.db)
+            ResumeCommand::new("report", run.id, self.location)
         )?;
         match self.calls_left(status.cost.calls)? {
             Some(0) => writeln!(out, "continue   the recording ends here")?,
@@ -139,7 +241,7 @@ impl Job<'_> {
                 // An iteration makes one call or more.
                 let more = left.map_or(DEFAULT_ITERATIONS, |left| left.min(DEFAULT_ITERATIONS));
                 let total = status.iterations.saturating_add(more);
-                let command = ResumeCommand::longer(run.id, self.db, self.work, total);
+                let command = ResumeCommand::longer(run.id, self.location, self.work, total);
                 writeln!(out, "continue   {command}")?;
             }
         }
@@ -157,7 +259,7 @@ impl Job<'_> {
     }
 
     fn print_resume_command(&self, run: &RunRow, session: &Session) {
-        let command = ResumeCommand::resume(run.id, self.db, self.work);
+        let command = ResumeCommand::resume(run.id, self.location, self.work);
         session.warn(&format!("to continue: {command}"));
     }
 }

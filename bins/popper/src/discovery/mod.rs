@@ -1,28 +1,32 @@
 //! The database of runs and the work on a run, shared by several commands.
 
+pub mod coordinator;
 pub mod cost;
 pub mod csv;
 pub mod database;
 pub mod job;
+pub mod patience;
 pub mod progress;
 pub mod proposer;
+pub mod queue_status;
 pub mod resume_command;
 pub mod run_status;
 pub mod settings;
 pub mod verdicts;
+pub mod worker_check;
 
 use std::path::{Path, PathBuf};
 
 use bin_support::DefaultPath;
 
-use crate::flags::DEFAULT_DATABASE;
+use crate::location::{DEFAULT_DATABASE, StoreLocation};
 
 /// Returns the files that the commands write unless a flag names another place.
 pub fn places() -> Vec<DefaultPath> {
     let db = Path::new(DEFAULT_DATABASE);
     let mut places = vec![
         DefaultPath::new("database", db),
-        DefaultPath::new("cost ledger", database::ledger_path(db)),
+        DefaultPath::new("cost ledger", StoreLocation::File(db.into()).ledger_path()),
     ];
     places.extend(pages().map(|page| DefaultPath::new("report", page)));
     places

@@ -15,6 +15,8 @@ pub struct ProgressObserver {
     interrupt: Interrupt,
     cost: RunCost,
     place: String,
+    /// Whether an event came since it was last asked for.
+    has_progressed: bool,
     bar: Option<ProgressBar>,
 }
 
@@ -26,8 +28,19 @@ impl ProgressObserver {
             interrupt,
             cost,
             place: String::new(),
+            has_progressed: false,
             bar: None,
         }
+    }
+
+    /// Returns the request to stop.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
+    /// Whether anything happened since the last call.
+    pub fn take_progress(&mut self) -> bool {
+        std::mem::take(&mut self.has_progressed)
     }
 
     fn completed(&self, summary: &Summary) -> String {
@@ -64,6 +77,7 @@ impl ProgressObserver {
 
 impl Observer for ProgressObserver {
     fn event(&mut self, event: Event<'_>) {
+        self.has_progressed = true;
         match event {
             Event::Iteration { index, total } => {
                 self.place = format!("iteration {index} of {}", total.max(index));

@@ -1,10 +1,12 @@
 //! The commands with which the user continues, ready to be pasted into a shell.
 
 use std::path::Path;
+use std::time::Duration;
 
 use bin_support::model::ProviderName;
 
-use crate::flags::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, RunOptions};
+use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
+use crate::location::StoreLocation;
 use bin_support::escape;
 
 /// A command line in the making.
@@ -12,22 +14,36 @@ pub struct ResumeCommand(String);
 
 impl ResumeCommand {
     /// `popper COMMAND --run-id X`, with the database unless it is the usual one.
-    pub fn new(command: &str, run_id: i64, db: &Path) -> Self {
+    pub fn new(command: &str, run_id: i64, location: &StoreLocation) -> Self {
         let mut command = Self(format!("popper {command} --run-id {run_id}"));
-        if db != Path::new(DEFAULT_DATABASE) {
-            command.add("--db", &db.display().to_string());
+        if let Some((flag, value)) = location.flag() {
+            command.add(flag, &value);
         }
         command
     }
 
     /// Returns the command that continues an unfinished run. It repeats all flags that the run's row does not contain.
-    pub fn resume(run_id: i64, db: &Path, work: &RunOptions) -> Self {
-        let mut command = Self::new("resume", run_id, db);
+    pub fn resume(run_id: i64, location: &StoreLocation, work: &RunOptions) -> Self {
+        let mut command = Self::new("resume", run_id, location);
         if work.iterations != DEFAULT_ITERATIONS {
             command.add("--iterations", &work.iterations.to_string());
         }
-        if let Some(threads) = work.threads {
-            command.add("--threads", &threads.to_string());
+        let time = |time: Duration| format!("{}ms", time.as_millis());
+        for (flag, value) in [
+            (
+                "--threads",
+                work.fleet.threads.map(|threads| threads.to_string()),
+            ),
+            (
+                "--audit",
+                work.fleet.audit.map(|percent| percent.to_string()),
+            ),
+            ("--lease", work.fleet.timing.lease.map(time)),
+            ("--patience", work.fleet.timing.patience.map(time)),
+        ] {
+            if let Some(value) = value {
+                command.add(flag, &value);
+            }
         }
         let flags = &work.model;
         // That no model is asked stands in the run's row.
@@ -48,12 +64,17 @@ impl ResumeCommand {
     }
 
     /// Returns the command that extends a completed run to `iterations` in all.
-    pub fn longer(run_id: i64, db: &Path, work: &RunOptions, iterations: u32) -> Self {
+    pub fn longer(
+        run_id: i64,
+        location: &StoreLocation,
+        work: &RunOptions,
+        iterations: u32,
+    ) -> Self {
         let work = RunOptions {
             iterations,
             ..work.clone()
         };
-        Self::resume(run_id, db, &work)
+        Self::resume(run_id, location, &work)
     }
 
     fn add(&mut self, flag: &str, value: &str) {
@@ -83,17 +104,20 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::location::DEFAULT_DATABASE;
 
     #[test]
     fn a_path_with_a_space_is_one_word() {
-        let command = ResumeCommand::new("status", 3, Path::new("my runs/it's.db"));
+        let command =
+            ResumeCommand::new("status", 3, &StoreLocation::File("my runs/it's.db".into()));
         let shown = r"popper status --run-id 3 --db 'my runs/it'\''s.db'";
         assert_eq!(command.to_string(), shown);
     }
 
     #[test]
     fn the_usual_database_goes_without_saying() {
-        let command = ResumeCommand::new("status", 3, Path::new(DEFAULT_DATABASE));
+        let command =
+            ResumeCommand::new("status", 3, &StoreLocation::File(DEFAULT_DATABASE.into()));
         assert_eq!(command.to_string(), "popper status --run-id 3");
     }
 }

@@ -1,23 +1,31 @@
 //! The status of a run in lines for people.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use bin_support::{Failure, escape};
 use popper_discovery::status::{LastIteration, RunStatus};
 use popper_discovery::store::{IterationStatus, LawStatus, RunRow, Store};
 
 use super::cost;
-use super::database::{failure, ledger};
+use super::database::failure;
+use crate::location::StoreLocation;
 
-/// Returns the status of a run of the database at `db`, with the attempts without a reply in its ledger.
+/// Returns the status of a run of the database at `location`, with the attempts without a reply in its ledger.
 pub async fn run_status(
     store: &mut impl Store,
     run: &RunRow,
-    db: &Path,
+    location: &StoreLocation,
 ) -> Result<RunStatus, Failure> {
-    let mut status = RunStatus::read(store, run).await.map_err(failure)?;
-    let spend = ledger(db, run.id).spent().map_err(Failure::usage)?;
+    let status = RunStatus::read(store, run).await.map_err(failure)?;
+    with_spend(status, location)
+}
+
+/// Adds the attempts without a reply in the ledger of a run.
+pub fn with_spend(mut status: RunStatus, location: &StoreLocation) -> Result<RunStatus, Failure> {
+    let spend = location
+        .ledger(status.run_id)
+        .spent()
+        .map_err(Failure::usage)?;
     status.cost.unsettled = spend.unsettled;
     status.cost.uncertain_nano_usd = spend.uncertain.0;
     Ok(status)
@@ -44,6 +52,13 @@ pub fn lines(status: &RunStatus) -> String {
     );
     line("cost", &cost::words(&status.cost));
     text
+}
+
+/// Returns the status in one line, which differs when the run continues.
+pub fn line(status: &RunStatus) -> String {
+    let last = status.last_iteration.as_ref();
+    let last = last.map_or_else(|| "no iteration".to_owned(), last_words);
+    format!("run {}: {last}; {}", status.run_id, verdict_words(status))
 }
 
 /// The laws by status: `60 proposed: 30 tested, 30 waiting`.

@@ -1,10 +1,12 @@
 //! A cap in dollars is the run's, over all its processes, and attempts without a reply are reported.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use llm_client::{LedgerFile, Usd};
 use serde_json::{Value, json};
+use test_support::postgres;
 use test_support::{Answer, CannedReply, FaultServer, Received};
 
 use crate::process::{Ran, fresh, words};
@@ -61,6 +63,49 @@ fn run_and_resume(answer: impl Fn(&Received) -> (Answer, i64) + Send + 'static) 
     );
     assert!(server.requests().len() > 1);
     (place, billed)
+}
+
+#[test]
+fn a_run_on_a_server_refuses_another_ledger() {
+    let Some(database) = postgres::database() else {
+        return;
+    };
+    let server = FaultServer::play(|_| {
+        let laws = json!({"research_log": "a look", "candidate_laws": [{"law_id": "broken"}]});
+        let canned = CannedReply::text(laws.to_string()).tokens(1_200, 1_500);
+        Answer::json(200, canned.anthropic_json())
+    });
+    let place = Place::new();
+    let asking = |folder: &Path, line: &str| -> Ran {
+        let flags = "--provider anthropic --max-usd 0.50 --threads 1 --base-url";
+        let mut popper = fresh(
+            folder,
+            &words(&format!("{line} {flags} {}", server.url(""))),
+        );
+        popper
+            .env("POPPER_STORE", database.url())
+            .env("POPPER_API_KEY", "no-key-at-all-01")
+            .output()
+            .unwrap()
+            .into()
+    };
+    let run = "run --config config.json --proposer llm --model claude-sonnet-5-5 --iterations 1";
+    let ran = asking(place.path(), run);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let calls = server.requests().len();
+    // Another folder has no ledger of the run.
+    let other = Place::new();
+    let ran = asking(other.path(), "resume --run-id 1 --iterations 2");
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("the cap would count too little"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(server.requests().len(), calls);
+    let ran = asking(place.path(), "resume --run-id 1 --iterations 2");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(server.requests().len() > calls);
 }
 
 fn ledger(place: &Place) -> LedgerFile {

@@ -20,7 +20,7 @@ const ITERATIONS: &str = "4";
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A place whose iterations test `laws` laws: with some hundred an iteration is long enough to be interrupted.
-fn place(laws: u32) -> Place {
+pub fn place(laws: u32) -> Place {
     Place::with(&json!({
         "exhaustive_n": 6, "minimal_n": 6, "ladder": [8, 16, 33], "generations": 2,
         "propose": laws, "test": laws,

@@ -12,6 +12,7 @@ mod evidence;
 mod examples;
 mod expect;
 mod export;
+mod fleet;
 mod guide;
 mod hostile;
 mod kill;

@@ -26,6 +26,7 @@ pub fn fresh(folder: &Path, arguments: &[&str]) -> Command {
         .current_dir(folder)
         .env_remove("POPPER_API_KEY")
         .env_remove("ANTHROPIC_API_KEY")
+        .env_remove("POPPER_STORE")
         .stdin(Stdio::null());
     command
 }

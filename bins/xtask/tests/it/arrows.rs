@@ -109,6 +109,7 @@ const PICTURE: &[(&str, &[&str])] = &[
             "popper-harness",
             "popper-store",
             "report-kit",
+            "work-queue",
         ],
     ),
     ("xtask", &[]),

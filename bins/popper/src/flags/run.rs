@@ -1,26 +1,18 @@
-//! The flags that several commands share.
+//! The flags of a run.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread::available_parallelism;
 
+use bin_support::Failure;
 use bin_support::model::ModelFlags;
-use popper_discovery::evaluator::LocalEvaluator;
 
-use crate::universe;
-
-/// The default database of runs.
-pub const DEFAULT_DATABASE: &str = "experiments/popper/popper.db";
+use super::fleet::FleetFlags;
+use super::location::LocationFlags;
+use super::verdicts::TableFlag;
+use crate::error::Error;
+use crate::location::StoreLocation;
 
 /// The default number of iterations of a run.
 pub const DEFAULT_ITERATIONS: u32 = 5;
-
-#[derive(Debug, clap::Args)]
-pub struct DatabaseFlag {
-    /// Path of the database file.
-    #[arg(long, value_name = "FILE", default_value = DEFAULT_DATABASE)]
-    pub db: PathBuf,
-}
 
 /// The options of a run.
 #[derive(Debug, Clone, clap::Args)]
@@ -52,9 +44,8 @@ pub struct RunOptions {
     /// Largest ring size of which every start is tried, at most 20 [default: from the configuration, else 10].
     #[arg(long, value_name = "N")]
     pub exhaustive_n: Option<usize>,
-    /// Laws to decide at once, each on one thread [default: the number of processors].
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub fleet: FleetFlags,
     #[command(flatten)]
     pub model: ModelFlags,
     /// Print the final status of the run as JSON.
@@ -65,10 +56,14 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// The evaluator of the laws.
-    pub fn evaluator(&self) -> LocalEvaluator {
-        let threads = self.threads.or_else(|| available_parallelism().ok());
-        LocalEvaluator::with_threads(threads.map_or(1, NonZeroUsize::get))
+    /// Refuses flags that say nothing where no workers are.
+    pub fn check(&self, location: &StoreLocation) -> Result<(), Failure> {
+        match self.fleet.for_server_only() {
+            Some(flag) if location.server().is_none() => {
+                Err(Failure::usage(Error::NeedsServer { flag }))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -85,23 +80,8 @@ pub enum ProposerName {
 #[derive(Debug, clap::Args)]
 pub struct RunFlag {
     #[command(flatten)]
-    pub database: DatabaseFlag,
+    pub location: LocationFlags,
     /// Id of the run [default: newest].
     #[arg(long, value_name = "ID")]
     pub run_id: Option<i64>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct UniverseFlag {
-    /// Universe: a JSON file, or the name of the built-in one.
-    #[arg(long, value_name = "FILE|kinetic_grid", default_value = universe::BUILT_IN)]
-    pub universe: PathBuf,
-}
-
-/// The flags of a table of verdicts.
-#[derive(Debug, Clone, clap::Args)]
-pub struct TableFlag {
-    /// Claim of each law next to its name.
-    #[arg(long)]
-    pub verbose: bool,
 }
