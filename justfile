@@ -28,6 +28,11 @@ bench:
     cargo bench -p llm-client --bench throughput
     cargo bench -p popper-store --bench growth -- 100000
 
+# The queue with workers in separate processes, and the plan to 1,000 workers with the costs that were measured: a quarter of an hour.
+bench-queue:
+    cargo bench -p work-queue --bench queue | tee target/queue-bench.json
+    cargo bench -p work-queue --bench fleet -- "$PWD/target/queue-bench.json"
+
 # zer0gravity against a server on this machine: wall, processor time, memory, calls. ZG_REFERENCE_CMD runs the reference in turn.
 bench-zer0gravity *RUNS:
     cargo bench -p zer0gravity --bench side_by_side -- {{RUNS}}
