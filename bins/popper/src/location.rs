@@ -90,7 +90,7 @@ impl StoreLocation {
         }
     }
 
-    /// The paths that an output may not replace.
+    /// The database file, if it is one.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),

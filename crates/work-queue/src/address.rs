@@ -32,7 +32,7 @@ const SETTINGS: [(&str, &str); 5] = [
 
 /// The address of a database, which never shows its password.
 ///
-/// What the URL leaves out is read from the variables `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`,
+/// Parts that the URL leaves out are read from the variables `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`,
 /// `PGSSLROOTCERT` and the password file: the one place where a library of this workspace reads the environment.
 /// A host that is neither a socket nor loopback is reached by TLS whose certificate is verified (`verify-full`), unless the URL
 /// has another `sslmode`.

@@ -108,8 +108,11 @@ pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure>
         differences,
         finished,
         unread,
+        bar,
         ..
     } = verdicts;
+    // The results take its line.
+    drop(bar);
     output.finish(broken, &mut session.results)?;
     if expectations.is_some() {
         report(&differences, finished, args.json, session)?;

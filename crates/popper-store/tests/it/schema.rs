@@ -1,4 +1,4 @@
-//! Both databases have the same tables, as they report them, and each statement stands in the source once.
+//! Both databases have the same tables, as they report them, and each statement is in the source once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -7,7 +7,7 @@ BEGIN
         EXCEPTION
             -- Another database of the server makes it at the same time.
             WHEN duplicate_object OR unique_violation THEN NULL;
-            -- An administrator makes it, and the next migration gives it the rights.
+            -- An administrator makes it and gives it the rights, see docs/many-machines.md.
             WHEN insufficient_privilege THEN RETURN;
         END;
     END IF;

@@ -12,7 +12,7 @@ use crate::job::{Group, Work};
 use crate::result;
 use crate::thread::{self, CallEnd};
 
-/// The name under which a coordinator's own result stands in a conflict.
+/// The name of the coordinator in a conflict with its result.
 const COORDINATOR: &str = "coordinator";
 
 const CONFLICTS: &str = "SELECT id, key, group_id, input, first_worker, first_digest, second_worker, second_digest, problem

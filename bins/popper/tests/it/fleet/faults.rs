@@ -413,3 +413,17 @@ fn a_server_that_stays_away_ends_the_run_and_the_printed_command_continues_it() 
     Ran::from(resumed.unwrap()).exits(0);
     expected.assert_same(&fleet, "resumed");
 }
+
+/// The guide gives this number, for servers that limit their sessions.
+#[test]
+fn a_run_has_twelve_sessions_at_most() {
+    let Some(fleet) = Fleet::new(place(20)) else {
+        return;
+    };
+    let run = fleet.run("--iterations 90 --threads 2 --audit 100");
+    run.says("iteration 6 of 90: ");
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'popper run%' AND datname = current_database()";
+    let most = (0..200).map(|_| fleet.number(sessions)).max();
+    assert!((5..=12).contains(&most.unwrap()), "{most:?}");
+    run.kill();
+}

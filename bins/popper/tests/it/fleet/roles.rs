@@ -27,6 +27,36 @@ fn allowed(fleet: &Fleet, role: &str, rights: &str, schemas: &str) -> i64 {
     ))
 }
 
+/// An owner who may not create roles: an administrator makes the group of the workers afterwards.
+#[test]
+fn an_administrator_makes_the_group_of_workers() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let fleet = Fleet::on(&server, place(20));
+    fleet.execute(&format!(
+        "CREATE ROLE plain LOGIN; ALTER DATABASE {} OWNER TO plain",
+        fleet.name()
+    ));
+    let run = "run --config config.json --proposer enumerative --lease 1s --patience 100s";
+    let begin = format!("{run} --iterations 1 --threads 1");
+    popper_as(&fleet, "plain", &begin).end().exits(0);
+    let guide = Guide::read("many-machines");
+    let roles = guide.section("Give workers and readers few rights");
+    let [roles, group] = roles.blocks("sql")[..] else {
+        panic!("the section has two blocks of statements");
+    };
+    fleet.execute(group);
+    fleet.execute(roles);
+    let line = "worker --threads 1 --name w --lease 1s --patience 100s";
+    let worker = popper_as(&fleet, "popper_worker", line);
+    let rest = format!("{run} --iterations 2 --threads 0");
+    popper_as(&fleet, "plain", &rest).end().exits(0);
+    worker.signal("-TERM");
+    let ended = worker.end().exits(130);
+    assert!(!ended.stderr.contains("after 0 jobs"), "{}", ended.stderr);
+}
+
 #[test]
 fn a_worker_reads_no_law_and_a_reader_writes_nothing() {
     // Roles belong to a whole server.
