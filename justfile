@@ -8,15 +8,15 @@ test:
 
 # The face in a real browser (Chromium and chromedriver must be there).
 face:
-    ORRERY_BROWSER=required cargo test -p hermitcrab-face --test it -- face::
+    ORRERY_BROWSER=required cargo test -p orrery-hermitcrab-face --test it -- face::
 
 # Fixture shells and random programs on real React, which npm installs; what they show is what the tests of our own runtime are held to.
 react:
-    ORRERY_BROWSER=required cargo test -p hermitcrab-face --test it -- --ignored react runtimes
+    ORRERY_BROWSER=required cargo test -p orrery-hermitcrab-face --test it -- --ignored react runtimes
 
 # The pictures of the guide.
 pictures:
-    ORRERY_SCREENSHOTS=docs/img cargo test -p hermitcrab-face --test it -- face::screenshots
+    ORRERY_SCREENSHOTS=docs/img cargo test -p orrery-hermitcrab-face --test it -- face::screenshots
 
 # What must pass before a change is merged, without the tests.
 check:
@@ -24,14 +24,14 @@ check:
 
 # Speed as ratios measured in the same run: to the naive simulator and a Python script, to reqwest and serde.
 bench:
-    cargo bench -p popper-harness --bench bitslice --bench decide
-    cargo bench -p llm-client --bench throughput
-    cargo bench -p popper-store --bench growth -- 100000
+    cargo bench -p orrery-popper-harness --bench bitslice --bench decide
+    cargo bench -p orrery-llm-client --bench throughput
+    cargo bench -p orrery-popper-store --bench growth -- 100000
 
 # The queue with workers in separate processes, and the plan to 1,000 workers with the costs that were measured: a quarter of an hour.
 bench-queue:
-    cargo bench -p work-queue --bench queue | tee target/queue-bench.json
-    cargo bench -p work-queue --bench fleet -- "$PWD/target/queue-bench.json"
+    cargo bench -p orrery-work-queue --bench queue | tee target/queue-bench.json
+    cargo bench -p orrery-work-queue --bench fleet -- "$PWD/target/queue-bench.json"
 
 # zer0gravity against a server on this machine: wall, processor time, memory, calls. ZG_REFERENCE_CMD runs the reference in turn.
 bench-zer0gravity *RUNS:
@@ -40,22 +40,22 @@ bench-zer0gravity *RUNS:
 # logosphere against a server on this machine: processor time, overhead, memory, journal. `REF=DIR` as argument runs the reference in turn.
 bench-logosphere *REF:
     env {{REF}} cargo bench -p logosphere --bench side_by_side | tee target/logosphere-bench.json
-    cargo bench -p logosphere-core --bench core | tee target/logosphere-core-bench.json
+    cargo bench -p orrery-logosphere-core --bench core | tee target/logosphere-core-bench.json
 
 # Blocks and kernel: parsing, edits, the aperture, a turn's own time, a prompt.
 bench-hermitcrab:
-    cargo bench -p pscale-blocks --bench blocks
-    cargo bench -p hermitcrab-kernel --bench kernel
-    cargo bench -p hermitcrab-face --bench compile --bench api
+    cargo bench -p orrery-pscale-blocks --bench blocks
+    cargo bench -p orrery-hermitcrab-kernel --bench kernel
+    cargo bench -p orrery-hermitcrab-face --bench compile --bench api
     cargo bench -p hermitcrab --bench cold
-    cargo test --release -p hermitcrab-face --test it -- --ignored --nocapture face::speed
+    cargo test --release -p orrery-hermitcrab-face --test it -- --ignored --nocapture face::speed
 
 # The fuzz targets, one after another, about ten minutes each on two cores.
 fuzz:
-    PROPTEST_CASES=600000 cargo test -p popper-harness --test it -- --exact fuzz::law_parser
-    PROPTEST_CASES=400000 cargo test -p popper-harness --test it -- --exact fuzz::claim_grammar
-    PROPTEST_CASES=10000000 cargo test -p popper-harness --test it -- --exact fuzz::observable_grammar
-    PROPTEST_CASES=1000000 cargo test -p popper-harness --test it -- --exact fuzz::universe_loader
+    PROPTEST_CASES=600000 cargo test -p orrery-popper-harness --test it -- --exact fuzz::law_parser
+    PROPTEST_CASES=400000 cargo test -p orrery-popper-harness --test it -- --exact fuzz::claim_grammar
+    PROPTEST_CASES=10000000 cargo test -p orrery-popper-harness --test it -- --exact fuzz::observable_grammar
+    PROPTEST_CASES=1000000 cargo test -p orrery-popper-harness --test it -- --exact fuzz::universe_loader
 
 # Kills a discovery run two hundred times at random instants and compares what is left with an undisturbed run.
 soak:

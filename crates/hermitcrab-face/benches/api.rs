@@ -1,6 +1,6 @@
 //! The time for a page to read and write a block of 10,000 nodes: through the server, onto the disk.
 //!
-//! `cargo bench -p hermitcrab-face --bench api`; the limits of the specification are in docs/benchmarks.md.
+//! `cargo bench -p orrery-hermitcrab-face --bench api`; the limits of the specification are in docs/benchmarks.md.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::future::ready;

@@ -1,6 +1,6 @@
 //! The time to compile a face of 300 and of 2,000 lines, and to find an error in one.
 //!
-//! `cargo bench -p hermitcrab-face --bench compile`; the limits of the specification are in docs/benchmarks.md.
+//! `cargo bench -p orrery-hermitcrab-face --bench compile`; the limits of the specification are in docs/benchmarks.md.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;

@@ -1,6 +1,6 @@
 //! A turn whose arguments or answer have megabytes, on a disk.
 //!
-//! `cargo bench -p hermitcrab-kernel --bench big_input`; the goal is 20 ms a MB.
+//! `cargo bench -p orrery-hermitcrab-kernel --bench big_input`; the goal is 20 ms a MB.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The kernel's own time: a turn of three tool rounds, and the prompt of a call.
 //!
-//! `cargo bench -p hermitcrab-kernel --bench kernel`; the limits of the specification are in docs/benchmarks.md.
+//! `cargo bench -p orrery-hermitcrab-kernel --bench kernel`; the limits of the specification are in docs/benchmarks.md.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;

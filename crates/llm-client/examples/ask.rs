@@ -1,8 +1,8 @@
 //! Asks a model and shows its reply while it is written; usage and cost follow on stderr.
 //!
 //! ```sh
-//! cargo run -p llm-client --example ask -- "Why is the sky blue?"
-//! cargo run -p llm-client --example ask -- --provider llamacpp --model any "Why is the sky blue?"
+//! cargo run -p orrery-llm-client --example ask -- "Why is the sky blue?"
+//! cargo run -p orrery-llm-client --example ask -- --provider llamacpp --model any "Why is the sky blue?"
 //! ```
 //!
 //! The flags are those of every program of the workspace. Without a key `Echo` answers.

@@ -1,6 +1,6 @@
 //! A proposer that must be auditable: what would be sent byte for byte, the raw reply, and a run that is replayed.
 //!
-//! `cargo run -p llm-client --example audit` needs no key: it prepares a request for a server and sends nothing.
+//! `cargo run -p orrery-llm-client --example audit` needs no key: it prepares a request for a server and sends nothing.
 #![expect(
     clippy::disallowed_macros,
     reason = "an example shows its results on stdout"

@@ -1,6 +1,6 @@
 //! A population: many plain calls at once under a budget, and what they took.
 //!
-//! `cargo run -p llm-client --example pool` runs without a key or a network: an echo answers.
+//! `cargo run -p orrery-llm-client --example pool` runs without a key or a network: an echo answers.
 #![expect(
     clippy::disallowed_macros,
     reason = "an example shows its results on stdout"

@@ -1,6 +1,6 @@
 //! A judge: counts tokens with a mark of who counted, asks for a score in a form, and reads it.
 //!
-//! `cargo run -p llm-client --example score` runs without a key: its own local server plays the model.
+//! `cargo run -p orrery-llm-client --example score` runs without a key: its own local server plays the model.
 #![expect(
     clippy::disallowed_macros,
     reason = "an example shows its results on stdout"

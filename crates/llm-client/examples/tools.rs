@@ -1,6 +1,6 @@
 //! A model that calls a tool until it is done: the whole loop, as a program writes it for its own tools.
 //!
-//! `cargo run -p llm-client --example tools` runs without a key: its own local server plays the model.
+//! `cargo run -p orrery-llm-client --example tools` runs without a key: its own local server plays the model.
 #![expect(
     clippy::disallowed_macros,
     reason = "an example shows its results on stdout"

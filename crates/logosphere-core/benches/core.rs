@@ -1,6 +1,6 @@
 //! The time of single parts: drawing, parsing answers and `init.md`, verifying and opening a journal, and memory.
 //!
-//! `cargo bench -p logosphere-core --bench core` prints one JSON object: for each row the median of its repeats, all of
+//! `cargo bench -p orrery-logosphere-core --bench core` prints one JSON object: for each row the median of its repeats, all of
 //! them, and the goal of the specification where there is one. Words as arguments choose rows by a part of their names.
 #![expect(
     clippy::unwrap_used,

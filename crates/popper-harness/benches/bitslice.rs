@@ -1,6 +1,6 @@
 //! The speed of the bit-parallel engine, as a ratio to a naive byte simulator in the same run.
 //!
-//! `cargo bench -p popper-harness --bench bitslice` prints one JSON object. A cell update is one cell of one universe taken one step
+//! `cargo bench -p orrery-popper-harness --bench bitslice` prints one JSON object. A cell update is one cell of one universe taken one step
 //! on, with the law checked on every state; one thread. Where there is a `python3`, the string-based script `reference.py` checks
 //! the same law in the same run, which gives the headline ratio.
 

@@ -1,6 +1,6 @@
 //! The speed of decisions: the fixture laws, exhaustion, certificates, and a rare violation.
 //!
-//! `cargo bench -p popper-harness --bench decide` prints one JSON object. Times are milliseconds on all cores; the best of several
+//! `cargo bench -p orrery-popper-harness --bench decide` prints one JSON object. Times are milliseconds on all cores; the best of several
 //! runs, so that other load on the machine counts as little as it can.
 
 #![expect(

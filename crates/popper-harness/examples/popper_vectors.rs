@@ -1,4 +1,4 @@
-//! `cargo run -p popper-harness --example popper_vectors -- FILE`: checks a file of state vectors of the kinetic grid and prints
+//! `cargo run -p orrery-popper-harness --example popper_vectors -- FILE`: checks a file of state vectors of the kinetic grid and prints
 //! passed/total for each group. Exit code 1 if anything is not as the file says, 2 if the file cannot be read.
 //!
 //! The format: `random` holds objects with a `state` and what is expected of it (`next`, `tK` for the state K steps on, `state_tK`,

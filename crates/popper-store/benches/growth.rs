@@ -1,6 +1,6 @@
 //! The speed of storing and finding decisions, while the database grows.
 //!
-//! `cargo bench -p popper-store --bench growth -- [ROWS] [--server]` fills a database up to ROWS attempts (default 1000000: 7.5 GB of disk
+//! `cargo bench -p orrery-popper-store --bench growth -- [ROWS] [--server]` fills a database up to ROWS attempts (default 1000000: 7.5 GB of disk
 //! while it runs) and prints one JSON object. With `--server` it is one on a `PostgreSQL` server that is started for it and syncs
 //! every commit. The rows are those of the real verdicts on the fixture laws, each with a different fingerprint.
 //! Laws are stored 1000 at a time, as an iteration's plan; a commit holds 1000 decisions, as the loop's largest groups do.

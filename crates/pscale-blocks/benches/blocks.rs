@@ -1,4 +1,4 @@
-//! Speed of the operations that a turn waits for: `cargo bench -p pscale-blocks --bench blocks`. The limits are those of the
+//! Speed of the operations that a turn waits for: `cargo bench -p orrery-pscale-blocks --bench blocks`. The limits are those of the
 //! specification: parse 15 ms, view 3 µs and 1 µs, write 10 µs, aperture 3 ms, append 1 s, an edit on the disk 15 ms.
 #![expect(clippy::unwrap_used, reason = "a bench that fails must stop")]
 

@@ -1,4 +1,4 @@
-//! Writes a page with one of everything: `cargo run -p report-kit --example page -- page.html`.
+//! Writes a page with one of everything: `cargo run -p orrery-report-kit --example page -- page.html`.
 #![expect(
     clippy::disallowed_methods,
     reason = "an example is a program: it takes its path from the command line"

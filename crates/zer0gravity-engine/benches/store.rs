@@ -1,6 +1,6 @@
 //! Compares runs that keep their calls in `calls.jsonl` with runs that keep them in memory, and measures the memory of a run.
 //!
-//! `cargo bench -p zer0gravity-engine --bench store` prints one JSON object a line: 1,002 calls that are answered at once, with texts of 40
+//! `cargo bench -p orrery-zer0gravity-engine --bench store` prints one JSON object a line: 1,002 calls that are answered at once, with texts of 40
 //! bytes and of 4 KiB, in turn through both stores (seconds, best and median of seven rounds), what a write to this disk takes, and the
 //! largest resident set of 10,000 experiments, of opening their file, and of the same run with a store that keeps nothing.
 

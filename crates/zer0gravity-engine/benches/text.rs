@@ -1,6 +1,6 @@
 //! Times of comparing, encoding, decoding and reading rules, on texts of 1,000 words.
 //!
-//! `cargo bench -p zer0gravity-engine --bench text`; `benches/metrics.py` measures the Python packages
+//! `cargo bench -p orrery-zer0gravity-engine --bench text`; `benches/metrics.py` measures the Python packages
 //! on the same pair of texts.
 
 use std::fmt::Write as _;

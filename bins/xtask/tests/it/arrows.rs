@@ -5,6 +5,8 @@ use std::process::Command;
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
+use crate::packages::{PREFIX, short_name};
+
 /// Every package, planned or built, and the packages of the workspace it may depend on. A new package, or a new
 /// arrow, is a change of the architecture: it goes into ARCHITECTURE.md first.
 const PICTURE: &[(&str, &[&str])] = &[
@@ -188,15 +190,15 @@ fn the_workspace_keeps_to_the_picture() {
     let packages = workspace().unwrap();
     let members: BTreeSet<_> = packages
         .iter()
-        .map(|package| package.name.to_string())
+        .map(|package| short_name(&package.name).to_owned())
         .collect();
     let arrows: Vec<_> = packages
         .iter()
         .flat_map(|package| package.dependencies.iter().map(move |to| (package, to)))
-        .filter(|(_, to)| members.contains(&to.name))
+        .filter(|(_, to)| members.contains(short_name(&to.name)))
         .map(|(from, to)| Arrow {
-            from: from.name.to_string(),
-            to: to.name.clone(),
+            from: short_name(&from.name).to_owned(),
+            to: short_name(&to.name).to_owned(),
             dev: to.kind == DependencyKind::Development,
         })
         .collect();
@@ -204,16 +206,17 @@ fn the_workspace_keeps_to_the_picture() {
     assert_eq!(faults(&members, &arrows), Vec::<String>::new());
 }
 
-/// The packages below one, itself included.
+/// The packages below a library, itself included.
 fn below(package: &str, features: &str) -> BTreeSet<String> {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--locked", features, "--edges", "normal"])
-        .args(["--prefix", "none", "--format", "{p}", "--package", package])
+        .args(["--prefix", "none", "--format", "{p}", "--package"])
+        .arg(format!("{PREFIX}{package}"))
         .output()
         .unwrap();
     let lines = String::from_utf8(tree.stdout).unwrap();
     let names = lines.lines().filter_map(|line| line.split(' ').next());
-    let names: BTreeSet<_> = names.map(str::to_owned).collect();
+    let names: BTreeSet<_> = names.map(|name| short_name(name).to_owned()).collect();
     assert!(names.contains(package), "{package}: {lines}");
     names
 }

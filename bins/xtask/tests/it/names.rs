@@ -6,7 +6,7 @@ use std::fs;
 
 use cargo_metadata::Target;
 
-use crate::packages::{published, root};
+use crate::packages::{published, root, short_name};
 use crate::public_api::Api;
 use crate::rust_source::sources;
 
@@ -46,8 +46,8 @@ fn changes(listed: &BTreeSet<String>, found: &BTreeSet<String>) -> Vec<String> {
 fn libraries() -> Vec<(String, String)> {
     let packages = published().into_iter();
     let packages = packages.filter(|package| package.targets.iter().any(Target::is_lib));
-    let names =
-        packages.map(|package| (format!("crates/{}", package.name), package.name.to_string()));
+    let names = packages.map(|package| short_name(&package.name).to_owned());
+    let names = names.map(|name| (format!("crates/{name}"), name));
     let names: Vec<_> = names.collect();
     assert!(names.len() >= 14, "{names:?}");
     names

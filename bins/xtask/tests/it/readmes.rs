@@ -5,7 +5,7 @@ use std::fs;
 
 use cargo_metadata::Package;
 
-use crate::packages::{folder, published};
+use crate::packages::{folder, published, short_name};
 
 /// The README that a package must have.
 fn readme(package: &Package) -> String {
@@ -15,13 +15,22 @@ fn readme(package: &Package) -> String {
         .find_map(|file| fs::read_to_string(folder.join(file)).ok())
         .unwrap();
     let manifest = fs::read_to_string(&package.manifest_path).unwrap();
-    let mut text = format!("# {}\n\n{}", package.name, body(&source));
+    let name = short_name(&package.name);
+    let mut text = format!("# {name}\n\n{}", body(&source));
     let features = features(&manifest);
     if !features.is_empty() {
         write!(text, "\n## Features\n\n{features}").unwrap();
     }
     let rust = package.rust_version.as_ref().unwrap();
     let license = package.license.as_ref().unwrap();
+    if let Some(library) = package.targets.iter().find(|target| target.is_lib()) {
+        write!(
+            text,
+            "\nThe package is `{}`, its library `{}`.\n",
+            package.name, library.name
+        )
+        .unwrap();
+    }
     write!(
         text,
         "\nRust {}.{} or newer. {license}. Before version 1.0 a minor version may change the interface.\n",
@@ -134,7 +143,7 @@ fn every_example_needs_published_packages_only() {
             package.name
         );
         assert!(!text.contains("use test_support"), "{}", package.name);
-        let own = package.name == "bin-support";
+        let own = short_name(&package.name) == "bin-support";
         assert!(own || !text.contains("use bin_support"), "{}", package.name);
     }
 }

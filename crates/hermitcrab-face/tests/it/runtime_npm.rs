@@ -195,7 +195,7 @@ async fn a_caller_that_goes_away_ends_npm_and_leaves_nothing() {
     assert_eq!(names(&place.kept()), [""; 0]);
 }
 
-/// Needs npm and a registry: `cargo test -p hermitcrab-face -- --ignored real_react`.
+/// Needs npm and a registry: `cargo test -p orrery-hermitcrab-face -- --ignored real_react`.
 #[tokio::test]
 #[ignore = "asks the registry that this machine's npm is set to"]
 async fn real_react_is_installed_once() {

@@ -1,6 +1,6 @@
 //! The client with all its layers against reqwest and serde by themselves, on loopback and in the same run.
 //!
-//! `cargo bench -p llm-client --bench throughput` prints one JSON line for each figure. Both sides run on one thread, the server
+//! `cargo bench -p orrery-llm-client --bench throughput` prints one JSON line for each figure. Both sides run on one thread, the server
 //! on another one; they take turns, and the best of three rounds counts. `-- --short` takes shorter turns, `-- --check` fails
 //! when a ratio misses its goal by more than a fifth, `-- --only NAME` runs `calls`, `first`, `long` or `memory`.
 

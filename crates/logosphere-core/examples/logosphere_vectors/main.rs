@@ -1,4 +1,4 @@
-//! `cargo run -p logosphere-core --example logosphere_vectors -- FILE...`: checks files of vectors, such as those in
+//! `cargo run -p orrery-logosphere-core --example logosphere_vectors -- FILE...`: checks files of vectors, such as those in
 //! `fixtures/logosphere/vectors`, and prints passed/total for each group. Exit code 1 if anything is not as a file says, 2 if
 //! a file cannot be read or says nothing.
 #![expect(

@@ -1,4 +1,4 @@
-//! `cargo run -p pscale-blocks --example pscale_vectors -- FILE`: checks a file of vectors, such as
+//! `cargo run -p orrery-pscale-blocks --example pscale_vectors -- FILE`: checks a file of vectors, such as
 //! `fixtures/hermitcrab/vectors/vectors.json`, and prints passed/total for each group. Exit code 1 if anything is not as the
 //! file says, 2 if the file cannot be read.
 #![expect(

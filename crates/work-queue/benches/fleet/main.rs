@@ -1,6 +1,6 @@
 //! A plan to 1,000 workers: a simulated fleet, held against the prototype's figures and against a real run.
 //!
-//! `cargo bench -p work-queue --bench fleet -- [--quick] [JSON]` prints the table with the constants of the specification and fails
+//! `cargo bench -p orrery-work-queue --bench fleet -- [--quick] [JSON]` prints the table with the constants of the specification and fails
 //! when a row is not within 10 % of its reference. With the path of the output of the bench `queue`, the table follows once more
 //! with the costs measured there. Then a real run with one and two workers, if a `PostgreSQL` server can run.
 

@@ -1,6 +1,6 @@
 //! The costs of the queue on a server that syncs each commit, with workers in separate processes.
 //!
-//! `cargo bench -p work-queue --bench queue` prints one JSON object; it takes about a quarter of an hour and 1 GB of disk. `-- --quick`
+//! `cargo bench -p orrery-work-queue --bench queue` prints one JSON object; it takes about a quarter of an hour and 1 GB of disk. `-- --quick`
 //! takes two minutes and has smaller instances, `-- --only NAME` runs `costs`, `share`, `speedup`, `growth` or `memory`. Each ratio
 //! comes from turns that alternate, so that other load on the machine meets both sides; the best turn counts. The bench `fleet` reads
 //! the field `costs`.

@@ -1,4 +1,4 @@
-//! `cargo run -p zer0gravity-engine --example zer0gravity_vectors -- [--strict] FILE`: checks a file of vectors, such as
+//! `cargo run -p orrery-zer0gravity-engine --example zer0gravity_vectors -- [--strict] FILE`: checks a file of vectors, such as
 //! those in `fixtures/zer0gravity/vectors`, and prints passed/total for each group. Keys that the format does not have are named
 //! and skipped. Exit code 1 if a result differs, 2 if the file cannot be read, or with `--strict` has such a key.
 #![expect(

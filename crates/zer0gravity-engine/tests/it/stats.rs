@@ -251,7 +251,7 @@ fn normal(rng: &mut ChaCha20Rng) -> f64 {
 }
 
 #[test]
-#[ignore = "1,000 simulated experiments: cargo test -p zer0gravity-engine --test it -- stats:: --ignored"]
+#[ignore = "1,000 simulated experiments: cargo test -p orrery-zer0gravity-engine --test it -- stats:: --ignored"]
 fn simulated_experiments_are_measured_right() {
     const EXPERIMENTS: u32 = 1_000;
     const TEXTS: usize = 12;

@@ -1,4 +1,4 @@
-//! The times that a person waits: `cargo test --release -p hermitcrab-face --test it -- --ignored --nocapture face::speed`.
+//! The times that a person waits: `cargo test --release -p orrery-hermitcrab-face --test it -- --ignored --nocapture face::speed`.
 #![expect(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
