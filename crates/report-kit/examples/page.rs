@@ -25,7 +25,7 @@ fn demo() -> Page {
             "Sixty laws were proposed and forty-one decided. Four conserved quantities and the mirror symmetry held up; \
              the rest broke within twelve steps.",
         )
-        .notice(Status::Caution, "Offline: no model was asked. The proposals come from a fixed list.")
+        .origin(Status::Caution, "Offline: no model was asked. The proposals come from a fixed list.")
         .section(laws())
         .section(plots())
         .section(texts())

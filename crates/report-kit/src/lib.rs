@@ -50,7 +50,7 @@
 //!
 //! The same data gives the same bytes: there is no clock, no random id, and keys of embedded maps are sorted.
 //!
-//! Read next: [`Page`] and [`Section`] for the structure, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`],
+//! Read next: [`Page`] and [`Section`] for the structure, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`Tree`], [`TextDiff`],
 //! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for the errors of [`Page::render`].
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
@@ -72,6 +72,7 @@ pub use document::text::visible;
 pub use error::Error;
 pub use page::Page;
 pub use plot::spacetime::SpaceTime;
+pub use plot::tree::Tree;
 pub use plot::{Axis, Bar, Plot, Point, Series};
 pub use section::Section;
 pub use section::list::{Entry, SearchableList};

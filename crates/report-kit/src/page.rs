@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::document::anchor::Anchors;
 use crate::document::embed::Embedded;
-use crate::document::frame::{Scripts, document};
+use crate::document::frame::{DATA, document};
 use crate::document::status::Status;
 use crate::document::text;
 use crate::error::Error;
@@ -15,18 +15,18 @@ use crate::section::{self, Part, Section};
 
 /// The number of sections from which a page has a list of contents.
 const CONTENTS_FROM: usize = 3;
-/// The number of sections that are open; the others are folded.
-const OPEN: usize = 4;
 
-/// A page: a title, the result in a sentence and a figure, sections, provenance, and the data it was made from.
+/// A page: a title, the result in a sentence, its origin, at most one notice, a figure, sections, provenance, and the data it
+/// was made from.
 ///
-/// It is rendered in this order, whatever the order of the calls. The sections after the fourth are folded, and so is the
-/// provenance.
+/// It is rendered in this order, whatever the order of the calls. The provenance is folded.
 #[derive(Debug)]
 #[must_use = "a page is nothing until it is rendered"]
 pub struct Page {
     title: String,
-    head: Vec<Part>,
+    lead: Vec<Part>,
+    origin: Option<Part>,
+    notice: Option<Part>,
     figure: Option<Part>,
     sections: Vec<Section>,
     provenance: Option<Section>,
@@ -38,7 +38,9 @@ impl Page {
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
-            head: Vec::new(),
+            lead: Vec::new(),
+            origin: None,
+            notice: None,
             figure: None,
             sections: Vec::new(),
             provenance: None,
@@ -46,15 +48,21 @@ impl Page {
         }
     }
 
-    /// Adds a paragraph to the head, for the main result.
+    /// Adds a paragraph at the top, for the main result.
     pub fn lead(mut self, text: impl Into<String>) -> Self {
-        self.head.push(Part::Text(text.into()));
+        self.lead.push(Part::Text(text.into()));
         self
     }
 
-    /// Adds a highlighted line to the head: no model was asked, the run was cut short.
+    /// Sets the label of origin: offline, recorded from a model, replayed.
+    pub fn origin(mut self, status: Status, text: impl Into<String>) -> Self {
+        self.origin = Some(Part::Notice(status, text.into()));
+        self
+    }
+
+    /// Sets the one notice at the top: the run was cut short. Others belong to the section on limits.
     pub fn notice(mut self, status: Status, text: impl Into<String>) -> Self {
-        self.head.push(Part::Notice(status, text.into()));
+        self.notice = Some(Part::Notice(status, text.into()));
         self
     }
 
@@ -106,29 +114,28 @@ impl Page {
                 name: twice.name.clone(),
             });
         }
-        let head = section::render_parts(&self.head, 1, &anchors)?;
+        let head = (self.lead.iter())
+            .chain(&self.origin)
+            .chain(&self.notice)
+            .chain(&self.figure);
+        let head = section::render_parts(head, 1, &anchors)?;
         let body = html! {
             header {
-                h1 { (text::markup(&self.title, text::TITLE)) }
+                h1 { (text::breakable(&self.title, text::TITLE)) }
                 (head)
-                @if let Some(figure) = &self.figure {
-                    (section::render_parts(std::slice::from_ref(figure), 1, &anchors)?)
-                }
             }
             (self.contents())
             main {
                 @for (index, section) in self.all().enumerate() {
-                    @let folded = index >= OPEN || index == self.sections.len();
-                    (section.render(index, folded, &anchors)?)
+                    @let is_last = index == self.sections.len();
+                    (section.render(index, is_last, &anchors)?)
                 }
             }
             (self.footer())
             @for embedded in &self.data { (embedded.render()?) "\n" }
         };
-        let needed = self.all().map(Section::scripts);
-        let scripts = needed.fold(Scripts::default(), Scripts::and);
         let title = text::label(&self.title, text::TITLE);
-        Ok(document(&title, &body, scripts))
+        Ok(document(&title, &body))
     }
 
     /// Every section, the provenance last.
@@ -139,22 +146,22 @@ impl Page {
     fn contents(&self) -> Markup {
         html! {
             @if self.all().count() >= CONTENTS_FROM {
-                nav aria-label="Contents" { ol {
+                nav aria-label="Contents" { details { summary { "Contents" } ol {
                     @for (index, section) in self.all().enumerate() {
                         @let (title, id) = section.entry(index);
-                        li { a href={ "#" (id) } { bdi { (text::markup(title, text::TITLE)) } } }
+                        li { a href={ "#" (id) } { bdi { (text::breakable(title, text::TITLE)) } } }
                     }
-                } }
+                } } }
                 "\n"
             }
         }
     }
 
-    /// A line that names the embedded data, where a reader finds the full text of a cut one.
+    /// A line that names the embedded data, where a reader finds the full text of a cut one. The script adds buttons.
     fn footer(&self) -> Markup {
         html! {
             @if !self.data.is_empty() {
-                footer {
+                footer id=(DATA) {
                     p {
                         "The data of this page is inside of it, uncut, as JSON in the elements"
                         @for (index, embedded) in self.data.iter().enumerate() {

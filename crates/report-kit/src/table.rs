@@ -10,7 +10,8 @@ const LONG: usize = 10;
 
 /// Rows under named columns. The first cell of a row names the row.
 ///
-/// If scripts run, a table of ten rows or more can be sorted by its column heads and filtered by a column of badges.
+/// A sentence replaces a table without rows. If scripts run, a table of ten rows or more can be sorted by its column heads and
+/// filtered by its columns of badges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     caption: String,
@@ -96,42 +97,53 @@ impl Table {
             }
         };
         let classes: Vec<Option<&str>> = (0..expected).map(class).collect();
+        if rows.is_empty() {
+            return Ok(html! {
+                p class="none" { (text::breakable(&self.caption, text::TITLE)) ": none." }
+            });
+        }
         let caption = anchors.fresh();
+        let long = self.is_long().then_some("long");
         Ok(html! {
-            // The box scrolls, so it takes the keyboard.
-            div class="table-scroll rows" role="region" aria-labelledby=(caption) tabindex="0" {
-                table class=[self.is_long().then_some("long")] {
-                    caption id=(caption) { (text::markup(&self.caption, text::TITLE)) }
-                    thead { tr {
-                        @for (index, column) in self.columns.iter().enumerate() {
-                            th scope="col" class=[classes[index]] {
-                                (text::breakable(column, text::TITLE))
-                            }
-                        }
-                    } }
-                    tbody {
-                        @for row in rows {
-                            tr {
-                                @for (index, cell) in row.iter().enumerate() {
-                                    @let numeric = classes[index] == Some("number");
-                                    @let right = cell.is_number() || (*cell == Cell::Missing && numeric);
-                                    @let class = right.then_some("number");
-                                    @if index == 0 {
-                                        th scope="row" class=[class] { (cell.render(anchors)?) }
-                                    } @else {
-                                        td class=[class] { (cell.render(anchors)?) }
-                                    }
+            div class="rows" {
+                // The box scrolls, so it takes the keyboard.
+                div class={ "table-scroll" @if long.is_some() { " tall" } }
+                    role="region" aria-labelledby=(caption) tabindex="0" {
+                    table class=[long] {
+                        caption id=(caption) { (text::breakable(&self.caption, text::TITLE)) }
+                        thead { tr {
+                            @for (index, column) in self.columns.iter().enumerate() {
+                                th scope="col" class=[classes[index]] {
+                                    (text::breakable(column, text::TITLE))
                                 }
                             }
-                            "\n"
+                        } }
+                        tbody {
+                            @for row in rows { (row_of(row, &classes, anchors)?) "\n" }
                         }
                     }
                 }
-                @if self.rows.is_empty() { p class="none" { "No rows." } }
                 @if rows.len() < total {
                     p class="note" { "The table has the first " (rows.len()) " of " (total) " rows." }
                 }
             }
         })
     }
+}
+
+/// Renders a row; `classes` are those of the columns.
+fn row_of(row: &[Cell], classes: &[Option<&str>], anchors: &Anchors) -> Result<Markup, Error> {
+    Ok(html! {
+        tr {
+            @for (index, (cell, class)) in row.iter().zip(classes).enumerate() {
+                @let right = cell.is_number() || (*cell == Cell::Missing && *class == Some("number"));
+                @let class = right.then_some("number");
+                @if index == 0 {
+                    th scope="row" class=[class] { (cell.render(anchors)?) }
+                } @else {
+                    td class=[class] { (cell.render(anchors)?) }
+                }
+            }
+        }
+    })
 }

@@ -70,6 +70,27 @@ pub fn check_nothing_comes_from_a_text(page: &Html, tame: &Html, text: &str) {
     }
 }
 
+/// Fails the test if the sections of a page differ from these, if the last one is not the provenance, or if a hash of 64 digits is
+/// shown above it.
+#[track_caller]
+pub fn check_order(page: &Html, sections: &[&str]) {
+    assert_eq!(texts(page, "main > section h2"), sections);
+    assert_eq!(sections.last(), Some(&"Provenance"));
+    let is_hash =
+        |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let sections = found(page, "main > section");
+    let shown = found(page, "header")
+        .into_iter()
+        .chain(sections.into_iter().rev().skip(1));
+    for part in shown {
+        let text: String = part.text().collect::<Vec<_>>().join(" ");
+        let hash = text
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .find(|word| is_hash(word));
+        assert_eq!(hash, None, "a hash above the provenance");
+    }
+}
+
 /// Fails the test if a page refers to anything but itself, or if its policy lets it.
 #[track_caller]
 pub fn check_refers_to_no_network(page: &Html) {

@@ -21,7 +21,7 @@ const MOST: [(&str, usize); 11] = [
     ("popper-harness", 12),
     ("popper-store", 7),
     ("pscale-blocks", 40),
-    ("report-kit", 19),
+    ("report-kit", 20),
     ("zer0gravity-engine", 20),
 ];
 

@@ -1,4 +1,3 @@
-"use strict";
 // Shows the items of a browser that have every word of its search box. What it shows is the text of elements, and no more.
 for (const browser of document.querySelectorAll(".browser")) {
   const { columns, tones, texts, items } = JSON.parse(browser.querySelector("script").textContent);
@@ -70,7 +69,11 @@ for (const browser of document.querySelectorAll(".browser")) {
         });
       }
     });
-    if (place !== null) showText(entry, place);
+    if (place === null) return;
+    showText(entry, place);
+    const [text, start, end] = place;
+    const own = texts[text][0].slice(...(start === end ? [0] : [start, end]));
+    if (navigator.clipboard) entry.querySelector("b").after(copyButton("Copy text", () => own));
   };
   const showMore = () => {
     const start = list.childElementCount;

@@ -53,6 +53,13 @@ pub enum Cell {
     },
     /// Several values in one cell.
     Several(Vec<Cell>),
+    /// A value with an identifier below it in small type.
+    Named {
+        /// The value: a name in words.
+        name: Box<Cell>,
+        /// The identifier.
+        id: String,
+    },
     /// No value.
     Missing,
 }
@@ -99,6 +106,15 @@ impl Cell {
         }
     }
 
+    /// Adds an identifier below the value.
+    #[must_use]
+    pub fn with_id(self, id: impl Into<String>) -> Self {
+        Self::Named {
+            name: Box::new(self),
+            id: id.into(),
+        }
+    }
+
     /// Whether the cell is aligned right, like numbers.
     pub(crate) fn is_number(&self) -> bool {
         matches!(
@@ -115,6 +131,7 @@ impl Cell {
             | Self::Badge { text, .. }
             | Self::Link { text, .. } => text.len(),
             Self::Several(cells) => cells.iter().map(|cell| cell.length() + 1).sum(),
+            Self::Named { name, id } => name.length().max(id.len()),
             _ => 0,
         }
     }
@@ -152,6 +169,10 @@ impl Cell {
                     @if index > 0 { " " }
                     (cell.render(anchors)?)
                 }
+            },
+            Self::Named { name, id } => html! {
+                (name.render(anchors)?)
+                " " small class="id" { code { (text::breakable(id, text::TITLE)) } }
             },
             Self::Missing => html! {
                 span class="missing" { span aria-hidden="true" { "–" } span class="visually-hidden" { "none" } }

@@ -1,4 +1,3 @@
-"use strict";
 // Hides the entries of a list that do not have every word of the search box. Reads text, sets `hidden`, and no more.
 for (const list of document.querySelectorAll(".list")) {
   const box = list.querySelector(".search");

@@ -1,25 +1,24 @@
-"use strict";
-// Lets a reader sort long tables by a column and choose rows by their status. Without it every row is shown, in the page's order.
+// Lets a reader sort long tables by a column and choose rows by their statuses. Without it every row is shown, in the page's order.
 for (const table of document.querySelectorAll("table.long")) {
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
   const heads = Array.from(table.tHead.rows[0].cells);
+  const names = heads.map((head) => head.textContent.trim());
   const value = (row, column) => row.cells[column].textContent.trim();
-  const button = (label) => {
+  const button = (...content) => {
     const made = document.createElement("button");
     made.type = "button";
-    made.append(label);
+    made.append(...content);
     return made;
   };
 
   heads.forEach((head, column) => {
-    const sorter = button("");
-    sorter.append(...head.childNodes);
+    const sorter = button(...head.childNodes);
     head.append(sorter);
     sorter.addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
       const number = (row) => Number.parseFloat(value(row, column));
-      const known = (row) => (head.classList.contains("number") ? !Number.isNaN(number(row)) : value(row, column) !== "");
+      const known = (row) => (head.classList.contains("number") ? Number.isFinite(number(row)) : value(row, column) !== "");
       const order = (a, b) => {
         const difference = head.classList.contains("number")
           ? number(a) - number(b)
@@ -39,26 +38,31 @@ for (const table of document.querySelectorAll("table.long")) {
     const badges = row.cells[column].querySelectorAll(".badge bdi");
     return badges.length === 1 ? badges[0].textContent : null;
   };
-  const column = heads.findIndex((_, column) => {
+  const chosen = new Map();
+  const show = () => {
+    for (const row of rows) row.hidden = Array.from(chosen).some(([column, choice]) => status(row, column) !== choice);
+  };
+  const groups = heads.map((_, column) => {
     const sorts = new Set(rows.map((row) => status(row, column)));
-    return !sorts.has(null) && sorts.size > 1 && sorts.size <= 8;
-  });
-  if (column < 0) continue;
-  const filter = document.createElement("div");
-  filter.className = "filter";
-  filter.setAttribute("role", "group");
-  filter.setAttribute("aria-label", "Show rows with " + heads[column].textContent);
-  const choices = ["", ...new Set(rows.map((row) => status(row, column)))];
-  const chips = choices.map((choice) => {
-    const found = rows.filter((row) => choice === "" || status(row, column) === choice);
-    const chip = button((choice || "all") + " " + found.length);
-    chip.setAttribute("aria-pressed", String(choice === ""));
-    chip.addEventListener("click", () => {
-      for (const row of rows) row.hidden = !found.includes(row);
-      for (const other of chips) other.setAttribute("aria-pressed", String(other === chip));
+    if (sorts.has(null) || sorts.size < 2 || sorts.size > 8) return null;
+    const group = document.createElement("div");
+    group.className = "filter";
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", "Show rows with " + names[column]);
+    const chips = ["", ...sorts].map((choice) => {
+      const count = rows.filter((row) => choice === "" || status(row, column) === choice).length;
+      const chip = button((choice || "all") + " " + count);
+      chip.setAttribute("aria-pressed", String(choice === ""));
+      chip.addEventListener("click", () => {
+        if (choice === "") chosen.delete(column);
+        else chosen.set(column, choice);
+        for (const other of chips) other.setAttribute("aria-pressed", String(other === chip));
+        show();
+      });
+      return chip;
     });
-    return chip;
+    group.append(names[column], ...chips);
+    return group;
   });
-  filter.append(...chips);
-  table.before(filter);
+  table.parentElement.before(...groups.filter(Boolean));
 }

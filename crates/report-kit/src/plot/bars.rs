@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::figure::{Drawing, Figure, LABEL, WIDTH, hue, left_out, minor};
-use super::scale::Scale;
+use super::figure::{Drawing, Figure, LABEL, LeftOut, WIDTH, hue, minor, whisker};
+use super::scale::{IntervalPart, Scale};
 use super::{Axis, Bar};
 use crate::document::cell::Cell;
 use crate::document::number::{coordinate, counted, plain};
@@ -15,7 +15,9 @@ const DRAWN: usize = 100;
 const NAME: usize = 26;
 /// The height of a bar with the space around it.
 const ROW: f64 = 26.0;
+/// The room for the longest name, and for each letter of a shorter one.
 const LEFT: f64 = 230.0;
+const NAME_LETTER: f64 = 12.6;
 const RIGHT: f64 = WIDTH - 70.0;
 const TOP: f64 = 30.0;
 
@@ -26,16 +28,17 @@ pub(super) fn draw(axis: &Axis, bars: &[Bar]) -> Figure {
     }
     .including(0.0);
     let taken: Vec<&Bar> = bars.iter().filter(|bar| axis.takes(bar.value)).collect();
-    let interval =
-        |bar: &Bar| (bar.interval).filter(|(low, high)| axis.takes(*low) && axis.takes(*high));
-    let mut notes: Vec<String> = left_out(bars.len() - taken.len(), "bar", &axis, false)
-        .into_iter()
-        .collect();
-    let unsure = taken
-        .iter()
-        .filter(|bar| bar.interval.is_some() && interval(bar).is_none())
-        .count();
-    notes.extend(left_out(unsure, "interval", &axis, false));
+    let interval = |bar: &Bar| bar.interval.and_then(|interval| axis.interval(interval));
+    let (mut lost, mut unsure) = (LeftOut::default(), LeftOut::default());
+    for bar in bars {
+        if !axis.takes(bar.value) {
+            lost.count(axis.is_beyond(bar.value));
+        } else if bar.interval.is_some() && interval(bar).is_none() {
+            unsure.count(false);
+        }
+    }
+    let mut notes = lost.notes("bar", &axis, false);
+    notes.extend(unsure.notes("interval", &axis, false));
     if taken.len() > DRAWN {
         notes.push(format!(
             "The first {DRAWN} of {} bars are drawn.",
@@ -44,11 +47,13 @@ pub(super) fn draw(axis: &Axis, bars: &[Bar]) -> Figure {
     }
     let shown = &taken[..taken.len().min(DRAWN)];
     let ends = shown.iter().flat_map(|bar| {
-        let (low, high) = interval(bar).unwrap_or((bar.value, bar.value));
-        [bar.value, low, high]
+        let ends = interval(bar).map_or([bar.value; 2], |part| [part.low, part.high]);
+        [bar.value, ends[0], ends[1]]
     });
+    let longest = shown.iter().map(|bar| bar.name.len()).max();
+    let left = (14.0 + NAME_LETTER * longest.unwrap_or(0) as f64).clamp(70.0, LEFT);
     let drawing = Scale::over(&axis, ends).map(|scale| {
-        let at = |value: f64| LEFT + scale.place(value) * (RIGHT - LEFT);
+        let at = |value: f64| left + scale.place(value) * (RIGHT - left);
         let bottom = TOP + ROW * shown.len() as f64;
         Drawing {
             height: bottom + 28.0,
@@ -58,7 +63,7 @@ pub(super) fn draw(axis: &Axis, bars: &[Bar]) -> Figure {
                 counted(taken.len(), "bar")
             ),
             content: html! {
-                text class="axis-name" x=(coordinate(LEFT)) y="16" { (text::label(&axis.label, LABEL)) }
+                text class="axis-name" x=(coordinate(left)) y="16" { (text::label(&axis.label, LABEL)) }
                 @for (index, (value, label)) in scale.ticks.iter().enumerate() {
                     @let x = coordinate(at(*value));
                     line class="rule" x1=(x) x2=(x) y1=(coordinate(TOP)) y2=(coordinate(bottom)) {}
@@ -66,7 +71,7 @@ pub(super) fn draw(axis: &Axis, bars: &[Bar]) -> Figure {
                 }
                 g class=(hue(0)) {
                     @for (index, bar) in shown.iter().enumerate() {
-                        (draw_bar(bar, interval(bar), TOP + ROW * index as f64, &at))
+                        (draw_bar(bar, interval(bar), left, TOP + ROW * index as f64, &at))
                     }
                 }
                 line class="axis" x1=(coordinate(at(0.0))) x2=(coordinate(at(0.0)))
@@ -95,25 +100,26 @@ fn row(bar: &Bar) -> Vec<Cell> {
     ]
 }
 
-fn draw_bar(bar: &Bar, interval: Option<(f64, f64)>, top: f64, at: &impl Fn(f64) -> f64) -> Markup {
+fn draw_bar(
+    bar: &Bar,
+    interval: Option<IntervalPart>,
+    left: f64,
+    top: f64,
+    at: &impl Fn(f64) -> f64,
+) -> Markup {
     let (zero, end) = (at(0.0), at(bar.value));
     let middle = top + ROW / 2.0;
     // The number stands beyond all that is drawn of it.
-    let edge = interval.map_or(zero.max(end), |(_, high)| zero.max(end).max(at(high)));
+    let edge = interval.map_or(zero.max(end), |part| zero.max(end).max(at(part.high)));
     html! {
-        text text-anchor="end" x=(coordinate(LEFT - 10.0)) y=(coordinate(middle + 4.5)) {
+        text text-anchor="end" x=(coordinate(left - 10.0)) y=(coordinate(middle + 4.5)) {
             (text::label(&bar.name, NAME))
             title { (text::label(&bar.name, text::TITLE)) }
         }
         rect class="bar" x=(coordinate(zero.min(end))) y=(coordinate(top + 4.0))
             width=(coordinate((end - zero).abs())) height=(coordinate(ROW - 8.0)) {}
-        @if let Some((low, high)) = interval {
-            @let (low, high) = (coordinate(at(low)), coordinate(at(high)));
-            @let (upper, lower) = (coordinate(middle - 4.0), coordinate(middle + 4.0));
-            path class="whisker over" d={
-                "M" (low) " " (coordinate(middle)) "H" (high)
-                "M" (low) " " (upper) "V" (lower) "M" (high) " " (upper) "V" (lower)
-            } {}
+        @if let Some(part) = interval {
+            (whisker(" over", part, |value, along, across| (at(value) + along, middle + across)))
         }
         text x=(coordinate(edge + 6.0)) y=(coordinate(middle + 4.5)) { (short(bar.value)) }
     }

@@ -3,9 +3,10 @@
 use maud::{Markup, html};
 
 use super::Axis;
-use super::scale::Scale;
+use super::scale::{IntervalPart, Scale};
 use crate::document::anchor::Anchors;
 use crate::document::cell::Cell;
+use crate::document::frame::DATA;
 use crate::document::number::{coordinate, counted};
 use crate::document::text;
 use crate::error::Error;
@@ -14,7 +15,7 @@ use crate::table::Table;
 /// The width of a drawing in its own units; the page scales it.
 pub(super) const WIDTH: f64 = 720.0;
 /// The height of a drawing with two axes.
-pub(super) const HEIGHT: f64 = 340.0;
+pub(super) const HEIGHT: f64 = 320.0;
 /// The maximum number of rows of a plot's table.
 const ROWS: usize = 1_000;
 /// The maximum length in characters of a label in a drawing.
@@ -43,7 +44,12 @@ pub(super) struct Drawing {
 }
 
 impl Figure {
-    pub(super) fn render(self, title: &str, anchors: &Anchors) -> Result<Markup, Error> {
+    pub(super) fn render(
+        self,
+        title: &str,
+        in_data: bool,
+        anchors: &Anchors,
+    ) -> Result<Markup, Error> {
         let caption = anchors.fresh();
         let total = self.rows.len();
         let filled: Vec<bool> = (0..self.columns.len())
@@ -61,7 +67,7 @@ impl Figure {
             .limit(ROWS);
         Ok(html! {
             figure class="plot" aria-labelledby=(caption) {
-                figcaption id=(caption) { span class="name" { (text::markup(title, text::TITLE)) } }
+                figcaption id=(caption) { span class="name" { (text::breakable(title, text::TITLE)) } }
                 @match &self.drawing {
                     Some(drawing) => (svg(drawing, title, anchors)),
                     None => p class="none" { "There is nothing to draw." },
@@ -74,7 +80,9 @@ impl Figure {
                     }
                 }
                 @for note in &self.notes { p class="note" { (note) } }
-                @if total > 0 {
+                @if in_data {
+                    p class="note" { "The numbers are in the " a href={ "#" (DATA) } { "data of this page" } "." }
+                } @else if total > 0 {
                     details { summary { "The numbers" } (table.render(anchors)?) }
                 }
             }
@@ -118,8 +126,8 @@ impl Frame {
             y,
             left: 18.0 + 7.5 * widest.unwrap_or(0) as f64,
             right: WIDTH - 24.0,
-            top: 30.0,
-            bottom: HEIGHT - 46.0,
+            top: 36.0,
+            bottom: HEIGHT - 50.0,
         }
     }
 
@@ -144,12 +152,14 @@ impl Frame {
             @for (index, (value, label)) in self.x.ticks.iter().enumerate() {
                 @let at = coordinate(self.across(*value));
                 line class="rule" x1=(at) x2=(at) y1=(top) y2=(bottom) {}
-                text class=[minor(index)] text-anchor="middle" x=(at) y=(coordinate(self.bottom + 18.0)) { (label) }
+                text class=[minor(index)] text-anchor="middle" x=(at) y=(coordinate(self.bottom + 20.0)) { (label) }
             }
             line class="axis" x1=(left) x2=(right) y1=(bottom) y2=(bottom) {}
             line class="axis" x1=(left) x2=(left) y1=(top) y2=(bottom) {}
+            @if self.y.is_broken() { (broken(self.left, self.bottom - 12.0)) }
+            @if self.x.is_broken() { (broken(self.left + 12.0, self.bottom)) }
             text class="axis-name" x="4" y="16" { (name(y)) }
-            text class="axis-name" text-anchor="end" x=(right) y=(coordinate(self.bottom + 38.0)) { (name(x)) }
+            text class="axis-name" text-anchor="end" x=(right) y=(coordinate(self.bottom + 42.0)) { (name(x)) }
         }
     }
 }
@@ -164,14 +174,77 @@ fn name(axis: &Axis) -> String {
     format!("{}{scale}", text::label(&axis.label, LABEL))
 }
 
-/// Returns the note under a plot that cannot show every value; `None` if it shows all.
-pub(super) fn left_out(count: usize, thing: &str, axis: &Axis, log: bool) -> Option<String> {
-    let why = match &axis.missing {
-        Some(reason) => &text::label(reason, LABEL),
-        None if log => "not finite, or not positive on a logarithmic axis",
-        None => "not finite",
+/// Draws the mark of an axis that does not begin at zero.
+pub(super) fn broken(x: f64, y: f64) -> Markup {
+    let at = |offset: f64| format!("{} {}", coordinate(x + offset), coordinate(y));
+    html! { path class="axis break" d={ "M" (at(-5.0)) "m0 4l6-8M" (at(-1.0)) "m0 4l6-8" } {} }
+}
+
+/// Draws an interval with a cap or, where it continues beyond the axis, an arrow at each end.
+///
+/// `place` returns the position of a value, moved by a distance along the axis and by one across it.
+pub(super) fn whisker(
+    class: &str,
+    part: IntervalPart,
+    place: impl Fn(f64, f64, f64) -> (f64, f64),
+) -> Markup {
+    let mut path = String::new();
+    let mut line = |points: &[(f64, f64, f64)]| {
+        for (index, (value, along, across)) in points.iter().enumerate() {
+            let (x, y) = place(*value, *along, *across);
+            path.push(if index == 0 { 'M' } else { 'L' });
+            path.push_str(&coordinate(x));
+            path.push(' ');
+            path.push_str(&coordinate(y));
+        }
     };
-    (count > 0).then(|| format!("Left out: {} ({why}).", counted(count, thing)))
+    line(&[(part.low, 0.0, 0.0), (part.high, 0.0, 0.0)]);
+    for (value, is_cut, back) in [(part.low, part.cut.0, 5.0), (part.high, part.cut.1, -5.0)] {
+        if is_cut {
+            line(&[(value, back, -4.0), (value, 0.0, 0.0), (value, back, 4.0)]);
+        } else {
+            line(&[(value, 0.0, -4.0), (value, 0.0, 4.0)]);
+        }
+    }
+    html! { path class={ "whisker" (class) } d=(path) {} }
+}
+
+/// The values of one kind that a plot cannot show.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LeftOut {
+    missing: usize,
+    beyond: usize,
+}
+
+impl LeftOut {
+    /// Counts a value that its axis does not take.
+    pub(super) fn count(&mut self, is_beyond: bool) {
+        if is_beyond {
+            self.beyond += 1;
+        } else {
+            self.missing += 1;
+        }
+    }
+
+    pub(super) fn total(self) -> usize {
+        self.missing + self.beyond
+    }
+
+    /// Returns the notes under the plot.
+    pub(super) fn notes(self, thing: &str, axis: &Axis, log: bool) -> Vec<String> {
+        let missing = match &axis.missing {
+            Some(reason) => text::label(reason, LABEL),
+            None if log => "not finite, or not positive on a logarithmic axis".to_owned(),
+            None => "not finite".to_owned(),
+        };
+        let (low, high) = axis.range.unwrap_or_default();
+        let beyond = format!("beyond {} to {}", axis.written(low), axis.written(high));
+        [(self.missing, missing), (self.beyond, beyond)]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, why)| format!("{} left out: {why}.", counted(count, thing)))
+            .collect()
+    }
 }
 
 /// Returns the CSS class of a series: one of six colours, which repeat.

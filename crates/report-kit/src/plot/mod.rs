@@ -5,21 +5,26 @@ mod figure;
 mod placement;
 mod scale;
 pub(crate) mod spacetime;
+pub(crate) mod tree;
 mod xy;
 
 use maud::Markup;
 
+use self::scale::IntervalPart;
 use crate::document::anchor::Anchors;
+use crate::document::number::plain;
 use crate::error::Error;
 
 /// A drawing of numbers, with a table of the same numbers to unfold.
 ///
-/// Values that are not finite, or not positive on a logarithmic axis, are left out and counted in a note. A sentence replaces
+/// Values that are not finite, outside of the range of their axis, or not positive on a logarithmic axis, are left out and
+/// counted in a note. A sentence replaces
 /// a plot without values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     title: String,
     kind: Kind,
+    in_data: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +50,7 @@ impl Plot {
                 y,
                 series: Vec::new(),
             },
+            in_data: false,
         }
     }
 
@@ -78,6 +84,7 @@ impl Plot {
                 axis,
                 bars: bars.into_iter().collect(),
             },
+            in_data: false,
         }
     }
 
@@ -90,12 +97,19 @@ impl Plot {
         self
     }
 
+    /// Replaces the table of the numbers by a link to the data of the page, which must have them.
+    #[must_use]
+    pub fn in_data(mut self) -> Self {
+        self.in_data = true;
+        self
+    }
+
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
         let figure = match &self.kind {
             Kind::Xy { x, y, series } => xy::draw(x, y, series),
             Kind::Bars { axis, bars } => bars::draw(axis, bars),
         };
-        figure.render(&self.title, anchors)
+        figure.render(&self.title, self.in_data, anchors)
     }
 }
 
@@ -105,6 +119,8 @@ pub struct Axis {
     label: String,
     log: bool,
     included: Vec<f64>,
+    range: Option<(f64, f64)>,
+    percent: bool,
     missing: Option<String>,
 }
 
@@ -115,6 +131,8 @@ impl Axis {
             label: label.into(),
             log: false,
             included: Vec::new(),
+            range: None,
+            percent: false,
             missing: None,
         }
     }
@@ -124,6 +142,20 @@ impl Axis {
     pub fn log(mut self) -> Self {
         self.log = true;
         self
+    }
+
+    /// Fixes the ends of the axis: a value beyond them is left out, and an interval that reaches beyond them ends in an arrow.
+    #[must_use]
+    pub fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some((low, high));
+        self
+    }
+
+    /// Makes this an axis of shares, from 0 to 1, which are shown as 0 % to 100 %.
+    #[must_use]
+    pub fn percent(mut self) -> Self {
+        self.percent = true;
+        self.range(0.0, 1.0)
     }
 
     /// Extends the axis to this value: `.including(0.0)`.
@@ -142,7 +174,34 @@ impl Axis {
 
     /// Whether a value can be drawn on the axis.
     fn takes(&self, value: f64) -> bool {
-        value.is_finite() && (!self.log || value > 0.0)
+        value.is_finite() && (!self.log || value > 0.0) && !self.is_beyond(value)
+    }
+
+    /// Whether a value lies beyond the fixed ends of the axis.
+    fn is_beyond(&self, value: f64) -> bool {
+        (self.range).is_some_and(|(low, high)| value < low || value > high)
+    }
+
+    /// Returns the part of an interval that can be drawn; `None` if there is none.
+    fn interval(&self, (low, high): (f64, f64)) -> Option<IntervalPart> {
+        let (least, most) = self.range.unwrap_or((f64::MIN, f64::MAX));
+        let part = IntervalPart {
+            low: low.max(least),
+            high: high.min(most),
+            cut: (low < least, high > most),
+        };
+        let taken = low.is_finite() && high.is_finite();
+        (taken && self.takes(part.low) && self.takes(part.high) && part.low <= part.high)
+            .then_some(part)
+    }
+
+    /// Returns a value as text.
+    fn written(&self, value: f64) -> String {
+        if self.percent {
+            format!("{} %", plain((value * 1e6).round() / 1e4))
+        } else {
+            plain(value)
+        }
     }
 }
 
@@ -197,6 +256,7 @@ pub struct Series {
 #[derive(Debug, Clone, PartialEq)]
 enum Shape {
     Line(Vec<Point>),
+    Steps(Vec<Point>),
     Points(Vec<Point>),
     Band(Vec<(f64, f64, f64)>),
 }
@@ -210,6 +270,17 @@ impl Series {
         Self {
             name: name.into(),
             shape: Shape::Line(points.into_iter().map(Into::into).collect()),
+        }
+    }
+
+    /// Creates a step line through points in the given order: a value holds until the next point.
+    pub fn steps<P: Into<Point>>(
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = P>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            shape: Shape::Steps(points.into_iter().map(Into::into).collect()),
         }
     }
 

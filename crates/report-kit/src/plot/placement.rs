@@ -48,7 +48,10 @@ pub(super) struct Label {
 pub(super) fn labels(marks: &[(f64, f64, &str)]) -> Vec<Label> {
     let mut marks = marks.to_vec();
     marks.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.total_cmp(&b.0)));
-    let mut placed: Vec<(f64, f64, f64)> = Vec::new();
+    // A name covers no mark, either.
+    let mut placed: Vec<(f64, f64, f64)> = (marks.iter())
+        .map(|(x, y, _)| (x - 5.0, x + 5.0, y + 4.5))
+        .collect();
     let mut labels = Vec::new();
     for (x, y, name) in marks {
         let name = text::label(name, NAME);

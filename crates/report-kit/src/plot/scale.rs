@@ -5,6 +5,15 @@ use super::Axis;
 /// The approximate number of steps of an axis.
 const STEPS: f64 = 5.0;
 
+/// The part of an interval inside its axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct IntervalPart {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// Whether the interval continues below and above.
+    pub(super) cut: (bool, bool),
+}
+
 /// An axis with its ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scale {
@@ -35,11 +44,25 @@ impl Scale {
             low = low.min(value);
             high = high.max(value);
         }
-        Some(if axis.log {
+        if let Some(range) = axis.range {
+            (low, high) = range;
+        }
+        let mut scale = if axis.log {
             Self::logarithmic(low, high)
         } else {
             Self::linear(low, high)
-        })
+        };
+        if axis.percent {
+            for (value, label) in &mut scale.ticks {
+                *label = format!("{:.0} %", *value * 100.0);
+            }
+        }
+        Some(scale)
+    }
+
+    /// Whether the axis begins away from zero, which a reader of lengths would not expect.
+    pub(super) fn is_broken(&self) -> bool {
+        !self.log && (self.low > 0.0 || self.high < 0.0)
     }
 
     /// The position of a value: 0 at the low end, 1 at the high end.

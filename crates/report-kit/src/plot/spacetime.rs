@@ -16,6 +16,10 @@ const MARGIN: f64 = 50.0;
 const NUMBERED: u64 = 5;
 /// The number of rows up to which each row has a number.
 const FEW: usize = 20;
+/// The largest number of columns of a diagram that shrinks with the window: its letters stay readable on a phone.
+const SMALL: usize = 30;
+/// The least width for the cells: the room that the name of their axis takes.
+const AXIS_NAME: f64 = 30.0;
 
 /// A space-time diagram: a row of coloured cells for each moment, with marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +96,7 @@ impl SpaceTime {
         let caption = anchors.fresh();
         html! {
             figure class="spacetime" aria-labelledby=(caption) {
-                figcaption id=(caption) { span class="name" { (text::markup(&self.title, text::TITLE)) } }
+                figcaption id=(caption) { span class="name" { (text::breakable(&self.title, text::TITLE)) } }
                 @if self.rows.iter().all(String::is_empty) {
                     p class="none" { "There are no cells." }
                 } @else {
@@ -165,17 +169,19 @@ impl SpaceTime {
         let colours = self.colours(window);
         let columns = window.cells.iter().map(Vec::len).max().unwrap_or(0);
         let side = match columns {
-            0..=40 => 18.0,
+            0..=24 => 24.0,
+            25..=40 => 18.0,
             41..=80 => 13.0,
             _ => 8.0,
         };
         let (name, description) = (anchors.fresh(), anchors.fresh());
-        let width = MARGIN + side * columns as f64 + 4.0;
+        let width = MARGIN + (side * columns as f64).max(AXIS_NAME) + 4.0;
+        let small = (columns <= SMALL).then_some(" small");
         let height = MARGIN + side * window.cells.len() as f64 + 4.0;
         let (width, height) = (coordinate(width), coordinate(height));
         html! {
             div class="table-scroll" {
-                svg class="cells" role="img" aria-labelledby=(name) aria-describedby=(description)
+                svg class={ "cells" (small.unwrap_or_default()) } role="img" aria-labelledby=(name) aria-describedby=(description)
                     width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
                     title id=(name) { (text::label(&self.title, text::TITLE)) }
                     desc id=(description) { (self.description(window)) }
@@ -202,7 +208,7 @@ impl SpaceTime {
                     li {
                         svg class="swatch" viewBox="0 0 18 18" aria-hidden="true" {
                             rect class={ "cell-" (colour % 8) } x="1" y="1" width="16" height="16" {}
-                            text class="letter" text-anchor="middle" x="9" y="13.5" { (letter(symbol)) }
+                            text class="letter" x="9" y="13.5" { (letter(symbol)) }
                         }
                         " " span class="visually-hidden" { (text::visible(symbol.encode_utf8(&mut [0; 4]))) " " }
                         @match meaning {
@@ -328,15 +334,21 @@ fn mesh(rows: usize, columns: usize, side: f64) -> String {
     across.chain(down).collect::<Vec<_>>().concat()
 }
 
-/// The characters of all cells but the background, so that colour is not the only distinction.
+/// The characters of all cells but the background, so that colour is not the only distinction: a text a row.
 fn letters(window: &Window, symbols: &[(char, String)], side: f64) -> Markup {
     let background = symbols.first().map(|(symbol, _)| *symbol);
     html! {
         @for (row, line) in window.cells.iter().enumerate() {
-            @let baseline = coordinate(side * (row as f64 + 0.5) + side * 0.27);
-            @for (column, symbol) in line.iter().enumerate().filter(|(_, symbol)| Some(**symbol) != background) {
-                text class="letter" text-anchor="middle" y=(baseline)
-                    x=(coordinate(side * (column as f64 + 0.5))) { (letter(*symbol)) }
+            @let filled: Vec<(usize, char)> = (line.iter().copied().enumerate())
+                .filter(|(_, symbol)| Some(*symbol) != background)
+                .collect();
+            @if !filled.is_empty() {
+                @let centres: Vec<String> = (filled.iter())
+                    .map(|(column, _)| coordinate(side * (*column as f64 + 0.5)))
+                    .collect();
+                text class="letter" y=(coordinate(side * (row as f64 + 0.5) + 4.7)) x=(centres.join(" ")) {
+                    (filled.iter().map(|(_, symbol)| letter(*symbol)).collect::<String>())
+                }
             }
         }
     }

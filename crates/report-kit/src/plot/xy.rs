@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::figure::{Drawing, Figure, Frame, HEIGHT, LABEL, hue, left_out};
+use super::figure::{Drawing, Figure, Frame, HEIGHT, LABEL, LeftOut, hue, whisker};
 use super::placement::{self, Label, NAMED};
-use super::scale::Scale;
+use super::scale::{IntervalPart, Scale};
 use super::{Axis, Point, Series, Shape};
 use crate::document::cell::Cell;
 use crate::document::number::{coordinate, counted, plain};
@@ -12,8 +12,11 @@ use crate::document::text;
 
 /// The maximum number of points of one series that are drawn; more would fill the drawing and take megabytes.
 const DRAWN: usize = 4_000;
-/// The maximum number of points of one series that have a tooltip.
+/// The maximum number of points of one series that have a tooltip, without and with a line through them.
 const TOLD: usize = 500;
+const TOLD_ON_LINE: usize = 12;
+/// The maximum number of points of a line that are shown.
+const DOTTED: usize = 24;
 /// Line styles, so that colour is not the only distinction.
 const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "12 4"];
 
@@ -26,12 +29,12 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
             y,
         })
         .collect();
-    let lost: usize = drawn.iter().map(Drawn::lost).sum();
-    let mut notes: Vec<String> = left_out(lost, "point", y, x.log || y.log)
-        .into_iter()
-        .collect();
-    let unsure: usize = drawn.iter().map(Drawn::lost_intervals).sum();
-    notes.extend(left_out(unsure, "interval", y, y.log));
+    let (mut lost, mut unsure) = (LeftOut::default(), LeftOut::default());
+    for drawn in &drawn {
+        drawn.count_lost(&mut lost, &mut unsure);
+    }
+    let mut notes = lost.notes("point", y, x.log || y.log);
+    notes.extend(unsure.notes("interval", y, y.log));
     for thinned in drawn.iter().filter(|drawn| drawn.stride() > 1) {
         notes.push(format!(
             "{}: one point in {} is drawn.",
@@ -51,7 +54,7 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
         }
         Drawing {
             height: HEIGHT,
-            description: description(x, y, series, lost),
+            description: description(x, y, series, lost.total()),
             content: html! {
                 @for drawn in drawn.iter().filter(|drawn| drawn.is_band()) { (drawn.band(&frame)) }
                 (frame.axes(x, y))
@@ -97,7 +100,7 @@ fn description(x: &Axis, y: &Axis, series: &[Series], lost: usize) -> String {
     let all: usize = series
         .iter()
         .map(|series| match &series.shape {
-            Shape::Line(points) | Shape::Points(points) => points.len(),
+            Shape::Line(points) | Shape::Steps(points) | Shape::Points(points) => points.len(),
             Shape::Band(points) => points.len(),
         })
         .sum();
@@ -117,7 +120,7 @@ fn rows(series: &Series) -> Vec<Vec<Cell>> {
     let name = || Cell::text(&series.name);
     let number = |value: f64| Cell::text(plain(value));
     match &series.shape {
-        Shape::Line(points) | Shape::Points(points) => (points.iter())
+        Shape::Line(points) | Shape::Steps(points) | Shape::Points(points) => (points.iter())
             .map(|point| {
                 let (low, high) = point.interval.unzip();
                 vec![
@@ -160,7 +163,7 @@ impl Drawn<'_> {
 
     fn points(&self) -> &[Point] {
         match &self.series.shape {
-            Shape::Line(points) | Shape::Points(points) => points,
+            Shape::Line(points) | Shape::Steps(points) | Shape::Points(points) => points,
             Shape::Band(_) => &[],
         }
     }
@@ -181,28 +184,24 @@ impl Drawn<'_> {
         self.x.takes(point.x) && self.y.takes(point.y)
     }
 
-    fn interval(&self, point: &Point) -> Option<(f64, f64)> {
+    fn interval(&self, point: &Point) -> Option<IntervalPart> {
         point
             .interval
-            .filter(|&(low, high)| self.y.takes(low) && self.y.takes(high))
+            .and_then(|interval| self.y.interval(interval))
     }
 
-    fn lost(&self) -> usize {
-        match &self.series.shape {
-            Shape::Band(points) => points.len() - self.edges().len(),
-            _ => self
-                .points()
-                .iter()
-                .filter(|point| !self.takes(point))
-                .count(),
+    /// Counts the points and the intervals that cannot be drawn.
+    fn count_lost(&self, lost: &mut LeftOut, unsure: &mut LeftOut) {
+        for point in self.points() {
+            if !self.takes(point) {
+                lost.count(self.x.is_beyond(point.x) || self.y.is_beyond(point.y));
+            } else if point.interval.is_some() && self.interval(point).is_none() {
+                unsure.count(false);
+            }
         }
-    }
-
-    fn lost_intervals(&self) -> usize {
-        let taken = self.points().iter().filter(|point| self.takes(point));
-        taken
-            .filter(|point| point.interval.is_some() && self.interval(point).is_none())
-            .count()
+        if let Shape::Band(points) = &self.series.shape {
+            (self.edges().len()..points.len()).for_each(|_| lost.count(false));
+        }
     }
 
     fn stride(&self) -> usize {
@@ -219,8 +218,8 @@ impl Drawn<'_> {
         for point in self.points().iter().filter(|point| self.takes(point)) {
             across.push(point.x);
             up.push(point.y);
-            if let Some((low, high)) = self.interval(point) {
-                up.extend([low, high]);
+            if let Some(part) = self.interval(point) {
+                up.extend([part.low, part.high]);
             }
         }
         for (x, low, high) in self.edges() {
@@ -255,12 +254,15 @@ impl Drawn<'_> {
     }
 
     fn marks(&self, frame: &Frame, shifts: &[f64]) -> Markup {
-        let joined = matches!(self.series.shape, Shape::Line(_));
+        let joined = matches!(self.series.shape, Shape::Line(_) | Shape::Steps(_));
         let shifted = self.points().iter().zip(shifts);
         let (points, shifts): (Vec<&Point>, Vec<f64>) = shifted.step_by(self.stride()).unzip();
-        // A line of at most 40 points also shows the points.
-        let dotted = !joined || points.len() <= 40;
-        let told = points.len() <= TOLD;
+        let told = points.len() <= if joined { TOLD_ON_LINE } else { TOLD };
+        let placed: Vec<(&Point, f64)> = (points.iter().copied().zip(shifts))
+            .filter(|(point, _)| self.takes(point))
+            .map(|(point, shift)| (point, frame.across(point.x) + shift))
+            .collect();
+        let mark = |(point, across): &(&Point, f64)| shape(self.index, *across, frame.up(point.y));
         html! {
             @if !points.is_empty() {
                 g class=(hue(self.index)) {
@@ -268,16 +270,17 @@ impl Drawn<'_> {
                         path class="line" stroke-dasharray=(DASHES[self.index % 6])
                             d=(self.path(frame, &points)) {}
                     }
-                    @for (point, shift) in points.iter().zip(&shifts).filter(|(point, _)| self.takes(point)) {
-                        @let across = frame.across(point.x) + shift;
-                        @if let Some((low, high)) = self.interval(point) {
-                            (whisker(across, frame.up(low), frame.up(high)))
+                    @for (point, across) in &placed {
+                        @if let Some(part) = self.interval(point) {
+                            (whisker("", part, |value, along, side| (across + side, frame.up(value) - along)))
                         }
-                        @if dotted {
-                            path class="mark" d=(shape(self.index, across, frame.up(point.y))) {
-                                @if told { title { (self.tell(point)) } }
-                            }
+                    }
+                    @if told {
+                        @for point in &placed {
+                            path class="mark" d=(mark(point)) { title { (self.tell(point.0)) } }
                         }
+                    } @else if !joined || points.len() <= DOTTED {
+                        path class="mark" d=(placed.iter().map(mark).collect::<String>()) {}
                     }
                 }
             }
@@ -287,8 +290,13 @@ impl Drawn<'_> {
     fn path(&self, frame: &Frame, points: &[&Point]) -> String {
         let mut path = String::new();
         let mut joined = false;
+        let stepped = matches!(self.series.shape, Shape::Steps(_));
         for point in points {
             if self.takes(point) {
+                if joined && stepped {
+                    path.push('H');
+                    path.push_str(&coordinate(frame.across(point.x)));
+                }
                 path.push(if joined { 'L' } else { 'M' });
                 path.push_str(&place(frame, point.x, point.y));
                 joined = true;
@@ -304,8 +312,8 @@ impl Drawn<'_> {
         format!(
             "{}: {}, {}",
             text::label(name, LABEL),
-            plain(point.x),
-            plain(point.y)
+            self.x.written(point.x),
+            self.y.written(point.y)
         )
     }
 
@@ -314,7 +322,7 @@ impl Drawn<'_> {
         html! {
             svg class={ "swatch " (class) } viewBox="0 0 32 14" aria-hidden="true" {
                 @match &self.series.shape {
-                    Shape::Line(_) => {
+                    Shape::Line(_) | Shape::Steps(_) => {
                         path class="line" stroke-dasharray=(DASHES[self.index % 6]) d="M0 7L32 7" {}
                         path class="mark" d=(shape(self.index, 16.0, 7.0)) {}
                     }
@@ -332,17 +340,6 @@ fn place(frame: &Frame, x: f64, y: f64) -> String {
         coordinate(frame.across(x)),
         coordinate(frame.up(y))
     )
-}
-
-/// Draws a vertical interval with its ends.
-fn whisker(x: f64, low: f64, high: f64) -> Markup {
-    let (left, right, x) = (coordinate(x - 4.0), coordinate(x + 4.0), coordinate(x));
-    let (low, high) = (coordinate(low), coordinate(high));
-    html! {
-        path class="whisker" d={
-            "M" (x) " " (low) "V" (high) "M" (left) " " (low) "H" (right) "M" (left) " " (high) "H" (right)
-        } {}
-    }
 }
 
 /// Returns the path of a mark about eight units wide. Six shapes repeat over the series.

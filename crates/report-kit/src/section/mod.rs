@@ -9,12 +9,12 @@ use crate::browser::Browser;
 use crate::diff::TextDiff;
 use crate::document::anchor::{self, Anchors};
 use crate::document::cell::Cell;
-use crate::document::frame::Scripts;
 use crate::document::status::Status;
 use crate::document::text;
 use crate::error::Error;
 use crate::plot::Plot;
 use crate::plot::spacetime::SpaceTime;
+use crate::plot::tree::Tree;
 use crate::table::Table;
 
 /// A part of a page under a heading: texts, tables, drawings, in the order they were added.
@@ -31,15 +31,18 @@ pub struct Section {
 pub(crate) enum Part {
     Text(String),
     Code { name: String, code: String },
+    Command { name: String, line: String },
     Notice(Status, String),
     Facts(Vec<(String, Cell)>),
     Table(Table),
     Plot(Plot),
     Grid(SpaceTime),
+    Tree(Tree),
     Diff(TextDiff),
     List(SearchableList),
     Browser(Browser),
     Section(Section),
+    Columns(Vec<Section>),
 }
 
 impl Section {
@@ -82,6 +85,15 @@ impl Section {
         })
     }
 
+    /// Adds a command line, which the reader can copy.
+    #[must_use]
+    pub fn command(self, name: impl Into<String>, line: impl Into<String>) -> Self {
+        self.part(Part::Command {
+            name: name.into(),
+            line: line.into(),
+        })
+    }
+
     /// Adds a highlighted line.
     #[must_use]
     pub fn notice(self, status: Status, text: impl Into<String>) -> Self {
@@ -112,6 +124,12 @@ impl Section {
         self.part(Part::Grid(grid))
     }
 
+    /// Adds a tree of descent.
+    #[must_use]
+    pub fn tree(self, tree: Tree) -> Self {
+        self.part(Part::Tree(tree))
+    }
+
     /// Adds a comparison of two texts.
     #[must_use]
     pub fn diff(self, diff: TextDiff) -> Self {
@@ -136,6 +154,12 @@ impl Section {
         self.part(Part::Section(section))
     }
 
+    /// Adds sections that are in columns where the window is wide.
+    #[must_use]
+    pub fn columns(self, sections: impl IntoIterator<Item = Section>) -> Self {
+        self.part(Part::Columns(sections.into_iter().collect()))
+    }
+
     fn part(mut self, part: Part) -> Self {
         self.parts.push(part);
         self
@@ -153,7 +177,7 @@ impl Section {
         }
     }
 
-    /// Renders a top-level section; `folded` is set by its position.
+    /// Renders a top-level section, folded if it or the page asks for it.
     pub(crate) fn render(
         &self,
         index: usize,
@@ -163,6 +187,12 @@ impl Section {
         self.render_at(2, Some(self.id(index)), self.folded || folded, anchors)
     }
 
+    /// Renders a section inside one of this level.
+    fn render_inside(&self, level: u8, anchors: &Anchors) -> Result<Markup, Error> {
+        let id = self.anchor.as_deref().map(anchor::id);
+        self.render_at(level + 1, id, self.folded, anchors)
+    }
+
     fn render_at(
         &self,
         level: u8,
@@ -170,7 +200,7 @@ impl Section {
         folded: bool,
         anchors: &Anchors,
     ) -> Result<Markup, Error> {
-        let title = text::markup(&self.title, text::TITLE);
+        let title = text::breakable(&self.title, text::TITLE);
         let heading = match level {
             2 => html! { h2 { (title) } },
             3 => html! { h3 { (title) } },
@@ -197,6 +227,9 @@ pub(crate) fn collect(parts: &[Part], anchors: &mut Anchors) -> Result<(), Error
     for part in parts {
         match part {
             Part::Section(section) => collect_section(section, anchors)?,
+            Part::Columns(sections) => {
+                (sections.iter()).try_for_each(|section| collect_section(section, anchors))?;
+            }
             Part::List(list) => list.collect(anchors)?,
             Part::Browser(browser) => browser.collect(anchors)?,
             _ => {}
@@ -212,29 +245,11 @@ pub(crate) fn collect_section(section: &Section, anchors: &mut Anchors) -> Resul
     collect(&section.parts, anchors)
 }
 
-/// Returns the scripts that these parts need.
-fn scripts(parts: &[Part]) -> Scripts {
-    let mut scripts = Scripts::default();
-    for part in parts {
-        match part {
-            Part::List(_) => scripts.search = true,
-            Part::Table(table) => scripts.tables |= table.is_long(),
-            Part::Browser(_) => scripts.browse = true,
-            Part::Section(section) => scripts = scripts.and(section.scripts()),
-            _ => {}
-        }
-    }
-    scripts
-}
-
-impl Section {
-    /// Returns the scripts that the part needs.
-    pub(crate) fn scripts(&self) -> Scripts {
-        scripts(&self.parts)
-    }
-}
-
-pub(crate) fn render_parts(parts: &[Part], level: u8, anchors: &Anchors) -> Result<Markup, Error> {
+pub(crate) fn render_parts<'a>(
+    parts: impl IntoIterator<Item = &'a Part>,
+    level: u8,
+    anchors: &Anchors,
+) -> Result<Markup, Error> {
     Ok(html! {
         @for part in parts { (render_part(part, level, anchors)?) "\n" }
     })
@@ -243,12 +258,8 @@ pub(crate) fn render_parts(parts: &[Part], level: u8, anchors: &Anchors) -> Resu
 fn render_part(part: &Part, level: u8, anchors: &Anchors) -> Result<Markup, Error> {
     Ok(match part {
         Part::Text(words) => html! { p class="text" { (text::markup(words, text::BLOCK)) } },
-        Part::Code { name, code } => html! {
-            figure class="code" {
-                figcaption { (text::markup(name, text::TITLE)) }
-                div class="text code" { (text::markup(code, text::BLOCK)) }
-            }
-        },
+        Part::Code { name, code } => code_block("code", name, code),
+        Part::Command { name, line } => code_block("code command", name, line),
         Part::Notice(status, words) => html! {
             p class={ "notice " (status.class()) } {
                 span class="sign" aria-hidden="true" { (status.sign()) }
@@ -259,14 +270,27 @@ fn render_part(part: &Part, level: u8, anchors: &Anchors) -> Result<Markup, Erro
         Part::Table(table) => table.render(anchors)?,
         Part::Plot(plot) => plot.render(anchors)?,
         Part::Grid(grid) => grid.render(anchors),
+        Part::Tree(tree) => tree.render(anchors)?,
         Part::Diff(diff) => diff.render(anchors),
         Part::List(list) => list.render(anchors)?,
         Part::Browser(browser) => browser.render(anchors)?,
-        Part::Section(section) => {
-            let id = section.anchor.as_deref().map(anchor::id);
-            section.render_at(level + 1, id, section.folded, anchors)?
-        }
+        Part::Section(section) => section.render_inside(level, anchors)?,
+        Part::Columns(sections) => html! {
+            div class="columns" {
+                @for section in sections { (section.render_inside(level, anchors)?) }
+            }
+        },
     })
+}
+
+/// Renders text in a monospaced font. The script adds a button that copies it.
+fn code_block(class: &str, name: &str, code: &str) -> Markup {
+    html! {
+        figure class=(class) {
+            figcaption { (text::breakable(name, text::TITLE)) }
+            div class="text code" { (text::markup(code, text::BLOCK)) }
+        }
+    }
 }
 
 /// Converts pairs of a name and a value.

@@ -90,7 +90,7 @@ fn a_text_reads_as_it_is_shown() -> Result<(), Box<dyn Error>> {
             "nav a bdi",
         ] {
             if place == "caption bdi, th bdi" {
-                let rows = texts(&page, "section > .table-scroll tbody th")?;
+                let rows = texts(&page, "section > .rows tbody th")?;
                 assert_eq!(rows.first(), Some(&shown), "{place}");
                 continue;
             }
@@ -192,6 +192,6 @@ fn cells_of_any_character_are_drawn() -> Result<(), Box<dyn Error>> {
     );
     assert_eq!(texts(&page, "div.cells")?, ["<⟨U+0000⟩&⟨U+202E⟩\n\"'\n\n"]);
     let letters = texts(&page, ".cells .letter")?;
-    assert_eq!(letters, ["?", "&", "?", "\"", "'"]);
+    assert_eq!(letters, ["?&?", "\"'"]);
     Ok(())
 }

@@ -9,7 +9,7 @@ use scraper::Html;
 use serde_json::json;
 use test_support::browser::{self, Browser};
 
-use crate::reading::{filled_with, found, texts};
+use crate::reading::{filled_with, texts};
 
 /// A table with a status, a number and a long word in each of its rows.
 fn table() -> Table {
@@ -29,10 +29,10 @@ fn table() -> Table {
             },
             Cell::code("0123456789abcdef".repeat(4)),
             Cell::text("telegraphic words that say something about the row at some length"),
-            Cell::Missing,
+            Cell::badge(["even", "odd"][index as usize % 2], Status::Neutral),
         ]
     });
-    let columns = ["Measure", "Verdict", "Number", "Hash", "Words", "Nothing"];
+    let columns = ["Measure", "Verdict", "Number", "Hash", "Words", "Parity"];
     Table::new("All", columns).rows(rows)
 }
 
@@ -60,51 +60,6 @@ fn page() -> Page {
 }
 
 #[test]
-fn the_result_is_first_and_the_provenance_last() {
-    // Whatever the order of the calls.
-    let provenance = Section::new("Provenance").facts([("hash", Cell::code("ab".repeat(32)))]);
-    let html = Page::new("t")
-        .provenance(provenance)
-        .section(Section::new("s"))
-        .lead("Result.");
-    let html = html.plot(Plot::bars("Figure", Axis::new("a"), [Bar::new("b", 1.0)]));
-    let html = html.render().unwrap();
-    let place = |part: &str| html.find(part).unwrap();
-    let order = ["Result.", "<figure", "<main>", &"ab".repeat(32)].map(place);
-    assert!(order.is_sorted(), "{order:?}");
-    assert_eq!(
-        texts(&Html::parse_document(&html), "details h2").unwrap(),
-        ["Provenance"]
-    );
-}
-
-#[test]
-fn the_sections_after_the_fourth_are_folded() {
-    let page = Html::parse_document(&page().render().unwrap());
-    let open = texts(&page, "main > section > h2").unwrap();
-    assert_eq!(open, ["Rows", "Grid", "Part 3", "Part 4"]);
-    let folded = texts(&page, "main > section > details > summary > h2").unwrap();
-    assert_eq!(folded, ["Part 5", "Part 6", "Part 7", "Provenance"]);
-}
-
-#[test]
-fn only_a_long_table_brings_its_script() {
-    let short = Table::new("t", ["a"]).rows((0..9_u32).map(|n| [n.into()]));
-    let short = Page::new("p")
-        .section(Section::new("s").table(short))
-        .render()
-        .unwrap();
-    assert!(
-        found(&Html::parse_document(&short), "script")
-            .unwrap()
-            .is_empty()
-    );
-    let long = Html::parse_document(&page().render().unwrap());
-    assert_eq!(found(&long, "table.long").unwrap().len(), 1);
-    assert_eq!(found(&long, "script").unwrap().len(), 1);
-}
-
-#[test]
 fn no_page_scrolls_sideways() {
     browser::run(async |browser| {
         for html in [page(), filled_with("plain"), filled_with(&"w".repeat(400))] {
@@ -115,52 +70,177 @@ fn no_page_scrolls_sideways() {
     });
 }
 
-/// The texts of the first column, of the rows that are shown.
-async fn names(browser: &Browser) -> Vec<String> {
-    let names = "[...document.querySelectorAll('table.long tbody tr:not([hidden])')].map((row) => row.cells[2].textContent)";
-    serde_json::from_value(browser.eval(names).await).unwrap()
+#[test]
+fn a_page_keeps_the_rules_of_a_report() {
+    browser::run(async |browser| {
+        browser
+            .assert_report_layout(&page().render().unwrap())
+            .await;
+    });
+}
+
+/// The keys that a person presses.
+const TAB: &str = "\u{E004}";
+const ENTER: &str = "\u{E007}";
+const ESCAPE: &str = "\u{E00C}";
+
+/// The texts of the third column, of the rows that are shown.
+async fn numbers(browser: &Browser) -> Vec<String> {
+    let numbers = "[...document.querySelectorAll('table.long tbody tr:not([hidden])')].map((row) => row.cells[2].textContent)";
+    serde_json::from_value(browser.eval(numbers).await).unwrap()
+}
+
+/// Walks with the Tab key to the control with this text and presses Enter.
+async fn enter(browser: &Browser, text: &str) {
+    let reached = format!("document.activeElement.textContent.trim() === {text:?}");
+    for _ in 0..60 {
+        if browser.eval(&reached).await == true {
+            return browser.type_into(":focus", ENTER).await;
+        }
+        let at = if browser
+            .eval("document.activeElement === document.body")
+            .await
+            == true
+        {
+            "body"
+        } else {
+            ":focus"
+        };
+        browser.type_into(at, TAB).await;
+    }
+    panic!("no control {text:?} was reached");
 }
 
 #[test]
-fn a_long_table_is_sorted_and_filtered_and_whole_without_scripts() {
+fn a_long_table_is_sorted_and_filtered_by_the_keyboard() {
     browser::run(async |browser| {
         let html = page().render().unwrap();
         let _site = browser.show(&html).await;
-        let all = names(browser).await;
+        let all = numbers(browser).await;
         assert_eq!(all.len(), 24);
-        browser.press("Number").await;
-        let sorted = names(browser).await;
+        enter(browser, "FAIL 8").await;
+        assert_eq!(numbers(browser).await.len(), 8);
+        enter(browser, "Number").await;
+        assert_eq!(numbers(browser).await.len(), 8);
+        let sort = "document.querySelector('[aria-sort]').ariaSort";
+        assert_eq!(browser.eval(sort).await, "ascending");
+        browser.press("all 24").await;
+        let sorted = numbers(browser).await;
         assert_eq!((sorted[0].as_str(), sorted[22].as_str()), ("0", "23"));
         assert!(
             sorted[23].contains("none"),
             "a row without a value is last: {sorted:?}"
         );
         browser.press("Number").await;
-        assert_eq!(names(browser).await[0], "23");
-        assert_eq!(
-            browser
-                .eval("document.querySelector('[aria-sort]').ariaSort")
-                .await,
-            "descending"
-        );
+        assert_eq!(numbers(browser).await[0], "23");
+        assert_eq!(browser.eval(sort).await, "descending");
+        // Both columns of badges choose.
+        browser.press("even 12").await;
+        assert_eq!(numbers(browser).await.len(), 12);
         browser.press("FAIL 8").await;
-        assert_eq!(names(browser).await.len(), 8);
-        browser.press("all 24").await;
-        assert_eq!(names(browser).await.len(), 24);
-        browser
-            .devtools(
-                "Emulation.setScriptExecutionDisabled",
-                json!({"value": true}),
-            )
-            .await;
+        assert_eq!(numbers(browser).await.len(), 4);
+        browser.set_scripts(false).await;
         let _site = browser.show(&html).await;
-        assert_eq!(names(browser).await, all);
+        assert_eq!(numbers(browser).await, all);
         assert_eq!(
             browser
-                .eval("document.querySelectorAll('thead button, .filter').length")
+                .eval("document.querySelectorAll('button').length")
                 .await,
             0
         );
+    });
+}
+
+#[test]
+fn the_head_of_a_long_table_stays() {
+    browser::run(async |browser| {
+        let _site = browser.show(&page().render().unwrap()).await;
+        browser
+            .js("document.querySelector('.tall').scrollTop = 400")
+            .await;
+        let head =
+            "(() => { const top = (one) => document.querySelector(one).getBoundingClientRect().top;
+            return Math.abs(top('.tall thead th') - top('.tall')); })()";
+        assert!(browser.eval(head).await.as_f64() < Some(2.0));
+    });
+}
+
+#[test]
+fn a_command_is_copied_by_the_keyboard_and_shown_without_scripts() {
+    let line = "popper simulate '>.<' --steps 2";
+    let html = Page::new("p")
+        .section(Section::new("s").command("Shows it again", line))
+        .data("numbers", &[1, 2, 3])
+        .render()
+        .unwrap();
+    browser::run(async |browser| {
+        let grant = json!({"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]});
+        browser.devtools("Browser.grantPermissions", grant).await;
+        let _site = browser.show(&html).await;
+        for (label, copied) in [("Copy command", line), ("Copy data", "[1,2,3]")] {
+            enter(browser, label).await;
+            browser.wait_until("document.querySelector('.copy') && [...document.querySelectorAll('.copy')].some((one) => one.textContent === 'Copied')").await;
+            browser
+                .js("window.read = null; navigator.clipboard.readText().then((text) => { window.read = text; })")
+                .await;
+            assert_eq!(browser.wait_until("window.read").await, copied);
+            browser
+                .wait_until("[...document.querySelectorAll('.copy')].every((one) => one.textContent !== 'Copied')")
+                .await;
+        }
+        browser.set_scripts(false).await;
+        let _site = browser.show(&html).await;
+        assert_eq!(browser.text("figure.code .text").await, line);
+        assert_eq!(
+            browser
+                .eval("document.querySelectorAll('button').length")
+                .await,
+            0
+        );
+    });
+}
+
+#[test]
+fn the_contents_stay_in_view_and_lead_into_folds() {
+    browser::run(async |browser| {
+        let html = page().render().unwrap();
+        let _site = browser.show(&html).await;
+        let top = "document.querySelector('nav').getBoundingClientRect().top";
+        browser.js("scrollTo(0, document.body.scrollHeight)").await;
+        assert_eq!(browser.eval(top).await, json!(0), "one line at the top");
+        enter(browser, "Contents").await;
+        let is_open = "document.querySelector('nav details').open";
+        assert_eq!(browser.eval(is_open).await, true);
+        browser.type_into(":focus", ESCAPE).await;
+        assert_eq!(browser.eval(is_open).await, false);
+        enter(browser, "Contents").await;
+        browser.press("Provenance").await;
+        browser
+            .wait_until("document.querySelector('#section-8').checkVisibility()")
+            .await;
+        assert_eq!(browser.eval(is_open).await, false);
+        // In a wide window they are a column at the left, open.
+        browser.set_width(1500).await;
+        browser.js("scrollTo(0, document.body.scrollHeight)").await;
+        let column = "(() => { const nav = document.querySelector('nav').getBoundingClientRect();
+            const links = document.querySelectorAll('nav a');
+            return links[0].checkVisibility() && nav.top >= 0 && nav.right <= document.querySelector('main').getBoundingClientRect().left; })()";
+        assert_eq!(browser.eval(column).await, true);
+    });
+}
+
+#[test]
+fn paper_shows_what_is_folded() {
+    browser::run(async |browser| {
+        let _site = browser.show(&page().render().unwrap()).await;
+        let hash = "document.querySelector('#section-8 code').checkVisibility({contentVisibilityAuto: true})";
+        assert_eq!(browser.eval(hash).await, false);
+        browser
+            .devtools("Emulation.setEmulatedMedia", json!({"media": "print"}))
+            .await;
+        browser.wait_until(hash).await;
+        let gone = "[...document.querySelectorAll('nav, .filter, .copy')].filter((one) => one.checkVisibility()).length";
+        assert_eq!(browser.eval(gone).await, 0);
     });
 }
 

@@ -3,8 +3,10 @@
 mod browser;
 mod contrast;
 mod data;
+mod findings;
 mod hostile;
 mod layout;
+mod order;
 mod parts;
 mod policy;
 mod props;

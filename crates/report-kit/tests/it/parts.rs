@@ -62,7 +62,7 @@ fn points_without_a_place_are_counted() -> Outcome {
     let notes = texts(&page, ".plot .note")?;
     assert_eq!(
         notes,
-        ["Left out: 4 points (not finite, or not positive on a logarithmic axis)."]
+        ["4 points left out: not finite, or not positive on a logarithmic axis."]
     );
     assert_eq!(found(&page, "svg.drawing .mark")?.len(), 2);
     // The table has them all.
@@ -133,8 +133,8 @@ fn bars_may_be_negative_or_not_numbers() -> Outcome {
     assert_eq!(
         texts(&page, ".plot .note")?,
         [
-            "Left out: 1 bar (not finite).",
-            "Left out: 1 interval (not finite)."
+            "1 bar left out: not finite.",
+            "1 interval left out: not finite."
         ]
     );
     Ok(())
@@ -193,7 +193,7 @@ fn a_piece_of_a_world_keeps_its_numbers() -> Outcome {
     assert_eq!(numbers, ["998", "999", "1000", "40"]);
     let frames = found(&page, "svg .frame-inner")?;
     let widths: Vec<_> = frames.iter().map(|frame| frame.attr("width")).collect();
-    assert_eq!(widths, [Some("54"), Some("18")]);
+    assert_eq!(widths, [Some("72"), Some("24")]);
     assert_eq!(
         texts(&page, ".marked")?,
         [
@@ -228,12 +228,12 @@ fn a_limited_table_says_what_it_leaves_out() -> Outcome {
     let cut = page(Section::new("s").table(rows(10)))?;
     assert_eq!(found(&cut, "tbody tr")?.len(), 10);
     assert_eq!(
-        texts(&cut, ".table-scroll .note")?,
+        texts(&cut, ".rows > .note")?,
         ["The table has the first 10 of 30 rows."]
     );
     let whole = page(Section::new("s").table(rows(30)))?;
     assert_eq!(found(&whole, "tbody tr")?.len(), 30);
-    assert!(found(&whole, ".table-scroll .note")?.is_empty());
+    assert!(found(&whole, ".rows > .note")?.is_empty());
     // A row that is not shown must be right all the same.
     let wrong = rows(10).row([Cell::Missing]);
     assert!(

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use report_kit::{
     Axis, Bar, Browser, Cell, Entry, Item, Page, Plot, Point, SearchableList, Section, Series,
-    SpaceTime, Status, Table, TextDiff, Value,
+    SpaceTime, Status, Table, TextDiff, Tree, Value,
 };
 use scraper::{Html, Selector};
 
@@ -57,6 +57,15 @@ fn browser_with(text: &str) -> Browser {
     browser
 }
 
+/// A tree that has `text` in every place that takes one.
+fn tree_with(text: &str) -> Tree {
+    let mut tree = Tree::new(text);
+    let node = tree.node(None, text);
+    tree.note(node, text);
+    tree.link(node, "place");
+    tree
+}
+
 /// A page that has `text` in every place that takes one.
 pub(crate) fn filled_with(text: &str) -> Page {
     let axis = || Axis::new(text);
@@ -91,9 +100,13 @@ pub(crate) fn filled_with(text: &str) -> Page {
                 .text(Status::Bad, text)],
         ))
         .browser(browser_with(text))
+        .command(text, text)
+        .tree(tree_with(text))
+        .columns([Section::new(text).text(text)])
         .section(Section::new(text).folded().text(text));
     Page::new(text)
         .lead(text)
+        .origin(Status::Info, text)
         .notice(Status::Caution, text)
         .plot(Plot::bars(text, axis(), [Bar::new(text, 1.0)]))
         .section(section)

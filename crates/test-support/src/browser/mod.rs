@@ -19,6 +19,7 @@
 )]
 
 mod driver;
+mod layout;
 mod listener;
 mod session;
 mod site;

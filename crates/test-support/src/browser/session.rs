@@ -214,6 +214,18 @@ impl Browser {
         site
     }
 
+    /// Sets the colour scheme of the page: `light` or `dark`.
+    pub async fn set_scheme(&self, scheme: &str) {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        (self.devtools("Emulation.setEmulatedMedia", features)).await;
+    }
+
+    /// Sets whether the scripts of pages run. It applies to the pages that are opened afterwards.
+    pub async fn set_scripts(&self, run: bool) {
+        let disabled = json!({"value": !run});
+        (self.devtools("Emulation.setScriptExecutionDisabled", disabled)).await;
+    }
+
     /// Sets the width of the page in pixels.
     pub async fn set_width(&self, width: u32) {
         self.devtools(
@@ -222,32 +234,6 @@ impl Browser {
         )
         .await;
         self.wait_until(&format!("innerWidth === {width}")).await;
-    }
-
-    /// Asserts that a page is not wider than a window of 390, 800 and 1300 pixels, with its sections folded and unfolded.
-    pub async fn assert_no_sideways_scroll(&self, html: &str) {
-        let _site = self.show(html).await;
-        for unfolded in [false, true] {
-            if unfolded {
-                self.js(
-                    "for (const fold of document.querySelectorAll('details')) fold.open = true",
-                )
-                .await;
-            }
-            for width in [390, 800, 1300] {
-                self.set_width(width).await;
-                let root = "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.documentElement)";
-                let seen = self.eval(root).await;
-                let wide = "[...document.querySelectorAll('body *')]
-                    .filter((one) => one.getBoundingClientRect().right > innerWidth && !one.closest('.table-scroll > *'))
-                    .map((one) => one.tagName + ' ' + one.getAttribute('class')).slice(0, 20)";
-                assert!(
-                    seen[0].as_u64() <= seen[1].as_u64(),
-                    "{seen} at {width} pixels, unfolded: {unfolded}; {}",
-                    self.eval(wide).await
-                );
-            }
-        }
     }
 
     /// The console messages of the page and its frames since the last call.

@@ -43,13 +43,6 @@ const NAMELESS: &str = "[...document.querySelectorAll('button, input, textarea, 
 const SPEAKING: &str =
     "document.querySelectorAll('[role=status], [aria-live], [role=alert], output').length";
 
-async fn scheme(browser: &Browser, name: &str) {
-    let features = json!({"features": [{"name": "prefers-color-scheme", "value": name}]});
-    browser
-        .devtools("Emulation.setEmulatedMedia", features)
-        .await;
-}
-
 async fn nothing_is_faint(browser: &Browser, least: u64, what: &str) {
     let found = browser.eval(FAINT).await;
     assert_eq!(found["faint"], json!([]), "{what}");
@@ -67,7 +60,7 @@ fn the_page_and_the_safe_face_follow_the_scheme() {
         browser.open(&home.url).await;
         browser.wait_for(FACE).await;
         for (name, is_light) in [("light", true), ("dark", false)] {
-            scheme(browser, name).await;
+            browser.set_scheme(name).await;
             let ground =
                 "getComputedStyle(NODE).backgroundColor.match(/\\d+/g).every((part) => part > 200)";
             let page = ground.replace("NODE", "document.body");
