@@ -4,23 +4,25 @@ use popper_harness::decide::{Power, Status};
 use popper_harness::proof::{Certificate, Method, Proof};
 use report_kit::{Cell, Section, Table};
 
-use super::cells::{ROWS, SHOWN, anchor, badge, evidence, name, said};
+use super::cells::{ROWS, SHOWN, anchor, badge, claim, evidence, said, titled};
 use super::discovery_report::{DiscoveryReport, Judged};
 
-pub(super) fn section(report: &DiscoveryReport) -> Section {
+/// The accepted laws one by one; `None` if there are none.
+pub(super) fn section(report: &DiscoveryReport) -> Option<Section> {
     let accepted: Vec<&Judged> = (report.laws.iter())
         .filter(|law| law.status == Status::Pass)
         .collect();
-    let mut section = Section::new("Accepted laws").anchor("accepted");
     if accepted.is_empty() {
-        return section.text("No law was accepted.");
+        return None;
     }
+    let mut section = Section::new("Accepted laws").anchor("accepted").folded();
     section = section.text("Strongest evidence first. A proof is data that can be checked again; it is in the data of this page.");
     if accepted.len() > SHOWN {
         let note = format!("The first {SHOWN} of {} are shown.", accepted.len());
         section = section.text(note);
     }
-    (accepted.into_iter().take(SHOWN)).fold(section, |section, law| section.section(told(law)))
+    let shown = accepted.into_iter().take(SHOWN);
+    Some(shown.fold(section, |section, law| section.section(told(law))))
 }
 
 fn told(law: &Judged) -> Section {
@@ -29,9 +31,8 @@ fn told(law: &Judged) -> Section {
         ("Evidence", evidence(law)),
         ("Steps watched", Cell::text(&law.evidence.horizon.note)),
         ("Rings", Cell::text(rings(&law.power))),
-        ("Fingerprint", Cell::code(&law.law_fingerprint)),
     ]);
-    let mut section = Section::new(name(law))
+    let mut section = Section::new(claim(law))
         .anchor(anchor(law))
         .folded()
         .facts(facts);
@@ -41,10 +42,7 @@ fn told(law: &Judged) -> Section {
     for note in &law.notes {
         section = section.text(note);
     }
-    if law.power.rings.iter().all(|ring| ring.exhausted) {
-        return section;
-    }
-    section.table(strata(&law.power))
+    section
 }
 
 /// The checks of a proof in words.
@@ -96,29 +94,6 @@ fn rings(power: &Power) -> String {
     parts.join(", ")
 }
 
-/// The samples of each ring size that was not exhausted.
-fn strata(power: &Power) -> Table {
-    let columns = [
-        "N",
-        "Starts",
-        "Met the preconditions",
-        "Different",
-        "95 % bound on violations",
-    ];
-    let sampled = power.rings.iter().filter(|ring| !ring.exhausted);
-    Table::new("Sampled rings", columns)
-        .rows(sampled.map(|ring| {
-            [
-                ring.n.into(),
-                ring.attempted.into(),
-                ring.used.into(),
-                ring.distinct.into(),
-                bound(ring.violation_rate_upper_95),
-            ]
-        }))
-        .limit(ROWS)
-}
-
 fn bound(rate: Option<f64>) -> Cell {
     rate.map_or(Cell::Missing, |rate| Cell::number(rate, 5))
 }
@@ -154,7 +129,7 @@ pub(super) fn power(report: &DiscoveryReport) -> Section {
             triggers => triggers.into(),
         };
         [
-            Cell::text(name(law)),
+            titled(law, false),
             badge(law.status),
             power.used.into(),
             power.distinct.into(),

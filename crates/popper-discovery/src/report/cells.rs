@@ -6,12 +6,15 @@ use report_kit::Cell;
 use super::discovery_report::Judged;
 use crate::discovery::status_text;
 
-/// Laws in the table of verdicts, and in any other one.
+/// Laws in the table of verdicts: more would make a page of many megabytes.
+pub(super) const LAWS: usize = 2_000;
+/// Rows of any other table.
 pub(super) const ROWS: usize = 500;
 /// Accepted laws that are shown in full.
 pub(super) const SHOWN: usize = 200;
-/// Characters of a name in a table.
+/// Characters of a name and of a claim in a heading or a table.
 const NAME: usize = 60;
+const CLAIM: usize = 160;
 
 /// "1 law", "3 laws".
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
@@ -23,9 +26,27 @@ pub(super) fn anchor(law: &Judged) -> String {
     format!("law-{}", law.id)
 }
 
+/// The claim of a law in one line, for a heading or a table.
+pub(super) fn claim(law: &Judged) -> String {
+    // A line would be broken inside of an arrow of two characters.
+    shortened(&law.wording.whole().replace("->", "→"), CLAIM)
+}
+
+/// The claim of a law with its name below, as a link to the part that shows the law if there is one.
+pub(super) fn titled(law: &Judged, is_shown: bool) -> Cell {
+    let claim = claim(law);
+    let claim = if is_shown {
+        Cell::link(claim, anchor(law))
+    } else {
+        Cell::text(claim)
+    };
+    claim.with_id(name(law))
+}
+
 /// The claim of a law, from its normal form and in the proposer's words.
 pub(super) fn said(law: &Judged) -> Vec<(&'static str, Cell)> {
     let mut facts = vec![
+        ("Name", Cell::text(name(law))),
         ("Claim", Cell::code(&law.wording.claim)),
         ("Claim, in the proposer's words", Cell::text(&law.claim)),
         (
@@ -78,7 +99,9 @@ pub(super) fn evidence(law: &Judged) -> Cell {
         Status::Pass => {
             let (word, tone) = strength(law.evidence.strength);
             let badge = Cell::badge(word, tone);
-            Cell::Several(vec![badge, Cell::text(&law.evidence.scope)])
+            // Stored evidence writes the time as a letter.
+            let scope = law.evidence.scope.replace("every t", "every step");
+            Cell::Several(vec![badge, Cell::text(scope)])
         }
     }
 }

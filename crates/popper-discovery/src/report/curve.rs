@@ -10,7 +10,7 @@ pub(super) fn discovery(report: &DiscoveryReport) -> Section {
     let line = |name: &str, value: &dyn Fn(&Point) -> u64| {
         let points = report.curve.iter().enumerate();
         let points = points.map(|(index, point)| (index as f64 + 1.0, value(point) as f64));
-        Series::line(name, std::iter::once((0.0, 0.0)).chain(points))
+        Series::steps(name, std::iter::once((0.0, 0.0)).chain(points))
     };
     let section = Section::new("Discovery curve").anchor("curve");
     if report.curve.is_empty() {
@@ -23,31 +23,28 @@ pub(super) fn discovery(report: &DiscoveryReport) -> Section {
     )
     .with(line("PASS", &|point| point.verdicts.pass))
     .with(line("FAIL", &|point| point.verdicts.fail))
-    .with(line("UNKNOWN", &|point| point.verdicts.unknown));
-    let section = section.plot(verdicts);
+    .with(line("UNKNOWN", &|point| point.verdicts.unknown))
+    .in_data();
+    let verdicts = Section::new("Verdicts").plot(verdicts);
     let widest = report
         .recall
         .iter()
         .rev()
         .find_map(|reach| reach.recall.as_ref());
-    match widest.filter(|recall| recall.dimension > 0) {
-        None => section,
-        Some(recall) => {
-            let name = format!(
-                "Independent conserved quantities, of {} there are",
-                recall.dimension
-            );
-            let axis = Axis::new("laws decided by this run").including(0.0);
-            let top = Axis::new("found")
-                .including(0.0)
-                .including(recall.dimension as f64);
-            section.plot(Plot::xy(name, axis, top).with(line("found", &|point| point.found)))
-        }
-    }
+    let quantities = widest.filter(|recall| recall.dimension > 0).map(|recall| {
+        let name = format!("Conserved quantities found, of {}", recall.dimension);
+        let axis = Axis::new("laws decided by this run").including(0.0);
+        let top = Axis::new("found")
+            .including(0.0)
+            .including(recall.dimension as f64);
+        let found = line("found", &|point| point.found);
+        Section::new("Quantities").plot(Plot::xy(name, axis, top).with(found).in_data())
+    });
+    section.columns(std::iter::once(verdicts).chain(quantities))
 }
 
 pub(super) fn recall(report: &DiscoveryReport) -> Section {
-    let section = Section::new("Recall of the additive conserved quantities")
+    let section = Section::new("Conserved quantities")
         .anchor("recall")
         .text("Linear algebra gives every additive conserved quantity of the universe up to a window width, whatever was proposed. A quantity is found when it follows from accepted laws that hold on all rings, or on all from some size on. The number of cells is conserved everywhere and does not count.");
     let section = report.recall.iter().fold(section, width);

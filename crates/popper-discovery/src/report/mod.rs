@@ -9,8 +9,10 @@ mod curve;
 mod diagram;
 mod discovery_report;
 mod gather;
+mod limits;
 mod page;
 mod progress;
+mod provenance;
 mod refuted;
 mod wording;
 

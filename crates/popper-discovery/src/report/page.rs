@@ -1,45 +1,55 @@
-//! The report as a page: its head, the table of verdicts, and the order of all sections.
+//! The report as a page: its head, the table of laws, and the order of all sections.
 
 use popper_harness::decide::{Status, Strength};
 use report_kit::{Cell, Page, Section, Status as BadgeStatus, Table};
 
-use super::cells::{ROWS, SHOWN, anchor, badge, counted, evidence, name, short, shortened};
+use super::cells::{LAWS, SHOWN, anchor, badge, counted, evidence, titled};
 use super::discovery_report::{DiscoveryReport, Judged, Refutation};
-use super::{accepted, curve, gather, progress, refuted};
+use super::{accepted, curve, gather, limits, progress, provenance, refuted};
 use crate::enumerative::EnumerativeProposer;
 use crate::store::IterationStatus;
 
-/// The longest claim in a table, in characters.
-const CLAIM: usize = 300;
+/// Laws, and rows of other lists, in the data of the page: more would make it too large.
+const EMBEDDED: usize = 400;
 
 /// Returns the page of a run.
 ///
-/// Text of a proposer is escaped text on the page. The page embeds the whole report as JSON with the name `report`.
+/// Text of a proposer is escaped text on the page. The page embeds the report as JSON with the name `report`, with at most 400
+/// laws, invalid proposals and ranked laws.
 pub fn page(report: &DiscoveryReport) -> Page {
     let mut page = Page::new(format!("Laws of {}", report.run.universe_id)).lead(lead(report));
-    for (tone, notice) in notices(report) {
-        page = page.notice(tone, notice);
+    let (tone, label) = origin(report);
+    page = page.origin(tone, label);
+    if let Some(notice) = notice(report) {
+        page = page.notice(BadgeStatus::Caution, notice);
     }
-    if let Some(diagram) = refuted::smallest(report) {
+    if let Some(diagram) = refuted::hero(report) {
         page = page.grid(diagram);
     }
-    page.section(verdicts(report))
+    page.section(laws(report))
         .section(refuted::section(report))
-        .section(accepted::section(report))
-        .section(accepted::power(report))
-        .section(curve::discovery(report))
         .section(curve::recall(report))
+        .section(curve::discovery(report))
         .section(progress::undecided(report))
         .section(progress::rejected(report))
+        .section(accepted::power(report))
+        .section(progress::ranking(report))
         .section(progress::iterations(report))
         .section(progress::log(report))
-        .section(progress::ranking(report))
-        .provenance(
-            Section::new("Provenance")
-                .anchor("provenance")
-                .facts(facts(report)),
-        )
-        .data("report", report)
+        .section(limits::section(report))
+        .provenance(provenance::section(report))
+        .data("report", &embedded(report))
+}
+
+/// Returns the report as the page embeds it.
+fn embedded(report: &DiscoveryReport) -> DiscoveryReport {
+    let mut kept = report.clone();
+    kept.laws.truncate(EMBEDDED);
+    kept.rejected.truncate(EMBEDDED);
+    if let Some(ranking) = &mut kept.ranking {
+        ranking.laws.truncate(EMBEDDED);
+    }
+    kept
 }
 
 fn lead(report: &DiscoveryReport) -> String {
@@ -60,115 +70,60 @@ fn lead(report: &DiscoveryReport) -> String {
         .filter(|law| law.evidence.strength == Some(Strength::Proved))
         .count();
     let tested = verdicts.pass + verdicts.fail + verdicts.unknown;
+    let undecided = match verdicts.unknown {
+        0 => String::new(),
+        count => format!(", {count} undecided"),
+    };
     format!(
-        "{} tested: {} ({proved} proved for every ring size), {} refuted, {} undecided. {proposer} looked for laws of the universe {} in {}.",
+        "{} tested: {} ({proved} proved for every ring size), {} refuted{undecided}. {proposer} looked for laws in {}.",
         counted(tested, "law", "laws"),
         counted(verdicts.pass, "holds", "hold"),
         verdicts.fail,
-        verdicts.unknown,
-        report.run.universe_id,
         counted(completed, "complete iteration", "complete iterations"),
     )
 }
 
-fn notices(report: &DiscoveryReport) -> Vec<(BadgeStatus, String)> {
-    let mut notices = Vec::new();
-    if report.calls.count == 0 {
-        let text = "Offline: no model was called. Every law comes from a program.";
-        let text = if report.run.discovery_model_id == EnumerativeProposer::ID {
-            text
-        } else {
-            "No call to a model is stored in this run."
-        };
-        notices.push((BadgeStatus::Info, text.to_owned()));
-    }
-    match report.iterations.last() {
-        None => notices.push((BadgeStatus::Caution, "No iteration has begun.".into())),
-        Some(turn) if turn.status == IterationStatus::Running => {
-            let text = format!(
-                "Iteration {} is running or was interrupted: this page shows the rows stored so far.",
-                turn.index
-            );
-            notices.push((BadgeStatus::Caution, text));
+/// Returns the label of origin.
+fn origin(report: &DiscoveryReport) -> (BadgeStatus, String) {
+    let calls = &report.calls;
+    let models: Vec<&str> = calls.models.iter().map(String::as_str).collect();
+    let text = match calls.count {
+        0 if report.run.discovery_model_id == EnumerativeProposer::ID => {
+            "Offline: no model was called. Every law comes from a program.".to_owned()
         }
-        Some(turn) if turn.status == IterationStatus::Aborted => {
-            let text = format!(
-                "Iteration {} was stopped: this page shows the rows stored so far.",
-                turn.index
-            );
-            notices.push((BadgeStatus::Caution, text));
-        }
-        Some(_) => {}
-    }
-    let others = report.laws.iter().filter(|law| !law.own).count() as u64;
-    if others > 0 {
-        let text = format!(
-            "{} known from another run in the same database and not decided again.",
-            counted(others, "verdict was", "verdicts were")
-        );
-        notices.push((BadgeStatus::Info, text));
-    }
-    notices
-}
-
-fn facts(report: &DiscoveryReport) -> Vec<(&'static str, Cell)> {
-    let (run, config, calls) = (&report.run, &report.config, &report.calls);
-    let models = calls.models.iter().map(Cell::text).collect::<Vec<_>>();
-    let tokens = |tokens: u64| match (calls.count, calls.uncounted) {
-        (0, _) => Cell::Missing,
-        (_, 0) => Cell::from(tokens),
-        (_, silent) => Cell::text(format!("{tokens}, {silent} calls unknown")),
-    };
-    let cost = match (calls.count, calls.unpriced) {
-        (0, _) => Cell::Missing,
-        (_, 0) => Cell::text(dollars(calls.nano_usd)),
-        (count, unknown) if count == unknown => Cell::text("unknown"),
-        (_, unknown) => Cell::text(format!(
-            "{}, {unknown} calls unknown",
-            dollars(calls.nano_usd)
-        )),
-    };
-    let named = |models: Vec<Cell>| match models.len() {
-        0 => Cell::Missing,
-        _ => Cell::Several(models),
-    };
-    vec![
-        ("Run", run.id.into()),
-        (
-            "Begun",
-            Cell::text(run.created_at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
+        0 => "No call to a model is stored in this run.".to_owned(),
+        count => format!(
+            "Recorded from {} on {}: {}.",
+            models.join(", "),
+            report.run.created_at.strftime("%Y-%m-%d"),
+            counted(count, "call", "calls")
         ),
-        ("Proposer", Cell::text(&run.discovery_model_id)),
-        ("Seed", config.harness.seed.into()),
-        ("Proposals asked for (K)", config.discovery.propose.into()),
-        ("Tests an iteration (M)", config.discovery.test.into()),
-        ("Laws waiting", report.waiting.into()),
-        ("Invalid proposals", report.rejected.len().into()),
-        ("Model", named(models)),
-        ("Calls", calls.count.into()),
-        ("Tokens in", tokens(calls.input_tokens)),
-        ("Tokens out", tokens(calls.output_tokens)),
-        ("Cost", cost),
-        ("Program that began it", Cell::text(&config.version)),
-        ("Program that wrote this", env!("CARGO_PKG_VERSION").into()),
-        ("Universe (sim hash)", Cell::code(&run.sim_hash)),
-        ("Harness configuration", Cell::code(&run.harness_hash)),
-    ]
+    };
+    (BadgeStatus::Info, text)
 }
 
-/// Writes nano-dollars as dollars with six decimals.
-fn dollars(nano_usd: i64) -> String {
-    let sign = if nano_usd < 0 { "-" } else { "" };
-    let nano = nano_usd.unsigned_abs();
-    format!(
-        "{sign}${}.{:06}",
-        nano / 1_000_000_000,
-        nano / 1000 % 1_000_000
-    )
+/// Returns the notice about a run that is not complete.
+fn notice(report: &DiscoveryReport) -> Option<String> {
+    let Some(turn) = report.iterations.last() else {
+        return Some("No iteration has begun.".to_owned());
+    };
+    let state = match turn.status {
+        IterationStatus::Running => "is running or was interrupted",
+        IterationStatus::Aborted => "was stopped",
+        IterationStatus::Completed => return None,
+    };
+    Some(format!(
+        "Iteration {} {state}: this page shows the rows stored so far.",
+        turn.index
+    ))
 }
 
-fn verdicts(report: &DiscoveryReport) -> Section {
-    let columns = ["Law", "Claim", "Verdict", "Evidence", "Fingerprint"];
+fn laws(report: &DiscoveryReport) -> Section {
+    let section = Section::new("Laws").anchor("laws");
+    if report.laws.is_empty() {
+        return section.text("No law has a verdict yet.");
+    }
+    let columns = ["Law", "Verdict", "Evidence"];
     let (mut told, mut drawn) = (0, 0);
     let rows = report.laws.iter().map(|law| {
         let shown = match law.status {
@@ -183,24 +138,28 @@ fn verdicts(report: &DiscoveryReport) -> Section {
             Status::Unknown => false,
         };
         [
-            if shown {
-                Cell::link(name(law), anchor(law))
-            } else {
-                Cell::text(name(law))
-            },
-            Cell::code(shortened(&law.wording.whole(), CLAIM)),
+            titled(law, shown),
             badge(law.status),
             match &law.refutation {
                 Some(refutation) => refuting(law, refutation, shown),
                 None => evidence(law),
             },
-            Cell::code(short(&law.law_fingerprint)),
         ]
     });
-    Section::new("Verdicts")
-        .anchor("verdicts")
+    let table = Table::new("Laws with a verdict", columns)
+        .rows(rows)
+        .limit(LAWS);
+    let mut section = section
         .text("In a claim, [t] after an observable is the step at which it is read. The evidence says how far a verdict reaches: proved for every ring size, exhausted up to a ring size, or sampled.")
-        .table(Table::new("Laws with a verdict", columns).rows(rows).limit(ROWS))
+        .table(table);
+    if report.laws.len() > LAWS {
+        let command = format!("popper export --run-id {}", report.run.id);
+        section = section.command("Writes all laws", command);
+    }
+    match accepted::section(report) {
+        Some(accepted) => section.section(accepted),
+        None => section,
+    }
 }
 
 /// Returns the size of a counterexample, with a link to its drawing if it is drawn.

@@ -3,21 +3,24 @@
 use popper_harness::decide::Status;
 use report_kit::{Cell, Entry, SearchableList, Section, Status as BadgeStatus, Table};
 
-use super::cells::{ROWS, counted, name, short, shortened};
+use super::cells::{ROWS, counted, short, titled};
 use super::discovery_report::{DiscoveryReport, Rejected, TurnPlan};
 use crate::store::IterationStatus;
 
 /// Rejected proposals that are listed.
-const LISTED: usize = 200;
+pub(super) const LISTED: usize = 200;
 /// Problems of a proposal that are listed.
 const REASONS: usize = 20;
 /// Laws of a ranking that are listed.
-const RANKED: usize = 100;
+pub(super) const RANKED: usize = 100;
 
 pub(super) fn undecided(report: &DiscoveryReport) -> Section {
+    let section = Section::new("Undecided laws").anchor("undecided");
+    if report.verdicts.unknown == 0 {
+        return section.text("Every law that was tested is decided.");
+    }
     let columns = [
         "Law",
-        "Claim",
         "Reason",
         "Notes, and the change that would decide it",
     ];
@@ -31,16 +34,13 @@ pub(super) fn undecided(report: &DiscoveryReport) -> Section {
             seen = format!("{seen}\nNeeded: {needs}");
         }
         [
-            Cell::text(name(law)),
-            Cell::code(shortened(&law.wording.whole(), 300)),
+            titled(law, false),
             Cell::text(law.reason.clone().unwrap_or_default().replace('_', " ")),
             Cell::text(seen.trim()),
         ]
     });
     let table = Table::new("Laws that are neither accepted nor refuted", columns).rows(rows);
-    Section::new("Undecided laws")
-        .anchor("undecided")
-        .table(table.limit(ROWS))
+    section.table(table.limit(ROWS))
 }
 
 pub(super) fn rejected(report: &DiscoveryReport) -> Section {
@@ -130,6 +130,7 @@ pub(super) fn iterations(report: &DiscoveryReport) -> Section {
     });
     Section::new("Iterations")
         .anchor("iterations")
+        .folded()
         .text("Repeated: the run had this law already. Known: the database had its verdict under the same universe and configuration, so it was not tested again. The verdicts of an iteration are shown once all of them are known.")
         .table(Table::new("Iterations", columns).rows(rows).limit(ROWS))
 }
@@ -155,7 +156,7 @@ pub(super) fn log(report: &DiscoveryReport) -> Section {
     let mut entries: Vec<Entry> = noted.collect();
     let total = entries.len();
     entries.truncate(ROWS);
-    let section = Section::new("Research log").anchor("log");
+    let section = Section::new("Research log").anchor("log").folded();
     match total {
         0 => section.text("The proposer noted nothing."),
         _ if total > ROWS => section
@@ -166,7 +167,7 @@ pub(super) fn log(report: &DiscoveryReport) -> Section {
 }
 
 pub(super) fn ranking(report: &DiscoveryReport) -> Section {
-    let section = Section::new("Ranking of the last iteration").anchor("ranking");
+    let section = Section::new("Ranking").anchor("ranking").folded();
     let Some(ranking) = &report.ranking else {
         return section.text("Nothing was ranked.");
     };
@@ -188,7 +189,10 @@ pub(super) fn ranking(report: &DiscoveryReport) -> Section {
         let features = &ranked.features;
         let chosen = ranking.selected.contains(&ranked.law_fingerprint);
         [
-            Cell::text(known.map_or_else(|| short(&ranked.law_fingerprint), name)),
+            known.map_or_else(
+                || Cell::code(short(&ranked.law_fingerprint)),
+                |law| titled(law, false),
+            ),
             if chosen {
                 Cell::text("yes")
             } else {
@@ -204,7 +208,6 @@ pub(super) fn ranking(report: &DiscoveryReport) -> Section {
     });
     let title = format!("Laws that waited in iteration {}", ranking.iteration);
     section
-        .folded()
         .text("The score is the weighted sum of risk, novelty, discrimination and testability, less redundancy; each is from 0 to 1.")
         .table(Table::new(title, columns).rows(rows).limit(RANKED))
 }

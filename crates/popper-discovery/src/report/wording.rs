@@ -92,7 +92,7 @@ fn formula(tree: &Expr, window: Option<u64>) -> String {
 }
 
 fn commutes(transform: &str) -> String {
-    format!("{transform} and the steps may change places")
+    format!("commutes with {transform}")
 }
 
 fn local(fields: &LocalFields) -> String {
@@ -224,7 +224,7 @@ mod tests {
         };
         assert_eq!(
             law(json!({"transform": "mirror_swap"})),
-            "mirror_swap and the steps may change places"
+            "commutes with mirror_swap"
         );
         let vague = json!({"template": "invariant", "claim": "when x  is large"});
         assert_eq!(law(vague), "when x is large");

@@ -101,7 +101,7 @@ async fn no_element_and_no_attribute_comes_from_a_row() {
         check_nothing_comes_from_a_text(&page, &tame, text);
         // It is there, to be read.
         let shown = report_kit::visible(text);
-        let headings = texts(&page, "h3");
+        let headings = texts(&page, "small.id");
         let name: String = shown.trim().chars().take(10).collect();
         let named = |heading: &String| heading.trim().starts_with(&name);
         assert!(headings.iter().any(named), "{text:?}: {headings:?}");

@@ -9,11 +9,15 @@ mod browser;
 mod enumerative;
 mod evaluator;
 #[cfg(feature = "report")]
+mod findings;
+#[cfg(feature = "report")]
 mod hostile;
 #[cfg(feature = "report")]
 mod layout;
 #[cfg(feature = "llm")]
 mod llm;
+#[cfg(feature = "report")]
+mod order;
 #[cfg(feature = "report")]
 mod page;
 #[cfg(feature = "queue")]

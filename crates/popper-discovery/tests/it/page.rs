@@ -77,7 +77,7 @@ async fn a_run_that_has_not_begun() {
         "{notices:?}"
     );
     assert!(texts(&page, "section > p").contains(&"Nothing was refuted.".to_owned()));
-    assert!(texts(&page, "section > p").contains(&"No law was accepted.".to_owned()));
+    assert!(texts(&page, "section > p").contains(&"No law has a verdict yet.".to_owned()));
 }
 
 #[tokio::test]
@@ -126,10 +126,10 @@ async fn a_run_of_known_laws_only() {
     let plan = report.iterations[0].plan.as_ref().unwrap();
     assert_eq!((plan.known, plan.selected), (33, 0));
     let page = parsed(&page(&report).render().unwrap());
-    let notices = texts(&page, ".notice bdi").concat();
+    let limits = texts(&page, "#at-limits > p").concat();
     assert!(
-        notices.contains("33 verdicts were known from another run"),
-        "{notices}"
+        limits.contains("33 verdicts were known from another run"),
+        "{limits}"
     );
     assert_eq!(found(&page, "svg.cells").len(), 13);
 }
