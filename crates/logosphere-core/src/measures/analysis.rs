@@ -211,8 +211,15 @@ impl Analysis {
             "",
             |_| " Null model of copying: variants count as new texts; no verdict.",
         );
+        let interval = measure.interval.map_or_else(String::new, |interval| {
+            format!(
+                " (95 % interval {:.2} to {:.2})",
+                interval.low, interval.high
+            )
+        });
         Some(format!(
-            "The similarity of the texts that can be read is {mean:.2} on average.{compared}"
+            "The similarity of the texts that can be read is {mean:.2} on average{interval}, over {} of {} rounds.{compared}",
+            measure.n, self.rounds
         ))
     }
 }

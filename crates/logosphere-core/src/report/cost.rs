@@ -50,13 +50,13 @@ pub(super) fn section(data: &ReportData) -> Section {
             "answers",
             rounds().map(|round| (f64::from(round.round), round.tokens.completion as f64)),
         ));
-    let section = section.plot(tokens);
+    let tokens = Section::new("Tokens").plot(tokens);
     let dollars: Vec<_> = rounds()
         .filter_map(|round| Some((f64::from(round.round), round.cost_usd?)))
         .collect();
-    if dollars.is_empty() {
-        return section;
-    }
     let y = Axis::new("dollars").including(0.0);
-    section.plot(Plot::line("Dollars so far", x(), y, dollars))
+    let dollars = (!dollars.is_empty())
+        .then(|| Section::new("Dollars").plot(Plot::line("Dollars so far", x(), y, dollars)));
+    let rounds = Section::new("Round by round").folded();
+    section.section(rounds.columns(std::iter::once(tokens).chain(dollars)))
 }

@@ -9,7 +9,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
     let columns = ["Measure", "Definition", "Window", "Texts are compared by"];
     let rows = analysis.metrics.iter().map(|measured| {
         [
-            Cell::text(title(measured.name)),
+            Cell::text(title(measured.name)).with_id(measured.name.name()),
             Cell::text(capital(measured.definition)),
             Cell::text(&measured.window),
             measured.encoder.map_or(Cell::Missing, Cell::text),

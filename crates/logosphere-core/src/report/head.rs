@@ -1,6 +1,6 @@
-//! The top of the page: the result and its caveats.
+//! The top of the page: the result, its origin and the notices.
 
-use report_kit::{Cell, Section, Status};
+use report_kit::{Cell, Status};
 
 use super::data::ReportData;
 use super::facts::RunEnd;
@@ -17,12 +17,7 @@ pub(super) fn title(data: &ReportData) -> String {
     let settings = &data.facts.settings;
     let minds = counted(settings.n_minds.into(), "mind", "minds");
     let rounds = counted(data.transcript.rounds.len() as u64, "round", "rounds");
-    let offline = if data.facts.start.offline {
-        " (offline)"
-    } else {
-        ""
-    };
-    format!("Logosphere: {minds}, {rounds}, {}{offline}", who(data))
+    format!("Logosphere: {minds}, {rounds}, {}", who(data))
 }
 
 /// Returns the name of the model or scripted mind.
@@ -46,44 +41,32 @@ pub(super) fn lead(data: &ReportData) -> String {
         counted(written, "message", "messages"),
         counted(run.seeds as u64, "seed", "seeds"),
     ));
-    if written > 0 {
-        let summary = &data.analysis.lineage;
-        sentences.push(format!(
-            "{} of the messages descend from no message that was read; the longest line of descent has {}.",
-            percent(summary.innovations as u64, written),
-            counted(summary.deepest.into(), "step", "steps"),
-        ));
-    }
-    sentences.push(match data.analysis.seed_exit.all {
-        Some(round) => format!("No seed could be read any more from the end of round {round} on."),
-        None if run.seeds == 0 => "There were no seeds.".to_owned(),
-        None => "Some seeds could be read to the end.".to_owned(),
-    });
     sentences.join(" ")
 }
 
-/// Returns the section with caveats; `None` without any.
-pub(super) fn caveats(data: &ReportData) -> Option<Section> {
-    let notices = notices(data);
-    let section = Section::new("Caveats").anchor("caveats");
-    (!notices.is_empty()).then(|| {
-        let notices = notices.into_iter();
-        notices.fold(section, |section, (tone, text)| section.notice(tone, text))
-    })
+/// Returns the label of origin.
+pub(super) fn origin(data: &ReportData) -> (Status, String) {
+    let facts = &data.facts;
+    let text = if facts.start.offline {
+        format!(
+            "Offline: no model was asked. The program {} answered for the minds, so the results say nothing about models.",
+            who(data)
+        )
+    } else {
+        let day = facts.began.split('T').next().unwrap_or_default();
+        format!(
+            "Recorded from {} through {} on {day}.",
+            who(data),
+            facts.start.provider
+        )
+    };
+    (Status::Info, text)
 }
 
-fn notices(data: &ReportData) -> Vec<(Status, String)> {
+/// Returns the notices, the most important one first.
+pub(super) fn notices(data: &ReportData) -> Vec<(Status, String)> {
     let facts = &data.facts;
     let mut notices = Vec::new();
-    if facts.start.offline {
-        notices.push((
-            Status::Info,
-            format!(
-                "Offline: no model was asked. The program {} answered for the minds, so the results say nothing about models.",
-                who(data)
-            ),
-        ));
-    }
     match &facts.end {
         RunEnd::Ended(_) => {}
         RunEnd::Interrupted(stop) => notices.push((
@@ -157,7 +140,24 @@ fn notices(data: &ReportData) -> Vec<(Status, String)> {
             ),
         ));
     }
+    let rank = |tone| match tone {
+        Status::Bad => 0,
+        Status::Caution => 1,
+        _ => 2,
+    };
+    notices.sort_by_key(|(tone, _)| rank(*tone));
     notices
+}
+
+/// Returns the reason of an end in words.
+fn ended(reason: &str) -> &str {
+    match reason {
+        "max_rounds" => "all rounds done",
+        "silence_rounds" => "too many silent rounds",
+        "loss_above" => "too many lost answers",
+        "fixed_pool" => "no text could change any more",
+        other => other,
+    }
 }
 
 pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
@@ -168,7 +168,7 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
         Scheduling::Snapshot => "from a snapshot",
     };
     let end = match &facts.end {
-        RunEnd::Ended(reason) => Cell::badge(reason, Status::Good),
+        RunEnd::Ended(reason) => Cell::badge(ended(reason), Status::Good),
         RunEnd::Interrupted(stop) => Cell::badge(
             format!("interrupted: {}", stop.cause.as_str()),
             Status::Caution,

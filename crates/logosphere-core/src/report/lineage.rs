@@ -3,6 +3,7 @@
 use report_kit::{Axis, Cell, Plot, Section, Series};
 
 use super::data::ReportData;
+use super::descent;
 use super::messages::MessageBrowser;
 use super::shown::{drawn, filled, number};
 
@@ -38,22 +39,21 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
             ("Longest line, in steps", summary.deepest.into()),
             ("Half of the lines ended within rounds", summary.half_life.into()),
         ]);
-    let section = filled(section, "The messages that most come from", columns, rows);
+    let section = match descent::tree(data, messages) {
+        Some(tree) => section.tree(tree),
+        None => section,
+    };
+    let messages = Section::new("Most descendants").folded();
+    let messages = filled(messages, "The messages that most come from", columns, rows);
+    let section = section.section(messages);
     if summary.survival.is_empty() {
         return section.text("No line of descent was seen to end.");
     }
-    // A share holds until the next step.
-    let mut points = vec![(0.0, 1.0)];
-    for step in drawn(&summary.survival) {
-        let rounds = f64::from(step.rounds);
-        let before = points[points.len() - 1].1;
-        points.extend([(rounds, before), (rounds, step.share)]);
-    }
-    let y = Axis::new("share of the lines")
-        .including(0.0)
-        .including(1.0);
+    let start = std::iter::once((0.0, 1.0));
+    let steps = drawn(&summary.survival).map(|step| (f64::from(step.rounds), step.share));
     let x = Axis::new("rounds since the line began");
-    section.plot(
-        Plot::xy("Length of lines of descent", x, y).with(Series::line("still there", points)),
-    )
+    let y = Axis::new("share of the lines").percent();
+    let plot = Plot::xy("Lines of descent over time", x, y)
+        .with(Series::steps("still there", start.chain(steps)));
+    section.section(Section::new("Length of lines").folded().plot(plot))
 }

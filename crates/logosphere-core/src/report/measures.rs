@@ -8,6 +8,14 @@ use super::shown::{drawn, number, stride};
 use crate::measures::Measured;
 use crate::measures::metrics::Metric;
 
+/// The measures whose figures are open; the first figure of the page is that of the similarity.
+const OPEN: [Metric; 4] = [
+    Metric::WithinRoundSimilarity,
+    Metric::InputSimilarity,
+    Metric::PairIdentity,
+    Metric::Turnover,
+];
+
 /// Returns the plot of the similarity by round with its null band; `None` if there is too little text.
 pub(super) fn similarity(data: &ReportData) -> Option<Plot> {
     let measured = data.analysis.metric(Metric::TfidfSimilarity)?;
@@ -31,11 +39,15 @@ pub(super) fn section(data: &ReportData) -> Section {
     let section = match stride(analysis.rounds) {
         1 => section,
         stride => section.text(format!(
-            "Curves over rounds show one round in {stride}. `logosphere export DIR --what metrics --format csv` writes all."
+            "Curves over rounds show one round in {stride}. The data of this page has all."
         )),
     };
-    let measures = analysis.metrics.iter();
-    measures.fold(section, |section, measured| section.section(one(measured)))
+    let (open, folded): (Vec<_>, Vec<_>) =
+        (analysis.metrics.iter()).partition(|measured| OPEN.contains(&measured.name));
+    let other = Section::new("Other measures").folded();
+    section
+        .columns(open.into_iter().map(one))
+        .section(other.columns(folded.into_iter().map(one)))
 }
 
 fn overview(metrics: &[Measured]) -> Table {
@@ -52,7 +64,7 @@ fn overview(metrics: &[Measured]) -> Table {
         let digits = digits(measured.name);
         let null = measured.null;
         [
-            Cell::link(title(measured.name), anchor(measured.name)),
+            Cell::link(title(measured.name), anchor(measured.name)).with_id(measured.name.name()),
             mean(measured),
             number(measured.trend.map(|trend| trend.rho), 2),
             number(measured.trend.map(|trend| trend.p), 4),
@@ -91,13 +103,17 @@ fn anchor(metric: Metric) -> String {
 fn one(measured: &Measured) -> Section {
     let texts = || measured.points.iter().map(|point| point.n);
     let sizes = match (texts().min(), texts().max()) {
-        (Some(least), Some(most)) if least == most => format!(" n = {least}."),
-        (Some(least), Some(most)) => format!(" n = {least} to {most}."),
+        (Some(least), Some(most)) if least == most => least.to_string(),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
         _ => String::new(),
     };
-    let section = Section::new(title(measured.name))
+    let section = Section::new(capital(measured.name.title()))
         .anchor(anchor(measured.name))
-        .text(format!("Window: {}.{sizes}", measured.window));
+        .facts([
+            ("Window", Cell::text(&measured.window)),
+            ("Texts", Cell::text(sizes)),
+            ("Formula", Cell::link("Definitions", "definitions")),
+        ]);
     if measured.n == 0 {
         return section.text(format!(
             "There was nothing to measure in any round: {}.",
@@ -114,17 +130,20 @@ fn plot(measured: &Measured) -> Plot {
         (f64::from(point.round), value)
     });
     let metric = measured.name;
-    let y = Axis::new(metric.title())
-        .including(0.0)
-        .including(1.0)
-        .missing(metric.missing());
+    let y = Axis::new(format!("{}{}", metric.title(), unit(metric))).missing(metric.missing());
+    let y = match unit(metric) {
+        COSINE => y.range(0.0, 1.0),
+        SHARE => y.percent(),
+        _ => y.including(0.0),
+    };
     let banded: Vec<_> = drawn(&measured.points)
         .filter_map(|point| Some((f64::from(point.round), point.null?)))
         .collect();
     let null = null_of(metric).filter(|_| !banded.is_empty());
     let against = null.map_or_else(String::new, |null| format!(", with null model {null}"));
-    let title = format!("{} by round{against}", title(metric));
-    let mut plot = Plot::xy(title, Axis::new("round"), y).with(Series::line("this run", points));
+    let title = format!("{} by round{against}", capital(metric.title()));
+    let plot = Plot::xy(title, Axis::new("round").including(0.0), y).in_data();
+    let mut plot = plot.with(Series::line("this run", points));
     if let Some(null) = null {
         let band = banded
             .iter()
@@ -137,9 +156,33 @@ fn plot(measured: &Measured) -> Plot {
     plot
 }
 
-/// Returns the title of a measure, with its name in results.
+/// Units, as they follow a title.
+const COSINE: &str = ", cosine";
+const SHARE: &str = ", share";
+
+/// Returns the title of a measure with its unit.
 pub(super) fn title(metric: Metric) -> String {
-    format!("{} ({metric})", capital(metric.title()))
+    format!("{}{}", capital(metric.title()), unit(metric))
+}
+
+/// Returns the unit of a measure; empty if its title says it.
+fn unit(metric: Metric) -> &'static str {
+    match metric {
+        Metric::TfidfSimilarity
+        | Metric::WithinRoundSimilarity
+        | Metric::NearSimilarity
+        | Metric::FarSimilarity
+        | Metric::InputSimilarity
+        | Metric::SeedEcho => COSINE,
+        Metric::Distinct1
+        | Metric::Distinct2
+        | Metric::Distinct3
+        | Metric::Reuse5gram
+        | Metric::PairIdentity
+        | Metric::Turnover
+        | Metric::LostShare => SHARE,
+        Metric::CompressionRatio | Metric::Messages | Metric::CharsMean | Metric::CharsMedian => "",
+    }
 }
 
 /// Returns the text with a capital first letter.

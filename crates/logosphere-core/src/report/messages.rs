@@ -11,6 +11,9 @@ use crate::format::{Reason, Spans, is_blank, parse_in_run};
 use crate::pool::MessageId;
 use crate::verify::MindCall;
 
+/// The largest number of messages and answers of which all are shown, and the number of the first ones of a longer run.
+const ALL: usize = 10_000;
+const FIRST: usize = 2_000;
 /// The largest size of the answers with their descriptions in bytes. A longer run shows its start and its end.
 const BUDGET: usize = 4_000_000;
 /// The approximate size of an item without its answer in bytes.
@@ -173,14 +176,17 @@ impl MessageBrowser {
             "Every answer as it came, and every seed. The parts of an answer are coloured; the frame is around the message itself. The words of the search box may stand in the answer, its facts or its name.",
         );
         let section = if self.left_out > 0 {
-            section.text(format!(
-                "{} of the middle of the run are left out here; the journal has them.",
-                super::shown::counted(
-                    self.left_out as u64,
-                    "message or answer",
-                    "messages and answers"
+            let left_out = super::shown::counted(
+                self.left_out as u64,
+                "message or answer is",
+                "messages and answers are",
+            );
+            section
+                .text(format!("{left_out} left out here; the journal has them."))
+                .command(
+                    "Writes all messages",
+                    "logosphere export DIR --what messages",
                 )
-            ))
         } else {
             section
         };
@@ -189,11 +195,16 @@ impl MessageBrowser {
 
     /// Returns the name of a message, as a link if it is in the browser.
     pub(super) fn link(&self, id: MessageId) -> Cell {
-        if self.places.contains_key(&id) {
-            Cell::link(id.to_string(), message_anchor(id))
-        } else {
-            Cell::text(id.to_string())
+        match self.anchor(id) {
+            Some(anchor) => Cell::link(id.to_string(), anchor),
+            None => Cell::text(id.to_string()),
         }
+    }
+
+    /// Returns the anchor of a message that is in the browser.
+    pub(super) fn anchor(&self, id: MessageId) -> Option<String> {
+        let is_shown = self.places.contains_key(&id);
+        is_shown.then(|| message_anchor(id))
     }
 
     /// Returns the name of a call, as a link to its first message or to its answer if that is in the browser.
@@ -311,8 +322,22 @@ fn shown(data: &ReportData) -> ShownItems {
         let bytes = call.raw.len() + OVERHEAD * things.len();
         groups.push((things, bytes));
     }
+    let count: usize = groups.iter().map(|(things, _)| things.len()).sum();
     let mut left = BUDGET;
     let (mut first, mut last) = (0, groups.len());
+    if count > ALL {
+        // The first ones, as far as they fit.
+        let mut items = 0;
+        for (things, bytes) in &groups {
+            let Some(rest) = left.checked_sub(*bytes).filter(|_| items < FIRST) else {
+                break;
+            };
+            left = rest;
+            items += things.len();
+            first += 1;
+        }
+        left = 0;
+    }
     // From both ends in turn, so that both are shown.
     while first < last {
         let next = if first <= groups.len() - last {

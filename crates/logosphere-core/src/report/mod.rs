@@ -15,8 +15,10 @@
 mod cost;
 mod data;
 mod definitions;
+mod descent;
 mod facts;
 mod head;
+mod limits;
 mod lineage;
 mod measures;
 mod messages;

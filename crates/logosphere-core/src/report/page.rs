@@ -1,30 +1,37 @@
 //! The page, section by section.
 
-use report_kit::{Page, Section};
+use report_kit::{Page, Section, Status};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::data::ReportData;
 use super::messages::MessageBrowser;
-use super::{cost, definitions, head, lineage, measures, protocol, seeds, settings};
+use super::{cost, definitions, head, limits, lineage, measures, protocol, seeds, settings};
 
 /// Returns the page of a run: one file that uses no network, with the same bytes for the same journal.
 ///
 /// Texts of minds, seed messages and settings are escaped, so they cannot be read as anything but text.
 pub fn page(data: &ReportData) -> Page {
     let messages = MessageBrowser::of(data);
-    let mut page = Page::new(head::title(data)).lead(head::lead(data));
+    let (tone, origin) = head::origin(data);
+    let mut page = Page::new(head::title(data))
+        .lead(head::lead(data))
+        .origin(tone, origin);
+    let mut notices = head::notices(data).into_iter().peekable();
+    if let Some((tone, notice)) = notices.next_if(|(tone, _)| *tone != Status::Info) {
+        page = page.notice(tone, notice);
+    }
     if let Some(plot) = measures::similarity(data) {
         page = page.plot(plot);
     }
-    if let Some(caveats) = head::caveats(data) {
-        page = page.section(caveats);
-    }
     page.section(seeds::section(data, &messages))
         .section(lineage::section(data, &messages))
+        .section(measures::section(data))
         .section(protocol::section(data, &messages))
-        .section(measures::section(data).folded())
-        .section(cost::section(data).folded())
+        .section(cost::section(data))
         .section(messages.section().folded())
         .section(definitions::section(&data.analysis).folded())
+        .section(limits::section(data, notices))
         .provenance(
             Section::new("Provenance")
                 .anchor("provenance")
@@ -32,4 +39,25 @@ pub fn page(data: &ReportData) -> Page {
                 .section(settings::section(data))
                 .section(settings::verify(data)),
         )
+        .data("measures", &rounded(&data.analysis.metrics))
+        .data("seeds", &rounded(&seeds::shares(data)))
+}
+
+/// Returns the JSON of data with numbers of six decimals, more than a drawing shows.
+fn rounded(data: &impl Serialize) -> Value {
+    let mut value = serde_json::to_value(data).unwrap_or_default();
+    round(&mut value);
+    value
+}
+
+fn round(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(round),
+        Value::Object(fields) => fields.values_mut().for_each(round),
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or_default();
+            *value = ((float * 1e6).round() / 1e6).into();
+        }
+        _ => {}
+    }
 }

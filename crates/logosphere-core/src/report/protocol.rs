@@ -4,15 +4,22 @@ use report_kit::{Axis, Cell, Plot, Section, Series, Status};
 
 use super::data::ReportData;
 use super::messages::MessageBrowser;
-use super::shown::{drawn, filled, percent};
+use super::shown::{counted, drawn, filled, percent};
 use crate::format::{Note, Reason};
 use crate::journal::Protocol;
 
 pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let facts = &data.facts;
-    let section = Section::new("Protocol")
-        .anchor("protocol")
-        .text(format!(
+    let section = Section::new("Parse success").anchor("protocol");
+    let meter = &facts.protocol;
+    let is_perfect = meter.compliant > 0 && meter.tolerated + meter.lost == 0;
+    if is_perfect && !meter.by_reason.contains_key(&Reason::CallFailed) && facts.notes.is_empty() {
+        let answers = counted(meter.compliant, "answer has", "answers have");
+        return section.text(format!(
+            "{answers} the form that the system prompt asks for, so none was lost."
+        ));
+    }
+    let section = section.text(format!(
             "{}. An answer is ok when it ends as the system prompt asks, tolerated when it nearly does, and lost when nothing of it was sent because of its form. Calls without an answer are in no share.",
             facts.protocol
         ));
@@ -131,13 +138,11 @@ fn by_round(data: &ReportData) -> Option<Plot> {
         let points = rounds.filter_map(move |round| {
             let answers = answers(&round.protocol);
             let share = part(&round.protocol) as f64 / answers as f64;
-            (answers > 0).then_some((f64::from(round.round), 100.0 * share))
+            (answers > 0).then_some((f64::from(round.round), share))
         });
         points.collect::<Vec<_>>()
     };
-    let y = Axis::new("% of the answers")
-        .including(0.0)
-        .including(100.0);
+    let y = Axis::new("share of the answers").percent();
     let parts = [
         ("ok", share(|protocol| protocol.compliant)),
         ("tolerated", share(|protocol| protocol.tolerated)),

@@ -1,6 +1,7 @@
 //! The section about the descendants of seed messages.
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
+use serde::Serialize;
 
 use super::data::ReportData;
 use super::messages::MessageBrowser;
@@ -25,16 +26,16 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let columns = [
         "Seed",
         "Descendants",
-        "Share of all messages",
-        "Share of the last window",
+        "All messages, %",
+        "Last window, %",
         "Begins",
     ];
     let rows = seeds.iter().map(|seed| {
         [
             messages.link(seed.id),
             seed.descendants.into(),
-            number(seed.message_share, 3),
-            number(seed.window_share, 3),
+            number(seed.message_share.map(|share| 100.0 * share), 1),
+            number(seed.window_share.map(|share| 100.0 * share), 1),
             Cell::text(&seed.text),
         ]
     });
@@ -50,31 +51,47 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
         .plot(curves(data))
 }
 
-fn curves(data: &ReportData) -> Plot {
+/// A seed with the share of its line in what can be read, before round 1 and after each round.
+#[derive(Serialize)]
+pub(super) struct SeedCurve {
+    seed: MessageId,
+    shares: Vec<Option<f64>>,
+}
+
+/// Returns the curves of the seeds that most messages come from.
+pub(super) fn shares(data: &ReportData) -> Vec<SeedCurve> {
     let mut seeds: Vec<_> = data.analysis.lineage.seeds.iter().collect();
     seeds.sort_by_key(|seed| (std::cmp::Reverse(seed.descendants), seed.id));
     seeds.truncate(CURVES);
     let ids: Vec<MessageId> = seeds.iter().map(|seed| seed.id).collect();
+    let curves = data.lineage.seed_curves(&ids).into_iter();
+    (ids.iter().zip(curves))
+        .map(|(seed, shares)| SeedCurve {
+            seed: *seed,
+            shares,
+        })
+        .collect()
+}
+
+fn curves(data: &ReportData) -> Plot {
     let rounds: Vec<f64> = std::iter::once(Round::default())
         .chain(data.transcript.rounds.iter().map(|round| round.round))
         .map(f64::from)
         .collect();
     let y = Axis::new("share of what can be read")
-        .including(0.0)
-        .including(1.0)
+        .percent()
         .missing("no text can be read");
     let title = if data.transcript.seeds > CURVES {
         format!("The {CURVES} seeds that most comes from, with what comes from them")
     } else {
         "Each seed, with what comes from it".to_owned()
     };
-    let plot = Plot::xy(title, Axis::new("end of round"), y);
-    let curves = data.lineage.seed_curves(&ids);
-    ids.iter().zip(curves).fold(plot, |plot, (id, curve)| {
-        let points: Vec<_> = (rounds.iter().zip(curve))
+    let plot = Plot::xy(title, Axis::new("end of round"), y).in_data();
+    shares(data).into_iter().fold(plot, |plot, curve| {
+        let points: Vec<_> = (rounds.iter().zip(curve.shares))
             .map(|(round, share)| (*round, share.unwrap_or(f64::NAN)))
             .collect();
         let points = drawn(&points).copied();
-        plot.with(Series::line(format!("seed {id}"), points))
+        plot.with(Series::line(format!("seed {}", curve.seed), points))
     })
 }

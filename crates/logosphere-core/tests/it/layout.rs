@@ -1,24 +1,23 @@
-//! The page of a run, as a browser lays it out.
+//! The pages of runs, as a browser lays them out.
 
-use serde_json::json;
+use std::path::Path;
+
+use logosphere_core::report::{ReportData, page};
 use test_support::browser;
 
 use crate::report::{html, journal};
 
 #[test]
-fn the_page_of_a_run_does_not_scroll_sideways() {
-    let html = html(&journal("mutator:p=0.1", 12), 0);
-    browser::run(async |browser| browser.assert_no_sideways_scroll(&html).await);
+fn the_page_of_a_small_run() {
+    let html = html(&journal("mutator:p=0.1", 12), 200);
+    browser::run(async |browser| browser.assert_report_layout(&html).await);
 }
 
 #[test]
-fn l26_no_column_of_the_measures_is_cut_on_a_wide_screen() {
-    let html = html(&journal("mutator:p=0.1", 12), 200);
-    browser::run(async |browser| {
-        browser.assert_no_sideways_scroll(&html).await;
-        browser.set_width(1300).await;
-        let cut = "[...document.querySelectorAll('#at-measures .table-scroll')]
-            .filter((one) => one.scrollWidth > one.clientWidth).length";
-        assert_eq!(browser.eval(cut).await, json!(0));
-    });
+fn the_page_of_a_large_recorded_run() {
+    let kept = "../../experiments/2026-11-22-drift-or-selection/mutator/logs/experiment.jsonl";
+    let journal = Path::new(env!("CARGO_MANIFEST_DIR")).join(kept);
+    let data = ReportData::read(&std::fs::read(journal).unwrap()[..], 0).unwrap();
+    let html = page(&data).render().unwrap();
+    browser::run(async |browser| browser.assert_report_layout(&html).await);
 }

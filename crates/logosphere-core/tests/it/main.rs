@@ -11,6 +11,8 @@ mod desk;
 mod experiment;
 mod export;
 mod faults;
+#[cfg(feature = "report")]
+mod findings;
 mod flip_every_byte;
 mod forecast;
 mod impersonation;
@@ -25,6 +27,8 @@ mod minds;
 mod no_stamp;
 mod nulls;
 mod nulls_analytic;
+#[cfg(feature = "report")]
+mod order;
 mod parse_vectors;
 mod parser_fuzz;
 mod parser_size;

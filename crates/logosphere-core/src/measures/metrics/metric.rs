@@ -109,7 +109,7 @@ impl Metric {
     /// Returns the title for people.
     pub fn title(self) -> &'static str {
         match self {
-            Self::TfidfSimilarity => "similarity of the texts",
+            Self::TfidfSimilarity => "similarity of visible texts",
             Self::WithinRoundSimilarity => "similarity within a round",
             Self::NearSimilarity => "similarity to ten rounds before",
             Self::FarSimilarity => "similarity to 50 rounds before",
@@ -119,7 +119,7 @@ impl Metric {
             Self::Distinct2 => "different pairs of words",
             Self::Distinct3 => "different runs of 3 words",
             Self::Reuse5gram => "reused runs of 5 words",
-            Self::PairIdentity => "duplicate rate",
+            Self::PairIdentity => "identical pairs",
             Self::Turnover => "new texts in the window",
             Self::SeedEcho => "similarity to a seed",
             Self::Messages => "messages of a round",
