@@ -4,9 +4,13 @@ mod comparison;
 mod csv;
 mod figures;
 #[cfg(feature = "report")]
+mod findings;
+#[cfg(feature = "report")]
 mod hostile;
 #[cfg(feature = "report")]
 mod layout;
+#[cfg(feature = "report")]
+mod order;
 #[cfg(feature = "report")]
 mod page;
 mod sample;

@@ -121,7 +121,9 @@ pub(super) fn section(report: &RunReport, told: &ExperimentView) -> Option<Secti
     if told.cases.is_empty() {
         return None;
     }
-    let mut section = Section::new("Experiments").anchor("experiments");
+    let mut section = Section::new("Texts side by side")
+        .anchor("experiments")
+        .folded();
     let shown: usize = told.cases.iter().map(|(_, items)| items.len()).sum();
     if shown < report.results.len() {
         section = section.text(format!(

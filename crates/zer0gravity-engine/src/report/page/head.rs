@@ -199,17 +199,37 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// Returns the notices on the limits of the results.
-pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
-    let mut notices = Vec::new();
+/// Returns the label of origin.
+pub(super) fn origin(report: &RunReport) -> (Status, String) {
     if report.offline {
-        let text = "OFFLINE: no model was asked. A program encoded and decoded, and the points for meaning measure common words; no judge gave them.";
-        notices.push((Status::Caution, text.to_owned()));
+        let text = "Offline: no model was asked. A program encoded and decoded, and the points for meaning measure common words; no judge gave them.";
+        return (Status::Caution, text.to_owned());
     }
     if report.replayed {
-        let text = "REPLAY: every reply comes from a recording. Nothing was sent, and the same recording gives the same numbers.";
-        notices.push((Status::Info, text.to_owned()));
+        let text = "Replayed: every reply comes from a recording. Nothing was sent, and the same recording gives the same numbers.";
+        return (Status::Info, text.to_owned());
     }
+    let models = report.results.iter().map(|result| &result.metadata.models);
+    let models: BTreeSet<&str> = models
+        .flat_map(|models| [models.encoder.as_str(), models.decoder.as_str()])
+        .filter(|model| !model.is_empty())
+        .collect();
+    let from = match Vec::from_iter(models).join(", ") {
+        none if none.is_empty() => "an unknown model".to_owned(),
+        models => models,
+    };
+    let day = report.created_at.split('T').next().unwrap_or_default();
+    let on = if day.is_empty() {
+        String::new()
+    } else {
+        format!(" on {day}")
+    };
+    (Status::Info, format!("Recorded from {from}{on}."))
+}
+
+/// Returns the notices on the limits of the results, the most important one first.
+pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
+    let mut notices = Vec::new();
     let counts = report.outcomes.counts.iter();
     let unsent: usize = counts
         .filter(|row| row.status == StageStatus::NotRun)
@@ -351,8 +371,14 @@ pub(super) fn provenance(report: &RunReport) -> Section {
             ),
         ]);
     }
-    let section = Section::new("Provenance").anchor("provenance");
-    section.facts(facts)
+    Section::new("Provenance")
+        .anchor("provenance")
+        .facts(facts)
+        .command("Writes this page", "zer0gravity report RESULTS.json")
+        .command(
+            "Compares with another run",
+            "zer0gravity compare RESULTS.json OTHER.json",
+        )
 }
 
 /// Returns the first few distinct values.

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use report_kit::Section;
+use report_kit::{Section, Status};
 
 use super::counted;
 use crate::report::RunReport;
 use crate::{ExperimentResult, TokenSource};
 
-pub(super) fn section(report: &RunReport) -> Option<Section> {
+/// Returns the section with the limits, and with the notices that are not at the top of the page.
+pub(super) fn section(
+    report: &RunReport,
+    notices: impl Iterator<Item = (Status, String)>,
+) -> Option<Section> {
     if report.results.is_empty() {
         return None;
     }
@@ -19,7 +23,8 @@ pub(super) fn section(report: &RunReport) -> Option<Section> {
     }
     sentences.retain(|sentence| !sentence.is_empty());
     let section = Section::new("Limits").anchor("limits");
-    Some(section.text(sentences.join(" ")))
+    let section = section.text(sentences.join(" "));
+    Some(notices.fold(section, |section, (tone, text)| section.notice(tone, text)))
 }
 
 fn judge(report: &RunReport) -> String {

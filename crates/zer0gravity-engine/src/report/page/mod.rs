@@ -7,7 +7,7 @@ mod limits;
 mod results;
 mod signals;
 
-use report_kit::{Cell, Page};
+use report_kit::{Cell, Page, Section, Status};
 
 use super::RunReport;
 use crate::metrics::stats::MeanEstimate;
@@ -21,6 +21,8 @@ const SIGNS: usize = 6;
 /// The longest text in a heading, and in a table with many columns, in characters.
 const HEADING: usize = 80;
 const PREVIEW: usize = 36;
+/// The smallest number of values whose interval is drawn: of fewer it would fill the drawing.
+const INTERVAL: usize = 4;
 /// The largest adjusted p value of a significant difference.
 const SIGNIFICANT: f64 = 0.05;
 
@@ -36,24 +38,25 @@ const SIGNIFICANT: f64 = 0.05;
 /// ```
 pub fn page(report: &RunReport) -> Page {
     let told = experiments::ExperimentView::of(report);
-    let mut page = Page::new(head::title(report)).lead(report.lead());
-    for (tone, notice) in head::notices(report) {
+    let (tone, origin) = head::origin(report);
+    let mut page = Page::new(head::title(report))
+        .lead(report.lead())
+        .origin(tone, origin);
+    let mut notices = head::notices(report).into_iter().peekable();
+    if let Some((tone, notice)) = notices.next_if(|(tone, _)| *tone != Status::Info) {
         page = page.notice(tone, notice);
     }
     if let Some(plot) = results::totals(report) {
         page = page.plot(plot);
     }
     let sections = [
-        results::encodings(report),
+        results::score(report),
         results::fidelity(report),
-        results::head_to_head(report),
         results::by_length(report),
-        limits::section(report),
+        limits::section(report, notices),
         signals::flags(report, &told),
         signals::outcomes(report, &told),
         signals::judges(report),
-        cost::section(report),
-        signals::lint(report),
         experiments::texts(report, &told),
         experiments::section(report, &told),
     ];
@@ -62,6 +65,14 @@ pub fn page(report: &RunReport) -> Page {
     }
     page.provenance(head::provenance(report))
         .data("report", report)
+}
+
+/// Returns the section with the part inside of it, if there is one.
+fn with(section: Section, part: Option<Section>) -> Section {
+    match part {
+        Some(part) => section.section(part),
+        None => section,
+    }
 }
 
 /// Returns a count with its noun, such as "1 text" or "3 texts".

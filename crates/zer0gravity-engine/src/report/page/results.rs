@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Status, Table};
 
 use super::head::probability;
-use super::{ROWS, SIGNIFICANT, SIGNS, counted, mean, number};
+use super::{INTERVAL, ROWS, SIGNIFICANT, SIGNS, cost, counted, mean, number, with};
+use crate::metrics::stats::{Interval, MeanEstimate};
 use crate::report::{CaseStatistics, EncodingSystemStatistics, Pairwise, RunReport};
 
 /// Pairs that are shown: ten encodings have 45 of them.
@@ -28,16 +29,21 @@ pub(super) fn totals(report: &RunReport) -> Option<Plot> {
     }
     let bars = ranked.iter().filter_map(|encoding| {
         let bar = Bar::new(&encoding.encoding_id, encoding.total.mean?);
-        Some(match encoding.total.ci95 {
+        Some(match drawn(&encoding.total) {
             Some(ci) => bar.interval(ci.low, ci.high),
             None => bar,
         })
     });
-    let axis = Axis::new("total, of 100").including(100.0);
-    Some(Plot::bars("Total of each encoding system", axis, bars))
+    let axis = Axis::new("total, of 100").range(0.0, 100.0);
+    Some(Plot::bars("Total of each encoding system", axis, bars).in_data())
 }
 
-pub(super) fn encodings(report: &RunReport) -> Option<Section> {
+/// Returns the interval of a mean if it is drawn.
+fn drawn(estimate: &MeanEstimate) -> Option<Interval> {
+    estimate.ci95.filter(|_| estimate.n >= INTERVAL)
+}
+
+pub(super) fn score(report: &RunReport) -> Option<Section> {
     let ranked = ranked(report);
     if ranked.is_empty() {
         return None;
@@ -70,13 +76,13 @@ pub(super) fn encodings(report: &RunReport) -> Option<Section> {
         1 => "trials of the one text",
         _ => "texts",
     };
-    let section = Section::new("Scores").anchor("score").text(format!(
+    let section = Section::new("Score").anchor("score").text(format!(
         "The total is the sum of four parts: 40 points for saved tokens, 40 for meaning, 15 for learnability and 5 for implementability. Every text has the same weight; failed experiments are not counted. Brackets hold 95 % intervals (Student's t over {over}, cut at the ends of the scale; Clopper-Pearson where all values are equal). chrF++ compares letters, not meanings."
     ));
     let table = Table::new("Encoding systems, best first", columns)
         .rows(rows)
         .limit(ROWS);
-    Some(section.table(table))
+    Some(with(section.table(table), head_to_head(report)))
 }
 
 /// The encodings that no other beats in tokens saved and in meaning at once.
@@ -108,16 +114,13 @@ pub(super) fn fidelity(report: &RunReport) -> Option<Section> {
     if places.is_empty() {
         return None;
     }
-    let x = || Axis::new("tokens saved, %").including(0.0);
-    let y = || {
-        Axis::new("points for meaning, of 40")
-            .including(0.0)
-            .including(40.0)
-    };
+    let x = || Axis::new("tokens saved, %").including(0.0).including(100.0);
+    let y = || Axis::new("points for meaning, of 40").range(0.0, 40.0);
     let mut section = Section::new("Meaning against compression").anchor("fidelity");
     if places.len() > 1 {
         let (names, front) = (front_names(report), front(report));
-        places.sort_by(|a, b| a.1.total_cmp(&b.1));
+        // From the right, so that a step holds up to the next system on the left.
+        places.sort_by(|a, b| b.1.total_cmp(&a.1));
         let (best, beaten): (Vec<_>, Vec<_>) =
             places.iter().partition(|(id, ..)| front.contains(id));
         let points = |places: Vec<&(&str, f64, f64)>| {
@@ -126,10 +129,12 @@ pub(super) fn fidelity(report: &RunReport) -> Option<Section> {
                 .map(|(id, saved, kept)| Point::new(*saved, *kept).named(*id))
                 .collect::<Vec<_>>()
         };
-        let mut plot = Plot::xy("Mean of each encoding system", x(), y()).with(Series::line(
-            "on the front: no system is better in both",
-            points(best),
-        ));
+        let mut plot = Plot::xy("Mean of each encoding system", x(), y())
+            .in_data()
+            .with(Series::steps(
+                "on the front: no system is better in both",
+                points(best),
+            ));
         if !beaten.is_empty() {
             plot = plot.with(Series::points("below the front", points(beaten)));
         }
@@ -147,12 +152,9 @@ pub(super) fn fidelity(report: &RunReport) -> Option<Section> {
         );
         Some(point.named(&case.test_case_id))
     };
-    Some(section.plot(by_encoding(
-        Plot::xy("Each text", x(), y()),
-        report,
-        cases,
-        points,
-    )))
+    let plot = Plot::xy("Each text", x(), y()).in_data();
+    let section = section.plot(by_encoding(plot, report, cases, points));
+    Some(with(section, cost::section(report)))
 }
 
 fn front_names(report: &RunReport) -> String {
@@ -187,7 +189,7 @@ fn by_encoding(
     })
 }
 
-pub(super) fn head_to_head(report: &RunReport) -> Option<Section> {
+fn head_to_head(report: &RunReport) -> Option<Section> {
     let mut pairs: Vec<&Pairwise> = report.statistics.pairwise.iter().collect();
     if pairs.is_empty() {
         return None;
@@ -276,7 +278,7 @@ pub(super) fn by_length(report: &RunReport) -> Option<Section> {
     }
     let point = |case: &CaseStatistics| {
         let point = Point::new(case.original_tokens?, case.total.mean?).named(&case.test_case_id);
-        Some(match case.total.ci95 {
+        Some(match drawn(&case.total) {
             Some(ci) => point.interval(ci.low, ci.high),
             None => point,
         })
@@ -285,8 +287,9 @@ pub(super) fn by_length(report: &RunReport) -> Option<Section> {
     let plot = Plot::xy(
         "Total of each text",
         x,
-        Axis::new("total, of 100").including(0.0).including(100.0),
-    );
-    let section = Section::new("Total by text length").anchor("length");
+        Axis::new("total, of 100").range(0.0, 100.0),
+    )
+    .in_data();
+    let section = Section::new("Score by text length").anchor("length");
     Some(section.plot(by_encoding(plot, report, cases, point)))
 }

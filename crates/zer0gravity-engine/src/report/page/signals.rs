@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use report_kit::{Cell, Section, Status, Table};
 
 use super::experiments::ExperimentView;
-use super::{ROWS, counted, mean, number};
+use super::{ROWS, counted, mean, number, with};
 use crate::judge::flags::{FlagId, Severity};
 use crate::report::export::word;
 use crate::report::{JudgeStatistics, RunReport};
@@ -37,7 +37,8 @@ pub(super) fn flags(report: &RunReport, told: &ExperimentView) -> Option<Section
     }
     let section = Section::new("Flags").anchor("flags");
     if raised.is_empty() {
-        return (!report.results.is_empty()).then(|| section.text("No result has a flag."));
+        return (!report.results.is_empty())
+            .then(|| with(section.text("No result has a flag."), lint(report)));
     }
     let columns = [
         "Flag",
@@ -63,7 +64,8 @@ pub(super) fn flags(report: &RunReport, told: &ExperimentView) -> Option<Section
     let section = section.text(
         "Flags come from fixed rules, not from a model, and may be wrong. No flag changes a score.",
     );
-    Some(section.table(table.rows(rows).limit(ROWS)))
+    let section = section.table(table.rows(rows).limit(ROWS));
+    Some(with(section, lint(report)))
 }
 
 /// A flag's id in words: underscores would not let a narrow column break it.
@@ -115,11 +117,11 @@ pub(super) fn outcomes(report: &RunReport, told: &ExperimentView) -> Option<Sect
         ]
     });
     let columns = ["Outcome", "Stage", "Experiments", "%"];
-    let section = Section::new("Outcomes").anchor("outcomes");
-    let section = section.table(Table::new("Experiments by outcome", columns).rows(rows));
+    let section = Section::new("Failed calls").anchor("outcomes");
     if outcomes.failed == 0 {
-        return Some(section);
+        return Some(section.text("No experiment failed."));
     }
+    let section = section.table(Table::new("Experiments by outcome", columns).rows(rows));
     let failed = (report.results.iter().enumerate())
         .filter(|(_, result)| !result.outcome.is_ok())
         .map(|(index, result)| {
@@ -213,7 +215,7 @@ fn spread(judges: &[JudgeStatistics]) -> Table {
         .limit(ROWS)
 }
 
-pub(super) fn lint(report: &RunReport) -> Option<Section> {
+fn lint(report: &RunReport) -> Option<Section> {
     let findings = || {
         let encodings = report.encodings.iter();
         encodings.flat_map(|encoding| {

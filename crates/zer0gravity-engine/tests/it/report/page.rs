@@ -47,16 +47,18 @@ fn the_data_inside_is_the_report() {
 fn banners_say_what_was_not_asked() {
     let notices = |report: &RunReport| texts(&parsed(report), "header .notice bdi").join("\n");
     let mut report = small();
-    assert_eq!(notices(&report), "");
+    assert_eq!(notices(&report), "Recorded from scribe-1 on 2026-02-03.");
+    report.created_at = String::new();
+    assert_eq!(notices(&report), "Recorded from scribe-1.");
     report.replayed = true;
-    assert!(notices(&report).starts_with("REPLAY: "));
+    assert!(notices(&report).starts_with("Replayed: "));
     report.offline = true;
-    assert!(notices(&report).starts_with("OFFLINE: no model was asked."));
+    assert!(notices(&report).starts_with("Offline: no model was asked."));
     let mut results = small().results;
     for result in &mut results {
         result.offline = true;
     }
-    assert!(notices(&RunReport::of_results(results)).starts_with("OFFLINE: "));
+    assert!(notices(&RunReport::of_results(results)).starts_with("Offline: "));
 }
 
 #[test]
