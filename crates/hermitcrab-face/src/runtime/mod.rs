@@ -61,7 +61,7 @@ impl Runtime {
             .map(Self::of_react)
     }
 
-    /// The name in the bar and in `/health`: `React 18.3.1` or `built-in subset`.
+    /// The name in `/health`: `React 18.3.1` or `built-in subset`, which the bar calls a limited React.
     pub fn name(&self) -> &'static str {
         self.name
     }

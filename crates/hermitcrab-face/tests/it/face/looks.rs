@@ -88,6 +88,17 @@ fn the_page_and_the_safe_face_follow_the_scheme() {
 }
 
 #[test]
+fn b12_the_bar_says_that_react_is_limited_without_npm() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        let bar = browser.wait_for_text("#bar .model", "limited React").await;
+        assert!(bar.ends_with(" · limited React (no npm)"), "{bar}");
+        home.close().await;
+    });
+}
+
+#[test]
 fn an_answer_of_megabytes_is_shown_in_pieces() {
     browser::run(async |browser| {
         let plan = Plan {
