@@ -1,9 +1,9 @@
 //! The answer of a command: a JSON document for programs, or lines for a person.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use bin_support::{Exit, Failure, Session, escape};
+use bin_support::{Exit, Failure, Results, Session, escape};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::error::Error;
 /// The result of a command. Its JSON document has the fields of the struct and `schema_version`.
 pub trait Answer: Serialize {
     /// Writes the lines for a person on stdout.
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
+    fn write_text(&self, out: &mut Results) -> io::Result<()>;
 
     /// Returns the lines for stderr, which a person sees after the result. The JSON document has the same facts in its fields.
     fn notices(&self) -> Vec<String> {
@@ -42,7 +42,7 @@ pub fn print_answer<A: Answer>(
 ) -> Result<Exit, Failure> {
     match outcome {
         Ok(answer) if json => {
-            print(&answer, session)?;
+            print_document(&answer, session)?;
             Ok(answer.exit())
         }
         Ok(answer) => {
@@ -56,14 +56,15 @@ pub fn print_answer<A: Answer>(
         }
         Err(error) => {
             if json {
-                print(&error.to_tool_error(), session)?;
+                print_document(&error.to_tool_error(), session)?;
             }
             Err(error.failure())
         }
     }
 }
 
-fn print(content: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
+/// Prints a value as a JSON document with `schema_version`.
+pub fn print_document(content: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
     print_json(
         &Document {
             schema_version: 1,

@@ -1,11 +1,11 @@
 //! Files of blocks, which commands export and import.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::output::write_file;
-use bin_support::{Exit, Failure, OutputTarget, Session, escape};
+use bin_support::{Exit, Failure, OutputTarget, Results, Session, escape};
 use clap::ValueEnum;
 use hermitcrab_kernel::prompt::CoreBlock;
 use hermitcrab_kernel::prompt::keystone::keystone_version;
@@ -93,7 +93,7 @@ pub fn send(
 }
 
 impl Answer for ExportAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         let blocks = self.blocks.len();
         let plural = if blocks == 1 { "" } else { "s" };
         writeln!(out, "{blocks} block{plural} in {}", name(&self.file))
@@ -196,7 +196,7 @@ fn read(args: &ImportFlags) -> Result<ImportBatch, Error> {
 }
 
 impl Answer for ImportAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         for block in &self.blocks {
             let name = &block.name;
             match &block.outcome {

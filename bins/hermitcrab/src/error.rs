@@ -28,6 +28,8 @@ pub enum Error {
     IntoData { path: PathBuf },
     #[error("{} is there already: name another file", name(path))]
     FileExists { path: PathBuf },
+    #[error("{} has a demo already: name another folder with --dir", name(path))]
+    FolderUsed { path: PathBuf },
     #[error("{}", name(path))]
     NoBlock {
         path: PathBuf,
@@ -64,8 +66,8 @@ pub enum Error {
     WholeBlock { name: BlockName },
     #[error("{} is not a number of edits: give one from 1 on", escape(typed))]
     NoCount { typed: String },
-    #[error("missing TEXT: say what the block is for")]
-    MissingText,
+    #[error("missing TEXT: {purpose}")]
+    MissingText { purpose: &'static str },
     #[error("{}: no block in it", name(path))]
     NoBlocks { path: PathBuf },
     #[error("cannot write {}", name(path))]
@@ -100,7 +102,7 @@ pub enum Error {
     NoFolder { path: PathBuf },
     #[error("--allow-host: {0}")]
     AllowHost(ToolError),
-    #[error("no face {rev} is kept; `hermitcrab shells` lists them")]
+    #[error("no shell {rev} is kept; `hermitcrab shells` lists them")]
     NoShell { rev: u64 },
     /// The error of a tool.
     #[error(transparent)]
@@ -181,10 +183,11 @@ impl Error {
             | Self::KeyForOwnServer
             | Self::IntoData { .. }
             | Self::FileExists { .. }
+            | Self::FolderUsed { .. }
             | Self::AllowHost(_)
             | Self::UnusualPath { .. }
             | Self::WholeBlock { .. }
-            | Self::MissingText
+            | Self::MissingText { .. }
             | Self::NoCount { .. }
             | Self::EmptyQuery => "usage",
             Self::Kernel(_) => "kernel",

@@ -1,8 +1,10 @@
 //! The flags that several commands take.
 
+use std::path::PathBuf;
+
 use bin_support::SeedFlag;
 use bin_support::model::ModelFlags;
-use clap::ValueEnum;
+use clap::{Arg, ValueEnum};
 use pscale_blocks::SummaryKind;
 
 /// The model flags, accepted before and after every command. Commands that use them declare them again for their help.
@@ -12,6 +14,38 @@ pub struct AnywhereModelFlags {
     #[command(flatten)]
     pub flags: ModelFlags,
 }
+
+/// Returns the flag of the data directory, for the help of a command that uses it.
+pub fn data() -> Arg {
+    Arg::new("data")
+        .long("data")
+        .value_name("DIR")
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("Data directory [default: hermitcrab in the user's folder for data]")
+        .help_heading(None)
+}
+
+/// The flags that are needed rarely.
+const RARE: [&str; 6] = [
+    "base_url",
+    "record",
+    "replay",
+    "concurrency",
+    "grants",
+    "allow_hosts",
+];
+
+/// Hides the flags that are needed rarely from the short help.
+pub fn long_help_only(argument: Arg) -> Arg {
+    if RARE.contains(&argument.get_id().as_str()) {
+        argument.hide_short_help(true)
+    } else {
+        argument
+    }
+}
+
+/// The heading of the flags of the model.
+pub const MODEL: &str = "Model";
 
 /// The flags of every command that starts a conversation.
 #[derive(Debug, Default, clap::Args)]

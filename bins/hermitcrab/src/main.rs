@@ -13,6 +13,7 @@ mod blocks;
 mod bundle;
 mod clock;
 mod commands;
+mod conversation;
 mod data_dir;
 mod error;
 mod flags;
@@ -26,6 +27,7 @@ mod usage;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bin_support::demo::DemoArgs;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session};
 use clap::ArgMatches;
 
@@ -33,6 +35,7 @@ use commands::block::{self, BlockArgs};
 use commands::chat::{self, ChatArgs};
 use commands::compile::{self, CompileArgs};
 use commands::cost::{self, CostArgs};
+use commands::demo;
 use commands::doctor::{self, DoctorArgs};
 use commands::export::{self, ExportArgs};
 use commands::faces::{self, FacesArgs};
@@ -44,14 +47,14 @@ use commands::prompt::{self, PromptArgs};
 use commands::serve::{self, ServeArgs};
 use data_dir::DataDir;
 use error::Error;
-use flags::AnywhereModelFlags;
+use flags::{AnywhereModelFlags, data, long_help_only};
 
 const EXAMPLES: &str = "\
 Examples:
   hermitcrab chat
   hermitcrab block list
   hermitcrab block read constitution
-  hermitcrab prompt --phase call --tokens";
+  hermitcrab prompt --tokens";
 
 /// Talk with a model that lives in blocks, and edit the blocks
 #[derive(Debug, clap::Parser)]
@@ -60,12 +63,11 @@ struct Cli {
     // These come first, so that `mut_args` changes these flags alone.
     #[command(flatten)]
     model: AnywhereModelFlags,
-    /// Data directory of this instance [default: hermitcrab in the user's folder for data].
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Data directory, accepted before and after every command. Commands that use it declare it again for their help.
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The command; without one, `chat`.
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
 }
 
 impl Program for Cli {
@@ -82,48 +84,51 @@ impl Program for Cli {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Talk with the model here; a pipe is one turn a line
-    #[command(after_help = chat::EXAMPLES)]
+    #[command(after_help = chat::EXAMPLES, arg(data()), mut_args(long_help_only))]
     Chat(ChatArgs),
     /// Show the face that the model writes, in a browser
     ///
     /// The page is served to this machine only.
-    #[command(after_help = serve::EXAMPLES)]
+    #[command(after_help = serve::EXAMPLES, arg(data()), mut_args(long_help_only))]
     Serve(ServeArgs),
     /// Read and edit blocks, without a model or a network
-    #[command(after_help = block::EXAMPLES)]
+    #[command(after_help = block::EXAMPLES, arg(data().global(true)))]
     Block(BlockArgs),
     /// Print the next request, or its tokens
-    #[command(after_help = prompt::EXAMPLES)]
+    #[command(after_help = prompt::EXAMPLES, arg(data()), mut_args(long_help_only))]
     Prompt(PromptArgs),
     /// Check a face for faults
     #[command(after_help = compile::EXAMPLES)]
     Compile(CompileArgs),
     /// List the stored faces, print one or use one
-    #[command(name = "shells", after_help = faces::EXAMPLES)]
+    #[command(name = "shells", after_help = faces::EXAMPLES, arg(data().global(true)))]
     Faces(FacesArgs),
     /// Print the cost of all calls
-    #[command(after_help = cost::EXAMPLES)]
+    #[command(after_help = cost::EXAMPLES, arg(data()))]
     Cost(CostArgs),
     /// Check settings, data directory and the provider's models
-    #[command(after_help = doctor::EXAMPLES)]
+    #[command(after_help = doctor::EXAMPLES, arg(data()), mut_args(long_help_only))]
     Doctor(DoctorArgs),
     /// Export all blocks as one file, without keys
-    #[command(after_help = export::EXAMPLES)]
+    #[command(after_help = export::EXAMPLES, arg(data()))]
     Export(ExportArgs),
     /// Import blocks from an export, a block's file or a folder
-    #[command(after_help = import::EXAMPLES)]
+    #[command(after_help = import::EXAMPLES, arg(data()))]
     Import(ImportArgs),
     /// Import the data of an instance of the earlier generation
-    #[command(after_help = migrate::EXAMPLES)]
+    #[command(after_help = migrate::EXAMPLES, arg(data()))]
     Migrate(MigrateArgs),
     /// Store the key of a model provider
-    #[command(after_help = key::EXAMPLES)]
+    #[command(after_help = key::EXAMPLES, arg(data().global(true)))]
     Key(KeyArgs),
     /// Serve the blocks over MCP on stdin and stdout
     ///
     /// Another program's model can then read them; with --write it can change them, too.
-    #[command(after_help = mcp::EXAMPLES)]
+    #[command(after_help = mcp::EXAMPLES, arg(data()))]
     Mcp(McpArgs),
+    /// Hold a conversation offline and show what it leaves
+    #[command(after_help = demo::EXAMPLES)]
+    Demo(DemoArgs),
 }
 
 fn main() -> ExitCode {
@@ -132,14 +137,7 @@ fn main() -> ExitCode {
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
-    let Some(command) = &cli.command else {
-        let args = ChatArgs {
-            model: cli.model.flags.clone(),
-            ..ChatArgs::default()
-        };
-        return chat::execute(&args, &data()?, session);
-    };
-    match command {
+    match &cli.command {
         Command::Chat(args) => chat::execute(args, &data()?, session),
         Command::Serve(args) => serve::execute(args, &data()?, session),
         Command::Block(args) => block::execute(args, &data()?, session),
@@ -153,6 +151,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Mcp(args) => mcp::execute(*args, cli.data.as_deref(), session),
+        Command::Demo(args) => demo::execute(args, session),
     }
 }
 
@@ -165,7 +164,7 @@ mod tests {
 
     fn parse(words: &[&str]) -> Result<Command, clap::Error> {
         let words = ["hermitcrab"].iter().chain(words);
-        Cli::try_parse_from(words).map(|cli| cli.command.unwrap())
+        Cli::try_parse_from(words).map(|cli| cli.command)
     }
 
     #[test]
@@ -189,7 +188,7 @@ mod tests {
             assert!(matches.get_flag("quiet"), "{line}");
             assert!(matches!(
                 cli.command,
-                Some(Command::Block(BlockArgs { json: true, .. }))
+                Command::Block(BlockArgs { json: true, .. })
             ));
         }
     }

@@ -84,6 +84,16 @@ impl ModelSetup {
         self.flags.provider.unwrap_or(DEFAULTS.provider)
     }
 
+    /// Returns the model that is called first, and the price of a prompt with this number of tokens.
+    pub fn price(&self, tokens: u64) -> Option<(String, Usd)> {
+        let provider = self.provider().as_str();
+        let model = self.settings.models.first()?.id.clone();
+        let table = self.settings.model_table(provider);
+        let million = table.find(provider, &model)?.price(tokens)?.input;
+        let nanos = i128::from(million.0) * i128::from(tokens) / 1_000_000;
+        Some((model, Usd(i64::try_from(nanos).ok()?)))
+    }
+
     /// Opens the brain with the key of the environment. Its redactor knows the key.
     pub fn brain(&self, session: &Session) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
         self.open(self.options(), |line| session.warn(line))

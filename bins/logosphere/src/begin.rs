@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process;
 use std::time::Duration;
 
+use bin_support::runs::EXPERIMENTS;
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::SystemClock;
 use logosphere_core::config::Init;
@@ -13,9 +14,9 @@ use logosphere_core::{Effective, ExperimentStart, Orchestrator, RunControl, Sett
 
 use crate::flags::{RunFlags, Switch};
 use crate::setup::{
-    PreparedRun, SOFTWARE, ensure_init_file, failure, prepare, run_id, shown, spare, today,
+    PreparedRun, SOFTWARE, announce, ensure_init_file, failure, prepare, run_id, spare, today,
 };
-use crate::subject::EXPERIMENTS;
+use crate::status::{RunStatus, StatusForm};
 use crate::{estimate, leaks, running};
 
 /// The distance of the clock of a canary run: no text mentions a year that far ahead.
@@ -36,8 +37,9 @@ pub enum RunTarget<'a> {
 pub fn run_in(
     place: RunTarget<'_>,
     flags: &RunFlags,
+    form: StatusForm,
     session: &mut Session,
-) -> Result<(Exit, Experiment), Failure> {
+) -> Result<(Exit, RunStatus), Failure> {
     let control = running::control()?;
     let root = Path::new(EXPERIMENTS);
     let planned = match place {
@@ -46,7 +48,7 @@ pub fn run_in(
         RunTarget::New(name) => Experiment::next(root, name, today()),
     };
     let planned = planned.map_err(failure)?;
-    spare(&planned, &flags.settings)?;
+    spare(&planned, &flags.settings.changeable)?;
     // Another process that works here is named before its run is.
     planned.check_free().map_err(failure)?;
     planned.check_unused().map_err(failure)?;
@@ -57,13 +59,13 @@ pub fn run_in(
         RunTarget::Directory(path) => Experiment::open_or_make(path).map_err(failure)?,
         RunTarget::New(name) => Experiment::create(root, name, today()).map_err(failure)?,
     };
+    announce(&experiment, &ready.notices, session);
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     experiment.check_unused().map_err(failure)?;
     if may_lack_seeds {
         ensure_init_file(&experiment, session)?;
     }
-    let exit = begin(&experiment, ready, flags, control, session)?;
-    Ok((exit, experiment))
+    begin(&experiment, ready, flags, control, form, session)
 }
 
 /// Writes the directory's files, begins the journal and runs.
@@ -72,8 +74,9 @@ fn begin(
     ready: PreparedRun,
     flags: &RunFlags,
     mut control: RunControl,
+    form: StatusForm,
     session: &mut Session,
-) -> Result<Exit, Failure> {
+) -> Result<(Exit, RunStatus), Failure> {
     let PreparedRun {
         settings,
         population,
@@ -82,6 +85,7 @@ fn begin(
         init_sha256,
         config_sha256,
         recorded,
+        notices: _,
     } = ready;
     population.keep_ledger(experiment)?;
     let (mind, _) = population.mind(&settings)?;
@@ -95,14 +99,11 @@ fn begin(
     effective.config_sha256 = config_sha256;
     effective.init_sha256 = init_sha256;
     experiment.write_effective(&effective).map_err(failure)?;
-    header(experiment, &effective.settings, &init, session);
+    header(&effective.settings, &init, session);
     let stored = init.stored(effective.settings.stamp_seeds);
     let stored: Vec<_> = stored.map(|seed| seed.len()).collect();
-    session.status(&estimate::brief(
-        &effective.settings,
-        &stored,
-        &flags.settings,
-    )?);
+    let prices = flags.settings.changeable.prices.as_deref();
+    session.status(&estimate::brief(&effective.settings, &stored, prices)?);
     let durability = effective.settings.durability;
     let stamp = effective.settings.stamp_seeds;
     let (mut run_id, mut clock) = (run_id()?, SystemClock::new());
@@ -121,11 +122,11 @@ fn begin(
     }
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
     let run = Orchestrator::start(start, mind, journal, clock, control)?;
-    running::run_to_end(run, experiment.path(), &experiment.journal(), session)
+    running::run_to_end(run, experiment, form, session)
 }
 
 /// Prints the settings of the run that begins.
-fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &Session) {
+fn header(settings: &Settings, init: &Init, session: &Session) {
     let Settings {
         n_minds,
         k_samples,
@@ -139,8 +140,7 @@ fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &S
         ..
     } = settings;
     session.status(&format!(
-        "{}: {} seeds {}, {n_minds} minds, {k_samples} of {m_active_pool} messages, {max_rounds} rounds, {}, {}, seed {seed}, {} {}",
-        shown(experiment.path()),
+        "{} seeds {}, {n_minds} minds, {k_samples} of {m_active_pool} messages, {max_rounds} rounds, {}, {}, seed {seed}, {} {}",
         init.seeds.len(),
         if settings.stamp_seeds {
             format!("signed {}", escape(&init.signature))

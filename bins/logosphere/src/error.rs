@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use bin_support::escape;
 use bin_support::model::ProviderName;
 use logosphere_core::config::InitError;
-use logosphere_core::export::ExportKind;
 use logosphere_core::journal::ReadError;
 use logosphere_core::verify::legacy_log::LegacyError;
 use logosphere_core::verify::{ResumeError, VerifyError};
@@ -13,8 +12,6 @@ use logosphere_core::verify::{ResumeError, VerifyError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("flags of a run are before the command; put them after it")]
-    BeforeCommand,
     #[error("cannot read {}", name(path))]
     Read {
         path: PathBuf,
@@ -113,23 +110,21 @@ pub enum Error {
         head: String,
         last_seq: u64,
     },
+    #[error("--json and --output - both write to stdout: give --output a file")]
+    TwoResults,
+    #[error("--open and --watch need a file: leave out --output -")]
+    NoPageFile,
     #[error(
-        "{}: no such experiment; the nearest name in experiments/ is {}",
+        "{}: there is no such mind{}; the kinds are {}",
         escape(name),
-        escape(nearest)
+        did_you_mean(near),
+        all.join(", ")
     )]
-    NoSuchExperiment { name: String, nearest: String },
-    #[error("several experiments have this name; give one of: {}", escape(&found.join(", ")))]
-    SeveralExperiments { found: Vec<String> },
-    #[error(
-        "there is no run in experiments/; name an experiment, or make one with `logosphere new NAME`"
-    )]
-    NoExperiment,
-    #[error(
-        "the file's name gives no contents and format, and --what and --format are not both given; there are {}",
-        pairs()
-    )]
-    NoForm,
+    NoSuchMind {
+        name: String,
+        near: Vec<String>,
+        all: Vec<&'static str>,
+    },
     #[error("--prices: expected a JSON file of prices")]
     Prices(#[source] llm_client::ConfigError),
     #[error("the system provides no random number: {message}")]
@@ -141,11 +136,10 @@ fn name(path: &Path) -> String {
     escape(&path.display().to_string())
 }
 
-/// Returns all contents with their formats for messages: `lineage: graphml, dot, csv, jsonl; ...`.
-fn pairs() -> String {
-    let kinds = ExportKind::ALL.iter().map(|kind| {
-        let formats: Vec<_> = kind.formats().iter().map(ToString::to_string).collect();
-        format!("{kind}: {}", formats.join(", "))
-    });
-    kinds.collect::<Vec<_>>().join("; ")
+/// Returns the end of a message that proposes names.
+fn did_you_mean(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(", ")),
+    }
 }

@@ -1,4 +1,4 @@
-//! The estimate of a run, for `forecast`, `run --dry-run` and the start of a run. Nothing is sent or written.
+//! The estimate of a run, for `estimate` and the start of a run. Nothing is sent or written.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -18,25 +18,39 @@ use crate::journal_file;
 use crate::population::{DEFAULTS, asks_no_model, prices};
 use crate::setup::{changes, failure, seeds, template};
 
-/// Prints the estimate of a run in a directory that may not exist.
-pub fn dry_run(
+/// Returns the estimate of a run in a directory that may not exist; without one, of a new run.
+///
+/// `answer_tokens` is the length of an answer if no run has measured it.
+pub fn of_run(
     directory: Option<&Path>,
     flags: &SettingFlags,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
+    answer_tokens: Option<u32>,
+    session: &Session,
+) -> Result<EstimateView, Failure> {
     let experiment = match directory.map(Experiment::open) {
         None | Some(Err(ExperimentError::Missing { .. })) => None,
         Some(opened) => Some(opened.map_err(failure)?),
     };
-    let asked = EstimateArgs {
-        flags,
-        answer_tokens: None,
-        template: true,
+    let table = prices(flags.changeable.prices.as_deref())?;
+    let (settings, run) = settings(experiment.as_ref(), flags, session)?;
+    let seeds = match (&run, &experiment) {
+        (Some(_), _) => Vec::new(),
+        (None, Some(experiment)) => {
+            let bytes = experiment.read_init().map_err(failure)?;
+            stored(&experiment.init(), &bytes, &settings, session)?
+        }
+        (None, None) => {
+            let (path, bytes) = template()?;
+            stored(&path, &bytes, &settings, session)?
+        }
     };
-    asked
-        .forecast(experiment.as_ref(), session)?
-        .show(session)?;
-    Ok(Exit::Done)
+    Ok(EstimateView::new(
+        settings,
+        &seeds,
+        run.as_ref(),
+        answer_tokens,
+        &table,
+    ))
 }
 
 /// Returns the estimate of a run that is about to begin, in one line. `stored` are the lengths of its seed messages in
@@ -44,15 +58,10 @@ pub fn dry_run(
 pub fn brief(
     settings: &Settings,
     stored: &[usize],
-    flags: &SettingFlags,
+    price_file: Option<&Path>,
 ) -> Result<String, Failure> {
-    let asked = EstimateArgs {
-        flags,
-        answer_tokens: None,
-        template: false,
-    };
-    let table = prices(flags.prices.as_deref())?;
-    let told = asked.compute(settings.clone(), stored, None, &table);
+    let table = prices(price_file)?;
+    let told = EstimateView::new(settings.clone(), stored, None, None, &table);
     let (whole, longest) = (&told.forecast.whole, &told.forecast.longest);
     let cost = match (told.offline, longest.usd) {
         (true, _) => String::new(),
@@ -60,7 +69,7 @@ pub fn brief(
         _ => ", at a price that is not known".to_owned(),
     };
     Ok(format!(
-        "forecast  {} calls, about {} tokens in and {} out{cost}{}",
+        "estimate  {} calls, about {} tokens in and {} out{cost}{}",
         whole.calls,
         whole.prompt_tokens,
         whole.completion_tokens,
@@ -81,14 +90,6 @@ fn assumed(told: &EstimateView) -> String {
     format!(", if an answer has {:.0} tokens ({known})", answers.tokens)
 }
 
-/// The input of an estimate.
-pub struct EstimateArgs<'a> {
-    pub flags: &'a SettingFlags,
-    pub answer_tokens: Option<u32>,
-    /// Whether an experiment without seed messages gets those of the template.
-    pub template: bool,
-}
-
 /// An estimate with the settings that it is for.
 #[derive(Serialize)]
 pub struct EstimateView {
@@ -106,70 +107,85 @@ pub struct EstimateView {
     prices_of: Option<String>,
 }
 
-impl EstimateArgs<'_> {
-    pub fn forecast(
-        &self,
-        experiment: Option<&Experiment>,
-        session: &Session,
-    ) -> Result<EstimateView, Failure> {
-        let run = match experiment {
-            Some(experiment) => experiment.begun().map_err(failure)?,
-            None => None,
-        };
-        let given = match (&run, experiment) {
-            (Some(run), _) => Layer::of(run.state.settings()),
-            (None, Some(experiment)) => {
-                let config = experiment.read_config().map_err(failure)?;
-                config.map(|file| file.layer).unwrap_or_default()
-            }
-            (None, None) => Layer::default(),
-        };
-        let mut layer = self.flags.layer();
-        if let Some(run) = &run {
-            // A model can be changed to price another run; every other flag is one of `resume`.
-            let kept = layer.clone().with(|layer| {
-                (layer.provider, layer.model) = (None, None);
-                (layer.mind, layer.api_base_url) = (None, None);
-            });
-            changes(&kept, run.state.settings())?;
+/// Returns the settings of a run, and the run if it has begun.
+fn settings(
+    experiment: Option<&Experiment>,
+    flags: &SettingFlags,
+    session: &Session,
+) -> Result<(Settings, Option<Transcript>), Failure> {
+    let begun = match experiment {
+        Some(experiment) => experiment.begun().map_err(failure)?,
+        None => None,
+    };
+    let given = match (&begun, experiment) {
+        (Some(run), _) => Layer::of(run.state.settings()),
+        (None, Some(experiment)) => {
+            let config = experiment.read_config().map_err(failure)?;
+            config.map(|file| file.layer).unwrap_or_default()
         }
-        let was_offline = given.provider.as_deref() == Some(ProviderName::Offline.as_str());
-        if layer.model.is_some() && layer.provider.is_none() && was_offline {
-            // The named model is priced, whichever minds the run had.
-            layer.provider = Some(DEFAULTS.provider.to_string());
-        }
-        layer = layer.over(given);
-        if asks_no_model(&layer, self.flags, session)? {
-            session.warn("without a key no model is called, and there is no cost; give --provider to estimate a model");
-            layer.provider = Some(ProviderName::Offline.to_string());
-        }
-        let settings = layer.settings(0).map_err(Failure::usage)?;
-        let run = match (run, experiment) {
-            (Some(_), Some(experiment)) => {
-                let journal = journal_file::open(&experiment.journal())?;
-                Some(Transcript::read(journal).map_err(Failure::usage)?)
-            }
-            _ => None,
-        };
-        let stored = match &run {
-            Some(_) => Vec::new(),
-            None => stored(
-                experiment.filter(|found| !self.template || found.init().exists()),
-                &settings,
-                session,
-            )?,
-        };
-        let table = prices(self.flags.prices.as_deref())?;
-        Ok(self.compute(settings, &stored, run.as_ref(), &table))
+        (None, None) => Layer::default(),
+    };
+    let mut layer = flags.layer();
+    if let Some(run) = &begun {
+        // A model can be changed to price another run; every other flag is one of `resume`.
+        let kept = layer.clone().with(|layer| {
+            (layer.provider, layer.model) = (None, None);
+            (layer.mind, layer.api_base_url) = (None, None);
+        });
+        changes(&kept, run.state.settings())?;
     }
+    let was_offline = given.provider.as_deref() == Some(ProviderName::Offline.as_str());
+    if layer.model.is_some() && layer.provider.is_none() && was_offline {
+        // The named model is priced, whichever minds the run had.
+        layer.provider = Some(DEFAULTS.provider.to_string());
+    }
+    layer = layer.over(given);
+    if asks_no_model(&layer, &flags.changeable, &session.environment)? {
+        session.warn("without a key no model is called, and there is no cost; give --provider to estimate a model");
+        layer.provider = Some(ProviderName::Offline.to_string());
+    }
+    let settings = layer.settings(0).map_err(Failure::usage)?;
+    let run = match (begun, experiment) {
+        (Some(_), Some(experiment)) => {
+            let journal = journal_file::open(&experiment.journal())?;
+            Some(Transcript::read(journal).map_err(Failure::usage)?)
+        }
+        _ => None,
+    };
+    Ok((settings, run))
+}
 
-    fn compute(
-        &self,
+/// Returns the number of rounds of the calls.
+fn rounds_of(forecast: &Estimate, settings: &Settings) -> u32 {
+    let calls = forecast.whole.calls;
+    let rounds = calls.div_ceil(u64::from(settings.n_minds).max(1));
+    u32::try_from(rounds).unwrap_or(u32::MAX)
+}
+
+/// Returns the lengths of the seed messages of an `init.md` as the pool stores them.
+fn stored(
+    path: &Path,
+    bytes: &[u8],
+    settings: &Settings,
+    session: &Session,
+) -> Result<Vec<usize>, Failure> {
+    let mut notices = Vec::new();
+    let init = seeds(path, bytes, settings, &mut notices)?;
+    for notice in notices {
+        session.warn(&notice);
+    }
+    let stored = init.stored(settings.stamp_seeds);
+    Ok(stored.map(|seed| seed.len()).collect())
+}
+
+impl EstimateView {
+    fn new(
         settings: Settings,
         seeds: &[usize],
         run: Option<&Transcript>,
+        answer_tokens: Option<u32>,
         table: &ModelTable,
-    ) -> EstimateView {
+    ) -> Self {
         // The price may depend on how long prompts are.
         let model = table.find(&settings.provider, &settings.model);
         let price = |longest| model.and_then(|model| model.price(longest));
@@ -180,10 +196,10 @@ impl EstimateArgs<'_> {
                 answer: usd(price.output),
             })
         };
-        let forecast = Estimate::priced(&settings, seeds, run, self.answer_tokens, priced);
+        let forecast = Estimate::priced(&settings, seeds, run, answer_tokens, priced);
         let read_on = model.and_then(|model| model.priced_on);
         let price = price(forecast.longest_prompt_tokens);
-        EstimateView {
+        Self {
             schema_version: 1,
             provider: settings.provider.clone(),
             model: settings.model.clone(),
@@ -196,32 +212,14 @@ impl EstimateArgs<'_> {
             prices_of: price.and(read_on).map(|day| day.to_string()),
         }
     }
-}
 
-/// Returns the number of rounds of the calls.
-fn rounds_of(forecast: &Estimate, settings: &Settings) -> u32 {
-    let calls = forecast.whole.calls;
-    let rounds = calls.div_ceil(u64::from(settings.n_minds).max(1));
-    u32::try_from(rounds).unwrap_or(u32::MAX)
-}
-
-/// Returns the lengths of the seed messages as the pool stores them, of the experiment or of the template.
-fn stored(
-    experiment: Option<&Experiment>,
-    settings: &Settings,
-    session: &Session,
-) -> Result<Vec<usize>, Failure> {
-    let (path, bytes) = match experiment {
-        Some(experiment) => (experiment.init(), experiment.read_init().map_err(failure)?),
-        None => template()?,
-    };
-    let init = seeds(&path, &bytes, settings, session)?;
-    let stored = init.stored(settings.stamp_seeds);
-    Ok(stored.map(|seed| seed.len()).collect())
-}
-
-impl EstimateView {
-    pub fn show(&self, session: &mut Session) -> Result<(), Failure> {
+    /// Prints the estimate.
+    pub fn print(&self, json: bool, session: &mut Session) -> Result<Exit, Failure> {
+        if json {
+            serde_json::to_writer_pretty(&mut session.results, self)?;
+            writeln!(session.results)?;
+            return Ok(Exit::Done);
+        }
         let (told, out) = (&self.forecast, &mut session.results);
         let (whole, longest) = (&told.whole, &told.longest);
         let done = match told.done.calls {
@@ -256,7 +254,7 @@ impl EstimateView {
                 );
                 writeln!(
                     out,
-                    "cost      ${usd:.4}, ${most:.4} with the longest answers ({asked}{day})"
+                    "cost      ${usd:.4} expected, ${most:.4} at most ({asked}{day})"
                 )?;
             }
             _ => writeln!(
@@ -286,7 +284,8 @@ impl EstimateView {
         for cap in self.caps() {
             writeln!(out, "cap       {cap} would stop it before its end")?;
         }
-        Ok(())
+        writeln!(out, "nothing was sent")?;
+        Ok(Exit::Done)
     }
 
     /// Returns the caps that are probably reached.

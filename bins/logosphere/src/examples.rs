@@ -12,10 +12,21 @@ Examples:
   logosphere new first
   logosphere new second --from first";
 
-pub const INIT_CHECK: &str = "\
+pub const CHECK_INIT: &str = "\
 Examples:
-  logosphere init-check first
-  logosphere init-check first --json";
+  logosphere check-init first
+  logosphere check-init first --json";
+
+pub const MINDS: &str = "\
+Examples:
+  logosphere minds
+  logosphere minds markov
+  logosphere run --output-dir chain --mind markov:n=2 --rounds 2";
+
+pub const ESTIMATE: &str = "\
+Examples:
+  logosphere estimate --minds 8 --rounds 50
+  logosphere estimate first --rounds 50";
 
 pub const RUN: &str = "\
 Examples:
@@ -28,65 +39,57 @@ Examples:
   logosphere resume first
   logosphere resume first --rounds 8";
 
-pub const REPLAY: &str = "\
+pub const STATUS: &str = "\
 Examples:
-  logosphere replay first
-  logosphere replay first --out again.jsonl";
+  logosphere status first
+  logosphere status first --json";
 
 pub const VERIFY: &str = "\
 Examples:
   logosphere verify first
+  logosphere verify first -o again.jsonl
   logosphere verify first --json";
 
-pub const LEAK: &str = "\
+pub const CHECK_LEAKS: &str = "\
 Examples:
-  logosphere leak first
-  logosphere leak first --json";
+  logosphere check-leaks first
+  logosphere check-leaks first --json";
 
 pub const DIFF: &str = "\
 Examples:
-  logosphere replay first --out again.jsonl
+  logosphere verify first -o again.jsonl
   logosphere diff first again.jsonl";
 
 pub const ANALYZE: &str = "\
 Examples:
   logosphere analyze first
+  logosphere analyze first -v
   logosphere analyze first --null random-copy";
 
-pub const REPORT: &str = "\
+pub const NULL_MODEL: &str = "\
 Examples:
-  logosphere report first
-  logosphere report first --out page.html";
-
-pub const EXPORT: &str = "\
-Examples:
-  logosphere export first lineage.graphml
-  logosphere export first messages.csv
-  logosphere export first - --what metrics --format jsonl
-
-Forms:
-  lineage, exposure   graphml, dot, csv, jsonl
-  messages, metrics   csv, jsonl";
+  logosphere null-model first
+  logosphere null-model first --kind shuffle --seed 3";
 
 pub const LINEAGE: &str = "\
 Examples:
   logosphere lineage first
   logosphere lineage first --top 3";
 
-pub const FORECAST: &str = "\
+pub const REPORT: &str = "\
 Examples:
-  logosphere forecast first
-  logosphere forecast first --rounds 50";
+  logosphere report first
+  logosphere report first -o page.html";
 
-pub const NULL: &str = "\
+pub const EXPORT: &str = "\
 Examples:
-  logosphere null first
-  logosphere null first --kind shuffle --seed 3";
+  logosphere export lineage first -o lineage.graphml
+  logosphere export messages first -o messages.csv
+  logosphere export metrics first --format jsonl
 
-pub const MINDS: &str = "\
-Examples:
-  logosphere minds
-  logosphere run --output-dir chain --mind markov:n=2 --rounds 2";
+Formats:
+  lineage, exposure   graphml, dot, csv, jsonl
+  messages, metrics   csv, jsonl";
 
 pub const PARSE: &str = "\
 Examples:
@@ -96,4 +99,4 @@ Examples:
 pub const DEMO: &str = "\
 Examples:
   logosphere demo
-  logosphere demo --output-dir my-demo";
+  logosphere demo --dir my-demo";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::ReadError;
-use logosphere_core::verify::VerifyError;
+use logosphere_core::verify::{ResumeError, VerifyError};
 
 use crate::error::Error;
 
@@ -77,5 +77,17 @@ pub fn exit_of(error: &ReadError) -> Exit {
         ReadError::Io { .. } => Exit::Failed,
         error if error.is_foreign() => Exit::Usage,
         _ => Exit::CheckFailed,
+    }
+}
+
+/// Returns the failure of a journal: a usage error without a run, otherwise a check that failed.
+pub fn not_resumable(error: ResumeError, journal: &Path) -> Failure {
+    match error {
+        ResumeError::Read(source) => {
+            let path = journal.to_owned();
+            Failure::new(exit_of(&source), Error::Journal { path, source })
+        }
+        ResumeError::State { .. } => Failure::new(Exit::CheckFailed, error),
+        error => Failure::usage(error),
     }
 }

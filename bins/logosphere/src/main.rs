@@ -3,6 +3,7 @@
 //! ```sh
 //! logosphere demo                     # twelve scripted minds: a run, its verification, null models, a page
 //! logosphere new my-experiment        # an experiment to change
+//! logosphere run my-experiment
 //! ```
 //!
 //! `logosphere --help` lists the commands. The guide is `docs/logosphere.md` in the repository.
@@ -13,6 +14,7 @@ mod error;
 mod estimate;
 mod examples;
 mod flags;
+mod folders;
 mod journal_file;
 mod leaks;
 mod numbers;
@@ -22,34 +24,29 @@ mod proof;
 mod recorded;
 mod running;
 mod setup;
-mod subject;
+mod status;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bin_support::demo::DemoArgs;
+use bin_support::runs::EXPERIMENTS;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session};
 use clap::ArgMatches;
 
 use commands::{
-    analyze, demo, diff, export, forecast, init_check, leak, lineage, minds, new, null, parse,
-    replay, report, resume, run, verify,
+    analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, lineage,
+    minds, new, null_model, parse, report, resume, run, status as status_command, verify,
 };
-use error::Error;
-use flags::RunFlags;
-use subject::EXPERIMENTS;
+use flags::long_help_only;
 
 /// Run minds that share a pool of anonymous messages
 ///
-/// A journal proves the course of a run.
-///
-/// Without a command: `run`. Without a key and --provider no model is called: scripted minds answer.
+/// A journal proves the course of a run. Without a key and --provider no model is called: scripted minds answer.
 #[derive(Debug, clap::Parser)]
 #[command(name = "logosphere", version, after_help = examples::PROGRAM)]
 struct Cli {
-    #[command(flatten)]
-    run: RunFlags,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
 }
 
 impl Program for Cli {
@@ -60,65 +57,71 @@ impl Program for Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make the directory of a new experiment
+    /// Make the folder of a new experiment
     #[command(after_help = examples::NEW)]
     New(new::NewArgs),
     /// Check an init.md and show its seed messages
-    #[command(after_help = examples::INIT_CHECK)]
-    InitCheck(init_check::InitCheckArgs),
+    #[command(alias = "init-check", after_help = examples::CHECK_INIT)]
+    CheckInit(check_init::CheckInitArgs),
+    /// List the scripted minds of offline runs
+    #[command(after_help = examples::MINDS)]
+    Minds(minds::MindsArgs),
+    /// Estimate the calls of a run and their cost
+    ///
+    /// Nothing is sent. Lengths of answers are those that the run has measured, or the assumption that is printed.
+    #[command(alias = "forecast", after_help = examples::ESTIMATE, mut_args(long_help_only))]
+    Estimate(Box<estimate_command::EstimateArgs>),
     /// Run an experiment
-    #[command(after_help = examples::RUN)]
+    ///
+    /// Flags override the settings of the experiment's config.json.
+    #[command(after_help = examples::RUN, mut_args(long_help_only))]
     Run(Box<run::RunArgs>),
     /// Continue a run that stopped: only missing calls are made
-    #[command(after_help = examples::RESUME)]
+    ///
+    /// With more rounds than before it also continues a run that ended. Provider and model must be those of the run.
+    #[command(after_help = examples::RESUME, mut_args(long_help_only))]
     Resume(Box<resume::ResumeArgs>),
-    /// Rebuild a journal from itself and compare every byte
-    #[command(after_help = examples::REPLAY)]
-    Replay(replay::ReplayArgs),
+    /// Show how far a run has come
+    #[command(after_help = examples::STATUS)]
+    Status(status_command::StatusArgs),
     /// Check everything that a journal records
     ///
-    /// The exit code is 4 if a check fails.
-    #[command(after_help = examples::VERIFY)]
+    /// The journal is rebuilt from itself and compared byte for byte. The exit code is 4 if a check fails.
+    #[command(alias = "replay", after_help = examples::VERIFY)]
     Verify(verify::VerifyArgs),
     /// Check that minds received nothing but messages
     ///
     /// The exit code is 4 if they received more.
-    #[command(after_help = examples::LEAK)]
-    Leak(leak::LeakArgs),
+    #[command(alias = "leak", after_help = examples::CHECK_LEAKS)]
+    CheckLeaks(check_leaks::CheckLeaksArgs),
     /// Compare the events of two runs
     ///
-    /// The exit code is 4 if it differs.
+    /// The exit code is 4 if they differ.
     #[command(after_help = examples::DIFF)]
     Diff(diff::DiffArgs),
     /// Measure similarity, repetition, turnover and seeds of a run
+    ///
+    /// With -v all measures, the volume and the lineage are shown.
     #[command(after_help = examples::ANALYZE)]
     Analyze(analyze::AnalyzeArgs),
+    /// Compare a run with a null model
+    #[command(alias = "null", after_help = examples::NULL_MODEL)]
+    NullModel(null_model::NullModelArgs),
+    /// Show which message descends from which
+    #[command(after_help = examples::LINEAGE)]
+    Lineage(lineage::LineageArgs),
     /// Write a run as one page for a browser, without a network
     #[command(after_help = examples::REPORT)]
     Report(report::ReportArgs),
     /// Export a run's messages, links or measures
     #[command(after_help = examples::EXPORT)]
     Export(export::ExportArgs),
-    /// Show which message descends from which
-    #[command(after_help = examples::LINEAGE)]
-    Lineage(lineage::LineageArgs),
-    /// Estimate the calls of a run and their cost
-    ///
-    /// Nothing is sent.
-    #[command(after_help = examples::FORECAST)]
-    Forecast(Box<forecast::ForecastArgs>),
-    /// Compare a run with a null model
-    #[command(after_help = examples::NULL)]
-    Null(null::NullArgs),
-    /// List the scripted minds of offline runs
-    #[command(after_help = examples::MINDS)]
-    Minds,
     /// Show how one answer is read
     #[command(after_help = examples::PARSE)]
     Parse(parse::ParseArgs),
-    /// Show a run, its check, null models and report, offline
-    #[command(after_help = examples::DEMO)]
-    Demo(demo::DemoArgs),
+    /// Show a run, its check and its report, offline
+    #[command(after_help = examples::DEMO, mut_arg("dir", |arg| arg.alias("output-dir")))]
+    Demo(DemoArgs),
 }
 
 fn main() -> ExitCode {
@@ -126,30 +129,24 @@ fn main() -> ExitCode {
 }
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-    if cli.command.is_some() && cli.run.any() {
-        return Err(Failure::usage(Error::BeforeCommand));
-    }
     match &cli.command {
-        None => run::execute(cli.run.output_dir.as_deref(), &cli.run, session),
-        Some(Command::New(args)) => new::execute(args, session),
-        Some(Command::InitCheck(args)) => init_check::execute(args, session),
-        Some(Command::Run(args)) => {
-            run::execute(args.directory().map(PathBuf::as_path), &args.flags, session)
-        }
-        Some(Command::Resume(args)) => resume::execute(args, session),
-        Some(Command::Replay(args)) => replay::execute(args, session),
-        Some(Command::Verify(args)) => verify::execute(args, session),
-        Some(Command::Leak(args)) => leak::execute(args, session),
-        Some(Command::Diff(args)) => diff::execute(args, session),
-        Some(Command::Analyze(args)) => analyze::execute(args, session),
-        Some(Command::Export(args)) => export::execute(args, session),
-        Some(Command::Lineage(args)) => lineage::execute(args, session),
-        Some(Command::Null(args)) => null::execute(args, session),
-        Some(Command::Forecast(args)) => forecast::execute(args, session),
-        Some(Command::Parse(args)) => parse::execute(args, session),
-        Some(Command::Report(args)) => report::execute(args, session),
-        Some(Command::Minds) => minds::execute(session),
-        Some(Command::Demo(args)) => demo::execute(args, session),
+        Command::New(args) => new::execute(args, session),
+        Command::CheckInit(args) => check_init::execute(args, session),
+        Command::Minds(args) => minds::execute(args, session),
+        Command::Estimate(args) => estimate_command::execute(args, session),
+        Command::Run(args) => run::execute(args, session),
+        Command::Resume(args) => resume::execute(args, session),
+        Command::Status(args) => status_command::execute(args, session),
+        Command::Verify(args) => verify::execute(args, session),
+        Command::CheckLeaks(args) => check_leaks::execute(args, session),
+        Command::Diff(args) => diff::execute(args, session),
+        Command::Analyze(args) => analyze::execute(args, session),
+        Command::NullModel(args) => null_model::execute(args, session),
+        Command::Lineage(args) => lineage::execute(args, session),
+        Command::Report(args) => report::execute(args, session),
+        Command::Export(args) => export::execute(args, session),
+        Command::Parse(args) => parse::execute(args, session),
+        Command::Demo(args) => demo::execute(args, session),
     }
 }
 
@@ -181,53 +178,63 @@ mod tests {
         test_support::check_help(&bin_support::command::<Cli>());
     }
 
-    #[test]
-    fn flags_alone_are_a_run() {
-        for line in [
-            "--rounds 2 --output-dir D --quiet",
-            "--quiet --rounds=2 --output-dir=D",
-        ] {
-            let cli = parse(line);
-            assert!(cli.command.is_none());
-            assert_eq!(cli.run.settings.layer().max_rounds, Some(2));
-            assert_eq!(cli.run.output_dir, Some("D".into()));
-            assert!(matches(line).get_flag("quiet"), "{line}");
+    fn run_args(line: &str) -> Box<run::RunArgs> {
+        match parse(line).command {
+            Command::Run(args) => args,
+            other => panic!("{line}: {other:?}"),
         }
     }
 
     #[test]
     fn common_flags_stand_before_or_behind_a_command() {
         for line in ["--quiet run D --rounds 2", "run D --rounds=2 --quiet"] {
-            let cli = parse(line);
-            assert!(matches(line).get_flag("quiet") && !cli.run.any(), "{line}");
-            let Some(Command::Run(run)) = cli.command else {
-                panic!("{line}");
-            };
-            assert_eq!(run.experiment, Some("D".into()));
-            assert_eq!(run.flags.settings.rounds, Some(2));
+            assert!(matches(line).get_flag("quiet"), "{line}");
+            let run = run_args(line);
+            assert_eq!(run.experiment.experiment, Some("D".into()));
+            assert_eq!(run.flags.settings.changeable.rounds, Some(2));
         }
     }
 
     #[test]
-    fn flags_of_a_run_before_a_command_are_seen() {
-        for flag in [
-            "--rounds 2",
-            "--no-stamp",
-            "--dry-run",
-            "--record f",
-            "--max-usd 1",
-            "--output-dir D",
+    fn names_of_an_earlier_release_are_hidden_aliases() {
+        for line in [
+            "init-check E",
+            "forecast E",
+            "replay E --out F",
+            "leak E",
+            "null E",
+            "report E --out F",
+            "export lineage E --out F",
+            "analyze E --all",
+            "run E --dry-run",
         ] {
-            assert!(parse(&format!("{flag} verify J")).run.any(), "{flag}");
+            parse(line);
+        }
+    }
+
+    #[test]
+    fn resume_takes_the_flags_that_a_run_can_change_and_no_other() {
+        let words = |flag: &str| ["logosphere", "resume", "E", flag].map(str::to_owned);
+        let parses = |flag| Cli::try_parse_from(words(flag)).is_ok();
+        for flag in [
+            "--rounds=2",
+            "--max-usd=1",
+            "--max-wall=2",
+            "--concurrency=2",
+        ] {
+            assert!(parses(flag), "{flag}");
+        }
+        for flag in ["--minds=2", "--seed=1", "--mind=copier", "--token-limit=5"] {
+            assert!(!parses(flag), "{flag}");
         }
     }
 
     #[test]
     fn l40_every_setting_that_a_flag_names_is_in_the_layer() {
-        let line = "--rounds 0 --minds 1 --samples 0 --active 1 --token-limit 9 --scheduling snapshot --parse-mode strict \
+        let line = "run --rounds 0 --minds 1 --samples 0 --active 1 --token-limit 9 --scheduling snapshot --parse-mode strict \
             --impersonation discard --no-stamp --seed 5 --mind silent --max-tokens 6 --max-wall 7 --on-error stop \
             --durability flush --provider vllm --base-url http://h/v1 --model m --max-usd 0.25 --concurrency 8";
-        let layer = parse(line).run.settings.layer();
+        let layer = run_args(line).flags.settings.layer();
         let expected = Layer::default().with(|layer| {
             layer.n_minds = Some(1);
             layer.k_samples = Some(0);

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use bin_support::escape;
 use logosphere_core::config::Scheduling;
-use logosphere_core::measures::Analysis;
 use logosphere_core::measures::lineage::LineageSummary;
 use logosphere_core::measures::nulls::NullBand;
+use logosphere_core::measures::{Analysis, NullFacts};
 use serde::Serialize;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// Returns the heading of an analysis: the run, the window and the null model.
-pub fn heading(analysis: &Analysis) -> String {
+/// Returns the heading of an analysis: the run, the window and the null model if there is one for all measures.
+pub fn heading(analysis: &Analysis, null: Option<&NullFacts>) -> String {
     let Analysis {
         minds,
         samples,
@@ -40,7 +41,7 @@ pub fn heading(analysis: &Analysis) -> String {
             sizes.tokens, sizes.window_texts, sizes.round_texts
         );
     }
-    if let Some(null) = &analysis.null {
+    if let Some(null) = null {
         let mu = null
             .mu
             .map(|mu| format!(", mu {mu:.4}"))
@@ -66,27 +67,6 @@ pub fn band(band: Option<NullBand>) -> [String; 3] {
         ],
         None => ["-", "-", "-"].map(str::to_owned),
     }
-}
-
-/// Returns the rows as aligned columns: the first to the left, the others to the right.
-pub fn columns(rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let mut text = String::new();
-    for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            let width = width(column);
-            let _ = match column {
-                0 => write!(text, "{cell:width$}"),
-                _ => write!(text, "  {cell:>width$}"),
-            };
-        }
-        text.truncate(text.trim_end_matches(' ').len());
-        text.push('\n');
-    }
-    text
 }
 
 /// Returns the summary of a lineage in one line.
@@ -125,4 +105,17 @@ pub fn time(seconds: f64) -> String {
         (0, m, s) => format!("{m}m{s:02}s"),
         (h, m, _) => format!("{h}h{m:02}m"),
     }
+}
+
+/// Wraps a text to the terminal; a file or a pipe gets each paragraph as one line. The last line is ended.
+pub fn wrapped(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.trim_end().to_owned() + "\n";
+    };
+    let words = Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .break_words(false);
+    textwrap::fill(text.trim_end(), words) + "\n"
 }

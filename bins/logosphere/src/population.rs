@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use bin_support::Failure;
+use bin_support::environment::Environment;
 use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
-use bin_support::{Failure, Session};
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
 use logosphere_core::config::Layer;
@@ -12,7 +13,10 @@ use logosphere_core::experiment::Experiment;
 use logosphere_core::{LlmMind, LocalMind, Mind, Settings, local_mind};
 
 use crate::error::Error;
-use crate::flags::SettingFlags;
+use crate::flags::ChangeableFlags;
+
+/// The file of a run's spending in its directory.
+pub const LEDGER: &str = "spend.jsonl";
 
 pub const DEFAULTS: ModelDefaults = ModelDefaults {
     program: "logosphere",
@@ -32,12 +36,13 @@ pub enum Population {
 impl Population {
     /// Chooses the minds by the settings and the environment, and records the choice in the settings. Nothing is sent.
     ///
-    /// `file` is the file with the settings that are not flags.
+    /// `file` is the file with the settings that are not flags. The lines that the user must read go to `notices`.
     pub fn choose(
         layer: &mut Layer,
         file: &Path,
-        flags: &SettingFlags,
-        session: &Session,
+        flags: &ChangeableFlags,
+        environment: &Environment,
+        notices: &mut Vec<String>,
     ) -> Result<Self, Failure> {
         let prices = prices(flags.prices.as_deref())?;
         let mut model = model_flags(layer, flags)?;
@@ -50,7 +55,7 @@ impl Population {
                 // Requests of a run differ in their messages and in nothing else.
                 .retry(RetryPolicy::default().send_count(false))
         });
-        let opened = model.open(options, &session.environment, |line| session.warn(line))?;
+        let opened = model.open(options, environment, |line| notices.push(line.to_owned()))?;
         match opened {
             ModelSource::Offline => {
                 // A cap in dollars holds trivially; tokens are only estimates.
@@ -59,7 +64,8 @@ impl Population {
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
                 }
                 if layer.max_usd.is_some() {
-                    session.warn("--max-usd: no model is called offline, and there is no cost");
+                    let notice = "--max-usd: no model is called offline, and there is no cost";
+                    notices.push(notice.to_owned());
                 }
                 layer.provider = Some(ProviderName::Offline.to_string());
                 let mind = layer
@@ -89,7 +95,7 @@ impl Population {
         match self {
             Self::Offline => Ok(()),
             Self::Model { client, .. } => {
-                let file = LedgerFile::new(experiment.path().join("spend.jsonl"));
+                let file = LedgerFile::new(experiment.path().join(LEDGER));
                 client.keep_ledger(&file).map_err(Failure::usage)
             }
         }
@@ -115,14 +121,14 @@ impl Population {
 /// provider.
 pub fn asks_no_model(
     layer: &Layer,
-    flags: &SettingFlags,
-    session: &Session,
+    flags: &ChangeableFlags,
+    environment: &Environment,
 ) -> Result<bool, Failure> {
-    Ok(model_flags(layer, flags)?.defaults_to_offline(&DEFAULTS, &session.environment))
+    Ok(model_flags(layer, flags)?.defaults_to_offline(&DEFAULTS, environment))
 }
 
 /// Returns the flags of the client after all layers of settings.
-fn model_flags(layer: &Layer, flags: &SettingFlags) -> Result<ModelFlags, Failure> {
+fn model_flags(layer: &Layer, flags: &ChangeableFlags) -> Result<ModelFlags, Failure> {
     let provider = match &layer.provider {
         // The settings' own check has seen that it is one of them.
         Some(name) => ProviderName::from_str(name, false).ok(),

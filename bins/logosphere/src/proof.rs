@@ -1,26 +1,36 @@
 //! The verification of a journal, and its result as text or JSON.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use bin_support::{Exit, Failure, Session, escape};
+use bin_support::{Exit, Failure, OutputTarget, Session, escape};
 use logosphere_core::verify::leak::Finding;
 use logosphere_core::verify::legacy_log::{LegacyReport, verify_legacy};
-use logosphere_core::verify::{VerifyReport, verify};
+use logosphere_core::verify::{VerifyReport, verify, verify_to};
 
 use crate::error::Error;
-use crate::journal_file::{does_not_hold, open};
+use crate::journal_file::{does_not_hold, kept, open};
 use crate::leaks;
 
-/// Verifies the journal of an experiment and prints the result. `expected` is the head that it must have.
+/// The wishes of the user besides the result.
+#[derive(Clone, Copy, Default)]
+pub struct Expected<'a> {
+    /// The head that the journal must have.
+    pub head: Option<&'a str>,
+    /// The file for the rebuilt journal.
+    pub rebuilt: Option<&'a OutputTarget>,
+}
+
+/// Verifies the journal of an experiment and prints the result.
 pub fn check(
     given: &Path,
-    expected: Option<&str>,
+    expected: Expected<'_>,
     json: bool,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let report = verify(open(given)?).map_err(|error| does_not_hold(given, error))?;
+    let report = verified(given, expected.rebuilt, session)?;
     for line in &report.back_in_time {
         session.warn(&format!(
             "line {line}: earlier than the line before it; a clock was set back"
@@ -41,7 +51,7 @@ pub fn check(
         last_seq,
         ..
     } = report;
-    if let Some(expected) = expected.filter(|expected| *expected != head) {
+    if let Some(expected) = expected.head.filter(|expected| *expected != head) {
         let expected = expected.to_owned();
         let error = Error::OtherHead {
             expected,
@@ -52,6 +62,7 @@ pub fn check(
     }
     let leaks = leaks::of_start(given)?;
     let report = Verified {
+        schema_version: 1,
         holds: leaks.is_empty(),
         lines,
         rounds,
@@ -62,7 +73,40 @@ pub fn check(
         last_seq: Some(last_seq),
         leaks,
     };
+    // The rebuilt journal alone is on stdout.
+    if matches!(expected.rebuilt, Some(OutputTarget::Stdout)) {
+        session.status(report.text().trim_end());
+        return Ok(report.exit());
+    }
     report.print(json, session)
+}
+
+/// Verifies the journal of an experiment, and prints nothing.
+pub fn proven(given: &Path, session: &mut Session) -> Result<VerifyReport, Failure> {
+    verified(given, None, session)
+}
+
+/// Verifies a journal, and writes the rebuilt one to a file.
+fn verified(
+    given: &Path,
+    rebuilt: Option<&OutputTarget>,
+    session: &mut Session,
+) -> Result<VerifyReport, Failure> {
+    let journal = open(given)?;
+    let report = match rebuilt {
+        None => verify(journal),
+        Some(out) => {
+            let output = out.begin(kept(given))?;
+            let mut report = Ok(VerifyReport::default());
+            // The rebuilt part is kept even if it differs: it shows the first difference.
+            output.finish(session, |out| {
+                report = verify_to(journal, out);
+                Ok(())
+            })?;
+            report
+        }
+    };
+    report.map_err(|error| does_not_hold(given, error))
 }
 
 /// Verifies a journal of the Python program of 2026-01-02 and prints the result.
@@ -87,6 +131,7 @@ pub fn check_old(
         ..
     } = report;
     let report = Verified {
+        schema_version: 1,
         holds: true,
         lines,
         rounds,
@@ -103,6 +148,7 @@ pub fn check_old(
 /// The result of a journal that verifies.
 #[derive(serde::Serialize)]
 struct Verified {
+    schema_version: u32,
     holds: bool,
     lines: u64,
     rounds: u32,
@@ -120,45 +166,54 @@ struct Verified {
 }
 
 impl Verified {
+    fn exit(&self) -> Exit {
+        if self.holds {
+            Exit::Done
+        } else {
+            Exit::CheckFailed
+        }
+    }
+
     fn print(&self, json: bool, session: &mut Session) -> Result<Exit, Failure> {
         if json {
             serde_json::to_writer(&mut session.results, self)?;
             writeln!(session.results)?;
         } else {
-            let Self {
-                lines,
-                rounds,
-                calls,
-                messages,
-                ended,
-                leaks,
-                ..
-            } = self;
-            let rest = if *ended {
-                ""
-            } else {
-                "; the run has not ended"
-            };
-            for leak in leaks {
-                writeln!(session.results, "{}", escape(&leak.to_string()))?;
-            }
-            let verdict = if self.holds {
-                "holds"
-            } else {
-                "equal, but minds received more than messages"
-            };
-            writeln!(
-                session.results,
-                "{verdict}: {lines} lines, {rounds} rounds, {calls} calls, {messages} messages{rest}"
-            )?;
-            if let (Some(head), Some(seq)) = (&self.head, self.last_seq) {
-                writeln!(session.results, "head {head} (seq {seq})")?;
-            }
+            session.results.write_all(self.text().as_bytes())?;
         }
-        Ok(if self.holds {
-            Exit::Done
+        Ok(self.exit())
+    }
+
+    /// Returns the result in lines.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for leak in &self.leaks {
+            let _ = writeln!(text, "{}", escape(&leak.to_string()));
+        }
+        let verdict = if self.holds {
+            "holds"
         } else {
-            Exit::CheckFailed
-        })
+            "equal, but minds received more than messages"
+        };
+        let rest = if self.ended {
+            ""
+        } else {
+            "; the run has not ended"
+        };
+        let Self {
+            lines,
+            rounds,
+            calls,
+            messages,
+            ..
+        } = self;
+        let _ = writeln!(
+            text,
+            "{verdict}: {lines} lines, {rounds} rounds, {calls} calls, {messages} messages{rest}"
+        );
+        if let (Some(head), Some(seq)) = (&self.head, self.last_seq) {
+            let _ = writeln!(text, "head {head} (seq {seq})");
+        }
+        text
     }
 }

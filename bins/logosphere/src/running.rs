@@ -1,21 +1,23 @@
 //! A run in progress: signals, progress lines and the exit code.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bin_support::{Exit, Failure, Interrupt, Session, escape, shortened};
-use llm_client::{Clock as _, SystemClock};
+use llm_client::{Clock as _, LedgerFile, SystemClock};
+use logosphere_core::experiment::Experiment;
 use logosphere_core::format::Reason;
 use logosphere_core::journal::{
-    CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd,
+    CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd, RunInterrupted,
 };
-use logosphere_core::state::RunState;
-use logosphere_core::{Mind, MindId, Orchestrator, Progress, RunControl, RunError, RunSummary};
+use logosphere_core::state::{RunState, Step};
+use logosphere_core::{Mind, Orchestrator, Progress, RunControl, RunError, RunSummary, Settings};
 use tokio_util::sync::CancellationToken;
 
 use crate::numbers;
+use crate::population::LEDGER;
+use crate::status::{RunPhase, RunStatus, StatusForm};
 
 /// The type of runs of this program.
 pub type FileRun = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
@@ -52,13 +54,13 @@ pub fn control() -> Result<RunControl, Failure> {
     Ok(control)
 }
 
-/// Runs to the end or to an interruption. `directory` is the experiment's, `journal` its journal.
+/// Runs to the end or to an interruption, and prints the status of the run.
 pub fn run_to_end(
     mut run: FileRun,
-    directory: &Path,
-    journal: &Path,
+    experiment: &Experiment,
+    form: StatusForm,
     session: &mut Session,
-) -> Result<Exit, Failure> {
+) -> Result<(Exit, RunStatus), Failure> {
     let mut shown = ProgressView::new(run.state());
     let bar = {
         let settings = run.state().settings();
@@ -94,18 +96,28 @@ pub fn run_to_end(
             }
         }
         Progress::Failed(error) => shown.failure(error),
-        Progress::Round(end, state) => shown.round(end, state, session),
+        Progress::Round(end, state) if form != StatusForm::None => {
+            shown.round(end, state, session);
+        }
         _ => {}
     }))?;
     drop(bar);
     shown.warn(run.state(), session);
-    let directory = escape(&directory.display().to_string());
-    summarize(run.state(), journal, session)?;
-    match outcome {
+    let journal = experiment.journal();
+    let phase = match run.state().next() {
+        Step::Done => RunPhase::Ended,
+        _ => RunPhase::Stopped,
+    };
+    let status = RunStatus::new(experiment.path(), &journal, run.state(), phase);
+    status.print(form, session)?;
+    let directory = escape(&experiment.path().display().to_string());
+    let exit = match outcome {
         Ok(RunSummary::Ended { errors, .. }) => {
-            session.status(&format!("next: logosphere report {directory}"));
+            if form != StatusForm::None {
+                session.status(&format!("next: logosphere report {directory}"));
+            }
             if errors == 0 {
-                return Ok(Exit::Done);
+                return Ok((Exit::Done, status));
             }
             let calls = if errors == 1 { "call" } else { "calls" };
             let example = shown
@@ -115,37 +127,60 @@ pub fn run_to_end(
             session.warn(&format!(
                 "{errors} {calls} failed for good, and their minds were silent; the first {example}"
             ));
-            Ok(Exit::SomeFailed)
+            Exit::SomeFailed
         }
         Ok(RunSummary::Interrupted(why)) => {
-            let detail = escape(&why.detail);
-            let how = match why.cause {
-                InterruptCause::Cap => " with a higher cap",
-                InterruptCause::Wall => " with a higher --max-wall",
-                InterruptCause::Signal | InterruptCause::Error => "",
-            };
-            session.warn(&format!(
-                "interrupted before mind {} of round {} ({detail}); `logosphere resume {directory}`{how} continues it",
-                why.next_mind, why.round
-            ));
-            Ok(if why.cause == InterruptCause::Error {
+            session.warn(&stopped(&why, run.state().settings(), experiment));
+            if why.cause == InterruptCause::Error {
                 Exit::Failed
             } else {
                 Exit::Interrupted
-            })
+            }
         }
-        Err(error @ RunError::Leak { .. }) => Err(Failure::new(Exit::CheckFailed, error)),
+        Err(error @ RunError::Leak { .. }) => return Err(Failure::new(Exit::CheckFailed, error)),
         Err(RunError::Request(error)) if error.class == FailureClass::Leak => {
-            Err(Failure::new(Exit::CheckFailed, error))
+            return Err(Failure::new(Exit::CheckFailed, error));
         }
         Err(error) => {
             if journal.exists() {
                 session.warn(&format!(
-                    "the answers so far are kept; `logosphere resume {directory}` continues"
+                    "the answers so far are kept; continue with: logosphere resume {directory}"
                 ));
             }
-            Err(error.into())
+            return Err(error.into());
         }
+    };
+    Ok((exit, status))
+}
+
+/// Returns why a run stopped, and the command that continues it.
+fn stopped(why: &RunInterrupted, settings: &Settings, experiment: &Experiment) -> String {
+    let directory = escape(&experiment.path().display().to_string());
+    let resume = format!("continue with: logosphere resume {directory}");
+    let caps = &settings.caps;
+    let max_usd = caps.max_usd.filter(|_| why.detail.contains('$'));
+    match (why.cause, max_usd, caps.max_tokens, caps.max_wall) {
+        (InterruptCause::Cap, Some(cap), _, _) => {
+            let spent = LedgerFile::new(experiment.path().join(LEDGER)).spent();
+            let spent =
+                spent.map_or_else(|_| String::new(), |spent| format!(" ({} spent)", spent.usd));
+            let higher = 2.0 * cap;
+            format!("cost cap of ${cap} reached{spent}; {resume} --max-usd {higher}")
+        }
+        (InterruptCause::Cap, None, Some(cap), _) => {
+            let higher = cap.saturating_mul(2);
+            format!("token cap of {cap} reached; {resume} --max-tokens {higher}")
+        }
+        (InterruptCause::Wall, _, _, Some(cap)) => {
+            let (seconds, higher) = (cap.as_secs(), cap.as_secs().saturating_mul(2));
+            format!("time cap of {seconds} s reached; {resume} --max-wall {higher}")
+        }
+        _ => format!(
+            "stopped before mind {} of round {} ({}); {resume}",
+            why.next_mind,
+            why.round,
+            escape(&why.detail)
+        ),
     }
 }
 
@@ -247,35 +282,6 @@ impl ProgressView {
             ));
         }
     }
-}
-
-/// Prints the last lines, which are results.
-fn summarize(state: &RunState, journal: &Path, session: &mut Session) -> Result<(), Failure> {
-    let tokens = state.tokens();
-    let (round, mind) = state.next_call();
-    let rounds = round.before();
-    let out = &mut session.results;
-    let part = if mind > MindId(0) {
-        " and a part of one"
-    } else {
-        ""
-    };
-    writeln!(out, "rounds    {rounds}{part}")?;
-    writeln!(out, "pool      {} messages", state.pool().len())?;
-    writeln!(
-        out,
-        "tokens    {} in, {} out",
-        tokens.prompt, tokens.completion
-    )?;
-    if let Some(usd) = state.cost() {
-        writeln!(out, "cost      {usd}")?;
-    }
-    writeln!(out, "protocol  {}", state.protocol())?;
-    if state.settings().provider == "offline" {
-        writeln!(out, "offline   no model was called")?;
-    }
-    writeln!(out, "journal   {}", escape(&journal.display().to_string()))?;
-    Ok(())
 }
 
 #[cfg(test)]

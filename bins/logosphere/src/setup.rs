@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session, escape};
+use bin_support::{Failure, Session, escape};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm_client::{Clock as _, SystemClock};
@@ -12,14 +12,14 @@ use logosphere_core::experiment::{Experiment, ExperimentError, Template};
 use logosphere_core::{RequestTemplate, Settings};
 
 use crate::error::Error;
-use crate::flags::SettingFlags;
+use crate::flags::{ChangeableFlags, SettingFlags};
 use crate::population::Population;
 
 /// The program and its version, for journals.
 pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
 
 /// Refuses to record calls into one of the experiment's own files, because both a cassette and they only grow.
-pub fn spare(experiment: &Experiment, flags: &SettingFlags) -> Result<(), Failure> {
+pub fn spare(experiment: &Experiment, flags: &ChangeableFlags) -> Result<(), Failure> {
     match &flags.model.record {
         Some(record) => bin_support::output::ensure_not_input(record, experiment.files()),
         None => Ok(()),
@@ -54,6 +54,14 @@ pub fn template() -> Result<(PathBuf, Vec<u8>), Failure> {
     Ok((path, bytes))
 }
 
+/// Prints the directory that a run is about to write in, then the lines that the user must read.
+pub fn announce(experiment: &Experiment, notices: &[String], session: &Session) {
+    session.status(&format!("writing to {}", shown(experiment.path())));
+    for notice in notices {
+        session.warn(notice);
+    }
+}
+
 /// A run that is ready to begin, with all its settings.
 pub struct PreparedRun {
     pub settings: Settings,
@@ -65,6 +73,8 @@ pub struct PreparedRun {
     pub config_sha256: Option<String>,
     /// The settings that the run chose because they were not given.
     pub recorded: Vec<&'static str>,
+    /// The lines that the user must read.
+    pub notices: Vec<String>,
 }
 
 /// Reads the seed messages and all layers of settings, and builds a request. Nothing is written or sent.
@@ -78,7 +88,8 @@ pub fn prepare(
     let (config, config_sha256) = config.map(|file| (file.layer, file.sha256)).unzip();
     let mut layer = flags.layer().over(config.unwrap_or_default());
     // The layers as they are given must be right before anything follows from them.
-    let seed = layer.seed.map_or_else(drawn, Ok)?;
+    let seed = layer.seed.unwrap_or_default();
+    let mut notices = Vec::new();
     let given = layer.clone().settings(seed).map_err(Failure::usage)?;
     let recorded = layer.not_given();
     let (path, bytes) = if may_lack_seeds && !experiment.init().exists() {
@@ -86,11 +97,17 @@ pub fn prepare(
     } else {
         (experiment.init(), experiment.read_init().map_err(failure)?)
     };
-    let init = seeds(&path, &bytes, &given, session)?;
+    let init = seeds(&path, &bytes, &given, &mut notices)?;
     given
         .check_seeds(init.seeds.len() as u64)
         .map_err(Failure::usage)?;
-    let population = Population::choose(&mut layer, &experiment.config(), flags, session)?;
+    let population = Population::choose(
+        &mut layer,
+        &experiment.config(),
+        &flags.changeable,
+        &session.environment,
+        &mut notices,
+    )?;
     let settings = layer.settings(seed).map_err(Failure::usage)?;
     let (mind, dialect) = population.mind(&settings)?;
     let template = RequestTemplate::of(&mind, &settings, &dialect).map_err(Failure::usage)?;
@@ -102,15 +119,16 @@ pub fn prepare(
         init,
         init_sha256: logosphere_core::format::sha256_hex(&bytes),
         config_sha256,
+        notices,
     })
 }
 
-/// Reads the seed messages of an `init.md` and prints its warnings.
+/// Reads the seed messages of an `init.md`, whose warnings go to `notices`.
 pub fn seeds(
     path: &Path,
     bytes: &[u8],
     settings: &Settings,
-    session: &Session,
+    notices: &mut Vec<String>,
 ) -> Result<Init, Failure> {
     let init = parse_init(bytes, settings.parse_mode, &settings.init_signature);
     let init = init.and_then(|init| init.check(settings.m_active_pool, settings.allow_zero_seeds));
@@ -120,7 +138,7 @@ pub fn seeds(
     })?;
     for warning in &init.warnings {
         let warning = escape(&warning.to_string());
-        session.warn(&format!("{}: {warning}", shown(path)));
+        notices.push(format!("{}: {warning}", shown(path)));
     }
     Ok(init)
 }
@@ -146,25 +164,12 @@ pub fn timestamp(clock: &SystemClock) -> Timestamp {
     Timestamp::try_from(clock.now()).unwrap_or(Timestamp::MAX)
 }
 
-/// Draws a random seed.
-fn drawn() -> Result<u64, Failure> {
-    // JSON readers in other languages keep 53 bits.
-    Ok(random()? >> 11)
-}
-
+/// Draws the id of a run.
 pub fn run_id() -> Result<String, Failure> {
-    Ok(format!("{:016x}", random()?))
-}
-
-fn random() -> Result<u64, Failure> {
-    getrandom::u64().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            Error::Random {
-                message: error.to_string(),
-            },
-        )
-    })
+    let drawn = getrandom::u64().map_err(|error| Error::Random {
+        message: error.to_string(),
+    });
+    Ok(format!("{:016x}", drawn?))
 }
 
 pub fn shown(path: &Path) -> String {

@@ -33,8 +33,16 @@ pub enum Error {
     },
     #[error("{name}: {count} more laws cannot be read")]
     MoreLaws { name: String, count: usize },
+    #[error(
+        "there is no law to check: give LAWS.json, or --conserved EXPR, or --bound \"EXPR OP INT\""
+    )]
+    NothingToCheck,
     #[error("no law could be read; the lines above say what to change")]
     NoLaws,
+    #[error(
+        "cannot read {name}: not a file; give an expression to --conserved, or start from the law of `popper new law`"
+    )]
+    NoLawFile { name: String },
     /// A text of a law that does not parse, with the line and a mark under the column.
     #[error("law {law}: {message}\n  {line}\n  {mark:>width$}", mark = '^')]
     Unread {
@@ -48,8 +56,18 @@ pub enum Error {
     Interrupted { left: usize },
     #[error("{name}: the database itself, or a part of it; choose another file for the output")]
     OverDatabase { name: String },
+    #[error("there is no command init\n  did you mean `popper new`?")]
+    Init,
+    #[error("--open and --watch need a file: give -o FILE, or leave -o - out")]
+    OpenStdout,
     #[error("the database has no run yet; `popper run` begins one")]
     NoRuns,
+    #[error("the database has no run {asked}; its newest are {known}")]
+    NoRun {
+        asked: String,
+        /// The newest runs with their universes.
+        known: String,
+    },
     #[error(
         "{flag}: --proposer enumerative asks no model; leave {flag} out, or give --proposer llm"
     )]

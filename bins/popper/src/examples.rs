@@ -2,10 +2,68 @@
 
 pub const PROGRAM: &str = "\
 Examples:
-  popper new law -o law.json
-  popper check law.json
-  popper simulate '>.<.' --steps 4
+  popper check --conserved \"count('X')\" --trace
+  popper new law -o law.json && popper check law.json
+  popper simulate '>.<.' -n 4
   popper run --iterations 1";
+
+pub const CHECK: &str = "\
+Examples:
+  popper check --conserved \"count('>') + count('X')\"
+  popper check --bound 'incoming_collisions <= 1' --trace
+  popper check law.json --json > verdicts.json
+  popper new law | popper check -";
+
+pub const NEW: &str = "\
+Examples:
+  popper new law -o law.json
+  popper new universe -o universe.json";
+
+pub const NEW_LAW: &str = "\
+Examples:
+  popper new law
+  popper new law -o law.json";
+
+pub const NEW_UNIVERSE: &str = "\
+Examples:
+  popper new universe
+  popper new universe -o universe.json";
+
+pub const SIMULATE: &str = "\
+Examples:
+  popper simulate '>.<.' -n 4
+  popper simulate '>.<.' -n 4 --json";
+
+pub const VERIFY: &str = "\
+Examples:
+  popper check law.json --json | popper verify -
+  popper verify verdicts.json --json";
+
+pub const UNIVERSE: &str = "\
+Examples:
+  popper universe show
+  popper universe random --seed 3 -o mine.json
+  popper universe check mine.json";
+
+pub const UNIVERSE_SHOW: &str = "\
+Examples:
+  popper universe show
+  popper universe show kinetic_grid --json";
+
+pub const UNIVERSE_CHECK: &str = "\
+Examples:
+  popper universe check universe.json
+  popper new universe | popper universe check -";
+
+pub const UNIVERSE_RANDOM: &str = "\
+Examples:
+  popper universe random --seed 3
+  popper universe random --seed random -o mine.json";
+
+pub const CONSERVED: &str = "\
+Examples:
+  popper conserved
+  popper conserved -u mine.json --width 1 --json";
 
 pub const RUN: &str = "\
 Examples:
@@ -14,13 +72,33 @@ Examples:
 
 pub const RESUME: &str = "\
 Examples:
-  popper resume --run-id 1 --iterations 2
-  popper resume --run-id 1 --iterations 2 --json";
+  popper resume --iterations 2
+  popper resume 1 --iterations 2 --json";
 
 pub const STATUS: &str = "\
 Examples:
   popper status
-  popper status --run-id 1 --json";
+  popper status 1 --json";
+
+pub const ESTIMATE: &str = "\
+Examples:
+  popper estimate
+  popper estimate --iterations 20 --batch 40 --json";
+
+pub const REPORT: &str = "\
+Examples:
+  popper report
+  popper report 1 -o run.html";
+
+pub const RETEST: &str = "\
+Examples:
+  popper retest conserved_gt
+  popper retest conserved_gt 1 --json";
+
+pub const EXPORT: &str = "\
+Examples:
+  popper export -o run.json
+  popper export 1 -o laws.csv";
 
 pub const WORKER: &str = "\
 Examples:
@@ -39,56 +117,10 @@ Examples:
 
 pub const QUEUE_RESOLVE: &str = "\
 Examples:
-  popper queue resolve --conflict 3 --drop-both";
+  popper queue resolve --conflict 3 --drop-both
+  popper queue resolve --drop-both --conflict 12";
 
-pub const RETEST: &str = "\
+pub const DEMO: &str = "\
 Examples:
-  popper retest --law-id conserved_gt
-  popper retest --law-id conserved_gt --json";
-
-pub const EXPORT: &str = "\
-Examples:
-  popper export -o run.json
-  popper export --format csv -o laws.csv";
-
-pub const REPORT: &str = "\
-Examples:
-  popper report
-  popper report --run-id 1 -o run.html";
-
-pub const CHECK: &str = "\
-Examples:
-  popper check law.json
-  popper check law.json --json > verdicts.json
-  popper new law | popper check -";
-
-pub const NEW: &str = "\
-Examples:
-  popper new law -o law.json
-  popper new universe -o universe.json";
-
-pub const SIMULATE: &str = "\
-Examples:
-  popper simulate '>.<.' --steps 4
-  popper simulate '>.<.' --steps 4 --json";
-
-pub const REPLAY: &str = "\
-Examples:
-  popper export -o run.json
-  popper replay run.json";
-
-pub const VERIFY: &str = "\
-Examples:
-  popper check law.json --json > verdicts.json
-  popper verify verdicts.json";
-
-pub const UNIVERSE: &str = "\
-Examples:
-  popper universe show kinetic_grid
-  popper universe random --seed 3 > mine.json
-  popper universe check mine.json";
-
-pub const SPAN: &str = "\
-Examples:
-  popper span
-  popper span --universe mine.json --width 1 --json";
+  popper demo
+  popper demo --dir tour --json";

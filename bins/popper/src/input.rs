@@ -88,3 +88,18 @@ pub fn name(path: &Path) -> String {
         bin_support::escape(&path.display().to_string())
     }
 }
+
+/// Returns a path as a word of a command that can be pasted into a shell.
+pub fn shell_word(path: &Path) -> String {
+    bin_support::escape(&quoted(&path.display().to_string()))
+}
+
+/// Quotes a word for a shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || "_-./:=@%+,".contains(char);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

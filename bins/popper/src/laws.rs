@@ -1,6 +1,7 @@
 //! The reader of law files: problems are reported, valid laws are kept.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use bin_support::{Session, escape};
@@ -8,6 +9,7 @@ use popper_harness::law::{EXTENSION_OFF, Extensions, Law, LawError};
 
 use crate::error::Error;
 use crate::input::Text;
+use crate::stated::{self, Bound};
 
 /// The most invalid laws of one file that are reported one by one.
 const REPORTED: usize = 100;
@@ -34,13 +36,34 @@ impl Laws {
         all
     }
 
+    /// Adds the laws that flags state.
+    pub fn add_stated(&mut self, conserved: &[String], bounds: &[Bound], session: &Session) {
+        let conserved = conserved.iter();
+        let conserved = conserved.map(|expr| ("--conserved", stated::conserved(expr)));
+        let bounds = bounds.iter().map(|bound| ("--bound", bound.law()));
+        for (flag, law) in conserved.chain(bounds) {
+            match law {
+                Ok(law) => self.laws.push(law),
+                Err(error) => {
+                    self.broken += 1;
+                    report(flag, &error, session);
+                }
+            }
+        }
+    }
+
     fn read_file(
         &mut self,
         path: &std::path::Path,
         extensions: Extensions,
         session: &Session,
     ) -> Result<(), Error> {
-        let file = Text::read(path)?;
+        let file = Text::read(path).map_err(|error| match error {
+            Error::Read { name, source } if source.kind() == ErrorKind::NotFound => {
+                Error::NoLawFile { name }
+            }
+            other => other,
+        })?;
         let read = Law::read_all(&file.text, extensions);
         let laws = read.map_err(|error| Error::unfit(&file.name, error))?;
         let mut broken = 0;

@@ -80,6 +80,12 @@ impl StoreLocation {
         }
     }
 
+    /// The folder of the database file, or the usual one for a server; where it is the working directory, an empty path.
+    pub fn folder(&self) -> PathBuf {
+        let ledger = self.ledger_path();
+        ledger.parent().unwrap_or(Path::new("")).to_owned()
+    }
+
     /// Returns the files that belong to this place.
     fn files(&self) -> Vec<PathBuf> {
         match self {

@@ -16,18 +16,23 @@ mod examples;
 mod expect;
 mod flags;
 mod input;
+mod json;
 mod laws;
 mod location;
+mod stated;
 mod table;
+mod trace;
 mod universe;
 
 use std::process::ExitCode;
 
+use bin_support::demo::DemoArgs;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session, block_on};
 use clap::ArgMatches;
 
 use commands::{
-    check, export, new, queue, report, resume, retest, run, simulate, span, status, verify, worker,
+    check, conserved, demo, estimate, export, new, queue, report, resume, retest, run, simulate,
+    status, verify, worker,
 };
 
 fn main() -> ExitCode {
@@ -50,36 +55,6 @@ impl Program for Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Propose and test laws: begin a run or continue one
-    ///
-    /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends it
-    /// with exit code 130; nothing that is finished is lost, whatever ends the program.
-    #[command(after_help = examples::RUN)]
-    Run(run::RunArgs),
-    /// Continue a run that stopped, or add iterations to it
-    #[command(after_help = examples::RESUME)]
-    Resume(resume::ResumeArgs),
-    /// Print the status of a run, also while it works
-    #[command(after_help = examples::STATUS)]
-    Status(status::StatusArgs),
-    /// Decide laws for the runs of a database on a server
-    ///
-    /// Start as many as you like, on any machine that reaches the server, and stop them at will: nothing is lost and nothing is
-    /// decided twice. At Ctrl-C or SIGTERM a worker ends the laws at hand, for 30 s at most; a second one gives them back at once.
-    #[command(after_help = examples::WORKER)]
-    Worker(worker::WorkerArgs),
-    /// List and resolve what stops the work on a server
-    #[command(subcommand, after_help = examples::QUEUE)]
-    Queue(queue::QueueArgs),
-    /// Decide a law once more, with the next seed
-    #[command(after_help = examples::RETEST)]
-    Retest(retest::RetestArgs),
-    /// Export a run: every row as JSON, or one row a law as CSV
-    #[command(after_help = examples::EXPORT)]
-    Export(export::ExportArgs),
-    /// Write a run as one page for a browser, without a network
-    #[command(after_help = examples::REPORT)]
-    Report(report::ReportArgs),
     /// Decide laws: PASS, FAIL or UNKNOWN
     ///
     /// FAIL has the smallest counterexample, UNKNOWN the reason.
@@ -93,42 +68,82 @@ enum Command {
     /// Print the states of a simulation, one for each step
     #[command(after_help = examples::SIMULATE)]
     Simulate(simulate::SimulateArgs),
-    /// Derive a counterexample's violation again from its file
+    /// Check proofs and counterexamples again from their file
     ///
-    /// Exit code 4 if it does not hold. Of a counterexample, the start, the horizon, `t_fail`, the witness and the excerpt are derived
-    /// again; of a verdict also that it is about this law and this universe. Whether a smaller one exists takes a new `check`.
-    #[command(after_help = examples::REPLAY)]
-    Replay(verify::VerifyArgs),
-    /// Check a proof again from its file
-    ///
-    /// Exit code 4 if it does not hold. Of a verdict it is also checked that the proof is about its law and its universe.
-    #[command(after_help = examples::VERIFY)]
+    /// Exit code 4 if one does not hold. Of a counterexample, the start, the horizon, `t_fail`, the witness and the excerpt are derived
+    /// again; whether a smaller one exists takes a new `check`. Of a verdict it is also checked that the evidence is about its law
+    /// and its universe.
+    #[command(alias = "replay", after_help = examples::VERIFY)]
     Verify(verify::VerifyArgs),
     /// Show, check or make a universe
     #[command(subcommand, after_help = examples::UNIVERSE)]
     Universe(commands::universe::UniverseArgs),
     /// Compute the additive conserved quantities of a universe
-    #[command(after_help = examples::SPAN)]
-    Span(span::SpanArgs),
+    #[command(alias = "span", after_help = examples::CONSERVED)]
+    Conserved(conserved::ConservedArgs),
+    /// Propose and test laws: begin a run or continue one
+    ///
+    /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends it
+    /// with exit code 130; nothing that is finished is lost, whatever ends the program.
+    #[command(after_help = examples::RUN, mut_args(flags::rare))]
+    Run(Box<run::RunArgs>),
+    /// Continue a run that stopped, or add iterations to it
+    #[command(after_help = examples::RESUME, mut_args(flags::decided))]
+    Resume(Box<resume::ResumeArgs>),
+    /// Print the status of a run, also while it works
+    #[command(after_help = examples::STATUS)]
+    Status(status::StatusArgs),
+    /// Estimate the calls and the cost of a run; nothing is sent
+    #[command(after_help = examples::ESTIMATE, mut_args(flags::rare))]
+    Estimate(Box<estimate::EstimateArgs>),
+    /// Write a run as one page for a browser, without a network
+    #[command(after_help = examples::REPORT)]
+    Report(report::ReportArgs),
+    /// Decide a law once more, with the next seed
+    #[command(after_help = examples::RETEST, override_usage = "popper retest [OPTIONS] <LAW> [RUN]")]
+    Retest(retest::RetestArgs),
+    /// Export a run: every row as JSON, or one row a law as CSV
+    #[command(after_help = examples::EXPORT)]
+    Export(export::ExportArgs),
+    /// Decide laws for the runs of a database on a server
+    ///
+    /// Start as many as you like, on any machine that reaches the server, and stop them at will: nothing is lost and nothing is
+    /// decided twice. At Ctrl-C or SIGTERM a worker ends the laws at hand, for 30 s at most; a second one gives them back at once.
+    #[command(after_help = examples::WORKER)]
+    Worker(worker::WorkerArgs),
+    /// List and resolve what stops the work on a server
+    #[command(subcommand, after_help = examples::QUEUE)]
+    Queue(queue::QueueArgs),
+    /// Decide example laws and make a discovery run with a page
+    #[command(after_help = examples::DEMO)]
+    Demo(DemoArgs),
+    /// Name the command that `init` is in other programs
+    #[command(hide = true)]
+    Init {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        _words: Vec<String>,
+    },
 }
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     match &cli.command {
-        Command::Run(args) => block_on(run::execute(args, session))?,
-        Command::Resume(args) => block_on(resume::execute(args, session))?,
-        Command::Status(args) => block_on(status::execute(args, session))?,
-        Command::Worker(args) => block_on(worker::execute(args, session))?,
-        Command::Queue(args) => block_on(queue::execute(args, session))?,
-        Command::Retest(args) => block_on(retest::execute(args, session))?,
-        Command::Report(args) => block_on(report::execute(args, session))?,
-        Command::Export(args) => block_on(export::execute(args, session))?,
         Command::Check(args) => check::execute(args, session),
         Command::New(args) => new::execute(args, session),
         Command::Simulate(args) => simulate::execute(args, session),
-        Command::Replay(args) => verify::replay(args, session),
         Command::Verify(args) => verify::execute(args, session),
         Command::Universe(args) => commands::universe::execute(args, session),
-        Command::Span(args) => span::execute(args, session),
+        Command::Conserved(args) => conserved::execute(args, session),
+        Command::Run(args) => block_on(run::execute(args, session))?,
+        Command::Resume(args) => block_on(resume::execute(args, session))?,
+        Command::Status(args) => block_on(status::execute(args, session))?,
+        Command::Estimate(args) => block_on(estimate::execute(args, session))?,
+        Command::Report(args) => block_on(report::execute(args, session))?,
+        Command::Retest(args) => block_on(retest::execute(args, session))?,
+        Command::Export(args) => block_on(export::execute(args, session))?,
+        Command::Worker(args) => block_on(worker::execute(args, session))?,
+        Command::Queue(args) => block_on(queue::execute(args, session))?,
+        Command::Demo(args) => block_on(demo::execute(args, session))?,
+        Command::Init { .. } => Err(Failure::usage(error::Error::Init)),
     }
 }
 

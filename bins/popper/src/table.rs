@@ -1,138 +1,187 @@
-//! Tables of verdicts for people: one line a law.
+//! Tables of verdicts for people: one row a law.
 
-use comfy_table::{Table, presets};
+use bin_support::{Cell, Results, Table, Tone, escape};
 use popper_harness::counterexample::Counterexample;
 use popper_harness::decide::{Status, Strength, Verdict};
 
 use crate::expect::{Difference, word};
-use bin_support::{Results, escape, shortened};
 
-/// The longest name, claim and state that fit into a line of a terminal, in characters, and the longest name or claim anywhere.
-const NAME: usize = 40;
-const CLAIM: usize = 60;
-const STATE: usize = 30;
-const LONGEST: usize = 200;
-
-/// The columns of a table and their widths.
-#[derive(Debug, Clone, Copy)]
-pub struct Layout {
-    /// Whether names and claims are cut to fit a terminal; a file gets up to 200 characters.
-    cut: bool,
+/// The verdicts as rows.
+pub struct VerdictTable {
     /// Whether there is a column for the claim.
     claims: bool,
-}
-
-impl Layout {
-    pub fn of(results: &Results, claims: bool) -> Self {
-        Self {
-            cut: results.is_terminal(),
-            claims,
-        }
-    }
-}
-
-/// A text in one line of a table.
-fn fitted(text: &str, limit: usize, cut: bool) -> String {
-    shortened(text, if cut { limit } else { LONGEST })
-}
-
-/// The table of the verdicts, with the notes that do not fit into it.
-pub struct VerdictTable {
-    layout: Layout,
-    table: Table,
-    notes: Vec<String>,
+    rows: Vec<Row>,
     counts: [usize; 3],
 }
 
+struct Row {
+    law: String,
+    claim: String,
+    status: Status,
+    reason: String,
+    /// The evidence, or the smallest counterexample, and the notes.
+    evidence: String,
+    /// The states of the counterexample, if they are wanted.
+    trace: Vec<Cell>,
+}
+
+/// The columns; those for claims and reasons are not always there.
+const COLUMNS: [&str; 5] = ["law", "claim", "verdict", "reason", "evidence"];
+
+impl Row {
+    fn texts(&self) -> [&str; 5] {
+        let verdict = "UNKNOWN";
+        [
+            &self.law,
+            &self.claim,
+            verdict,
+            &self.reason,
+            &self.evidence,
+        ]
+    }
+}
+
 impl VerdictTable {
-    pub fn new(layout: Layout) -> Self {
-        let claim = layout.claims.then_some("claim");
-        let rest = ["verdict", "reason", "evidence", "counterexample"];
+    pub fn new(claims: bool) -> Self {
         Self {
-            layout,
-            table: table(["law"].into_iter().chain(claim).chain(rest)),
-            notes: Vec::new(),
+            claims,
+            rows: Vec::new(),
             counts: [0; 3],
         }
     }
 
-    pub fn add(&mut self, verdict: &Verdict, claim: &str) {
-        let Layout { cut, claims } = self.layout;
-        let name = fitted(&verdict.law_id, NAME, cut);
-        for note in &verdict.notes {
-            self.notes.push(format!("{name}: {}", escape(note)));
-        }
+    pub fn add(&mut self, verdict: &Verdict, claim: &str, trace: Vec<Cell>) {
         self.counts[match verdict.status {
             Status::Pass => 0,
             Status::Fail => 1,
             Status::Unknown => 2,
         }] += 1;
-        let claim = claims.then(|| fitted(claim, CLAIM, cut));
-        let reason = verdict.reason_code.as_ref().map(word);
-        let found = verdict.counterexample.as_ref().map(counterexample);
-        let rest = [
-            word(&verdict.status),
-            reason.unwrap_or_default(),
-            evidence(verdict),
-            found.unwrap_or_default(),
-        ];
-        self.table
-            .add_row([name].into_iter().chain(claim).chain(rest));
+        let found = verdict.counterexample.as_ref();
+        let evidence = found.map_or_else(|| evidence(verdict), counterexample);
+        let evidence = Some(evidence).filter(|words| !words.is_empty());
+        let notes = verdict.notes.iter().map(|note| escape(note));
+        self.rows.push(Row {
+            law: escape(&verdict.law_id),
+            claim: escape(claim),
+            status: verdict.status,
+            reason: verdict.reason_code.as_ref().map(word).unwrap_or_default(),
+            evidence: evidence
+                .into_iter()
+                .chain(notes)
+                .collect::<Vec<_>>()
+                .join("; "),
+            trace,
+        });
     }
 
-    /// The table and the notes.
-    pub fn table(&self) -> String {
-        let mut text = self.table.trim_fmt();
-        text.push('\n');
-        if !self.notes.is_empty() {
-            text.push('\n');
+    /// The rows. Law, verdict and evidence explain themselves and have no header.
+    pub fn text(&self, results: &Results) -> String {
+        let has_reasons = self.rows.iter().any(|row| !row.reason.is_empty());
+        let is_plain = !self.claims && !has_reasons;
+        // Where the columns do not fit, the claim stands below the law.
+        let is_narrow = results.width().is_some_and(|width| self.width() > width);
+        let shown = [true, self.claims && !is_narrow, true, has_reasons, true];
+        let only = |cells: [Cell; 5]| {
+            let cells = cells.into_iter().zip(shown);
+            cells.filter_map(|(cell, is_shown)| is_shown.then_some(cell))
+        };
+        let wrapped = self.longest(is_narrow);
+        // A header of blanks takes no room, and its line is left out.
+        let names = COLUMNS.map(|name| match is_plain {
+            false => name,
+            true if name == wrapped => " ",
+            true => "",
+        });
+        let header = names.into_iter().zip(shown);
+        let header = header.filter_map(|(name, is_shown)| is_shown.then_some(name));
+        let mut table = Table::new(header).wrapping(if is_plain { " " } else { wrapped });
+        for row in &self.rows {
+            let [law, claim, _, reason, evidence] = row.texts().map(Cell::from);
+            let verdict = Cell::toned(tone(row.status), word(&row.status));
+            table.row(only([law, claim, verdict, reason, evidence]));
+            if self.claims && is_narrow {
+                table.row([format!("  {}", row.claim)]);
+            }
+            for state in &row.trace {
+                let mut cells: [Cell; 5] = Default::default();
+                cells[4] = state.clone();
+                table.row(only(cells));
+            }
         }
-        for note in &self.notes {
-            text.push_str(note);
-            text.push('\n');
+        let text = table.text(results);
+        match text.split_once('\n') {
+            Some((_, rows)) if is_plain => rows.to_owned(),
+            _ => text,
         }
-        text
     }
 
-    /// The lines of the report: the table, the notes, and a summary.
-    pub fn lines(&self, broken: usize) -> String {
-        let mut text = self.table();
-        text.push('\n');
-        text.push_str(&summary(self.counts, broken));
-        text.push('\n');
-        text
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The length of the longest text of each column.
+    fn lengths(&self) -> [usize; 5] {
+        let mut longest = [0; 5];
+        for row in &self.rows {
+            for (longest, text) in longest.iter_mut().zip(row.texts()) {
+                *longest = text.chars().count().max(*longest);
+            }
+        }
+        longest
+    }
+
+    /// The width of a line in which nothing is wrapped.
+    fn width(&self) -> usize {
+        let lengths = self.lengths().into_iter().zip(COLUMNS);
+        let lengths = lengths.map(|(length, name)| length.max(name.len()) + 2);
+        lengths.sum()
+    }
+
+    /// The column with the longest text, which a narrow terminal wraps; with claims below it that is the law.
+    fn longest(&self, is_narrow: bool) -> &'static str {
+        let [law, claim, .., evidence] = self.lengths();
+        match (self.claims, is_narrow) {
+            (true, true) => "law",
+            (true, false) if claim > law.max(evidence) => "claim",
+            _ if law > evidence => "law",
+            _ => "evidence",
+        }
+    }
+
+    /// The number of laws by verdict.
+    pub fn summary(&self) -> String {
+        summary(self.counts)
     }
 }
 
-fn summary([pass, fail, unknown]: [usize; 3], broken: usize) -> String {
+/// The number of laws with each verdict, PASS first.
+pub fn summary([pass, fail, unknown]: [usize; 3]) -> String {
     let laws = pass + fail + unknown;
     let noun = if laws == 1 { "law" } else { "laws" };
-    let mut line = format!("{laws} {noun}: {pass} PASS, {fail} FAIL, {unknown} UNKNOWN");
-    if broken > 0 {
-        line.push_str("; what could not be read is named on stderr");
+    format!("{laws} {noun}: {pass} PASS, {fail} FAIL, {unknown} UNKNOWN")
+}
+
+fn tone(status: Status) -> Tone {
+    match status {
+        Status::Pass => Tone::Good,
+        Status::Fail => Tone::Bad,
+        Status::Unknown => Tone::Unsure,
     }
-    line
 }
 
 /// The table of the differences from the expectations.
-pub fn differences(differences: &[Difference], cut: bool) -> String {
-    let mut table = table(["law", "key", "expected", "found"]);
+pub fn differences(differences: &[Difference], results: &Results) -> String {
+    let mut table = Table::new(["law", "key", "expected", "found"]).wrapping("law");
     for difference in differences {
-        table.add_row([
-            &fitted(&difference.law, NAME, cut),
+        let law = escape(&difference.law);
+        table.row([
+            &law,
             difference.key,
             &difference.expected,
             &difference.found,
         ]);
     }
-    table.trim_fmt()
-}
-
-/// Plain columns of fixed order, the same in a terminal and in a file.
-fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
-    table
+    table.text(results)
 }
 
 /// The evidence in a few words: `evidence.scope` has the whole sentence.
@@ -145,7 +194,7 @@ fn evidence(verdict: &Verdict) -> String {
         .map(|ring| ring.n);
     match (verdict.evidence.strength, sampled.max(), exhausted.max()) {
         (None, ..) | (_, None, _) => String::new(),
-        (Some(Strength::Proved), ..) => "proved for every N".to_owned(),
+        (Some(Strength::Proved), ..) => "proved for every ring size".to_owned(),
         (Some(Strength::Exhaustive), ..) if verdict.evidence.complete => {
             "exhaustive, complete".to_owned()
         }
@@ -158,10 +207,10 @@ fn evidence(verdict: &Verdict) -> String {
 }
 
 fn counterexample(found: &Counterexample) -> String {
-    let state = shortened(&found.initial_state, STATE);
-    let rank = if found.minimal { ", smallest" } else { "" };
+    let state = escape(&found.initial_state);
+    let rank = if found.minimal { " (smallest)" } else { "" };
     format!(
-        "{state} (N = {}, t = {}{rank})",
+        "{state}  N = {}, t = {}{rank}",
         found.config.n, found.t_fail
     )
 }

@@ -61,7 +61,7 @@ pub enum Error {
     #[error(transparent)]
     Case(#[from] CaseError),
     #[error(
-        "no texts: give --level N (1, 2 or 3; `zer0gravity levels` lists them), --all or --dataset PATH"
+        "no texts: give INPUT (files or folders), --level N (1, 2 or 3; `zer0gravity levels` lists them) or --all"
     )]
     NoTexts,
     #[error(
@@ -89,13 +89,21 @@ pub enum Error {
     )]
     CapTooLow { cap: Usd, model: String, most: Usd },
     #[error(
-        "{flag}: no API key found: set ZER0GRAVITY_API_KEY or ANTHROPIC_API_KEY, or check offline results with --provider offline"
+        "{flag}: no API key for anthropic: set ZER0GRAVITY_API_KEY or ANTHROPIC_API_KEY, or pass --provider offline to check offline results"
     )]
     CheckedOffline { flag: &'static str },
     #[error(
         "offline mode can run only rules in the rule syntax; line {line} needs a model: {evidence:?}; set a key, or see `zer0gravity lint`"
     )]
     NeedsModel { line: usize, evidence: String },
+    #[error("{id}: line {line} needs a model: {evidence:?}; offline its experiments fail")]
+    FailsOffline {
+        id: String,
+        line: usize,
+        evidence: String,
+    },
+    #[error("--open and --watch need a file: give -o FILE, or leave -o - out")]
+    NeedsFile,
     #[error("{}: expected a JSON file of {what}: {message}", name(path))]
     Form {
         path: PathBuf,

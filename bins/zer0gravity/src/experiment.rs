@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use bin_support::{Exit, Failure, Interrupt, Session};
-use llm_client::{ErrorClass, SystemClock};
+use llm_client::{ErrorClass, SystemClock, Usd};
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
@@ -82,17 +82,26 @@ fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
     token
 }
 
+/// The way to continue a run that is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Stop<'a> {
+    /// The command that continues it.
+    pub resume: &'a str,
+    /// The cap of the run, and what it has spent.
+    pub cap: Option<(Usd, Usd)>,
+}
+
 /// Says why a run stopped and how to continue it, and gives the exit code: the worst that happened, then the checks that
-/// were asked for. `resume` is the command that continues the run, if it is kept.
+/// were asked for. `stop` says how to continue the run, if it is kept.
 pub fn conclude(
     results: &[ExperimentResult],
     left_out: usize,
     checks: &Checks,
-    resume: Option<&str>,
+    stop: Option<Stop<'_>>,
     session: &Session,
 ) -> Exit {
-    if let Some(stop) = results.iter().find(|result| is_stopped(result)) {
-        session.warn(&stopped(stop, resume));
+    if let Some(result) = results.iter().find(|result| is_stopped(result)) {
+        session.warn(&stopped(result, stop));
     }
     let checked = checks.min_total.is_some() || checks.fail_on_flag;
     if checked && results.iter().any(|result| result.offline) {
@@ -102,13 +111,13 @@ pub fn conclude(
 }
 
 /// The run ended before the turn of this result.
-fn is_stopped(result: &ExperimentResult) -> bool {
+pub fn is_stopped(result: &ExperimentResult) -> bool {
     let ends = |kind: FailureKind| kind == FailureKind::Interrupted || kind.is_cap();
     let outcome = &result.outcome;
     outcome.status == StageStatus::NotRun && outcome.kind.is_some_and(ends)
 }
 
-fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
+fn stopped(result: &ExperimentResult, stop: Option<Stop<'_>>) -> String {
     let outcome = &result.outcome;
     let detail = bin_support::escape(outcome.detail.as_deref().unwrap_or_default());
     let capped = outcome.kind == Some(FailureKind::Model(ErrorClass::Budget));
@@ -117,14 +126,23 @@ fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
         _ if capped => format!("cost cap reached: {detail}"),
         _ => detail,
     };
-    let how = match (resume, capped) {
-        (Some(resume), true) => format!(
-            "continue with `{resume} --max-usd` and a higher cap for the whole run, or lower --max-output-tokens"
-        ),
-        (Some(resume), false) => format!("continue with `{resume}`"),
-        (None, _) => "without --run-dir the calls are not kept".to_owned(),
-    };
-    format!("{why}; {how}")
+    match (stop, capped) {
+        (
+            Some(Stop {
+                resume,
+                cap: Some((cap, spent)),
+            }),
+            true,
+        ) => {
+            let twice = cap.saturating_add(cap).to_string();
+            let twice = twice.trim_start_matches('$');
+            format!(
+                "cost cap of {cap} reached ({spent} spent); continue with: {resume} --max-usd {twice}"
+            )
+        }
+        (Some(Stop { resume, .. }), _) => format!("{why}; continue with: {resume}"),
+        (None, _) => format!("{why}; without --run-dir the calls are not kept"),
+    }
 }
 
 /// The exit code of results: the worst that happened, then the checks that were asked for.

@@ -16,18 +16,35 @@ fn repeats() -> RangedU64ValueParser<u32> {
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "texts", multiple = false)]
 pub struct Texts {
+    /// Files with texts, and folders of them; - for stdin.
+    ///
+    /// Files end in .json, .jsonl or .csv, or in .txt or .md with one text each.
+    #[arg(value_name = "INPUT", group = "texts")]
+    pub inputs: Vec<PathBuf>,
     /// Level whose texts are used: 1, 2 or 3.
     #[arg(long, value_name = "N", group = "texts", value_parser = level, allow_negative_numbers = true)]
     pub level: Option<u32>,
     /// Use the texts of all three levels.
     #[arg(long, group = "texts")]
     pub all: bool,
-    /// Files with texts (.json, .jsonl, .csv, and .txt or .md with one text each), and folders of them.
-    #[arg(long, value_name = "PATH", num_args = 1.., group = "texts")]
-    pub dataset: Vec<PathBuf>,
+    /// The former name of INPUT.
+    #[arg(long, value_name = "PATH", num_args = 1.., group = "texts", hide = true)]
+    dataset: Vec<PathBuf>,
 }
 
-fn level(text: &str) -> Result<u32, String> {
+impl Texts {
+    /// The files and folders.
+    pub fn paths(&self) -> &[PathBuf] {
+        if self.inputs.is_empty() {
+            &self.dataset
+        } else {
+            &self.inputs
+        }
+    }
+}
+
+/// Reads the number of a level.
+pub fn level(text: &str) -> Result<u32, String> {
     match text {
         "1" => Ok(1),
         "2" => Ok(2),
@@ -40,47 +57,68 @@ fn level(text: &str) -> Result<u32, String> {
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct RoleFlags {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Model options")]
     pub model: ModelFlags,
     /// Model of the decoder [default: --model].
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", hide_short_help = true)]
     pub decoder_model: Option<String>,
     #[command(flatten)]
     pub judging: Judging,
-    /// Set of prompts: the original ones, with bands for the judges, or guarded against texts that address a model.
-    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Plain)]
+    /// Set of prompts: plain, bands or guarded.
+    ///
+    /// The original ones, with bands for the judges, or guarded against texts that address a model.
+    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Plain, hide_possible_values = true)]
     pub prompt_profile: PromptProfile,
-    /// Longest reply of encoder and decoder in tokens.
-    #[arg(long, value_name = "N", default_value_t = MAX_OUTPUT_TOKENS, value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_output_tokens: u32,
-    /// Let a third agent carry out the decoded text of cases with an expected result.
-    #[arg(long)]
-    pub execute: bool,
-    /// Judge the rules once and not for every text.
-    #[arg(long)]
-    pub implementability_once: bool,
-    /// Compute the saving of the encoding, in tokens and money.
-    #[arg(long)]
-    pub cost: bool,
-    /// Measure the message overhead in tokens (one more count), for the net figures of --cost.
-    #[arg(long = "measure-wrapper")]
-    pub measure_overhead: bool,
-    /// Table of prices, used before the built-in one.
-    #[arg(long, value_name = "FILE")]
-    pub prices: Option<PathBuf>,
-    /// Estimate token numbers at once where the provider does not count, without two calls that measure the prompts.
-    #[arg(long)]
-    pub no_measure_tokens: bool,
-    /// Run texts longer than 1 MiB too.
-    #[arg(long)]
-    pub allow_long: bool,
-    /// Leave out bad lines of a dataset and run the rest; the exit code is then 3.
-    #[arg(long)]
-    pub skip_bad: bool,
     #[command(flatten)]
     pub seed: bin_support::SeedFlag,
+    /// Longest reply of encoder and decoder in tokens.
+    #[arg(long, value_name = "N", default_value_t = MAX_OUTPUT_TOKENS, value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    pub max_output_tokens: u32,
+    /// Let a third agent carry out the decoded text of cases with an expected result.
+    #[arg(long, hide_short_help = true)]
+    pub execute: bool,
+    /// Judge the rules once and not for every text.
+    #[arg(long, hide_short_help = true)]
+    pub implementability_once: bool,
+    /// Compute the saving of the encoding, in tokens and money.
+    #[arg(long, hide_short_help = true)]
+    pub cost: bool,
+    /// Measure the message overhead in tokens (one more count), for the net figures of --cost.
+    #[arg(long = "measure-wrapper", hide_short_help = true)]
+    pub measure_overhead: bool,
+    /// Table of prices, used before the built-in one.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub prices: Option<PathBuf>,
+    /// Estimate token numbers at once where the provider does not count, without two calls that measure the prompts.
+    #[arg(long, hide_short_help = true)]
+    pub no_measure_tokens: bool,
+    /// Run texts longer than 1 MiB too.
+    #[arg(long, hide_short_help = true)]
+    pub allow_long: bool,
+    /// Leave out bad lines of a dataset and run the rest; the exit code is then 3.
+    #[arg(long, hide_short_help = true)]
+    pub skip_bad: bool,
     #[command(flatten)]
     removed: RemovedFlags,
+}
+
+/// Leaves rarer flags out of a short help.
+pub fn rare(flag: clap::Arg) -> clap::Arg {
+    hidden(flag, &["base_url", "record", "concurrency"])
+}
+
+/// Leaves the flags for repeats out of a short help, too.
+pub fn single(flag: clap::Arg) -> clap::Arg {
+    hidden(rare(flag), &["trials", "decodes", "judge_samples"])
+}
+
+fn hidden(flag: clap::Arg, ids: &[&str]) -> clap::Arg {
+    let is_hidden = ids.contains(&flag.get_id().as_str());
+    if is_hidden {
+        flag.hide_short_help(true)
+    } else {
+        flag
+    }
 }
 
 impl RoleFlags {
@@ -111,7 +149,9 @@ fn no_quarters(_: &str) -> Result<Infallible, String> {
 /// The judges of a run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Judging {
-    /// Model of the judge; more than one is a panel, whose median counts [default: --model].
+    /// Model of the judge [default: --model].
+    ///
+    /// More than one is a panel, whose median counts.
     #[arg(long, value_name = "ID", num_args = 1.., action = clap::ArgAction::Append)]
     pub judge_model: Vec<String>,
 }
@@ -125,7 +165,9 @@ pub struct Repeats {
     /// Decoding samples per encoding.
     #[arg(long, value_name = "D", default_value_t = 1, value_parser = repeats())]
     pub decodes: u32,
-    /// Samples per judge and decoding; the median counts.
+    /// Samples per judge and decoding.
+    ///
+    /// The median counts.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = repeats())]
     pub judge_samples: u32,
 }
@@ -150,7 +192,7 @@ pub fn points(text: &str) -> Result<f64, String> {
     points.ok_or_else(|| "points are 0 to 100".to_owned())
 }
 
-/// The checks of the results, and the length of their summary.
+/// The checks of the results.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Checks {
     /// Exit with code 4 if the mean total is below X points.
@@ -159,9 +201,6 @@ pub struct Checks {
     /// Exit with code 4 if a result has a flag.
     #[arg(long)]
     pub fail_on_flag: bool,
-    /// Show more of every result.
-    #[arg(long)]
-    pub verbose: bool,
 }
 
 impl Checks {

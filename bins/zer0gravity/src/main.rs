@@ -7,11 +7,11 @@
 //!
 //! `zer0gravity --help` lists the commands. The guide is `docs/zer0gravity.md` in the repository.
 
-mod columns;
 mod commands;
 mod error;
 mod experiment;
 mod flags;
+mod live;
 mod model;
 mod output;
 mod ranking;
@@ -23,10 +23,13 @@ mod summary;
 
 use std::process::ExitCode;
 
-use bin_support::{Exit, Failure, Program, Session};
+use bin_support::demo::DemoArgs;
+use bin_support::{DefaultPath, Exit, Failure, Program, Session, runs};
+use clap::ArgMatches;
 use zer0gravity_engine::rules::SYNTAX;
 
 use commands::compare::{self, CompareArgs};
+use commands::demo;
 use commands::estimate::{self, EstimateArgs};
 use commands::export::{self, ExportArgs};
 use commands::levels::{self, LevelsArgs};
@@ -38,13 +41,14 @@ use commands::resume::{self, ResumeArgs};
 use commands::rules::{self, RulesArgs};
 use commands::run::{self, RunArgs};
 use commands::score::{self, ScoreArgs};
+use commands::status::{self, StatusArgs};
 
 const EXAMPLES: &str = "\
 Examples:
   zer0gravity run --level 1
   zer0gravity lint
-  zer0gravity matrix --level 1 --run-dir runs/first
-  zer0gravity report runs/first";
+  zer0gravity matrix --level 1
+  zer0gravity report";
 
 /// Encode texts, decode them afresh, score the round trip
 ///
@@ -56,26 +60,33 @@ struct Cli {
     command: Command,
 }
 
-impl Program for Cli {}
+impl Program for Cli {
+    fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
+        Ok(vec![DefaultPath::new("runs", runs::EXPERIMENTS)])
+    }
+}
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Run the experiment with one encoding system
     ///
-    /// The texts are those of a level, of all levels or of a dataset.
+    /// The texts are those of INPUT, of a level or of all levels.
     ///
-    /// The results are a JSON array on stdout or in --output, the summary is on stderr. Without a key no model is asked: the
+    /// The results are a JSON array on stdout or in --output, and the summary is on stderr; a terminal gets the summary alone. Without a key no model is asked: the
     /// default rules, and others in the rule syntax, are then followed by a program, and every result says `offline`.
-    #[command(after_help = run::EXAMPLES)]
+    #[command(after_help = run::EXAMPLES, mut_args(flags::single))]
     Run(RunArgs),
     /// Run every encoding system on every text, resumably
-    #[command(after_help = matrix::EXAMPLES)]
+    #[command(after_help = matrix::EXAMPLES, mut_args(flags::rare))]
     Matrix(MatrixArgs),
     /// Continue a run that stopped: only missing calls are made
-    #[command(after_help = resume::EXAMPLES)]
+    #[command(after_help = resume::EXAMPLES, mut_args(flags::rare))]
     Resume(ResumeArgs),
+    /// Print the status of a run, also while it works
+    #[command(after_help = status::EXAMPLES)]
+    Status(StatusArgs),
     /// Judge a finished run again: only judges are asked
-    #[command(after_help = rescore::EXAMPLES)]
+    #[command(after_help = rescore::EXAMPLES, mut_args(flags::rare))]
     Rescore(RescoreArgs),
     /// Score texts that were encoded and decoded elsewhere
     ///
@@ -83,15 +94,17 @@ enum Command {
     ///
     /// Without --provider no model is asked: points and token numbers that are given are taken, others are estimated from
     /// the letters and marked so.
-    #[command(after_help = score::EXAMPLES)]
+    #[command(after_help = score::EXAMPLES, mut_args(flags::rare))]
     Score(ScoreArgs),
-    /// Check an encoding system for faults
+    /// Check encoding systems for faults
+    ///
+    /// A finding is `FILE:LINE: CODE message`. Exit code 4 if one is an error, or is named by --deny.
     #[command(after_help = lint::EXAMPLES)]
     Lint(LintArgs),
     /// Show the syntax of rules that run offline
     #[command(long_about = SYNTAX, after_help = rules::EXAMPLES)]
     Rules(RulesArgs),
-    /// List the texts of the three levels
+    /// List the three levels and their texts
     #[command(after_help = levels::EXAMPLES)]
     Levels(LevelsArgs),
     /// Write results as one page for a browser, without a network
@@ -108,8 +121,11 @@ enum Command {
     /// Count the calls of a run and their highest cost
     ///
     /// Nothing is sent.
-    #[command(after_help = estimate::EXAMPLES)]
+    #[command(after_help = estimate::EXAMPLES, mut_args(flags::rare))]
     Estimate(EstimateArgs),
+    /// Run all levels offline and write the page
+    #[command(after_help = demo::EXAMPLES)]
+    Demo(DemoArgs),
 }
 
 fn main() -> ExitCode {
@@ -130,6 +146,8 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Export(args) => export::execute(args, session),
         Command::Compare(args) => compare::execute(args, session),
         Command::Estimate(args) => estimate::execute(args, session),
+        Command::Status(args) => status::execute(args, session),
+        Command::Demo(args) => demo::execute(args, session),
     }
 }
 

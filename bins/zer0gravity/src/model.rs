@@ -116,13 +116,8 @@ pub fn open(
                 return Err(Failure::usage(Error::OfflineRole { flag }));
             }
             Ok(ModelChoice {
-                model_client: Arc::new(OfflineModel),
-                client: None,
-                model: OfflineModel::NAME.to_owned(),
                 concurrency,
-                counter,
-                replay: false,
-                prices: Vec::new(),
+                ..offline()
             })
         }
         ModelSource::Client {
@@ -155,6 +150,19 @@ pub fn open(
                 prices,
             })
         }
+    }
+}
+
+/// The program in place of a model.
+pub fn offline() -> ModelChoice {
+    ModelChoice {
+        model_client: Arc::new(OfflineModel),
+        client: None,
+        model: OfflineModel::NAME.to_owned(),
+        concurrency: CONCURRENCY,
+        counter: Arc::new(Tokenizers::default()),
+        replay: false,
+        prices: Vec::new(),
     }
 }
 

@@ -8,6 +8,23 @@ use zer0gravity_engine::ExperimentResult;
 
 use crate::summary::Summary;
 
+/// An object with the version of its form.
+#[derive(Serialize)]
+pub struct Versioned<T> {
+    schema_version: u32,
+    #[serde(flatten)]
+    object: T,
+}
+
+impl<T: Serialize> Versioned<T> {
+    pub fn new(object: T) -> Self {
+        Self {
+            schema_version: 1,
+            object,
+        }
+    }
+}
+
 /// Writes `value` as JSON to a file, or to stdout; to stdout also where the file takes it no more.
 pub fn json(output: Output, value: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
     let file = match output {
@@ -58,7 +75,7 @@ pub fn results(
     if show == Show::Summary {
         let text = summary.text(results);
         session.results.write_all(text.as_bytes())?;
-        session.status("results as JSON: --json or --output FILE");
+        session.status("results as JSON: --json or -o FILE");
         return Ok(());
     }
     json(output, &results, session)?;

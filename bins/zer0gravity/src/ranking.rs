@@ -2,47 +2,62 @@
 
 use std::fmt::Write as _;
 
-use bin_support::escape;
+use bin_support::{Cell, Results, Table, Tone, escape};
 use zer0gravity_engine::metrics::stats::MeanEstimate;
 use zer0gravity_engine::report::{EncodingSystemStatistics, Pairwise, RunReport};
-
-use crate::columns;
 
 /// The adjusted p up to which a difference is significant.
 const SIGNIFICANT: f64 = 0.05;
 
-/// A line for each encoding, one for each pair, and the sentence that the page begins with.
-pub fn text(report: &RunReport) -> String {
+/// A row for each encoding, a line for each pair, and the sentence that the page begins with.
+pub fn text(report: &RunReport, results: &Results) -> String {
+    let mut text = rows(report, results);
+    for pair in &report.statistics.pairwise {
+        if let Some(line) = difference(pair) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    let origin = if report.offline {
+        "offline (scripted, no model): "
+    } else {
+        ""
+    };
+    let _ = writeln!(text, "{origin}{}", escape(&report.lead()));
+    text
+}
+
+/// A row for each encoding, best first.
+pub fn rows(report: &RunReport, results: &Results) -> String {
     let statistics = &report.statistics;
     let mut encodings: Vec<_> = statistics.per_encoding.iter().collect();
     let mean = |one: &EncodingSystemStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
     encodings.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
     let head = ["encoding", "total", "saved", "meaning", "texts", "failed"];
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(encodings.into_iter().map(row));
-    let mut text = format!("{}\n\n{}", escape(&report.lead()), columns::text(&rows));
-    for pair in &statistics.pairwise {
-        if let Some(line) = difference(pair) {
-            let _ = writeln!(text, "{line}");
-        }
+    let mut table = Table::new(head).wrapping("encoding");
+    for encoding in encodings {
+        table.row(row(encoding));
     }
-    text
+    table.text(results)
 }
 
-fn row(encoding: &EncodingSystemStatistics) -> [String; 6] {
+fn row(encoding: &EncodingSystemStatistics) -> [Cell; 6] {
+    let failed = format!("{}/{}", encoding.failed, encoding.items);
+    let saved = encoding.compression_percent.mean;
+    let meaning = encoding.semantic_preservation.mean;
     [
-        escape(&encoding.encoding_id),
-        estimate(&encoding.total),
-        encoding
-            .compression_percent
-            .mean
-            .map_or_else(none, |saved| format!("{saved:.0} %")),
-        encoding
-            .semantic_preservation
-            .mean
-            .map_or_else(none, |points| format!("{points:.1}/40")),
-        format!("{}/{}", encoding.scored_cases, encoding.cases),
-        format!("{}/{}", encoding.failed, encoding.items),
+        escape(&encoding.encoding_id).into(),
+        estimate(&encoding.total).into(),
+        saved
+            .map_or_else(none, |saved| format!("{saved:.0} %"))
+            .into(),
+        meaning
+            .map_or_else(none, |points| format!("{points:.1}/40"))
+            .into(),
+        format!("{}/{}", encoding.scored_cases, encoding.cases).into(),
+        match encoding.failed {
+            0 => failed.into(),
+            _ => Cell::toned(Tone::Bad, failed),
+        },
     ]
 }
 

@@ -1,6 +1,11 @@
 //! Performs and concludes a run that is kept in a directory, for every command.
 
-use bin_support::{Exit, Failure, Session};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use bin_support::runs::RunFolders;
+use bin_support::{Exit, Failure, Output, Session};
+use llm_client::LedgerFile;
 use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
@@ -8,10 +13,10 @@ use zer0gravity_engine::{RunEvent, Runner};
 use crate::flags::Checks;
 use crate::model::ModelChoice;
 use crate::summary::Summary;
-use crate::{error, experiment, ranking};
+use crate::{error, experiment, output, ranking};
 
-/// The number of results of several encodings that are shown one by one without `--verbose`.
-const BLOCKS: usize = 8;
+/// The runs in `experiments/`.
+pub const RUNS: RunFolders = RunFolders::new("run.json");
 
 /// Runs what is missing, or everything, and writes the report.
 pub fn resume(
@@ -29,33 +34,67 @@ pub fn resume(
     experiment::watched(asked, total, session, work)
 }
 
-/// Prints the summary and gives the exit code; `command` continues the run: `resume`, or `rescore --resume`.
+/// The output of a command on a run directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunOutput {
+    /// The results were printed before.
+    Nothing,
+    Ranking,
+    Json,
+}
+
+impl RunOutput {
+    pub fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Ranking }
+    }
+}
+
+/// Prints the result and gives the exit code; `command` continues the run: `resume`, or `rescore --resume`.
 pub fn conclude(
     command: Continued,
     directory: &RunDirectory,
     report: &RunReport,
     checks: &Checks,
-    quiet: bool,
-    session: &Session,
-) -> Exit {
-    let several = directory.plan().encodings.len() > 1;
-    if !quiet && (checks.verbose || !several || report.results.len() <= BLOCKS) {
-        Summary::of(directory.plan(), checks.verbose).print(&report.results);
+    shown: RunOutput,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let place = shell_word(directory.path());
+    match shown {
+        RunOutput::Nothing => {}
+        RunOutput::Json => output::json(Output::Stdout, report, session)?,
+        RunOutput::Ranking => {
+            let ranking = ranking::text(report, &session.results);
+            let is_verbose = session.verbosity() > 0;
+            let out = &mut session.results;
+            write!(out, "{ranking}")?;
+            if let Some(usd) = report.cost.usd {
+                writeln!(out, "cost: {usd}")?;
+            }
+            if is_verbose {
+                let summary = Summary::of(directory.plan(), true);
+                write!(out, "\n{}", summary.text(&report.results))?;
+            }
+            writeln!(out, "report: zer0gravity report {place}")?;
+        }
     }
-    let place = bin_support::escape(&directory.path().display().to_string());
     let resume = match command {
         Continued::Run => format!("zer0gravity resume {place}"),
         Continued::Rescore => format!("zer0gravity rescore {place} --resume"),
     };
-    if !quiet && several {
-        session.status(&format!("\n{}", ranking::text(report).trim_end()));
-        if let Some(usd) = report.cost.usd {
-            session.status(&format!("cost: {usd}"));
-        }
-        session.status(&format!("report: zer0gravity report {place}"));
-    }
+    let ledger = directory.ledger().map_err(error::directory)?;
+    let spent = LedgerFile::new(ledger).spent().map_err(Failure::usage)?;
+    let stop = experiment::Stop {
+        resume: &resume,
+        cap: directory.cap().map(|cap| (cap, spent.usd)),
+    };
     let left_out = directory.left_out();
-    experiment::conclude(&report.results, left_out, checks, Some(&resume), session)
+    Ok(experiment::conclude(
+        &report.results,
+        left_out,
+        checks,
+        Some(stop),
+        session,
+    ))
 }
 
 /// The command that continues an interrupted run.
@@ -63,4 +102,27 @@ pub fn conclude(
 pub enum Continued {
     Run,
     Rescore,
+}
+
+/// Says where a run is written.
+pub fn tell(path: &Path, session: &Session) {
+    let path = bin_support::escape(&path.display().to_string());
+    session.status(&format!("writing to {path}"));
+}
+
+/// Returns a path as a word of a command that can be pasted into a shell.
+pub fn shell_word(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./=:@%+,".contains(char);
+    let word = if !path.is_empty() && path.chars().all(is_plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    };
+    bin_support::escape(&word)
+}
+
+/// The folder of a run, by its path or name.
+pub fn folder(argument: &bin_support::runs::RunArg, session: &Session) -> Result<PathBuf, Failure> {
+    RUNS.find(argument, session)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, Session};
@@ -69,7 +69,7 @@ pub fn texts(
     allow_long: bool,
     session: &Session,
 ) -> Result<Selected, Failure> {
-    let selected = match (flags.dataset.as_slice(), flags.level) {
+    let selected = match (flags.paths(), flags.level) {
         (paths @ [_, ..], _) => dataset(paths, skip_bad, session)?,
         ([], None) if !flags.all => return Err(Failure::usage(Error::NoTexts)),
         ([], level) => Selected {
@@ -111,11 +111,9 @@ fn dataset(paths: &[PathBuf], skip_bad: bool, session: &Session) -> Result<Selec
     };
     let mut known = HashMap::new();
     for path in files {
-        let shown = path.display().to_string();
-        let format = || Error::Format { path: path.clone() };
-        let format = CaseFormat::of(&shown).ok_or_else(format);
-        let format = format.map_err(Failure::usage)?;
+        let shown = name(&path);
         let bytes = read(&path).map_err(Failure::usage)?;
+        let format = format(&path, &bytes).map_err(Failure::usage)?;
         let ParsedCases {
             cases,
             errors,
@@ -144,13 +142,13 @@ fn dataset(paths: &[PathBuf], skip_bad: bool, session: &Session) -> Result<Selec
 
 /// The files that texts come from: an output may replace none of them. A folder that cannot be read has none.
 pub fn files(flags: &Texts) -> Vec<PathBuf> {
-    let files = flags.dataset.iter().flat_map(|path| files_of(path));
+    let files = flags.paths().iter().flat_map(|path| files_of(path));
     files.flatten().collect()
 }
 
 /// A file itself; of a folder the files in it that have a format, by name, without hidden ones and folders.
 fn files_of(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    if !path.is_dir() {
+    if is_stdin(path) || !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let failed = |source| Error::Read {
@@ -195,16 +193,58 @@ pub fn report_bad_lines(
     }))
 }
 
-/// The bytes of a file of at most 256 MiB.
+/// Whether a path means stdin.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name of an input in ids and messages.
+pub fn name(path: &Path) -> String {
+    if is_stdin(path) {
+        "stdin".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// The format that the name of a file says. On stdin it is that of the text: JSON, JSON lines, or one plain text.
+pub fn format(path: &Path, bytes: &[u8]) -> Result<CaseFormat, Error> {
+    let named = if is_stdin(path) {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let is_json = || serde_json::from_str::<serde_json::Value>(text).is_ok();
+        CaseFormat::of(match text.chars().next() {
+            Some('[') => "stdin.json",
+            Some('{') if is_json() => "stdin.json",
+            Some('{') => "stdin.jsonl",
+            _ => "stdin.txt",
+        })
+    } else {
+        CaseFormat::of(&path.display().to_string())
+    };
+    named.ok_or_else(|| Error::Format {
+        path: path.to_owned(),
+    })
+}
+
+/// The bytes of a file, or of stdin, of at most 256 MiB.
 pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Read {
         path: path.to_owned(),
         source,
     };
-    let file = fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     // A device has no length, and no end.
-    (file.take(READ_LIMIT + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if is_stdin(path) {
+        (io::stdin()
+            .lock()
+            .take(READ_LIMIT + 1)
+            .read_to_end(&mut bytes))
+        .map_err(failed)?;
+    } else {
+        let file = fs::File::open(path).map_err(failed)?;
+        (file.take(READ_LIMIT + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    }
     if bytes.len() as u64 > READ_LIMIT {
         return Err(failed(std::io::ErrorKind::FileTooLarge.into()));
     }

@@ -76,7 +76,12 @@ pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &
 
 /// Refuses what would fail or mislead after the start: rules that need a model in an offline run, checks of an offline run
 /// that was not asked for, a cap below the first call.
-pub fn check(plan: &Plan, asking: &RoleFlags, checks: &Checks) -> Result<(), Failure> {
+pub fn check(
+    plan: &Plan,
+    asking: &RoleFlags,
+    checks: &Checks,
+    session: &Session,
+) -> Result<(), Failure> {
     let asked_for = asking.model.provider == Some(ProviderName::Offline);
     if !plan.config.label.offline {
         return check_cap(plan, asking);
@@ -86,6 +91,13 @@ pub fn check(plan: &Plan, asking: &RoleFlags, checks: &Checks) -> Result<(), Fai
     }
     // Several encodings are compared all the same: those that need a model fail, each by itself.
     let [encoding] = plan.encodings.as_slice() else {
+        for encoding in &plan.encodings {
+            if let Some(finding) = unread_line(&encoding.rules) {
+                let (line, evidence) = (finding.line, finding.evidence);
+                let id = encoding.id.clone();
+                session.report(&Error::FailsOffline { id, line, evidence });
+            }
+        }
         return Ok(());
     };
     match unread_line(&encoding.rules) {

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use bin_support::Failure;
+use bin_support::runs::RunArg;
+use bin_support::{Failure, Session};
 use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::RunDirectory;
 
 use crate::error::{self, Error};
-use crate::selection;
+use crate::{run_dir, selection};
 
 /// A run's directory, a report, or an array of results.
 pub struct Source {
@@ -17,18 +18,35 @@ pub struct Source {
 }
 
 impl Source {
-    pub fn of(path: &Path) -> Self {
+    /// The run that an argument names: a folder, a file, or a name in `experiments/`; without one the newest.
+    pub fn find(argument: &RunArg, session: &Session) -> Result<Self, Failure> {
+        Ok(Self::of(run_dir::folder(argument, session)?))
+    }
+
+    /// As [`Self::find`], for one path or name.
+    pub fn named(path: &Path, session: &Session) -> Result<Self, Failure> {
+        let mut argument = RunArg::default();
+        argument.run = Some(path.to_owned());
+        Self::find(&argument, session)
+    }
+
+    fn of(path: PathBuf) -> Self {
         if path.is_dir() {
             Self {
                 file: path.join("report.json"),
-                directory: Some(path.to_owned()),
+                directory: Some(path),
             }
         } else {
             Self {
-                file: path.to_owned(),
+                file: path,
                 directory: None,
             }
         }
+    }
+
+    /// The folder of the run, if it is one.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// The files of the run, none of which an output may replace.

@@ -86,7 +86,10 @@ pub enum Error {
         provider: &'static str,
     },
     /// The provider requires a key, and none is set.
-    #[error("{provider} needs a key: set {}", variables.join(" or "))]
+    #[error(
+        "no API key for {provider}: set {}, or pass --provider offline",
+        variables.join(" or ")
+    )]
     MissingKey {
         /// The provider.
         provider: &'static str,
@@ -95,7 +98,7 @@ pub enum Error {
     },
     /// A model was named, and no key for it is set.
     #[error(
-        "model {} needs a key: set {}, or give --provider offline",
+        "no API key for the model {}: set {}, or pass --provider offline",
         escape(model),
         variables.join(" or ")
     )]
@@ -123,6 +126,24 @@ pub enum Error {
     /// No client can be built from the flags and the key.
     #[error("cannot ask a model")]
     Model(#[source] ConfigError),
+    /// No folder in `experiments/` has a run of this program.
+    #[error("there is no run in experiments/; give its folder, or start one: {program} run")]
+    NoRun {
+        /// The program.
+        program: String,
+    },
+    /// No run is where the user said.
+    #[error(
+        "{}: no such path, and no run in experiments/ has this name{}",
+        escape(&given.display().to_string()),
+        did_you_mean(near)
+    )]
+    NoSuchRun {
+        /// The path or name.
+        given: PathBuf,
+        /// The nearest names.
+        near: Vec<String>,
+    },
     /// The asynchronous runtime cannot be started.
     #[error("cannot start the runtime")]
     Runtime {
@@ -130,4 +151,11 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+}
+
+fn did_you_mean(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; did you mean {}?", escape(&near.join(", "))),
+    }
 }

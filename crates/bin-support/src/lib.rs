@@ -50,23 +50,32 @@
 //!
 //! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`model::ModelSource`] for a program that asks a model,
 //! [`Interrupt`] for work that can stop half-way, [`output::OutputFile`] for files that are written completely or not at all,
-//! [`OutputTarget`] for the flags that name one, [`environment`] for keys and folders.
+//! [`OutputTarget`] for the flags that name one, [`Table`] for results in rows, [`runs`] for the folders of runs,
+//! [`environment`] for keys and folders.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+mod browser;
+pub mod demo;
 pub mod environment;
 mod error;
 mod exit;
 pub mod model;
+mod nearest;
 pub mod output;
 mod run;
+pub mod runs;
+mod table;
 
+pub use browser::open_in_browser;
 pub use error::Error;
 pub use exit::{Exit, Failure, escape, shortened};
+pub use nearest::nearest;
 pub use run::{
     CommonFlags, DefaultPath, Interrupt, LogFormat, Output, OutputTarget, Program, Progress,
-    Results, SeedFlag, Session, block_on, block_on_threads, command, run,
+    Results, SeedFlag, Session, Tone, block_on, block_on_threads, command, run, seed,
 };
+pub use table::{Cell, Table};
 
 #[cfg(test)]
 #[path = "../build.rs"]

@@ -44,6 +44,8 @@
 //!
 //! Next: [`jsx`] for the JSX that a model may write, [`WebHost`] and [`FaceServer`] for showing it, [`Keys`] for the
 //! keys that a page may give, [`Runtime`] for the runtime of a shell.
+//!
+//! `DESIGN.md` of the package has the design decisions with their reasons.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

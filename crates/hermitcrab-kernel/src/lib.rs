@@ -46,6 +46,8 @@
 //! Next: [`Kernel`] for its requests, [`Brain`] and [`faces::Host`] for its surroundings, [`KernelConfig`] and
 //! [`config::Settings`] for the settings of a person, [`prompt::CoreBlock`] for the default blocks, [`table`] and [`toolbox`] for the
 //! tools, [`conversation::window`] for the part of a conversation that a model sees.
+//!
+//! `DESIGN.md` of the package has the design decisions with their reasons.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

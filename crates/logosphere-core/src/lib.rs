@@ -61,6 +61,8 @@
 //! - [`experiment`] for directories, [`journal`] for events, [`verify`] for the checks of a journal,
 //! - [`format`](mod@format) for prompts and the parser,
 //! - [`Transcript`] and [`measures`] for the results, [`export`] for other programs.
+//!
+//! `DESIGN.md` of the package has the design decisions with their reasons.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

@@ -45,6 +45,11 @@ impl Database {
         Self::open_with(path, access, Tuning::default()).await
     }
 
+    /// Whether a process writes the database file now.
+    pub fn has_writer(path: &Path) -> bool {
+        Sqlite::has_writer(path)
+    }
+
     /// Opens a database file with another use of memory and disk.
     ///
     /// # Errors

@@ -11,10 +11,9 @@ pub enum BlockError {
     Path(#[from] PathError),
     /// There is no such node.
     #[error(
-        "no node {path}{} ({} has {}){}",
+        "no node `{path}`{}; {}{}",
         block.as_ref().map(|name| format!(" in {name}")).unwrap_or_default(),
-        shown(deepest),
-        digits(children),
+        entries(parent, children),
         near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default()
     )]
     NotFound {
@@ -24,6 +23,8 @@ pub enum BlockError {
         path: Path,
         /// The deepest node on the way that exists.
         deepest: Path,
+        /// The node whose entries are named: the deepest one, or the head if the path does not begin with it.
+        parent: Box<Path>,
         /// The digits of that node's children.
         children: Vec<u8>,
         /// The place where the node may be instead. It is where the node went when the block grew, if exactly one place fits,
@@ -94,20 +95,19 @@ pub enum BlockError {
     },
 }
 
-fn shown(path: &Path) -> String {
-    if path.is_root() {
-        "the top level".to_owned()
-    } else {
-        path.to_string()
-    }
-}
-
-fn digits(children: &[u8]) -> String {
+/// Returns the entries below a node: `entries are 0.1 to 0.3`.
+fn entries(node: &Path, children: &[u8]) -> String {
+    let path = |digit: &u8| node.child(*digit).unwrap_or(*node).to_string();
     match children {
-        [] => "nothing below".to_owned(),
-        digits => {
-            let digits: Vec<_> = digits.iter().map(u8::to_string).collect();
-            digits.join(", ")
+        [] if node.is_root() => "the block is empty".to_owned(),
+        [] => format!("{node} has no entries"),
+        [one] => format!("the one entry is {}", path(one)),
+        [first, .., last] if usize::from(last - first) + 1 == children.len() => {
+            format!("entries are {} to {}", path(first), path(last))
+        }
+        _ => {
+            let paths: Vec<_> = children.iter().map(path).collect();
+            format!("entries are {}", paths.join(", "))
         }
     }
 }

@@ -54,6 +54,8 @@
 //!
 //! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for stores and [`store`] for their logs,
 //! [`layer::aperture`] and [`layer::render_outline`] for the text that a model sees, [`bundle`] for export and import.
+//!
+//! `DESIGN.md` of the package has the design decisions with their reasons.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

@@ -31,6 +31,7 @@ pub struct Page {
     sections: Vec<Section>,
     provenance: Option<Section>,
     data: Vec<Embedded>,
+    refresh_secs: Option<u64>,
 }
 
 impl Page {
@@ -45,6 +46,7 @@ impl Page {
             sections: Vec::new(),
             provenance: None,
             data: Vec::new(),
+            refresh_secs: None,
         }
     }
 
@@ -76,6 +78,12 @@ impl Page {
     pub fn grid(mut self, grid: SpaceTime) -> Self {
         self.figure = Some(Part::Grid(grid));
         self
+    }
+
+    /// Makes it the page of a run in progress: a notice says so, and a browser loads the page again after this time.
+    pub fn in_progress(mut self, notice: impl Into<String>, refresh_secs: u64) -> Self {
+        self.refresh_secs = Some(refresh_secs);
+        self.notice(Status::Info, notice)
     }
 
     /// Adds a section.
@@ -135,7 +143,7 @@ impl Page {
             @for embedded in &self.data { (embedded.render()?) "\n" }
         };
         let title = text::label(&self.title, text::TITLE);
-        Ok(document(&title, &body))
+        Ok(document(&title, &body, self.refresh_secs))
     }
 
     /// Every section, the provenance last.

@@ -73,7 +73,7 @@ impl EnvFileProgram {
                 self.name(),
                 planted.folder()
             ),
-            "anthropic needs a key".to_owned(),
+            "no API key for anthropic".to_owned(),
         ] {
             assert!(stderr.contains(&told), "{told}\n{stderr}");
         }

@@ -1,6 +1,7 @@
 //! Runs of a program under test in a temporary folder, with no environment but the path to programs.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
@@ -209,6 +210,39 @@ pub fn finish(child: Child) -> ProgramRun {
         panic!("the program hangs: {ran:?}");
     };
     output.unwrap().into()
+}
+
+/// Runs a program whose stdout is a terminal with this number of columns; lines end as in a file.
+#[cfg(unix)]
+pub fn in_terminal(command: &mut Command, columns: u16) -> ProgramRun {
+    use rustix::fs::{Mode, OFlags};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let size = rustix::termios::Winsize {
+        ws_row: 24,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let screen = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    let child = start(command.stdout(screen).env("TERM", "xterm"));
+    // The terminal ends with its last user, which must not be this process.
+    command.stdout(Stdio::null());
+    let mut shown = Vec::new();
+    let reader = thread::spawn(move || {
+        // It ends with an error once no process has the terminal any longer.
+        let _ended = fs::File::from(terminal).read_to_end(&mut shown);
+        shown
+    });
+    let mut ran = finish(child);
+    let shown = reader.join().unwrap();
+    ran.stdout = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
+    ran
 }
 
 /// Sends a signal to a process that the test has started.

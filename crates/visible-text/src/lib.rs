@@ -14,6 +14,8 @@
 //! assert!(is_ignorable('\u{fe0f}') && !is_format('\u{fe0f}'));
 //! assert!(is_format('\u{600}') && !is_ignorable('\u{600}'));
 //! ```
+//!
+//! `DESIGN.md` of the package has the design decisions with their reasons.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

@@ -49,6 +49,8 @@
 //! Read next: [`judge::score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for experiments and for
 //! texts of other tools, [`run`] for runs in a directory, [`judge::flags::detect`] for flags, [`rules::lint::lint`] for checks of
 //! rules, [`report::RunReport`] for the results of a run.
+//!
+//! `DESIGN.md` of the package has the design decisions with their reasons.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

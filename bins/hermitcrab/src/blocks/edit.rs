@@ -1,7 +1,8 @@
 //! An edit of a block, and the answer to it.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
+use bin_support::Results;
 use pscale_blocks::store::{Edited, KEY_REMOVED};
 use pscale_blocks::{Applied, BlockName, BlockStore, Grown, Op, Path, StoreError};
 use serde::Serialize;
@@ -119,7 +120,7 @@ pub fn edit(
 }
 
 impl Answer for EditAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         let (name, rev) = (&self.name, self.rev);
         let path = self.path.as_ref().map(shown).unwrap_or_default();
         match self.action {

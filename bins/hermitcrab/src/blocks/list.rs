@@ -1,8 +1,8 @@
 //! The blocks of a store.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use bin_support::shortened;
+use bin_support::{Results, Table, shortened};
 use pscale_blocks::store::BlockInfo;
 use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
@@ -27,22 +27,23 @@ pub fn list(store: &dyn BlockStore) -> Result<ListAnswer, Error> {
 }
 
 impl Answer for ListAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let names = self.blocks.iter().map(|block| block.name.as_str().len());
-        let Some(width) = names.max() else {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
+        if self.blocks.is_empty() {
             return Ok(());
-        };
-        let width = width.max("BLOCK".len());
-        writeln!(out, "{:width$}  DECIMAL  REVISION  NODES  HEAD", "BLOCK")?;
-        for block in &self.blocks {
-            let head = shortened(block.head.as_deref().unwrap_or_default(), SHOWN);
-            let line = format!(
-                "{:width$}  {:>7}  {:>8}  {:>5}  {head}",
-                block.name, block.decimal, block.rev, block.nodes
-            );
-            writeln!(out, "{}", line.trim_end())?;
         }
-        Ok(())
+        let mut table = Table::new(["block", "decimal", "revision", "nodes", "head"]);
+        table = table.wrapping("head");
+        for block in &self.blocks {
+            table.row([
+                block.name.to_string(),
+                block.decimal.to_string(),
+                block.rev.to_string(),
+                block.nodes.to_string(),
+                shortened(block.head.as_deref().unwrap_or_default(), SHOWN),
+            ]);
+        }
+        let text = table.text(out);
+        out.write_all(text.as_bytes())
     }
 
     fn notices(&self) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! The edits of a block, or of all.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use bin_support::{escape, shortened};
+use bin_support::{Results, escape, shortened};
 use pscale_blocks::store::{LogEntry, LoggedOp};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op};
 use serde::Serialize;
@@ -67,7 +67,7 @@ pub fn latest(count: usize, store: &dyn BlockStore) -> Result<LogAnswer, Error> 
 }
 
 impl Answer for LogAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         for BlockLogEntry { name, logged } in &self.entries {
             let note = logged
                 .note

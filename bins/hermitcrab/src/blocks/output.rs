@@ -1,12 +1,15 @@
 //! Nodes as lines for a person.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 
 use bin_support::{escape, shortened};
-use pscale_blocks::{NodeLine, Path};
+use pscale_blocks::{NodeDiff, NodeLine, Path};
 
 /// The last line of an outline in which a text was cut.
 const CUT: &str = "(cut; --full shows all)";
+
+/// The longest text of a difference that is shown whole, in characters.
+const SHOWN: usize = 100;
 
 /// The words in the place of a missing text.
 const NO_TEXT: &str = "(no text yet)";
@@ -18,16 +21,6 @@ pub fn shown(path: &Path) -> String {
     } else {
         path.to_string()
     }
-}
-
-/// Returns the columns of the terminal on stdout. In a pipe and with `full` a line has no limit, which is `None`.
-pub fn width(full: bool) -> Option<usize> {
-    if full || !io::stdout().is_terminal() {
-        return None;
-    }
-    let (columns, _) = crossterm::terminal::size().ok()?;
-    // A terminal that does not know its size reports 0.
-    (columns > 0).then_some(columns.into())
 }
 
 /// Writes one line a node, indented by two spaces a level, and a last line if a text was cut.
@@ -75,4 +68,17 @@ pub fn node(
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(false)
+}
+
+/// Writes a line for each text that one of two blocks has and the other has not.
+pub fn differences(nodes: &[NodeDiff], out: &mut dyn Write) -> io::Result<()> {
+    for node in nodes {
+        for (sign, text) in [('-', &node.before), ('+', &node.after)] {
+            if let Some(text) = text {
+                let text = shortened(text, SHOWN);
+                writeln!(out, "{sign} {}  {text}", shown(&node.path))?;
+            }
+        }
+    }
+    Ok(())
 }

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use bin_support::Results;
 use clap::ValueEnum;
 use pscale_blocks::{BlockName, BlockStore, NodeLine, NodeView, Path};
 use serde::Serialize;
 
-use super::output::{node, note_cut, outline, shown, width};
+use super::output::{node, note_cut, outline, shown};
 use crate::address::Address;
 use crate::answer::Answer;
 use crate::error::Error;
@@ -35,9 +36,9 @@ pub struct ReadAnswer {
     note: Option<String>,
     #[serde(flatten)]
     found: ShownNodes,
-    /// The columns of a line on a terminal.
+    /// Whether long texts are whole on a terminal, too.
     #[serde(skip)]
-    width: Option<usize>,
+    full: bool,
 }
 
 #[derive(Serialize)]
@@ -81,20 +82,21 @@ pub fn read(
         view,
         note: at.and_then(Address::note),
         found,
-        width: width(full),
+        full,
     })
 }
 
 impl Answer for ReadAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         writeln!(
             out,
             "{} (decimal {}, revision {})",
             self.name, self.decimal, self.rev
         )?;
+        let width = out.width().filter(|_| !self.full);
         match &self.found {
-            ShownNodes::Node(view) => self.write_node(view, out),
-            ShownNodes::Nodes(steps) => outline(steps, self.width, out),
+            ShownNodes::Node(view) => self.write_node(view, width, out),
+            ShownNodes::Nodes(steps) => outline(steps, width, out),
         }
     }
 
@@ -105,7 +107,12 @@ impl Answer for ReadAnswer {
 
 impl ReadAnswer {
     /// Writes the node's own text whole, and the texts of its children as far as they fit.
-    fn write_node(&self, view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
+    fn write_node(
+        &self,
+        view: &NodeView,
+        width: Option<usize>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         node(0, &view.path, view.content.as_deref(), None, out)?;
         let mut cut = false;
         let more = view.more.as_deref().unwrap_or_default();
@@ -113,7 +120,7 @@ impl ReadAnswer {
             let Ok(path) = view.path.child(*digit) else {
                 continue;
             };
-            cut |= node(1, &path, text.as_deref(), self.width, out)?;
+            cut |= node(1, &path, text.as_deref(), width, out)?;
             if more.contains(digit) {
                 writeln!(out, "    … read {} {path}", self.name)?;
             }

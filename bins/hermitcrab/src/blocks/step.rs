@@ -1,10 +1,12 @@
 //! Steps back and forward through the edits of a block.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use pscale_blocks::{BlockName, BlockStore};
+use bin_support::Results;
+use pscale_blocks::{BlockName, BlockStore, NodeDiff};
 use serde::Serialize;
 
+use super::output::differences;
 use crate::answer::Answer;
 use crate::clock::by_the_person;
 use crate::error::Error;
@@ -21,6 +23,8 @@ pub struct StepAnswer {
     /// The number of edits that were redone. There may be fewer than the person asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     redone: Option<u32>,
+    /// The texts that changed, in order of their paths.
+    changed: Vec<NodeDiff>,
     #[serde(skip)]
     asked: u32,
 }
@@ -33,6 +37,7 @@ impl StepAnswer {
             rev,
             undone: None,
             redone: None,
+            changed: Vec::new(),
             asked: count,
         }
     }
@@ -47,30 +52,35 @@ impl StepAnswer {
 }
 
 pub fn undo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<StepAnswer, Error> {
+    let before = store.load(name)?.block;
     let edited = store.undo(name, count, &by_the_person())?;
     Ok(StepAnswer {
         undone: Some(edited.steps),
+        changed: before.diff(&store.load(name)?.block),
         ..StepAnswer::new(name, count, edited.rev)
     })
 }
 
 pub fn redo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<StepAnswer, Error> {
+    let before = store.load(name)?.block;
     let edited = store.redo(name, count, &by_the_person())?;
     Ok(StepAnswer {
         redone: Some(edited.steps),
+        changed: before.diff(&store.load(name)?.block),
         ..StepAnswer::new(name, count, edited.rev)
     })
 }
 
 impl Answer for StepAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         let (edits, done) = self.edits();
         let noun = if edits == 1 { "edit" } else { "edits" };
         writeln!(
             out,
             "{}: {edits} {noun} {done}, revision {}",
             self.name, self.rev
-        )
+        )?;
+        differences(&self.changed, out)
     }
 
     fn notices(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The text of an edit.
 
-use std::io::{self, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
 use pscale_blocks::MAX_FILE;
@@ -10,10 +10,15 @@ use crate::error::Error;
 /// Returns the text of the command line, or that of stdin if there is no text or it is `-`.
 ///
 /// The line break at the end of stdin is left out, because a shell adds it.
-pub fn read(argument: Option<&str>) -> Result<String, Error> {
+///
+/// # Errors
+/// [`Error::MissingText`] with the `purpose` of the text if stdin is a terminal, where the command would wait without a word.
+pub fn read(argument: Option<&str>, purpose: &'static str) -> Result<String, Error> {
     match argument {
-        Some(text) if text != "-" => Ok(text.to_owned()),
-        _ => from_stdin(),
+        Some("-") => from_stdin(),
+        Some(text) => Ok(text.to_owned()),
+        None if io::stdin().is_terminal() => Err(Error::MissingText { purpose }),
+        None => from_stdin(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, escape};
 use hermitcrab_face::jsx::compile_shell;
+use serde_json::json;
 
+use crate::answer::print_json;
 use crate::error::Error;
 
 /// Examples of the command, which tests run.
@@ -22,12 +24,39 @@ pub struct CompileArgs {
     /// File with JSX, or with a reply that has fences; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Compiles a shell and prints its name or its errors.
 pub fn execute(args: &CompileArgs, session: &mut Session) -> Result<Exit, Failure> {
     let text = text_of(&args.file).map_err(Error::failure)?;
     match compile_shell(&text) {
+        Ok(compiled) if args.json => {
+            let document = json!({
+                "schema_version": 1,
+                "component": compiled.component,
+                "warnings": compiled.warnings,
+                "faults": [],
+            });
+            print_json(&document, session)?;
+            Ok(Exit::Done)
+        }
+        Err(errors) if args.json => {
+            let faults: Vec<_> = (errors.iter())
+                .map(|error| {
+                    json!({
+                        "kind": error.kind,
+                        "message": error.message,
+                        "line": error.line,
+                        "column": error.column,
+                    })
+                })
+                .collect();
+            print_json(&json!({"schema_version": 1, "faults": faults}), session)?;
+            Ok(Exit::CheckFailed)
+        }
         Ok(compiled) => {
             for warning in &compiled.warnings {
                 session.warn(warning);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::answer::print_json;
 use crate::data_dir::DataDir;
 use crate::error::{Error, with_sources};
+use crate::flags::MODEL;
 use crate::key_file;
 use crate::model_setup::{self, DEFAULTS};
 
@@ -21,11 +22,11 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
 pub struct DoctorArgs {
-    #[command(flatten)]
-    pub model: ModelFlags,
     /// Print the checks as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten, next_help_heading = MODEL)]
+    pub model: ModelFlags,
 }
 
 /// The result of one check.

@@ -16,24 +16,44 @@ Examples:
   hermitcrab shells
   hermitcrab shells --json";
 
+const LIST_EXAMPLES: &str = "\
+Examples:
+  hermitcrab shells list
+  hermitcrab shells list --json";
+
+const USE_EXAMPLES: &str = "\
+Examples:
+  hermitcrab demo --dir d && hermitcrab shells use 1 --data d/data
+  hermitcrab shells use 1 --data d/data --json";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  hermitcrab demo --dir e && hermitcrab shells show 1 --data e/data
+  hermitcrab shells show 1 --data e/data --json";
+
 #[derive(Debug, clap::Args)]
 pub struct FacesArgs {
     #[command(subcommand)]
     pub command: Option<FacesCommand>,
-    /// Print the list as JSON.
+    /// Print the result as JSON.
     #[arg(long, global = true)]
     pub json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 pub enum FacesCommand {
-    /// Show a stored face again.
+    /// List the stored faces
+    #[command(after_help = LIST_EXAMPLES)]
+    List,
+    /// Show a stored face again
+    #[command(after_help = USE_EXAMPLES)]
     Use {
         /// Revision of the face, as the list shows it.
         #[arg(value_name = "REVISION")]
         rev: u64,
     },
-    /// Print the source of a stored face.
+    /// Print the source of a stored face
+    #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// Revision of the face, as the list shows it.
         #[arg(value_name = "REVISION")]
@@ -45,7 +65,7 @@ pub enum FacesCommand {
 pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     block_on(async {
         match args.command {
-            None => list(args, data, session),
+            None | Some(FacesCommand::List) => list(args, data, session),
             Some(FacesCommand::Show { rev }) => {
                 let kernel = kernel_setup::open_read_only(data)?;
                 let source = kernel
@@ -53,7 +73,12 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
                     .source(rev)
                     .map_err(|error| Error::from(error).failure())?;
                 let source = source.ok_or_else(|| Error::NoShell { rev }.failure())?;
-                session.results.write_all(source.as_bytes())?;
+                if args.json {
+                    let document = json!({"schema_version": 1, "rev": rev, "source": source});
+                    print_json(&document, session)?;
+                } else {
+                    session.results.write_all(source.as_bytes())?;
+                }
                 Ok(Exit::Done)
             }
             Some(FacesCommand::Use { rev }) => {
@@ -65,7 +90,11 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
                     }
                     .failure());
                 }
-                writeln!(session.results, "face {rev} is shown when a page opens")?;
+                if args.json {
+                    print_json(&json!({"schema_version": 1, "rev": rev}), session)?;
+                } else {
+                    writeln!(session.results, "face {rev} is shown when a page opens")?;
+                }
                 Ok(Exit::Done)
             }
         }
@@ -76,7 +105,7 @@ fn list(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Result<Exit,
     let kernel = kernel_setup::open_read_only(data)?;
     let shells = kernel.faces().shells();
     if shells.is_empty() && !args.json {
-        session.warn("no faces yet");
+        session.warn("no shells yet");
     }
     if args.json {
         print_json(&json!({"schema_version": 1, "shells": shells}), session)?;

@@ -1,11 +1,11 @@
 //! `key`: stores the key of a provider in a separate file.
 
-use std::io::{self, IsTerminal as _, Read as _, Write};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use bin_support::environment::Environment;
 use bin_support::model::ProviderName;
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Results, Session};
 use clap::ValueEnum as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
@@ -34,10 +34,13 @@ pub struct KeyArgs {
 #[derive(Debug, clap::Subcommand)]
 pub enum KeyCommand {
     /// Store a key from stdin, or one typed and not shown
+    #[command(after_help = "Examples:\n  hermitcrab key set --file < key.txt")]
     Set(KeySetArgs),
     /// Delete the stored keys
+    #[command(after_help = "Examples:\n  hermitcrab key clear")]
     Clear,
     /// Print where keys are found, without the keys
+    #[command(after_help = "Examples:\n  hermitcrab key status")]
     Status,
 }
 
@@ -185,7 +188,7 @@ fn status(file: &KeyFile, environment: &Environment) -> Result<KeyStatus, Error>
 }
 
 impl Answer for KeyChange {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         match self {
             Self::Stored { variable, file } => {
                 writeln!(out, "{variable} is kept in {}", name(file))
@@ -199,7 +202,7 @@ impl Answer for KeyChange {
 }
 
 impl Answer for KeyStatus {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         for key in &self.keys {
             let place = match (key.set.first(), key.in_file) {
                 (Some(variable), _) => format!("{variable} is set"),

@@ -1,10 +1,10 @@
 //! `migrate`: turns the data of the earlier generation, which ran in a browser, into blocks.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session, shortened};
+use bin_support::{Exit, Failure, Results, Session, shortened};
 use hermitcrab_kernel::install_default_blocks;
 use hermitcrab_migrate::{Counts, Export, Migrated, Plan, check};
 use pscale_blocks::BlockName;
@@ -163,7 +163,7 @@ fn read_bytes(path: &Path, room: &mut u64) -> Result<Vec<u8>, Error> {
 }
 
 impl Answer for MigrateAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         let counts = &self.counts;
         let name = match &self.instance_name {
             Some(name) => shortened(name, SHOWN),

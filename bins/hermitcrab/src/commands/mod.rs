@@ -4,6 +4,7 @@ pub mod block;
 pub mod chat;
 pub mod compile;
 pub mod cost;
+pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod faces;

@@ -3,14 +3,15 @@
 use std::io::Write as _;
 
 use bin_support::model::ModelFlags;
-use bin_support::{Exit, Failure, Session, block_on};
+use bin_support::{Exit, Failure, Session, Table, block_on, escape};
 use clap::ValueEnum;
 use hermitcrab_kernel::prompt::{Phase, Running};
 use hermitcrab_kernel::{Face, Kernel};
 use secrecy::SecretString;
 
-use crate::answer::{print_json, printable_json, readable};
+use crate::answer::{print_document, printable_json, readable};
 use crate::data_dir::DataDir;
+use crate::flags::MODEL;
 use crate::kernel_setup;
 use crate::model_setup::ModelSetup;
 
@@ -18,21 +19,21 @@ use crate::model_setup::ModelSetup;
 pub const EXAMPLES: &str = "\
 Examples:
   hermitcrab prompt --phase boot
-  hermitcrab prompt --phase call --tokens";
+  hermitcrab prompt --tokens";
 
 #[derive(Debug, clap::Args)]
 pub struct PromptArgs {
-    #[command(flatten)]
-    pub model: ModelFlags,
     /// Kind of the request.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value_t = PromptPhase::Call)]
     pub phase: PromptPhase,
-    /// Print the tokens of each part and its limit. The exit code is 4 if a part is over its limit.
+    /// Print the tokens of each part, its limit and the price. The exit code is 4 if a part is over its limit.
     #[arg(long)]
     pub tokens: bool,
     /// Print the request as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten, next_help_heading = MODEL)]
+    pub model: ModelFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,9 +53,11 @@ pub fn execute(args: &PromptArgs, data: &DataDir, session: &mut Session) -> Resu
         },
         PromptPhase::Call => Phase::Call,
     };
-    let preview = block_on(async {
-        let kernel = open(&args.model, data, session)?;
-        Ok::<_, Failure>(kernel.prompt(phase).await)
+    let (preview, price) = block_on(async {
+        let (kernel, setup) = open(&args.model, data, session)?;
+        let preview = kernel.prompt(phase).await;
+        let price = setup.price(preview.tokens.total as u64);
+        Ok::<_, Failure>((preview, price))
     })??;
     let over = preview
         .limits()
@@ -62,22 +65,27 @@ pub fn execute(args: &PromptArgs, data: &DataDir, session: &mut Session) -> Resu
         .any(|limit| limit.tokens > limit.most);
     let out = &mut session.results;
     if args.json {
-        print_json(&preview, session)?;
+        print_document(&preview, session)?;
     } else if args.tokens {
-        writeln!(out, "{:<14} {:>6} {:>6}", "part", "tokens", "limit")?;
+        let mut table = Table::new(["part", "tokens", "limit"]);
         for part in &preview.parts {
-            writeln!(
-                out,
-                "{:<14} {:>6} {:>6}",
-                part.name, part.tokens, part.limit
-            )?;
+            table.row([
+                part.name.to_string(),
+                part.tokens.to_string(),
+                part.limit.to_string(),
+            ]);
         }
         for limit in preview.limits() {
-            writeln!(
-                out,
-                "{:<14} {:>6} {:>6}",
-                limit.what, limit.tokens, limit.most
-            )?;
+            table.row([
+                limit.what.to_string(),
+                limit.tokens.to_string(),
+                limit.most.to_string(),
+            ]);
+        }
+        let text = table.text(out);
+        out.write_all(text.as_bytes())?;
+        if let Some((model, usd)) = price {
+            writeln!(out, "price {usd} for these tokens to {}", escape(&model))?;
         }
         writeln!(
             out,
@@ -104,7 +112,11 @@ pub fn execute(args: &PromptArgs, data: &DataDir, session: &mut Session) -> Resu
 }
 
 /// Opens a kernel to look at. Its requests have the form of the model that the flags name.
-fn open(model: &ModelFlags, data: &DataDir, session: &mut Session) -> Result<Kernel, Failure> {
+fn open(
+    model: &ModelFlags,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<(Kernel, ModelSetup), Failure> {
     // No call is made, so there is none to record or to replay.
     let model = ModelFlags {
         record: None,
@@ -117,5 +129,6 @@ fn open(model: &ModelFlags, data: &DataDir, session: &mut Session) -> Result<Ker
         Some(_) => setup.brain_with(&SecretString::from("none"))?,
         None => setup.brain(session)?,
     };
-    kernel_setup::open_read_only_with(data, setup.settings, brain)
+    let kernel = kernel_setup::open_read_only_with(data, setup.settings.clone(), brain)?;
+    Ok((kernel, setup))
 }

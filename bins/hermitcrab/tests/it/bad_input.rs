@@ -37,17 +37,17 @@ fn an_edit_that_cannot_be_says_why_and_changes_nothing() {
         (
             &["rm", "yard", "0.1.5"],
             "not_found",
-            &["no node 0.1.5 in yard (0.1 has nothing below)"],
+            &["no node `0.1.5` in yard; 0.1 has no entries"],
         ),
         (
             &["read", "yard", "0.3"],
             "not_found",
-            &["no node 0.3 in yard (0 has 1, 2)"],
+            &["no node `0.3` in yard; entries are 0.1 to 0.2"],
         ),
         (
             &["read", "yard", "1"],
             "not_found",
-            &["no node 1 in yard (the top level has 0); did you mean 0.1?\n"],
+            &["no node `1` in yard; entries are 0.1 to 0.2; did you mean 0.1?\n"],
         ),
         (&["read", "yard", &deep], "not_found", &[]),
         (&["grow", "yard", "--summary", "\t"], "empty_content", &[]),

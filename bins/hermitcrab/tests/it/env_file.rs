@@ -42,7 +42,7 @@ fn the_key_file_gives_keys_only() {
         let stderr = planted.refuses(&arguments, &[]);
         for told in [
             "hermitcrab: the key file: ignored ANTHROPIC_BASE_URL, HOME (such a file gives keys only)\n",
-            "anthropic needs a key",
+            "no API key for anthropic",
         ] {
             assert!(stderr.contains(told), "{told}\n{stderr}");
         }

@@ -17,6 +17,7 @@ mod guide;
 mod hostile;
 mod key;
 mod kill;
+mod language;
 mod local;
 mod mcp;
 mod memory;

@@ -1,29 +1,30 @@
 //! `analyze`: prints the measures of a run as a table or as JSON.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::runs::RunArg;
+use bin_support::{Exit, Failure, Session, Table};
 use logosphere_core::Round;
 use logosphere_core::measures::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::measures::nulls::Null;
-use logosphere_core::measures::{Analysis, AnalysisPlan};
-use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+use logosphere_core::measures::{Analysis, AnalysisPlan, Measured};
 
-use crate::numbers::{self, band, columns, heading, number};
+use crate::folders::RUNS;
+use crate::numbers::{self, band, heading, number, wrapped};
 use crate::recorded::RecordedRun;
-use crate::subject::Subject;
 
 #[derive(Debug, clap::Args)]
 pub struct AnalyzeArgs {
     #[command(flatten)]
-    pub subject: Subject,
-    /// Show every measure, by the names of --json and of exports.
-    #[arg(long)]
+    pub run: RunArg,
+    /// Every measure: the flag -v of an earlier release.
+    #[arg(long, hide = true)]
     pub all: bool,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Null model to compare each measure with.
+    /// Null model to compare every measure with [default: the one that fits the measure].
     #[arg(long, value_enum, value_name = "KIND")]
     pub null: Option<Null>,
     /// Compare equal numbers of texts of equal lengths only.
@@ -46,96 +47,116 @@ fn rounds(text: &str) -> Result<u32, String> {
 }
 
 pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = RecordedRun::read(&args.subject.find(session)?)?;
+    let recorded = RecordedRun::read(&RUNS.find(&args.run, session)?)?;
     let mut plan = AnalysisPlan::default();
     plan.window = window(args.window);
     plan.matched = args.matched;
     plan.null = args.null;
-    let analysis = Analysis::of(&recorded.run, &plan);
+    let analysis = if args.json || args.null.is_some() {
+        Analysis::of(&recorded.run, &plan)
+    } else {
+        Analysis::with_null_models(&recorded.run, &plan)
+    };
     if args.matched && analysis.matched.is_none() {
         session.warn("there are not enough texts to match; all texts are used");
     }
     if args.json {
         return recorded.print_json(&analysis, session);
     }
+    let width = session.results.width();
     let mut text = String::new();
     if let Some(sentence) = analysis.sentence() {
-        text.push_str(&wrapped(&sentence));
+        text.push_str(&wrapped(&sentence, width));
         text.push('\n');
     }
-    text.push_str(&wrapped(&heading(&analysis)));
-    text.push('\n');
-    if args.all {
-        text.push_str(&table(&analysis));
-        text.push_str(LEGEND);
+    text.push_str(&short_table(&analysis, args.null).text(&session.results));
+    let runs = plan.null_runs;
+    let chance = match args.null {
+        None => "the null model of each measure".to_owned(),
+        Some(null) => format!("null model {null}"),
+    };
+    let chance = format!(
+        "chance: 95 % of {runs} runs of {chance}; p values are not corrected for their number"
+    );
+    text.push_str(&wrapped(&chance, width));
+    if args.all || session.verbosity() > 0 {
+        let mut rest = heading(
+            &analysis,
+            analysis.null.as_ref().filter(|_| args.null.is_some()),
+        );
+        rest.push('\n');
+        rest.push_str(&table(&analysis, args.null).text(&session.results));
+        rest.push_str(LEGEND);
+        rest.push_str(&volume(&analysis.volume));
+        rest.push_str(&seed_exit(analysis.seed_exit));
+        rest.push_str(&numbers::lineage(&analysis.lineage));
+        let _ = write!(text, "\n{rest}");
     } else {
-        text.push_str(&short_table(&analysis));
+        session.status("all measures: logosphere analyze -v");
     }
-    text.push('\n');
-    text.push_str(&wrapped(&volume(&analysis.volume)));
-    text.push_str(&wrapped(&seed_exit(analysis.seed_exit)));
-    text.push_str(&wrapped(&numbers::lineage(&analysis.lineage)));
     session.results.write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }
 
-/// The number of columns of a terminal.
-const WIDTH: usize = 80;
+/// The number of measures that are shown without `-v`.
+const SHORT: usize = 4;
 
-/// The measures that are shown without `--all`.
-const SHORT: [Metric; 8] = [
+/// The measures of which the first ones that a null model changes are shown without `-v`.
+const FIRST: [Metric; 8] = [
     Metric::TfidfSimilarity,
-    Metric::WithinRoundSimilarity,
-    Metric::InputSimilarity,
     Metric::PairIdentity,
     Metric::Turnover,
-    Metric::Distinct2,
     Metric::SeedEcho,
-    Metric::LostShare,
+    Metric::InputSimilarity,
+    Metric::WithinRoundSimilarity,
+    Metric::NearSimilarity,
+    Metric::FarSimilarity,
 ];
 
 const LEGEND: &str = "
 rounds: rounds with a value; mean: of these rounds; 95 % interval: of the mean,
 by a bootstrap over blocks of rounds; trend: rank correlation with the round, and
 its p. Definitions are in --json.
+
 ";
 
-/// Returns a line for each measure in 80 columns: with its trend, or with its null model.
-fn short_table(analysis: &Analysis) -> String {
-    let with_null = analysis.null.is_some();
-    let mut rows = vec![if with_null {
-        vec!["measure", "mean", "null median", "95 % of null", "p"]
-    } else {
-        vec!["measure", "mean", "95 % interval", "trend", "p"]
-    }];
-    let found: Vec<Vec<String>> = (SHORT.into_iter())
-        .filter_map(|metric| analysis.metric(metric))
-        .map(|measured| {
-            let mut row = vec![measured.name.title().to_owned(), number(measured.mean)];
-            if with_null {
-                row.extend(band(measured.null));
-            } else {
-                row.push(interval(measured.interval));
-                row.extend(trend(measured.trend));
-            }
-            row
-        })
-        .collect();
-    let mut rows: Vec<Vec<String>> = (rows.drain(..))
-        .map(|row| row.into_iter().map(str::to_owned).collect())
-        .collect();
-    rows.extend(found);
-    columns(&rows)
+/// Returns a row for each of a few measures: in words, with unit, value and the range of its null model.
+fn short_table(analysis: &Analysis, null: Option<Null>) -> Table {
+    let mut table = Table::new(["measure", "unit", "value", "chance", "p"]).wrapping("measure");
+    let moved = |metric: &Metric| match null {
+        Some(null) => null.moves(*metric),
+        None => Null::of(*metric).is_some(),
+    };
+    let measures = FIRST.into_iter().filter(moved).take(SHORT);
+    for measured in measures.filter_map(|metric| analysis.metric(metric)) {
+        let (unit, value) = unit(measured);
+        let shown = |number: f64| value(number);
+        let (range, p) = match measured.null {
+            Some(band) => (
+                format!("{} to {}", shown(band.low), shown(band.high)),
+                format!("{:.3}", band.p),
+            ),
+            None => ("-".to_owned(), "-".to_owned()),
+        };
+        table.row([
+            measured.name.title().to_owned(),
+            unit.to_owned(),
+            measured.mean.map_or_else(|| "-".to_owned(), shown),
+            range,
+            p,
+        ]);
+    }
+    table
 }
 
-/// Wraps a text at 80 columns; the last line is ended.
-fn wrapped(text: &str) -> String {
-    let words = Options::new(WIDTH)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation)
-        .wrap_algorithm(WrapAlgorithm::FirstFit)
-        .break_words(false);
-    textwrap::fill(text.trim_end(), words) + "\n"
+/// Returns the unit of a measure and the form of its values.
+fn unit(measured: &Measured) -> (&'static str, fn(f64) -> String) {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    match measured.name {
+        Metric::PairIdentity => ("% of pairs", percent),
+        Metric::Turnover => ("% of texts", percent),
+        _ => ("0 to 1", |number| format!("{number:.3}")),
+    }
 }
 
 /// Returns the window of this number of rounds; without one, the active pool.
@@ -144,23 +165,25 @@ fn window(rounds: Option<u32>) -> Window {
     rounds.map_or(Window::Active, Window::Rounds)
 }
 
-/// Returns a line for each metric: mean, interval, trend and its band under the null model.
-fn table(analysis: &Analysis) -> String {
-    let mut rows = vec![vec![
+/// Returns a row for each metric that the null model changes; without a given one, for each metric.
+fn table(analysis: &Analysis, null: Option<Null>) -> Table {
+    let header = [
         "metric",
         "rounds",
         "mean",
         "95 % interval",
         "trend",
         "p",
-    ]];
-    if analysis.null.is_some() {
-        rows[0].extend(["null median", "95 % of null", "p"]);
-    }
-    let mut rows: Vec<Vec<String>> = (rows.into_iter())
-        .map(|row| row.into_iter().map(str::to_owned).collect())
-        .collect();
-    for measured in &analysis.metrics {
+        "null model",
+        "median",
+        "95 % of null",
+        "p",
+    ];
+    let mut table = Table::new(header).wrapping("metric");
+    let metrics = analysis.metrics.iter();
+    for measured in metrics.filter(|measured| null.is_none_or(|null| null.moves(measured.name))) {
+        let model = null.or_else(|| Null::of(measured.name));
+        let model = model.filter(|_| measured.null.is_some());
         let mut row = vec![
             measured.name.to_string(),
             measured.n.to_string(),
@@ -168,12 +191,11 @@ fn table(analysis: &Analysis) -> String {
             interval(measured.interval),
         ];
         row.extend(trend(measured.trend));
-        if analysis.null.is_some() {
-            row.extend(band(measured.null));
-        }
-        rows.push(row);
+        row.push(model.map_or_else(|| "-".to_owned(), |model| model.to_string()));
+        row.extend(band(measured.null));
+        table.row(row);
     }
-    columns(&rows)
+    table
 }
 
 fn interval(interval: Option<Interval>) -> String {

@@ -2,92 +2,64 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
 
+use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
-use crate::error::Error;
+use crate::folders::RUNS;
 use crate::journal_file;
 use crate::recorded::RecordedRun;
-use crate::subject::Subject;
+use crate::setup::shown;
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// The experiment (its directory, its name or a journal), then the file, whose name is CONTENTS.FORMAT, or - with
-    /// --what and --format.
-    ///
-    /// Without an experiment: the one whose journal changed last.
-    #[arg(value_name = "EXP> <FILE", num_args = 0..=2)]
-    pub names: Vec<PathBuf>,
-    /// Contents of the export [default: from the file's name].
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub what: Option<ExportKind>,
-    /// Format of the export [default: from the file's name].
+    /// Contents of the export.
+    #[arg(value_enum, value_name = "KIND")]
+    pub kind: ExportKind,
+    #[command(flatten)]
+    pub run: RunArg,
+    /// Format of the export [default: from the name of the file, else csv].
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ExportFormat>,
-    /// Write CSV cells unchanged, also those that a spreadsheet reads as formulas.
+    /// CSV cells unchanged, also those that a spreadsheet reads as formulas.
     #[arg(long)]
     pub raw_csv: bool,
     /// File to write; - for stdout [default: -].
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<OutputTarget>,
+    #[arg(short, long, alias = "out", value_name = "FILE")]
+    pub output: Option<OutputTarget>,
 }
 
 pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let (experiment, file) = names(args);
-    let (kind, format) = form(args, file.as_deref())?;
+    let (kind, target) = (args.kind, args.output.as_ref());
+    let target = target.unwrap_or(&OutputTarget::Stdout);
+    let named = target.file().and_then(|file| file.extension());
+    let named = named.and_then(OsStr::to_str).unwrap_or_default();
+    let format = args.format.or_else(|| named.parse().ok());
+    let format = format.unwrap_or(ExportFormat::Csv);
     if !kind.formats().contains(&format) {
         return Err(Failure::usage(ExportError::NoSuchForm { kind, format }));
     }
-    let given = Subject { experiment }.find(session)?;
+    let given = RUNS.find(&args.run, session)?;
     let recorded = RecordedRun::read(&given)?;
-    let write =
-        |out: &mut dyn io::Write| match export(&recorded.run, kind, format, args.raw_csv, out) {
-            Err(ExportError::Write(error)) => Err(error),
-            Err(error) => Err(io::Error::other(error)),
-            Ok(()) => Ok(()),
-        };
-    let target = match (&args.out, file) {
-        (Some(target), _) => target.clone(),
-        (None, Some(file)) => target(file),
-        (None, None) => OutputTarget::Stdout,
+    let mut rows = 0;
+    let write = |out: &mut dyn io::Write| {
+        rows = export(&recorded.run, kind, format, args.raw_csv, out).map_err(
+            |error| match error {
+                ExportError::Write(error) => error,
+                error => io::Error::other(error),
+            },
+        )?;
+        Ok(())
     };
     let output = target.begin(journal_file::kept(&given))?;
     output.finish(session, write)?;
+    if let Some(file) = target.file() {
+        let noun = match format {
+            ExportFormat::Csv | ExportFormat::Jsonl => "rows",
+            _ => "edges",
+        };
+        session.status(&format!("{rows} {noun} in {}", shown(file)));
+    }
     Ok(Exit::Done)
-}
-
-/// Returns the experiment and the file of the command line. With both flags a single name is the experiment's.
-fn names(args: &ExportArgs) -> (Option<PathBuf>, Option<PathBuf>) {
-    let flagged = args.what.is_some() && args.format.is_some();
-    match &args.names[..] {
-        [] => (None, None),
-        [one] if flagged || args.out.is_some() => (Some(one.clone()), None),
-        [one] => (None, Some(one.clone())),
-        [experiment, file, ..] => (Some(experiment.clone()), Some(file.clone())),
-    }
-}
-
-fn target(file: PathBuf) -> OutputTarget {
-    if file == Path::new("-") {
-        OutputTarget::Stdout
-    } else {
-        file.into()
-    }
-}
-
-/// Returns the contents and the format: from the flags, otherwise from the file's name (`lineage.graphml`).
-fn form(args: &ExportArgs, file: Option<&Path>) -> Result<(ExportKind, ExportFormat), Failure> {
-    let named = args.out.as_ref().and_then(|out| out.file()).or(file);
-    let part = |part: fn(&Path) -> Option<&OsStr>| {
-        let part = named.and_then(part).and_then(OsStr::to_str);
-        part.unwrap_or_default()
-    };
-    let kind = (args.what).or_else(|| part(Path::file_stem).parse().ok());
-    let format = (args.format).or_else(|| part(Path::extension).parse().ok());
-    match (kind, format) {
-        (Some(what), Some(form)) => Ok((what, form)),
-        _ => Err(Failure::usage(Error::NoForm)),
-    }
 }

@@ -1,19 +1,19 @@
 //! The commands, one file each: its arguments and `execute`. No command uses another.
 
 pub mod analyze;
+pub mod check_init;
+pub mod check_leaks;
 pub mod demo;
 pub mod diff;
+pub mod estimate;
 pub mod export;
-pub mod forecast;
-pub mod init_check;
-pub mod leak;
 pub mod lineage;
 pub mod minds;
 pub mod new;
-pub mod null;
+pub mod null_model;
 pub mod parse;
-pub mod replay;
 pub mod report;
 pub mod resume;
 pub mod run;
+pub mod status;
 pub mod verify;

@@ -3,15 +3,16 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use bin_support::runs::EXPERIMENTS;
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::Experiment;
 
+use crate::folders;
 use crate::setup::{ensure_init_file, failure, today};
-use crate::subject::{EXPERIMENTS, look_up};
 
 #[derive(Debug, clap::Args)]
 pub struct NewArgs {
-    /// Name of the experiment: 1 to 64 of a-z, 0-9, dot, underscore and dash. The date is put before it.
+    /// Name of the experiment after its date: 1 to 64 of a-z, 0-9, dot, underscore and dash.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Experiment to copy init.md and config.json from.
@@ -25,7 +26,7 @@ pub struct NewArgs {
 pub fn execute(args: &NewArgs, session: &mut Session) -> Result<Exit, Failure> {
     let make = || Experiment::create(Path::new(EXPERIMENTS), &args.name, today());
     let made = if let Some(from) = &args.from {
-        let from = Experiment::open(&look_up(from)?).map_err(failure)?;
+        let from = Experiment::open(&folders::experiment(from, session)?).map_err(failure)?;
         // An experiment that cannot be copied must leave no empty directory.
         from.read_init().map_err(failure)?;
         from.read_config().map_err(failure)?;
@@ -43,7 +44,7 @@ pub fn execute(args: &NewArgs, session: &mut Session) -> Result<Exit, Failure> {
     let path = escape(&made.path().display().to_string());
     writeln!(session.results, "{path}")?;
     session.status(&format!(
-        "the seeds are in {path}/init.md; `logosphere run {path}` runs it"
+        "the seeds are in {path}/init.md\nnext: logosphere run {path}"
     ));
     Ok(Exit::Done)
 }

@@ -3,35 +3,40 @@
 use std::path::Path;
 use std::process;
 
+use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::SystemClock;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};
-use logosphere_core::verify::{ResumeError, ResumedRun};
+use logosphere_core::verify::ResumedRun;
 use logosphere_core::{Orchestrator, Settings};
 
 use crate::error::Error;
-use crate::flags::{SettingFlags, Switch};
-use crate::journal_file::exit_of;
+use crate::flags::{ChangeableFlags, Switch};
+use crate::folders::RUNS;
+use crate::journal_file::not_resumable;
 use crate::population::Population;
 use crate::running;
-use crate::setup::{SOFTWARE, changes, failure, spare};
-use crate::subject::Subject;
+use crate::setup::{SOFTWARE, announce, changes, failure, spare};
+use crate::status::StatusForm;
 
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
     #[command(flatten)]
-    pub subject: Subject,
+    pub run: RunArg,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
     /// Check before each call that the request equals the one built from its messages: on or off.
-    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true, hide_short_help = true)]
     pub check_leaks: Switch,
     #[command(flatten)]
-    pub settings: SettingFlags,
+    pub settings: ChangeableFlags,
 }
 
 pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
+    let experiment = Experiment::open(&RUNS.find(&args.run, session)?).map_err(failure)?;
     if !experiment.journal().exists() {
         let path = experiment.path().to_owned();
         return Err(Failure::usage(Error::NoRun { path }));
@@ -41,7 +46,7 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     let journal = experiment.journal();
     let resumption = ResumedRun::open(&journal, &experiment.spool())
-        .map_err(|error| unreadable(error, &journal))?;
+        .map_err(|error| not_resumable(error, &journal))?;
     let changed = changes(&args.settings.layer(), resumption.state.settings())?;
     let settings = resumption.state.settings().with_changes(&changed);
     let settings = settings.map_err(Failure::usage)?;
@@ -57,7 +62,9 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     if let (true, Some(rule)) = (resumption.ended, resumption.state.stop_reason(&settings)) {
         return Err(Failure::usage(Error::StillStopped { rule }));
     }
-    let population = population(&settings, &journal, args, session)?;
+    let mut notices = Vec::new();
+    let population = population(&settings, &journal, args, session, &mut notices)?;
+    announce(&experiment, &notices, session);
     population.keep_ledger(&experiment)?;
     let (mind, _) = population.mind(&settings)?;
     quarantine_torn_tail(&resumption, &journal, session)?;
@@ -80,7 +87,8 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
     session.status(&format!("continues with mind {mind} of round {round}"));
-    running::run_to_end(run, experiment.path(), &journal, session)
+    let form = StatusForm::of(args.json);
+    running::run_to_end(run, &experiment, form, session).map(|(exit, _)| exit)
 }
 
 /// Moves an incomplete last line to another file, and prints its path.
@@ -103,24 +111,13 @@ fn quarantine_torn_tail(
     Ok(())
 }
 
-/// Returns the failure of a journal: a usage error without a run, otherwise a check that failed.
-fn unreadable(error: ResumeError, journal: &Path) -> Failure {
-    match error {
-        ResumeError::Read(source) => {
-            let path = journal.to_owned();
-            Failure::new(exit_of(&source), Error::Journal { path, source })
-        }
-        ResumeError::State { .. } => Failure::new(Exit::CheckFailed, error),
-        error => Failure::usage(error),
-    }
-}
-
 /// Returns the minds of the run, as they were when it began.
 fn population(
     settings: &Settings,
     journal: &Path,
     args: &ResumeArgs,
     session: &Session,
+    notices: &mut Vec<String>,
 ) -> Result<Population, Failure> {
     let offline = settings.is_offline();
     let mut layer = Layer::default().with(|layer| {
@@ -133,5 +130,6 @@ fn population(
         layer.max_tokens = settings.caps.max_tokens;
         layer.mind.clone_from(&settings.mind);
     });
-    Population::choose(&mut layer, journal, &args.settings, session)
+    let environment = &session.environment;
+    Population::choose(&mut layer, journal, &args.settings, environment, notices)
 }

@@ -1,16 +1,27 @@
-//! `verify`: checks everything that a journal says.
+//! `verify`: rebuilds a journal from itself and checks everything that it says.
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::runs::RunArg;
+use bin_support::{Exit, Failure, OutputTarget, Session};
 
-use crate::proof;
-use crate::subject::Subject;
+use crate::error::Error;
+use crate::folders::RUNS;
+use crate::proof::{self, Expected};
 
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
     #[command(flatten)]
-    pub subject: Subject,
+    pub run: RunArg,
+    /// File for the rebuilt journal; - for stdout.
+    #[arg(
+        short,
+        long,
+        alias = "out",
+        value_name = "FILE",
+        conflicts_with = "legacy"
+    )]
+    pub output: Option<OutputTarget>,
     /// Read a journal of the Python program of 2026-01-02, which has no chain.
     #[arg(long, requires = "init")]
     pub legacy: bool,
@@ -33,9 +44,16 @@ fn head(text: &str) -> Result<String, String> {
 }
 
 pub fn execute(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let given = args.subject.find(session)?;
-    match (args.legacy, &args.init) {
-        (true, Some(init)) => proof::check_old(&given, init, args.json, session),
-        _ => proof::check(&given, args.expect_head.as_deref(), args.json, session),
+    if args.json && matches!(args.output, Some(OutputTarget::Stdout)) {
+        return Err(Failure::usage(Error::TwoResults));
     }
+    let given = RUNS.find(&args.run, session)?;
+    if let (true, Some(init)) = (args.legacy, &args.init) {
+        return proof::check_old(&given, init, args.json, session);
+    }
+    let expected = Expected {
+        head: args.expect_head.as_deref(),
+        rebuilt: args.output.as_ref(),
+    };
+    proof::check(&given, expected, args.json, session)
 }

@@ -37,7 +37,6 @@ fn usage() {
         &["run", "E", "--concurrency", "0"],
         &["diff", "only-one"],
         &["resume"],
-        &["replay"],
         &["verify"],
         &["parse", "E/init.md", "--mode", "loose"],
     ] {
@@ -176,7 +175,7 @@ fn seeds() {
         let words = [&["init.md"], words].concat();
         refuses(&place, &["run", "E"], &words);
         assert!(!place.path("E/logs/experiment.jsonl").exists());
-        let ran = place.alone(&["init-check", "E/init.md"]).exits(2);
+        let ran = place.alone(&["check-init", "E/init.md"]).exits(2);
         assert!(ran.stderr.contains("init.md"), "{}", ran.stderr);
         assert_eq!(place.bytes("E/init.md"), bytes);
     }
@@ -199,13 +198,12 @@ fn what_is_not_there_is_named() {
         &["analyze"],
         &["report"],
         &["lineage"],
-        &["forecast"],
-        &["null", "--kind", "random-copy"],
-        &["replay"],
+        &["estimate"],
+        &["null-model", "--kind", "random-copy"],
         &["verify"],
-        &["init-check"],
+        &["check-init"],
         &["parse"],
-        &["export", "--what", "messages", "--format", "csv"],
+        &["export", "messages", "--format", "csv"],
         &["new", "x", "--from"],
     ] {
         let ran = place
@@ -280,7 +278,7 @@ fn journals() {
     ];
     for (what, damaged, words) in cases {
         place.file("j.jsonl", &damaged);
-        for command in [&["verify", "j.jsonl"][..], &["replay", "j.jsonl"]] {
+        for command in [&["verify", "j.jsonl"][..]] {
             let ran = place.alone(command).exits_with_one_of(&[2, 4]);
             for word in words {
                 assert!(
@@ -332,7 +330,7 @@ fn a_clock_that_goes_backwards_is_only_a_warning() {
         ran.stderr
     );
     place
-        .alone(&["replay", "j.jsonl", "--out", "again.jsonl"])
+        .alone(&["verify", "j.jsonl", "-o", "again.jsonl"])
         .exits(0);
     assert_eq!(place.bytes("again.jsonl"), place.bytes("j.jsonl"));
 }
@@ -348,34 +346,19 @@ fn a_resume_that_would_mix_runs() {
     let before = place.bytes(&path("E"));
     let made = stub.stats().requests;
     for (flags, words) in [
-        (
-            &["--minds", "4", "--rounds", "3"][..],
-            &["n_minds", "3", "4"][..],
-        ),
-        (
-            &["--samples", "1", "--rounds", "3"],
-            &["k_samples", "3", "1"],
-        ),
-        (
-            &["--active", "9", "--rounds", "3"],
-            &["m_active_pool", "15", "9"],
-        ),
+        (&["--minds", "4"][..], &["--minds"][..]),
+        (&["--samples", "1"], &["--samples"]),
+        (&["--active", "9"], &["--active"]),
+        (&["--seed", "2"], &["--seed"]),
+        (&["--scheduling", "snapshot"], &["--scheduling"]),
+        (&["--token-limit", "9"], &["--token-limit"]),
         (
             &["--model", "other", "--rounds", "3"],
             &["model", "\"m\"", "other"],
         ),
-        (&["--seed", "2", "--rounds", "3"], &["seed", "1", "2"]),
-        (
-            &["--scheduling", "snapshot", "--rounds", "3"],
-            &["scheduling", "sequential", "snapshot"],
-        ),
         (
             &["--provider", "offline", "--rounds", "3"],
             &["provider", "openrouter", "offline"],
-        ),
-        (
-            &["--token-limit", "9", "--rounds", "3"],
-            &["token_limit", "2000", "9"],
         ),
     ] {
         let ran = place.alone(&[&["resume", "E"], flags].concat()).exits(2);

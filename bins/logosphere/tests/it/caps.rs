@@ -76,10 +76,18 @@ fn no_more_money_than_allowed() {
             "{}",
             ran.stderr
         );
-        // One figure for what is spent, which holds failed calls too.
-        assert!(ran.stderr.contains("spent or reserved"), "{}", ran.stderr);
-        assert!(!ran.stderr.contains("are spent"), "{}", ran.stderr);
         let limit: f64 = cap.parse().unwrap();
+        // One figure for what is spent, which holds failed calls too, and the command that continues.
+        let stopped = ran.stderr.lines().last().unwrap();
+        let begin = format!("logosphere: cost cap of ${cap} reached ($");
+        let end = format!(
+            " spent); continue with: logosphere resume E --max-usd {}",
+            2.0 * limit
+        );
+        assert!(
+            stopped.starts_with(&begin) && stopped.ends_with(&end),
+            "{stopped}"
+        );
         assert!(spent(&stub) <= limit, "{} of {limit}", spent(&stub));
         // And not much less: the next call, at its longest, would have passed it.
         assert!(

@@ -21,7 +21,7 @@ fn new_makes_a_folder_that_runs() {
             .contains("~init")
     );
     place
-        .alone(&["init-check", &format!("{experiment}/init.md")])
+        .alone(&["check-init", &format!("{experiment}/init.md")])
         .exits(0);
     place.alone(&["run", &experiment, "--rounds", "1"]).exits(0);
 }
@@ -85,14 +85,14 @@ fn names_that_no_folder_should_have() {
 fn init_check_shows_seeds_as_they_are_stored() {
     let place = Place::new();
     place.file("init.md", init(&["One.", "Two\nlines."]));
-    let ran = place.alone(&["init-check", "init.md"]).exits(0);
+    let ran = place.alone(&["check-init", "init.md"]).exits(0);
     for words in ["One.", "lines.", "~init"] {
         assert!(ran.stdout.contains(words), "{words}\n{}", ran.stdout);
     }
     // BOM and CRLF are accepted.
     let crlf = format!("\u{feff}{}", init(&["One."]).replace('\n', "\r\n"));
     place.file("crlf.md", crlf);
-    let ran = place.alone(&["init-check", "crlf.md"]).exits(0);
+    let ran = place.alone(&["check-init", "crlf.md"]).exits(0);
     assert!(ran.stdout.contains("One."), "{}", ran.stdout);
 }
 
@@ -105,7 +105,7 @@ fn warnings_about_seeds() {
         init(&["One."]) + "---\nthis is not read at all\n",
     );
     for (file, word) in [("equal.md", "equal"), ("after.md", "this is not read")] {
-        let ran = place.alone(&["init-check", file]).exits(0);
+        let ran = place.alone(&["check-init", file]).exits(0);
         assert!(ran.all().contains(word), "{file}: {}", ran.all());
     }
     let many: Vec<_> = (0..20).map(|n| format!("Seed {n}.")).collect();
@@ -156,19 +156,19 @@ fn help_names_every_command() {
     let ran = place.alone(&["--help"]).exits(0);
     for command in [
         "new",
-        "init-check",
+        "check-init",
         "run",
         "resume",
-        "replay",
+        "status",
         "verify",
-        "leak",
+        "check-leaks",
         "diff",
         "analyze",
         "report",
         "export",
         "lineage",
-        "forecast",
-        "null",
+        "estimate",
+        "null-model",
         "parse",
         "demo",
         "completions",

@@ -57,7 +57,7 @@ fn nothing_is_sent_or_written() {
         .exits(0);
     assert!(ran.stdout.contains("100"), "calls\n{}", ran.stdout);
     let ran = place
-        .asking(&stub, &[&["forecast", "E"][..], &flags].concat())
+        .asking(&stub, &[&["estimate", "E"][..], &flags].concat())
         .exits(0);
     assert!(ran.stdout.contains("100"), "calls\n{}", ran.stdout);
     assert_eq!(stub.stats().requests, 0);
@@ -78,7 +78,7 @@ fn a_measured_forecast_comes_near_the_run() {
             with_price(&place, &stub, &line).exits(0);
         }
         let ran = place
-            .alone(&["forecast", "short", "--rounds", "25", "--json"])
+            .alone(&["estimate", "short", "--rounds", "25", "--json"])
             .exits(0);
         is_near(&ran.stdout, &place, "long");
     }
@@ -97,7 +97,7 @@ fn a_first_forecast_knows_calls_and_answers() {
     let place = Place::new();
     place.experiment("E");
     let flags = "E --minds 4 --rounds 20 --seed 3";
-    let forecast = format!("forecast {flags} --answer-tokens 108 --json");
+    let forecast = format!("estimate {flags} --answer-tokens 108 --json");
     let ran = with_price(&place, &stub, &forecast).exits(0);
     assert_eq!(stub.stats().requests, 0);
     with_price(&place, &stub, &format!("run {flags}")).exits(0);
@@ -115,7 +115,7 @@ fn a_first_forecast_knows_calls_and_answers() {
 fn a_model_without_a_price_has_no_cost() {
     let place = Place::new();
     place.experiment("E");
-    let mut command = place.command(&["forecast", "E", "--json"]);
+    let mut command = place.command(&["estimate", "E", "--json"]);
     let ran = finish(start(command.args(server("http://127.0.0.1:9/v1")))).exits(0);
     let forecast: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(forecast["usd"], Value::Null, "{forecast}");

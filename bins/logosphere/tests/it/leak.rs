@@ -14,7 +14,7 @@ fn stub() -> MindStub {
 }
 
 fn report(place: &Place, arguments: &[&str], code: i32) -> Value {
-    let ran = place.alone(&[&["leak", "--json"], arguments].concat());
+    let ran = place.alone(&[&["check-leaks", "--json"], arguments].concat());
     serde_json::from_str(&ran.exits(code).stdout).unwrap()
 }
 
@@ -59,7 +59,9 @@ fn captured_bodies_and_headers_are_held_against_the_journal() {
         kinds(&report(&place, &["E", "--bodies", "kept"], 4), "leak"),
         ["header", "header"]
     );
-    let ran = place.alone(&["leak", "E", "--bodies", "kept"]).exits(4);
+    let ran = place
+        .alone(&["check-leaks", "E", "--bodies", "kept"])
+        .exits(4);
     assert!(
         ran.stdout.contains("leak header: 7.json: header `x-mind`"),
         "{}",
@@ -82,21 +84,21 @@ fn nothing_captured_proves_nothing() {
         .exits(0);
     place.file("empty/.hidden", "");
     place
-        .alone(&["leak", "E", "--bodies", "empty"])
+        .alone(&["check-leaks", "E", "--bodies", "empty"])
         .exits(2)
         .tells(&["empty", "no captured request"]);
     place
-        .alone(&["leak", "E", "--bodies", "nowhere"])
+        .alone(&["check-leaks", "E", "--bodies", "nowhere"])
         .exits(2)
         .tells(&["nowhere"]);
     place
-        .alone(&["leak", "nowhere"])
+        .alone(&["check-leaks", "nowhere"])
         .exits(2)
         .tells(&["nowhere"]);
     // The journal alone, wherever it lies.
     let bytes = place.bytes(&journal::path("E"));
     let holds = place
-        .alone(&["leak", place.file("elsewhere/j.jsonl", &bytes)])
+        .alone(&["check-leaks", place.file("elsewhere/j.jsonl", &bytes)])
         .exits(0);
     assert!(
         holds.stdout.ends_with("holds: 3 calls rebuilt\n"),
@@ -107,7 +109,7 @@ fn nothing_captured_proves_nothing() {
     altered[200] ^= 1;
     place.file("elsewhere/j.jsonl", altered);
     place
-        .alone(&["leak", "elsewhere/j.jsonl"])
+        .alone(&["check-leaks", "elsewhere/j.jsonl"])
         .exits(4)
         .tells(&["elsewhere/j.jsonl", "line 1"]);
 }

@@ -34,8 +34,7 @@ fn minds_that_are_a_real_model_leave_a_journal_that_holds() {
     eprintln!("{}\n{}", ran.stderr, ran.stdout);
     let place_of = journal::path("E");
     place.alone(&["verify", &place_of]).exits(0);
-    place.alone(&["replay", &place_of]).exits(0);
-    place.alone(&["leak", "E"]).exits(0);
+    place.alone(&["check-leaks", "E"]).exits(0);
     let events = journal::events(&place, "E");
     for call in journal::calls(&events) {
         assert!(call["tokens"]["prompt"].as_u64().unwrap() > 0, "{call:#}");

@@ -7,7 +7,7 @@ use crate::program::{Place, words};
 fn two_rounds_without_a_key() {
     let place = Place::new();
     let ran = place
-        .alone(&["--rounds", "2", "--output-dir", "D"])
+        .alone(&["run", "--rounds", "2", "--output-dir", "D"])
         .exits(0);
     assert!(
         ran.stderr.to_lowercase().contains("offline"),
@@ -47,7 +47,7 @@ fn two_rounds_without_a_key() {
 fn an_experiment_without_a_name_gets_one() {
     let place = Place::new();
     for _ in 0..2 {
-        place.alone(&["--rounds", "1"]).exits(0);
+        place.alone(&["run", "--rounds", "1"]).exits(0);
     }
     let names = place.names("experiments");
     assert_eq!(names.len(), 2, "{names:?}");
@@ -112,16 +112,21 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 #[test]
-fn without_a_seed_one_is_drawn_and_recorded() {
+fn a_random_seed_is_drawn_and_recorded_and_the_default_is_0() {
     let place = Place::new();
     for name in ["A", "B"] {
         place.experiment(name);
-        place.alone(&["run", name, "--rounds", "1"]).exits(0);
+        place
+            .alone(&["run", name, "--rounds", "1", "--seed", "random"])
+            .exits(0);
     }
     let seed = |name| events(&place, name)[0]["rng"]["seed"].clone();
     let seeds = ["A", "B"].map(seed);
     assert!(seeds[0].is_u64(), "{seeds:?}");
     assert_ne!(seeds[0], seeds[1]);
+    place.experiment("D");
+    place.alone(&["run", "D", "--rounds", "1"]).exits(0);
+    assert_eq!(seed("D"), 0);
     // With what was recorded the run is the same.
     place.experiment("C");
     let drawn = seeds[0].to_string();

@@ -80,7 +80,7 @@ fn l09_calls_that_were_not_committed_are_no_leak() {
             let run = words(&run);
             place.asking(&stub, &run).exits(1);
             keep(&place, &stub);
-            let leak = ["leak", "E", "--bodies", "kept"];
+            let leak = ["check-leaks", "E", "--bodies", "kept"];
             let ran = place.alone(&leak).exits(0);
             assert!(
                 ran.stdout.contains(", uncommitted "),
@@ -112,13 +112,17 @@ fn l09_calls_under_way_at_a_kill_are_no_leak() {
         signal(child.id(), "-KILL");
         finish(child);
         keep(&place, &stub);
-        let ran = place.alone(&["leak", "E", "--bodies", "kept"]).exits(0);
+        let ran = place
+            .alone(&["check-leaks", "E", "--bodies", "kept"])
+            .exits(0);
         let words = format!(", uncommitted {uncommitted}");
         assert!(ran.stdout.contains(&words), "{}", ran.stdout);
         stub.release();
         place.resuming(&stub, "E", &[]).exits(0);
         keep(&place, &stub);
-        place.alone(&["leak", "E", "--bodies", "kept"]).exits(0);
+        place
+            .alone(&["check-leaks", "E", "--bodies", "kept"])
+            .exits(0);
     }
 }
 
@@ -130,11 +134,11 @@ fn l07_a_forecast_of_a_resumed_run_counts_by_its_settings_of_now() {
         .alone(&["run", "E", "--rounds", "2", "--seed", "1"])
         .exits(0);
     let forecast = |flags: &[&str]| {
-        let ran = place.alone(&[&["forecast", "E"], flags].concat()).exits(0);
+        let ran = place.alone(&[&["estimate", "E"], flags].concat()).exits(0);
         let line = ran.stdout.lines().next().unwrap().to_owned();
         let told: Value = serde_json::from_str(
             &place
-                .alone(&[&["forecast", "E", "--json"], flags].concat())
+                .alone(&[&["estimate", "E", "--json"], flags].concat())
                 .exits(0)
                 .stdout,
         )
@@ -155,15 +159,12 @@ fn l07_a_forecast_of_a_resumed_run_counts_by_its_settings_of_now() {
         ("calls     6: 3 minds in 2 rounds; 6 are done", 0.into())
     );
     let ran = place
-        .alone(&["forecast", "E", "--max-wall", "3600"])
+        .alone(&["estimate", "E", "--max-wall", "3600"])
         .exits(0);
     assert!(!ran.stdout.contains("cap "), "{}", ran.stdout);
-    // What `resume` refuses has no price.
+    // What `resume` cannot change has no price.
     for flags in [["--minds", "9"], ["--token-limit", "5"], ["--seed", "7"]] {
-        let told = [["resume", "E"], ["forecast", "E"]].map(|command| {
-            let ran = place.alone(&[command, flags].concat()).exits(2);
-            ran.stderr
-        });
-        assert_eq!(told[0], told[1]);
+        let ran = place.alone(&[&["estimate", "E"][..], &flags].concat());
+        ran.exits(2).tells(&["a resumed run cannot change these"]);
     }
 }

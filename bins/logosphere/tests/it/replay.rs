@@ -22,7 +22,7 @@ fn committed_journals_are_made_anew_elsewhere() {
             // In a folder of its own without `init.md` or settings.
             let place = Place::new();
             place.file("j.jsonl", &bytes);
-            let mut command = place.command(&["replay", "j.jsonl", "--out", "again.jsonl"]);
+            let mut command = place.command(&["verify", "j.jsonl", "-o", "again.jsonl"]);
             command.env("TZ", zone).env("LC_ALL", "tr_TR.UTF-8");
             finish(start(&mut command)).exits(0);
             assert_eq!(place.bytes("again.jsonl"), bytes, "{name} {zone}");
@@ -31,9 +31,7 @@ fn committed_journals_are_made_anew_elsewhere() {
         }
         let place = Place::new();
         place.file("j.jsonl", &bytes);
-        for command in ["verify", "replay"] {
-            place.alone(&[command, "j.jsonl"]).exits(0);
-        }
+        place.alone(&["verify", "j.jsonl"]).exits(0);
         place.alone(&["diff", "j.jsonl", "j.jsonl"]).exits(0);
     }
 }
@@ -44,15 +42,12 @@ fn damage_of_line_ends_is_called_by_its_name() {
     let place = Place::new();
     place.file("crlf.jsonl", journal.replace('\n', "\r\n"));
     place.file("bom.jsonl", format!("\u{feff}{journal}"));
-    for command in ["verify", "replay"] {
-        let ran = place
-            .alone(&[command, "crlf.jsonl"])
-            .exits_with_one_of(&[2, 4]);
-        assert!(ran.all().contains("carriage return"), "{}", ran.all());
-        let ran = place
-            .alone(&[command, "bom.jsonl"])
-            .exits_with_one_of(&[2, 4]);
-        assert!(ran.all().contains("byte order mark"), "{}", ran.all());
+    for (file, words) in [
+        ("crlf.jsonl", "carriage return"),
+        ("bom.jsonl", "byte order mark"),
+    ] {
+        let ran = place.alone(&["verify", file]).exits_with_one_of(&[2, 4]);
+        assert!(ran.all().contains(words), "{}", ran.all());
     }
 }
 
@@ -124,7 +119,6 @@ fn a_changed_value_is_named_even_with_a_chain_that_holds() {
         place.file("j.jsonl", journal::rechained(&events, &altered));
         let ran = place.alone(&["verify", "j.jsonl"]).exits(4);
         assert!(ran.all().contains(field), "{field}: {}", ran.all());
-        place.alone(&["replay", "j.jsonl"]).exits(4);
     }
 }
 
@@ -142,7 +136,7 @@ fn a_run_is_made_anew_with_nothing_but_its_journal() {
     let made = stub.stats().requests;
     elsewhere.file("j.jsonl", place.bytes(&path("E")));
     elsewhere
-        .alone(&["replay", "j.jsonl", "--out", "again.jsonl"])
+        .alone(&["verify", "j.jsonl", "-o", "again.jsonl"])
         .exits(0);
     assert_eq!(elsewhere.bytes("again.jsonl"), place.bytes(&path("E")));
     assert_eq!(stub.stats().requests, made);

@@ -36,7 +36,7 @@ fn the_page_lies_in_the_directory_and_is_the_same_each_time() {
     assert_eq!(ran.stdout, "elsewhere/j.html\n");
     assert!(place.bytes("elsewhere/j.html") == first);
     place
-        .alone(&["report", "E", "--out", "pages/one.html"])
+        .alone(&["report", "E", "-o", "pages/one.html"])
         .exits(0);
     assert!(place.bytes("pages/one.html") == first);
 }
@@ -46,7 +46,7 @@ fn the_page_says_what_null_says() {
     let place = run();
     place.alone(&["report", "E"]).exits(0);
     let html = place.read("E/report.html");
-    let told = place.alone(&["null", "E", "--json"]).exits(0);
+    let told = place.alone(&["null-model", "E", "--json"]).exits(0);
     let told: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
     let identity = (told["metrics"].as_array().unwrap().iter())
         .find(|metric| metric["name"] == "pair_identity")
@@ -81,7 +81,7 @@ fn what_is_no_journal_gives_no_page_and_leaves_what_is_there() {
     place
         .alone(&["report", "nowhere"])
         .exits(2)
-        .tells(&["cannot read", "nowhere"]);
+        .tells(&["nowhere", "no such path"]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_page_does_not_take_the_place_of_the_journal() {
     let place = run();
     let journal = place.bytes("E/logs/experiment.jsonl");
     place
-        .alone(&["report", "E", "--out", "E/logs/experiment.jsonl"])
+        .alone(&["report", "E", "-o", "E/logs/experiment.jsonl"])
         .exits(2);
     assert!(place.bytes("E/logs/experiment.jsonl") == journal);
 }
@@ -110,16 +110,16 @@ fn a_dash_is_stdout_and_no_file() {
     let place = run();
     for arguments in [
         &["report", "E"][..],
-        &["export", "E", "--what", "lineage", "--format", "dot"],
-        &["replay", "E/logs/experiment.jsonl"],
+        &["export", "lineage", "E", "--format", "dot"],
+        &["verify", "E/logs/experiment.jsonl"],
     ] {
-        let to = |out: &str| place.alone(&[arguments, &["--out", out]].concat()).exits(0);
+        let to = |out: &str| place.alone(&[arguments, &["-o", out]].concat()).exits(0);
         to("file");
         assert!(to("-").stdout == place.read("file"), "{arguments:?}");
     }
     place
-        .alone(&["replay", "E", "--out", "-"])
+        .alone(&["verify", "E", "-o", "-"])
         .exits(0)
-        .tells(&["equal: ", " lines, byte for byte"]);
+        .tells(&["holds: ", "head "]);
     assert!(!place.path("-").exists());
 }

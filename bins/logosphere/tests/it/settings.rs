@@ -78,6 +78,5 @@ fn l02_no_rounds_of_silence_and_a_loss_above_one_mean_never() {
     assert_eq!(rounds("R"), 10);
     for name in ["E", "R"] {
         place.alone(&["verify", name]).exits(0);
-        place.alone(&["replay", name]).exits(0);
     }
 }

@@ -55,7 +55,7 @@ fn a_run_is_not_begun_over_another() {
     let ran = place.alone(&["run", "E", "--rounds", "1"]).exits(2);
     ran.tells(&["resume", "new"]);
     place
-        .alone(&["--rounds", "1", "--output-dir", "E"])
+        .alone(&["run", "--rounds", "1", "--output-dir", "E"])
         .exits(2);
     assert_eq!(place.bytes(&path("E")), before);
 }

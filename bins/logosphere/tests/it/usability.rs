@@ -38,16 +38,11 @@ fn l19_an_experiment_is_found_by_its_name() {
     place
         .alone(&["run", "my-exq"])
         .exits(2)
-        .tells(&["nearest", "2026-01-02-my-exp"]);
+        .tells(&["did you mean my-exp?"]);
     // A folder here wins over one in experiments/.
     place.experiment("my-exp");
     place.alone(&["run", "my-exp", "--rounds", "1"]).exits(0);
     assert!(place.path("my-exp/logs/experiment.jsonl").exists());
-    made(&place, "2026-03-04-other-exp");
-    place
-        .alone(&["verify", "exp"])
-        .exits(2)
-        .tells(&["2026-03-04-my-exp, 2026-03-04-other-exp"]);
 }
 
 #[test]
@@ -71,17 +66,16 @@ fn l19_without_a_name_it_is_the_experiment_whose_journal_changed_last() {
         &["report"],
         &["verify"],
         &["lineage"],
-        &["export", "messages.csv"],
-        &["null"],
-        &["leak"],
-        &["forecast"],
-        &["replay"],
+        &["export", "messages", "-o", "messages.csv"],
+        &["null-model"],
+        &["status"],
+        &["check-leaks"],
         &["resume"],
     ] {
         let ran = place.alone(command).exits(0);
         let first = ran.stderr.lines().next().unwrap_or_default();
         assert!(
-            first.ends_with("experiments/2026-01-02-a"),
+            first == "run: experiments/2026-01-02-a (newest)",
             "{command:?} {}",
             ran.stderr
         );
@@ -91,40 +85,36 @@ fn l19_without_a_name_it_is_the_experiment_whose_journal_changed_last() {
 }
 
 #[test]
-fn l28_the_name_of_the_file_says_what_is_exported() {
+fn l28_the_name_of_the_file_gives_the_format() {
     let place = Place::new();
     place.experiment("E");
     place
         .alone(&["run", "E", "--rounds", "3", "--seed", "1"])
         .exits(0);
-    for (name, what, format) in [
-        ("lineage.graphml", "lineage", "graphml"),
-        ("messages.csv", "messages", "csv"),
-        ("metrics.jsonl", "metrics", "jsonl"),
-        ("exposure.csv", "exposure", "csv"),
-        ("exposure.dot", "exposure", "dot"),
+    for (kind, format) in [
+        ("lineage", "graphml"),
+        ("messages", "csv"),
+        ("metrics", "jsonl"),
+        ("exposure", "csv"),
+        ("exposure", "dot"),
     ] {
+        let file = format!("out/{kind}.{format}");
         place
-            .alone(&["export", "E", &format!("out/{name}")])
-            .exits(0);
-        let flags = ["export", "E", "-", "--what", what, "--format", format];
-        assert_eq!(
-            place.alone(&flags).exits(0).stdout,
-            place.read(&format!("out/{name}")),
-            "{name}"
-        );
+            .alone(&["export", kind, "E", "-o", &file])
+            .exits(0)
+            .tells(&[&format!(" in {file}")]);
+        let flags = ["export", kind, "E", "-o", "-", "--format", format];
+        let written = place.alone(&flags).exits(0).stdout;
+        assert_eq!(written, place.read(&file), "{file}");
     }
-    let all = "lineage: graphml, dot, csv, jsonl; exposure: graphml, dot, csv, jsonl; messages: csv, jsonl; metrics: csv, jsonl";
-    for wrong in [
-        &["export", "E", "all.csv"][..],
-        &["export", "E", "messages.txt"],
-        &["export", "E", "-"],
-        &["export", "E"],
-    ] {
-        place.alone(wrong).exits(2).tells(&[all]);
-    }
+    let rows = place.alone(&["export", "messages", "E"]).exits(0).stdout;
+    assert_eq!(rows, place.read("out/messages.csv"));
     place
-        .alone(&["export", "E", "metrics.dot"])
+        .alone(&["export", "everything", "E"])
+        .exits(2)
+        .tells(&["lineage, exposure, messages, metrics"]);
+    place
+        .alone(&["export", "metrics", "E", "-o", "metrics.dot"])
         .exits(2)
         .tells(&["only as csv, jsonl"]);
     let help = place.alone(&["export", "--help"]).exits(0).stdout;
@@ -182,7 +172,7 @@ fn l17_a_null_model_shows_what_it_can_move() {
         .alone(&["run", "E", "--rounds", "8", "--seed", "1"])
         .exits(0);
     let rows = |kind: &str| -> Vec<String> {
-        let ran = place.alone(&["null", "E", "--kind", kind]).exits(0);
+        let ran = place.alone(&["null-model", "E", "--kind", kind]).exits(0);
         assert!(
             ran.stderr
                 .contains("p values, not corrected for their number"),
@@ -206,7 +196,7 @@ fn l17_a_null_model_shows_what_it_can_move() {
         ]
     );
     assert_eq!(rows("random-copy").len(), 13);
-    place.alone(&["null", "E"]).exits(0);
+    place.alone(&["null-model", "E"]).exits(0);
 }
 
 #[test]
@@ -214,7 +204,7 @@ fn l24_a_first_forecast_says_what_it_assumes() {
     let (place, stub) = (Place::new(), MindStub::start(MindScript::default()));
     place.experiment("E");
     let assumed = "if an answer has 400 tokens (no run yet)";
-    let ran = place.asking(&stub, &["forecast", "E"]).exits(0);
+    let ran = place.asking(&stub, &["estimate", "E"]).exits(0);
     assert!(ran.stdout.contains(assumed), "{}", ran.stdout);
     let ran = place
         .asking(&stub, &["run", "E", "--rounds", "4", "--seed", "1"])
@@ -222,12 +212,12 @@ fn l24_a_first_forecast_says_what_it_assumes() {
     assert!(ran.all().contains(assumed), "{}", ran.all());
     let forecast = || {
         let ran = place
-            .alone(&["forecast", "E", "--rounds", "20", "--json"])
+            .alone(&["estimate", "E", "--rounds", "20", "--json"])
             .exits(0);
         serde_json::from_str::<Value>(&ran.stdout).unwrap()["answers"].clone()
     };
     assert_eq!(forecast()["measured"], false);
-    let ran = place.alone(&["forecast", "E", "--rounds", "20"]).exits(0);
+    let ran = place.alone(&["estimate", "E", "--rounds", "20"]).exits(0);
     assert!(
         ran.stdout
             .contains("if an answer has 400 tokens (fewer than 5 rounds yet)"),
@@ -252,8 +242,8 @@ fn l20_a_journal_of_the_old_program_is_called_so() {
         .exits(0);
     for command in [
         &["verify", "D"][..],
-        &["leak", "D"],
-        &["replay", "D"],
+        &["check-leaks", "D"],
+        &["status", "D"],
         &["diff", "D", "E"],
         &["diff", "E", "D"],
         &["resume", "D"],
@@ -269,11 +259,11 @@ fn l20_a_journal_of_the_old_program_is_called_so() {
 fn l20_advice_about_seeds_counts_the_last_line_feed() {
     let place = Place::new();
     place.file("init.md", "notes\n---\nOne.\n---");
-    let ran = place.alone(&["init-check", "init.md"]).exits(2);
+    let ran = place.alone(&["check-init", "init.md"]).exits(2);
     let words = "after a line feed, which the last line \"---\" lacks, add these lines:";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
     place.file("init.md", "notes\n---\nOne.\n---\n");
-    let ran = place.alone(&["init-check", "init.md"]).exits(2);
+    let ran = place.alone(&["check-init", "init.md"]).exits(2);
     assert!(
         ran.stderr.contains("at the end of the file") && !ran.stderr.contains("line feed"),
         "{}",
@@ -313,7 +303,7 @@ fn l11_a_short_name_in_a_header_is_a_leak() {
             let headers = format!("content-type: application/json\r\nuser-agent: {agent}\r\n");
             place.file(&format!("kept/{number}.headers"), headers);
         }
-        place.alone(&["leak", "okd", "--bodies", "kept"])
+        place.alone(&["check-leaks", "okd", "--bodies", "kept"])
     };
     keep("logosphere/0.1").exits(0);
     keep("logosphere/tokd-round").exits(0);

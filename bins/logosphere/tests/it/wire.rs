@@ -78,15 +78,17 @@ fn requests_that_a_server_has_kept_are_those_of_the_journal() {
         .exits(0);
     let path = journal::path("E");
     place
-        .alone(&["leak", "nowhere.jsonl"])
+        .alone(&["check-leaks", "nowhere.jsonl"])
         .exits_with_one_of(&[1, 2])
         .tells(&["nowhere.jsonl"]);
-    place.alone(&["leak", &path]).exits(0);
+    place.alone(&["check-leaks", &path]).exits(0);
     let requests = stub.requests();
     for (number, request) in requests.iter().enumerate() {
         place.file(&format!("bodies/{number}.json"), &request.body);
     }
-    place.alone(&["leak", &path, "--bodies", "bodies"]).exits(0);
+    place
+        .alone(&["check-leaks", &path, "--bodies", "bodies"])
+        .exits(0);
     // One more message, the number of the round, another order: none of them is a request of this run.
     let body = requests[20].text();
     for altered in [
@@ -100,7 +102,9 @@ fn requests_that_a_server_has_kept_are_those_of_the_journal() {
     ] {
         assert_ne!(altered, body);
         place.file("bodies/20.json", altered);
-        place.alone(&["leak", &path, "--bodies", "bodies"]).exits(4);
+        place
+            .alone(&["check-leaks", &path, "--bodies", "bodies"])
+            .exits(4);
     }
 }
 

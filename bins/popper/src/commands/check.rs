@@ -3,64 +3,81 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Interrupt, Results, Session, block_on};
+use bin_support::{Exit, Failure, Interrupt, Results, Session, block_on, escape};
 use indicatif::ProgressBar;
 use llm_client::{Clock as _, SystemClock};
 use popper_harness::decide::{Config, Harness, UnknownReason, Verdict};
-use popper_harness::law::Law;
+use popper_harness::law::{Law, Missing, Program, Unfit};
 use popper_harness::universe::Universe as _;
 
 use crate::config;
 use crate::discovery::worker_check;
 use crate::error::Error;
 use crate::expect::{Difference, Expectations};
-use crate::flags::{FleetFlags, ServerFlag, TableFlag, UniverseFlag};
+use crate::flags::{FleetFlags, ServerFlag, UniverseFlag};
 use crate::laws::Laws;
-use crate::table::{self, Layout, VerdictTable};
-use crate::universe;
+use crate::stated::Bound;
+use crate::table::{self, VerdictTable};
+use crate::{trace, universe};
 
 /// The fewest laws for which a progress bar is shown.
 const MANY: usize = 10;
 
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// Files that hold one law or an array of laws; `-` for stdin.
-    #[arg(required = true, value_name = "LAWS.json")]
+    /// Files with one law or an array of laws; - for stdin.
+    #[arg(value_name = "LAWS.json|-")]
     pub files: Vec<PathBuf>,
+    /// Expression whose value never changes.
+    #[arg(long, value_name = "EXPR")]
+    pub conserved: Vec<String>,
+    /// Bound that always holds, such as "count('X') <= 3".
+    #[arg(long, value_name = "EXPR OP INT")]
+    pub bound: Vec<Bound>,
     #[command(flatten)]
     pub universe: UniverseFlag,
-    /// Configuration of the harness: a JSON object, absent fields have their defaults.
+    /// Configuration of the harness: one flat JSON object.
+    ///
+    /// Absent fields have their defaults.
     #[arg(long, value_name = "FILE.json")]
     pub config: Option<PathBuf>,
-    /// Switch an extension of the claim language on (`local_transition`).
-    #[arg(long, value_name = "NAME")]
+    /// Extension of the claim language to switch on (`local_transition`).
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub extension: Vec<String>,
-    /// Random seed: the same seed gives the same verdicts [default: from the configuration, else 0].
-    #[arg(long)]
+    /// Random seed [default: 0].
+    ///
+    /// The same seed gives the same verdicts; `random` draws one. The configuration may give another default.
+    #[arg(long, value_name = "SEED", value_parser = bin_support::seed)]
     pub seed: Option<u64>,
-    /// Largest ring size of which every start is tried, at most 20 [default: from the configuration, else 10].
+    /// Largest ring size of which every start is tried [default: 10].
+    ///
+    /// At most 20. The configuration may give another default.
     #[arg(long, value_name = "N")]
     pub exhaustive_n: Option<usize>,
+    /// States of each counterexample, one row a step.
+    #[arg(long, conflicts_with = "json")]
+    pub trace: bool,
     /// Print the verdicts in full, as one array.
     #[arg(long)]
     pub json: bool,
-    /// Compare the verdicts with expected ones; exit code 4 on a difference.
+    /// Expected verdicts; exit code 4 on a difference.
     ///
     /// Compared are the laws given, in every key that their expectation states; a strength is a floor. A law without an
     /// expectation counts as a difference, an expectation without a law does not. With --json the differences go to stderr.
     /// A law with a schema error ends with 3 whatever the comparison says; a text that does not parse only without --expect.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
-    #[command(flatten)]
-    pub table: TableFlag,
     /// Address of a `PostgreSQL` database, `postgres://USER@HOST/DATABASE`: its workers decide the laws.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     pub store: Option<String>,
     #[command(flatten)]
     pub fleet: FleetFlags,
 }
 
 pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure> {
+    if args.files.is_empty() && args.conserved.is_empty() && args.bound.is_empty() {
+        return Err(Failure::usage(Error::NothingToCheck));
+    }
     let server = ServerFlag::from(args.store.clone()).flagged()?;
     let needs_server = args.fleet.threads.map(|_| "--threads");
     if let Some(flag) = needs_server.or_else(|| args.fleet.for_server_only())
@@ -71,9 +88,10 @@ pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure>
     let harness = harness(args)?;
     let expectations = args.expect.as_deref().map(Expectations::read);
     let expectations = expectations.transpose().map_err(Failure::usage)?;
-    let Laws { laws, broken } = Laws::read(&args.files, harness.config().language(), session);
-    let layout = Layout::of(&session.results, args.table.verbose);
-    let output = Output::new(args.json, layout);
+    let mut read = Laws::read(&args.files, harness.config().language(), session);
+    read.add_stated(&args.conserved, &args.bound, session);
+    let Laws { laws, broken } = read;
+    let output = Output::new(args.json, session.verbosity() > 0);
     if laws.is_empty() {
         if args.json {
             output.finish(broken, &mut session.results)?;
@@ -86,6 +104,7 @@ pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure>
         harness: &harness,
         expectations,
         output,
+        trace: args.trace,
         differences: Vec::new(),
         finished: 0,
         unread: 0,
@@ -149,6 +168,7 @@ struct Verdicts<'a> {
     harness: &'a Harness,
     expectations: Option<Expectations>,
     output: Output,
+    trace: bool,
     differences: Vec<Difference>,
     finished: usize,
     /// The number of laws with a text that does not parse.
@@ -163,20 +183,55 @@ impl Verdicts<'_> {
             let differences = expectations.differences(verdict, alphabet);
             self.differences.extend(differences);
         }
-        self.output.add(law, verdict, &mut session.results)?;
+        self.print(law, verdict, &mut session.results)?;
         // With expectations the comparison alone decides how the program ends.
-        if self.expectations.is_none()
-            && let Err(ambiguity) = law.resolve()
-            && let Some(text) = &ambiguity.unread
-        {
-            session.report(&Error::unread(law.law_id(), ambiguity, text));
-            self.unread += 1;
+        if self.expectations.is_none() {
+            self.explain(law, session);
         }
         self.finished += 1;
         if let Some(bar) = &self.bar {
             bar.inc(1);
         }
         Ok(())
+    }
+}
+
+impl Verdicts<'_> {
+    fn print(&mut self, law: &Law, verdict: &Verdict, out: &mut Results) -> io::Result<()> {
+        match &mut self.output {
+            Output::Json { empty } => {
+                out.write_all(if *empty { b"[\n" } else { b",\n" })?;
+                *empty = false;
+                serde_json::to_writer(out, verdict).map_err(io::Error::from)
+            }
+            Output::Table(table) => {
+                let found = verdict.counterexample.as_ref().filter(|_| self.trace);
+                let universe = self.harness.universe();
+                let rows = found.map(|found| trace::rows(found, law.template(), universe));
+                table.add(verdict, law.claim(), rows.unwrap_or_default());
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows the text of a law that cannot be read, and the universe that has its symbols.
+    fn explain(&mut self, law: &Law, session: &Session) {
+        let compiled = Program::compile(law, self.harness.universe()).err();
+        let ambiguity = match (law.resolve(), &compiled) {
+            (Err(ambiguity), _) | (Ok(_), Some(Unfit::Ambiguous(ambiguity))) => ambiguity,
+            (Ok(_), Some(Unfit::Missing(missing @ Missing::Symbol { .. }))) => {
+                let law = escape(law.law_id());
+                session.warn(&format!(
+                    "law {law}: {missing}; --universe names another universe"
+                ));
+                return;
+            }
+            _ => return,
+        };
+        if let Some(text) = &ambiguity.unread {
+            session.report(&Error::unread(law.law_id(), ambiguity, text));
+            self.unread += 1;
+        }
     }
 }
 
@@ -213,29 +268,15 @@ fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict
 /// The output of verdicts: JSON one by one, or a table at the end.
 enum Output {
     Json { empty: bool },
-    Table(Box<VerdictTable>),
+    Table(VerdictTable),
 }
 
 impl Output {
-    fn new(json: bool, layout: Layout) -> Self {
+    fn new(json: bool, claims: bool) -> Self {
         if json {
             Self::Json { empty: true }
         } else {
-            Self::Table(Box::new(VerdictTable::new(layout)))
-        }
-    }
-
-    fn add(&mut self, law: &Law, verdict: &Verdict, out: &mut Results) -> io::Result<()> {
-        match self {
-            Self::Json { empty } => {
-                out.write_all(if *empty { b"[\n" } else { b",\n" })?;
-                *empty = false;
-                serde_json::to_writer(out, verdict).map_err(io::Error::from)
-            }
-            Self::Table(report) => {
-                report.add(verdict, law.claim());
-                Ok(())
-            }
+            Self::Table(VerdictTable::new(claims))
         }
     }
 
@@ -243,7 +284,14 @@ impl Output {
         match self {
             Self::Json { empty: true } => writeln!(out, "[]"),
             Self::Json { empty: false } => writeln!(out, "\n]"),
-            Self::Table(report) => out.write_all(report.lines(broken).as_bytes()),
+            Self::Table(table) => {
+                let text = table.text(out);
+                let unread = match broken {
+                    0 => "",
+                    _ => "; what could not be read is named on stderr",
+                };
+                writeln!(out, "{text}{}{unread}", table.summary())
+            }
         }
     }
 }
@@ -262,11 +310,8 @@ fn report(
     } else if differences.is_empty() {
         writeln!(session.results, "{finished} as expected")?;
     } else {
-        writeln!(
-            session.results,
-            "\nnot as expected:\n{}",
-            table::differences(differences, session.results.is_terminal())
-        )?;
+        let table = table::differences(differences, &session.results);
+        write!(session.results, "\nnot as expected:\n{table}")?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use popper_discovery::Error;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::discovery::csv::csv;
 use crate::discovery::database::{self, failure};
 use crate::flags::RunFlag;
+use crate::input;
 
 /// The version of the document's form.
 const EXPORT_VERSION: &str = "1.0.0";
@@ -30,9 +32,9 @@ const VERBATIM: [&str; 2] = ["raw_llm_json", "request_json"];
 pub struct ExportArgs {
     #[command(flatten)]
     pub run: RunFlag,
-    /// Format: `json` has every row, `csv` one row a law.
-    #[arg(long, value_enum, default_value_t = Format::Json)]
-    pub format: Format,
+    /// Format: `json` has every row, `csv` one row a law [default: json, or csv for a file .csv].
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
     /// File to write, as a whole or not at all; - for stdout [default: -].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<OutputTarget>,
@@ -63,15 +65,25 @@ pub async fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, F
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     location.refuse_target(target)?;
     let mut store = database::open(&location, Access::Read).await?;
-    let run = database::run(&mut store, args.run.run_id).await?;
+    let run = database::run(&mut store, &args.run.name, session).await?;
     let export = Export::read(&mut store, run).await.map_err(failure)?;
     // All of it is understood before the first byte is written.
-    let text = match args.format {
+    let is_sheet = |path: &Path| path.extension().is_some_and(|ending| ending == "csv");
+    let by_name = match target.file() {
+        Some(path) if is_sheet(path) => Format::Csv,
+        _ => Format::Json,
+    };
+    let text = match args.format.unwrap_or(by_name) {
         Format::Json => export.json().map_err(failure)?,
         Format::Csv => csv(&export.laws, &export.findings, &export.run.sim_hash)?,
     };
     let output = target.begin(location.file())?;
     output.finish(session, |out| out.write_all(&text))?;
+    if let Some(path) = target.file() {
+        let (laws, attempts) = (export.laws.len(), export.evaluations.len());
+        let path = input::name(path);
+        session.status(&format!("{laws} laws and {attempts} attempts in {path}"));
+    }
     Ok(Exit::Done)
 }
 

@@ -1,6 +1,9 @@
 //! The commands, one file each, with the arguments and the function.
 
 pub mod check;
+pub mod conserved;
+pub mod demo;
+pub mod estimate;
 pub mod export;
 pub mod new;
 pub mod queue;
@@ -9,7 +12,6 @@ pub mod resume;
 pub mod retest;
 pub mod run;
 pub mod simulate;
-pub mod span;
 pub mod status;
 pub mod universe;
 pub mod verify;

@@ -73,9 +73,7 @@ async fn list(args: &ListArgs, session: &mut Session) -> Result<Exit, Failure> {
     if args.json {
         let aside: Vec<Value> = aside.iter().map(aside_json).collect();
         let conflicts: Vec<Value> = conflicts.iter().map(conflict_json).collect();
-        let list = json!({"aside": aside, "conflicts": conflicts});
-        serde_json::to_writer_pretty(&mut *out, &list)?;
-        writeln!(out)?;
+        crate::json::print(&json!({"aside": aside, "conflicts": conflicts}), out)?;
         return Ok(Exit::Done);
     }
     writeln!(out, "set aside: {}", aside.len())?;

@@ -13,8 +13,8 @@ use popper_store::Access;
 use crate::discovery::database::{self, failure};
 use crate::discovery::settings::Settings;
 use crate::error;
-use crate::flags::{LocationFlags, TableFlag};
-use crate::table::{Layout, VerdictTable};
+use crate::flags::RunFlag;
+use crate::table::VerdictTable;
 
 /// The fewest digits of a fingerprint that name a law.
 const SHORTEST: usize = 8;
@@ -22,39 +22,44 @@ const SHORTEST: usize = 8;
 #[derive(Debug, clap::Args)]
 pub struct RetestArgs {
     #[command(flatten)]
-    pub location: LocationFlags,
+    pub law: LawName,
     #[command(flatten)]
-    pub law: LawFlag,
-    /// Id of the run with the configuration and the universe [default: newest run with the law].
-    #[arg(long, value_name = "ID")]
-    pub run_id: Option<i64>,
+    pub run: RunFlag,
     /// Print the verdict in full, in an array.
     #[arg(long)]
     pub json: bool,
-    #[command(flatten)]
-    pub table: TableFlag,
 }
 
 /// The law of a command.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-pub struct LawFlag {
-    /// Fingerprint of the law, or at least its first 8 digits.
+pub struct LawName {
+    /// Name of the law, or at least the first 8 digits of its fingerprint.
+    #[arg(value_name = "LAW")]
+    pub law: Option<String>,
+    /// Fingerprint of the law, or at least its first 8 digits, as a flag.
     #[arg(long, value_name = "SHA256")]
     pub law_fingerprint: Option<String>,
-    /// Name of the law, if only one law of the run has it.
-    #[arg(long, value_name = "NAME")]
+    /// Name of the law, as a flag.
+    #[arg(long, value_name = "NAME", hide = true)]
     pub law_id: Option<String>,
 }
 
 pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let asked = args.law.fingerprint()?;
-    let location = args.location.location(session)?;
+    let asked = args.law.asked()?;
+    let location = args.run.location.location(session)?;
     let mut store = database::open(&location, Access::WriteExisting).await?;
-    let runs = runs(&mut store, args.run_id).await?;
-    let (run, fingerprint) = match (&args.law.law_id, asked) {
-        (Some(name), _) => find_named(&mut store, name, runs).await?,
-        (None, asked) => find(&mut store, &asked, runs).await?,
+    let runs = runs(&mut store, args.run.name.asked()).await?;
+    let (run, fingerprint) = match asked {
+        AskedLaw::Fingerprint(digits) => find(&mut store, &digits, runs).await?,
+        AskedLaw::Name(name) => find_named(&mut store, &name, runs).await?,
+        AskedLaw::Either(text) => {
+            let digits = text.to_ascii_lowercase();
+            match find(&mut store, &digits, runs.clone()).await {
+                Ok(found) => found,
+                Err(_) => find_named(&mut store, &text, runs).await?,
+            }
+        }
     };
     let stored = database::config(&run)?;
     let Settings { harness, discovery } = Settings::of(&stored)?;
@@ -72,42 +77,56 @@ pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, F
         .laws(run.id, LawFilter::Fingerprints(&asked))
         .await;
     let laws = laws.map_err(failure)?;
-    let layout = Layout::of(&session.results, args.table.verbose);
     let out = &mut session.results;
     if args.json {
         serde_json::to_writer(&mut *out, &[&verdict])?;
         writeln!(out)?;
     } else {
-        let mut report = VerdictTable::new(layout);
+        let mut table = VerdictTable::new(true);
         let claim = laws.first().map(|law| law.claim_text.as_str());
-        report.add(&verdict, claim.unwrap_or_default());
-        write!(out, "{}", report.lines(0))?;
+        table.add(&verdict, claim.unwrap_or_default(), Vec::new());
+        let text = table.text(out);
+        writeln!(out, "{text}{}", table.summary())?;
     }
     Ok(Exit::Done)
 }
 
-impl LawFlag {
-    /// Returns the requested digits, empty if a name is given.
-    fn fingerprint(&self) -> Result<String, Failure> {
-        let asked = self.law_fingerprint.as_deref().unwrap_or_default();
-        let is_digits = asked.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if self.law_id.is_none() && !((SHORTEST..=64).contains(&asked.len()) && is_digits) {
-            return Err(Failure::usage(error::Error::Fingerprint));
+/// A law as it was asked for.
+enum AskedLaw {
+    Name(String),
+    /// The first digits of a fingerprint.
+    Fingerprint(String),
+    /// Digits that may also be a name.
+    Either(String),
+}
+
+impl LawName {
+    fn asked(&self) -> Result<AskedLaw, Failure> {
+        let is_digits = |text: &str| {
+            (SHORTEST..=64).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        match (&self.law_fingerprint, &self.law_id, &self.law) {
+            (Some(digits), ..) if is_digits(digits) => {
+                Ok(AskedLaw::Fingerprint(digits.to_ascii_lowercase()))
+            }
+            (Some(_), ..) => Err(Failure::usage(error::Error::Fingerprint)),
+            (None, None, Some(text)) if is_digits(text) => Ok(AskedLaw::Either(text.clone())),
+            (None, name, law) => {
+                let name = name.as_ref().or(law.as_ref());
+                Ok(AskedLaw::Name(name.cloned().unwrap_or_default()))
+            }
         }
-        Ok(asked.to_ascii_lowercase())
     }
 }
 
 /// Returns the requested runs, newest first.
-async fn runs(store: &mut impl Store, id: Option<i64>) -> Result<Vec<RunRow>, Failure> {
-    let mut runs = store.runs().await.map_err(failure)?;
-    if let Some(id) = id {
-        runs.retain(|run| run.id == id);
-        if runs.is_empty() {
-            return Err(failure(Error::NoRun { id }));
-        }
+async fn runs(store: &mut impl Store, asked: Option<String>) -> Result<Vec<RunRow>, Failure> {
+    let runs = store.runs().await.map_err(failure)?;
+    match asked {
+        None => Ok(runs),
+        Some(name) => Ok(vec![database::pick_silently(runs, Some(&name))?]),
     }
-    Ok(runs)
 }
 
 /// Returns the newest run that has a law of this name, and the law's fingerprint.

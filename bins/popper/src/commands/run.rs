@@ -21,10 +21,14 @@ use crate::universe;
 pub struct RunArgs {
     #[command(flatten)]
     pub location: LocationFlags,
-    /// Id of a run to continue; its universe, configuration and proposer are taken from the database.
+    /// Number of a run to continue.
+    ///
+    /// Its universe, configuration and proposer are taken from the database.
     #[arg(long = "run-id", value_name = "ID", conflicts_with = "new")]
     pub id: Option<i64>,
-    /// Begin a new run, also if one with the same universe, configuration and proposer exists.
+    /// Begin a new run, also if an equal one exists.
+    ///
+    /// Runs are equal if they have the same universe, configuration and proposer.
     #[arg(long = "new-run")]
     pub new: bool,
     #[command(flatten)]
@@ -34,7 +38,8 @@ pub struct RunArgs {
 pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     let location = &args.location.location(session)?;
     if let Some(id) = args.id {
-        return job::resume(location, id, &args.work, session).await;
+        let asked = id.to_string();
+        return job::resume(location, Some(&asked), &args.work, session).await;
     }
     // All that can be wrong with the flags is found before a database is made.
     job::check(location, &args.work)?;
@@ -43,7 +48,7 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
     let timing = args.work.fleet.timing.timing();
     let (store, runs) = database::open_patiently(location, Access::Write, &timing).await?;
     if args.work.universe.is_none() {
-        check_universe(&runs, location)?;
+        check_universe(&runs, location, session)?;
     }
     let job = Job {
         location,
@@ -57,15 +62,32 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
     job.run(store, settings, chosen, session).await
 }
 
-/// Refuses to begin a run in the built-in universe if all runs are in others: a flag was forgotten.
-fn check_universe(runs: &[RunRow], location: &StoreLocation) -> Result<(), Failure> {
+/// Names the other universes of a database to a user who named none. If all runs are in others, a flag was forgotten.
+fn check_universe(
+    runs: &[RunRow],
+    location: &StoreLocation,
+    session: &Session,
+) -> Result<(), Failure> {
     let known: BTreeSet<&str> = runs.iter().map(|run| run.universe_id.as_str()).collect();
-    if known.is_empty() || known.contains(KineticGrid::ID) {
+    let others: Vec<&str> = known
+        .iter()
+        .copied()
+        .filter(|id| *id != KineticGrid::ID)
+        .collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let universes = escape(&others.join(", "));
+    if known.contains(KineticGrid::ID) {
+        let id = KineticGrid::ID;
+        session.warn(&format!(
+            "{location} also holds runs of {universes}; this run is in {id}, --universe FILE names another"
+        ));
         return Ok(());
     }
     Err(Failure::usage(error::Error::OtherUniverse {
         name: location.to_string(),
-        universes: escape(&known.into_iter().collect::<Vec<_>>().join(", ")),
+        universes,
         built_in: universe::BUILT_IN,
     }))
 }

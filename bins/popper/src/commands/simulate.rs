@@ -14,10 +14,11 @@ const LONGEST: u64 = 64 << 20;
 
 #[derive(Debug, clap::Args)]
 pub struct SimulateArgs {
-    /// State at t = 0, such as `..><`, every symbol of the universe allowed; `-` reads states from stdin, one a line.
+    /// State at t = 0, such as `..><`, every symbol of the universe allowed; - reads states from stdin, one a line.
+    #[arg(value_name = "STATE|-")]
     pub state: String,
     /// Number of steps.
-    #[arg(long, value_name = "T")]
+    #[arg(short = 'n', long, value_name = "T", default_value_t = 10)]
     pub steps: u64,
     #[command(flatten)]
     pub universe: UniverseFlag,

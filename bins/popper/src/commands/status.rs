@@ -4,19 +4,20 @@ use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use bin_support::{Exit, Failure, Interrupt, Session};
+use bin_support::{Exit, Failure, Interrupt, Results, Session};
 use popper_discovery::status::RunStatus;
-use popper_discovery::store::RunRow;
+use popper_discovery::store::{RunRow, Store as _};
 use popper_store::{Access, AnyDatabase};
 use serde::Serialize;
 use work_queue::{Queue, Status};
 
 use crate::discovery::database::{self, failure};
+use crate::discovery::queue_status;
 use crate::discovery::run_status::{line, lines, run_status};
-use crate::discovery::{queue_status, verdicts};
-use crate::flags::{RunFlag, TableFlag};
+use crate::discovery::verdicts::RunVerdicts;
+use crate::flags::RunFlag;
+use crate::json;
 use crate::location::StoreLocation;
-use crate::table::Layout;
 
 /// The characters that clear a terminal, for a text in place of the former one.
 const REDRAW: &str = "\x1b[H\x1b[2J\x1b[3J";
@@ -31,21 +32,18 @@ pub struct StatusArgs {
     /// Print the status as JSON; with --watch one object a line, at each change.
     #[arg(long)]
     pub json: bool,
-    #[command(flatten)]
-    pub table: TableFlag,
 }
 
 pub async fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure> {
     let location = args.run.location.location(session)?;
     let Some(seconds) = args.watch else {
         let mut source = Source::open(&location).await?;
-        let run = source.run(args.run.run_id).await?;
+        let run = database::run(&mut source.store, &args.run.name, session).await?;
         let shown = source.read(&run).await?;
         if args.json {
-            serde_json::to_writer_pretty(&mut session.results, &shown)?;
-            writeln!(session.results)?;
+            json::print(&shown, &mut session.results)?;
         } else {
-            let text = source.text(args, &run, &shown, session).await?;
+            let text = source.text(&run, &shown, &session.results).await?;
             write!(session.results, "{text}")?;
         }
         return Ok(Exit::Done);
@@ -80,16 +78,16 @@ async fn show(
         }
         Err(error) => return Err(error),
     };
-    let run = source.run(args.run.run_id).await?;
+    let runs = source.store.runs().await.map_err(failure)?;
+    let run = database::pick_silently(runs, args.run.name.asked().as_deref())?;
     let shown = source.read(&run).await?;
     let now = shown.line();
     if session.results.is_terminal() && !args.json {
-        let text = source.text(args, &run, &shown, session).await?;
+        let text = source.text(&run, &shown, &session.results).await?;
         write!(session.results, "{REDRAW}{text}")?;
     } else if now != *last {
         if args.json {
-            serde_json::to_writer(&mut session.results, &shown)?;
-            writeln!(session.results)?;
+            json::print_line(&shown, &mut session.results)?;
         } else {
             writeln!(session.results, "{now}")?;
         }
@@ -139,10 +137,6 @@ impl<'a> Source<'a> {
         })
     }
 
-    async fn run(&mut self, id: Option<i64>) -> Result<RunRow, Failure> {
-        database::run(&mut self.store, id).await
-    }
-
     async fn read(&mut self, run: &RunRow) -> Result<StatusReport, Failure> {
         Ok(StatusReport {
             run: run_status(&mut self.store, run, self.location).await?,
@@ -155,16 +149,15 @@ impl<'a> Source<'a> {
 
     async fn text(
         &mut self,
-        args: &StatusArgs,
         run: &RunRow,
         shown: &StatusReport,
-        session: &Session,
+        results: &Results,
     ) -> Result<String, Failure> {
-        let layout = Layout::of(&session.results, args.table.verbose);
-        let table = verdicts::lines(&mut self.store, run, layout).await;
-        let table = table.map_err(failure)?;
+        let verdicts = RunVerdicts::read(&mut self.store, run).await;
+        let verdicts = verdicts.map_err(failure)?;
         let queue = shown.queue.as_ref().map(queue_status::lines);
         let head = lines(&shown.run) + &queue.unwrap_or_default();
-        Ok(format!("{head}\n{table}"))
+        let (lead, table) = (verdicts.lead(&shown.run), verdicts.text(results));
+        Ok(format!("{lead}\n\n{head}\n{table}"))
     }
 }

@@ -1,12 +1,15 @@
 //! The command `popper universe`.
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, SeedFlag, Session, escape};
+use bin_support::{Exit, Failure, OutputTarget, SeedFlag, Session, escape};
 use popper_harness::universe::{Definition, random_universe};
+use serde_json::json;
 
-use crate::universe::load;
+use crate::input::shell_word;
+use crate::universe::{BUILT_IN, load};
+use crate::{examples, json};
 
 /// The most entries of a rule in the output for people.
 const SHOWN: usize = 1024;
@@ -14,54 +17,81 @@ const SHOWN: usize = 1024;
 #[derive(Debug, clap::Subcommand)]
 pub enum UniverseArgs {
     /// Print symbols, radius, rule, transforms and hash
-    Show {
-        /// JSON file, or the name of the built-in universe.
-        #[arg(value_name = "FILE|kinetic_grid")]
-        universe: PathBuf,
-        /// Print the canonical definition.
-        #[arg(long)]
-        json: bool,
-    },
+    #[command(after_help = examples::UNIVERSE_SHOW)]
+    Show(ShownUniverse),
     /// Check whether a file defines a universe
     ///
     /// If not, the exit code is 2 and stderr says what is wrong.
-    Check {
-        /// JSON file, or the name of the built-in universe.
-        #[arg(value_name = "FILE|kinetic_grid")]
-        universe: PathBuf,
-    },
+    #[command(after_help = examples::UNIVERSE_CHECK)]
+    Check(ShownUniverse),
     /// Print a random universe
     ///
     /// It has four symbols and radius 1, and the form that --universe reads.
-    Random(SeedFlag),
+    #[command(after_help = examples::UNIVERSE_RANDOM)]
+    Random(RandomArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ShownUniverse {
+    /// JSON file, or the name of the built-in universe.
+    #[arg(value_name = "FILE|kinetic_grid", default_value = BUILT_IN)]
+    pub universe: PathBuf,
+    /// Print JSON: `show` the canonical definition, in the form that --universe reads.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct RandomArgs {
+    #[command(flatten)]
+    pub seed: SeedFlag,
+    /// File to write, as a whole or not at all; - for stdout [default: -].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<OutputTarget>,
 }
 
 pub fn execute(command: &UniverseArgs, session: &mut Session) -> Result<Exit, Failure> {
     match command {
-        UniverseArgs::Show { universe, json } => {
-            let definition = load(universe).map_err(Failure::usage)?.definition();
-            if *json {
-                print_definition(&definition, session)?;
+        UniverseArgs::Show(args) => {
+            let definition = load(&args.universe).map_err(Failure::usage)?.definition();
+            if args.json {
+                print_definition(&definition, &mut session.results)?;
             } else {
                 show(&definition, session)?;
             }
         }
-        UniverseArgs::Check { universe } => {
-            let definition = load(universe).map_err(Failure::usage)?.definition();
-            let (id, hash) = (escape(&definition.id), definition.hash());
-            writeln!(session.results, "ok {id} {hash}")?;
+        UniverseArgs::Check(args) => {
+            let definition = load(&args.universe).map_err(Failure::usage)?.definition();
+            let (id, hash) = (&definition.id, definition.hash());
+            if args.json {
+                json::print(
+                    &json!({"universe": id, "sim_hash": hash}),
+                    &mut session.results,
+                )?;
+            } else {
+                writeln!(session.results, "ok {} {hash}", escape(id))?;
+            }
         }
-        UniverseArgs::Random(flag) => {
-            print_definition(&random_universe(flag.seed).definition(), session)?;
-        }
+        UniverseArgs::Random(args) => random(args, session)?,
     }
     Ok(Exit::Done)
 }
 
-fn print_definition(definition: &Definition, session: &mut Session) -> Result<(), Failure> {
-    serde_json::to_writer_pretty(&mut session.results, definition)?;
-    writeln!(session.results)?;
+fn random(args: &RandomArgs, session: &mut Session) -> Result<(), Failure> {
+    let definition = random_universe(args.seed.seed).definition();
+    let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
+    let no_inputs: [&Path; 0] = [];
+    let output = target.begin(no_inputs)?;
+    output.finish(session, |out| print_definition(&definition, out))?;
+    if let Some(path) = target.file() {
+        session.status(&format!("next: popper conserved -u {}", shell_word(path)));
+    }
     Ok(())
+}
+
+fn print_definition(definition: &Definition, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, definition)?;
+    writeln!(out)
 }
 
 fn show(definition: &Definition, session: &mut Session) -> Result<(), Failure> {

@@ -1,34 +1,35 @@
-//! `popper replay` and `popper verify`: evidence checked again, from its file alone.
+//! The command `popper verify`, which checks evidence again from its file alone.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session, escape, shortened};
 use popper_harness::counterexample::{self, Counterexample};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::proof::{Proof, verify_proof};
 use popper_harness::universe::{KineticGrid, Tabulated};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::input::Text;
-use bin_support::{escape, shortened};
+use crate::json;
+
+const NO_EVIDENCE: &str = "neither a proof, nor a counterexample, nor a verdict with one";
 
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
-    /// File with the evidence, with a verdict, or with the output of `check --json` or `export`; `-` for stdin.
+    /// File with a proof, a counterexample, a verdict, or the output of `check --json` or `export`; - for stdin.
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
+    /// Print one object with the result of each piece of evidence.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Evidence that a file or a verdict may contain and that can be checked again.
 trait Verifiable: DeserializeOwned {
-    /// The name of this evidence in messages.
-    const NAME: &str;
-    /// The place of this evidence in a verdict, as a JSON pointer.
-    const POINTER: &str;
-
     /// Checks the evidence: returns the result in a few words, or the error.
     fn hold(&self) -> Result<String, String>;
 
@@ -40,9 +41,6 @@ trait Verifiable: DeserializeOwned {
 }
 
 impl Verifiable for Counterexample {
-    const NAME: &str = "counterexample";
-    const POINTER: &str = "/counterexample";
-
     fn hold(&self) -> Result<String, String> {
         counterexample::rederive(self).map_err(|error| error.to_string())?;
         let (state, n) = (shortened(&self.initial_state, 60), self.config.n);
@@ -69,9 +67,6 @@ impl Verifiable for Counterexample {
 }
 
 impl Verifiable for Proof {
-    const NAME: &str = "proof";
-    const POINTER: &str = "/evidence/proof";
-
     fn hold(&self) -> Result<String, String> {
         verify_proof(self).map_err(|error| error.to_string())?;
         Ok(format!(
@@ -90,78 +85,140 @@ impl Verifiable for Proof {
     }
 }
 
-pub fn replay(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure> {
-    check_all::<Counterexample>(args, session)
-}
-
 pub fn execute(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure> {
-    check_all::<Proof>(args, session)
-}
-
-/// Checks every piece of evidence in a file, one line each.
-fn check_all<E: Verifiable>(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure> {
     let file = Text::read(&args.file).map_err(Failure::usage)?;
     let value = file.value().map_err(Failure::usage)?;
-    let (mut held, mut refused, mut broken) = (0_usize, 0_usize, 0_usize);
-    for exhibit in exhibits(value, E::POINTER) {
-        let verdict = exhibit.verdict.as_ref();
-        if let Some(Claimed {
-            law_id,
-            contradiction: Some(contradiction),
-            ..
-        }) = verdict
-        {
-            refused += 1;
-            let (name, contradiction) = (escape(law_id), escape(contradiction));
-            writeln!(session.results, "{name}: {contradiction}")?;
-            continue;
-        }
-        let evidence: E = match file.part(exhibit.value, &exhibit.path) {
-            Ok(evidence) => evidence,
+    let (mut results, mut broken) = (Vec::new(), 0_usize);
+    for exhibit in exhibits(value) {
+        match exhibit.check(&file) {
+            Ok(result) => results.push(result),
             Err(error) => {
                 session.report(&error);
                 broken += 1;
-                continue;
             }
-        };
-        let name = verdict.map_or_else(|| evidence.label(), |verdict| verdict.law_id.clone());
-        let matched = verdict.map_or(Ok(()), |verdict| verdict.matches(&evidence));
-        let (holds, what) = match matched.and_then(|()| evidence.hold()) {
-            Ok(what) => ("holds", what),
-            Err(why) => ("does not hold", why),
-        };
-        if holds == "holds" {
-            held += 1;
-        } else {
-            refused += 1;
         }
-        writeln!(
-            session.results,
-            "{}: {holds}: {}",
-            escape(&name),
-            escape(&what)
-        )?;
     }
-    match (held, refused, broken) {
-        (0, 0, 0) => Err(Failure::usage(Error::unfit(
-            &file.name,
-            format!("neither a {0} nor a verdict with one", E::NAME),
-        ))),
-        (0, 0, _) => Ok(Exit::Usage),
-        (_, _, 1..) => Ok(Exit::SomeFailed),
-        (_, 1.., 0) => Ok(Exit::CheckFailed),
-        (_, 0, 0) => Ok(Exit::Done),
+    if results.is_empty() && broken == 0 {
+        return Err(Failure::usage(Error::unfit(&file.name, NO_EVIDENCE)));
+    }
+    let out = &mut session.results;
+    if args.json {
+        json::print(&json!({"evidence": results}), out)?;
+    } else {
+        for result in &results {
+            writeln!(
+                out,
+                "{}: {}",
+                escape(&result.law_id),
+                escape(&result.words())
+            )?;
+        }
+    }
+    let is_refused = results.iter().any(|result| !result.holds);
+    Ok(match (results.len(), broken) {
+        (0, _) => Exit::Usage,
+        (_, 1..) => Exit::SomeFailed,
+        (_, 0) if is_refused => Exit::CheckFailed,
+        (_, 0) => Exit::Done,
+    })
+}
+
+/// The result of checking a piece of evidence.
+#[derive(Serialize)]
+struct Checked {
+    law_id: String,
+    kind: Kind,
+    holds: bool,
+    /// The violation or the proof, or the reason why it does not hold.
+    detail: String,
+}
+
+impl Checked {
+    fn words(&self) -> String {
+        let holds = if self.holds { "holds" } else { "does not hold" };
+        format!("{holds}: {}", self.detail)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Counterexample,
+    Proof,
+}
+
+impl Kind {
+    /// The kind of evidence that stands alone; a field that only this kind has decides.
+    fn of(value: &Value) -> Option<Self> {
+        let has = |key| value.get(key).is_some();
+        match (has("initial_state"), has("law_fingerprint")) {
+            (true, _) => Some(Self::Counterexample),
+            (false, true) => Some(Self::Proof),
+            (false, false) => None,
+        }
+    }
+
+    /// The place of this evidence in a verdict, as a JSON pointer.
+    fn pointer(self) -> &'static str {
+        match self {
+            Self::Counterexample => "/counterexample",
+            Self::Proof => "/evidence/proof",
+        }
+    }
+
+    fn is_in(self, verdict: &Value) -> bool {
+        let part = verdict.pointer(self.pointer());
+        part.is_some_and(|part| !part.is_null())
     }
 }
 
 /// A piece of evidence in a file, not read yet.
 struct Exhibit {
     path: String,
+    /// `None` if it is neither.
+    kind: Option<Kind>,
     value: Value,
     verdict: Option<Claimed>,
 }
 
+impl Exhibit {
+    fn check(self, file: &Text) -> Result<Checked, Error> {
+        match self.kind {
+            Some(kind @ Kind::Counterexample) => self.check_as::<Counterexample>(kind, file),
+            Some(kind @ Kind::Proof) => self.check_as::<Proof>(kind, file),
+            None => Err(Error::form(&file.name, &self.path, NO_EVIDENCE)),
+        }
+    }
+
+    fn check_as<E: Verifiable>(self, kind: Kind, file: &Text) -> Result<Checked, Error> {
+        if let Some(Claimed {
+            law_id,
+            contradiction: Some(contradiction),
+            ..
+        }) = self.verdict
+        {
+            return Ok(Checked {
+                law_id,
+                kind,
+                holds: false,
+                detail: contradiction,
+            });
+        }
+        let evidence: E = file.part(self.value, &self.path)?;
+        let verdict = self.verdict.as_ref();
+        let matched = verdict.map_or(Ok(()), |verdict| verdict.matches(&evidence));
+        let outcome = matched.and_then(|()| evidence.hold());
+        Ok(Checked {
+            law_id: verdict.map_or_else(|| evidence.label(), |verdict| verdict.law_id.clone()),
+            kind,
+            holds: outcome.is_ok(),
+            detail: outcome.unwrap_or_else(|why| why),
+        })
+    }
+}
+
 /// The law and the universe that a verdict states for its evidence.
+#[derive(Clone)]
 struct Claimed {
     law_id: String,
     law: Value,
@@ -172,12 +229,11 @@ struct Claimed {
 
 /// Returns the contradiction between a verdict's status and its evidence, if there is one.
 fn contradiction(verdict: &Value) -> Option<String> {
-    let carries = |pointer| verdict.pointer(pointer).is_some_and(|part| !part.is_null());
-    let refuted = carries(Counterexample::POINTER);
+    let refuted = Kind::Counterexample.is_in(verdict);
     let status = verdict["status"].as_str().unwrap_or("no status");
     let carried = match (status, refuted) {
         ("PASS" | "UNKNOWN", true) => "a counterexample",
-        ("FAIL", false) if carries(Proof::POINTER) => "a proof and no counterexample",
+        ("FAIL", false) if Kind::Proof.is_in(verdict) => "a proof and no counterexample",
         ("FAIL", false) => "no counterexample",
         ("PASS" | "UNKNOWN" | "FAIL", _) => return None,
         _ => {
@@ -215,36 +271,30 @@ impl Claimed {
 
 /// The evidence of a file: the file itself, or that of the verdicts in it, where `export` writes them too. A verdict without any is
 /// passed over.
-fn exhibits(mut value: Value, pointer: &str) -> Vec<Exhibit> {
+fn exhibits(mut value: Value) -> Vec<Exhibit> {
     let exported = value.get_mut("evaluations").map(Value::take);
     let (list, path) = match (exported, value) {
         (Some(Value::Array(items)), _) => (items, "$.evaluations"),
         (_, Value::Array(items)) => (items, "$"),
-        (_, other) => {
-            let found = exhibit(other, "$".to_owned(), pointer);
-            return found.into_iter().collect();
-        }
+        (_, other) => return of_item(other, "$"),
     };
-    list.into_iter()
-        .enumerate()
-        .filter_map(|(index, item)| exhibit(item, format!("{path}[{index}]"), pointer))
+    let items = list.into_iter().enumerate();
+    items
+        .flat_map(|(index, item)| of_item(item, &format!("{path}[{index}]")))
         .collect()
 }
 
-fn exhibit(mut value: Value, path: String, pointer: &str) -> Option<Exhibit> {
+/// The evidence of one element: its own, or that of a verdict.
+fn of_item(mut value: Value, path: &str) -> Vec<Exhibit> {
     if value.get("status").is_none() || value.get("evidence").is_none() {
-        return Some(Exhibit {
-            path,
+        return vec![Exhibit {
+            path: path.to_owned(),
+            kind: Kind::of(&value),
             value,
             verdict: None,
-        });
+        }];
     }
     let contradiction = contradiction(&value);
-    let carried = value.pointer_mut(pointer).map(Value::take);
-    let carried = carried.unwrap_or_default();
-    if carried.is_null() && contradiction.is_none() {
-        return None;
-    }
     let law_id = value.get("law_id").and_then(Value::as_str);
     let claimed = Claimed {
         law_id: law_id.unwrap_or("a law without a name").to_owned(),
@@ -252,9 +302,22 @@ fn exhibit(mut value: Value, path: String, pointer: &str) -> Option<Exhibit> {
         universe: value["sim_hash"].take(),
         contradiction,
     };
-    Some(Exhibit {
-        path: path + &pointer.replace('/', "."),
-        value: carried,
-        verdict: Some(claimed),
-    })
+    let kinds = [Kind::Counterexample, Kind::Proof];
+    let mut carried: Vec<Kind> = kinds
+        .into_iter()
+        .filter(|kind| kind.is_in(&value))
+        .collect();
+    if claimed.contradiction.is_some() {
+        carried = vec![Kind::Counterexample];
+    }
+    let mut take = |kind: Kind| value.pointer_mut(kind.pointer()).map(Value::take);
+    carried
+        .into_iter()
+        .map(|kind| Exhibit {
+            path: path.to_owned() + &kind.pointer().replace('/', "."),
+            kind: Some(kind),
+            value: take(kind).unwrap_or_default(),
+            verdict: Some(claimed.clone()),
+        })
+        .collect()
 }

@@ -1,6 +1,5 @@
 //! The command `popper worker`, which decides laws for the runs of a database on a server.
 
-use std::io::Write as _;
 use std::process;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -110,7 +109,7 @@ pub async fn execute(args: &WorkerArgs, session: &mut Session) -> Result<Exit, F
     };
     if args.json {
         let summary = json!({"worker": name, "finished": served.finished, "reason": reason});
-        writeln!(session.results, "{summary}")?;
+        crate::json::print_line(&summary, &mut session.results)?;
     } else {
         session.status(&format!(
             "worker {shown}: {reason} after {} jobs",

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use bin_support::{Exit, Failure};
+use bin_support::{Exit, Failure, Session};
 use popper_discovery::store::{RunRow, Store, StoreError};
 use popper_discovery::{Error, EvaluatorError, RunConfig};
 use popper_store::{Access, AnyDatabase};
@@ -11,6 +11,7 @@ use work_queue::Timing;
 
 use super::patience::patiently;
 use crate::error;
+use crate::flags::RunName;
 use crate::location::StoreLocation;
 use bin_support::escape;
 
@@ -19,6 +20,9 @@ pub const PROGRAM: &str = "popper";
 
 /// The name for a session that works on a run.
 pub const COORDINATOR: &str = "popper run";
+
+/// The number of runs that an error names.
+const NAMED: usize = 3;
 
 /// Opens the database of a command.
 pub async fn open(location: &StoreLocation, access: Access) -> Result<AnyDatabase, Failure> {
@@ -96,22 +100,48 @@ pub fn spoken(error: &dyn StdError) -> String {
     escape(&line)
 }
 
-/// The run with this id, or the newest.
-pub async fn run(store: &mut impl Store, id: Option<i64>) -> Result<RunRow, Failure> {
+/// Returns the run that is named, or the newest, which stderr names.
+pub async fn run(
+    store: &mut impl Store,
+    name: &RunName,
+    session: &Session,
+) -> Result<RunRow, Failure> {
     let runs = store.runs().await.map_err(failure)?;
-    pick(runs, id)
+    pick(runs, name.asked().as_deref(), session)
 }
 
-/// The run with this id, or the newest, which is the first.
-pub fn pick(mut runs: Vec<RunRow>, id: Option<i64>) -> Result<RunRow, Failure> {
-    match id {
-        None if runs.is_empty() => Err(Failure::new(Exit::Failed, error::Error::NoRuns)),
-        None => Ok(runs.swap_remove(0)),
-        Some(id) => match runs.into_iter().find(|run| run.id == id) {
-            Some(run) => Ok(run),
-            None => Err(failure(Error::NoRun { id })),
-        },
+/// Returns the run of these that is named, or the newest, which stderr names.
+pub fn pick(runs: Vec<RunRow>, asked: Option<&str>, session: &Session) -> Result<RunRow, Failure> {
+    let run = pick_silently(runs, asked)?;
+    if asked.is_none() {
+        session.status(&format!("run: {} (newest)", run.id));
     }
+    Ok(run)
+}
+
+/// As [`pick`], for a command that looks again and again.
+pub fn pick_silently(runs: Vec<RunRow>, asked: Option<&str>) -> Result<RunRow, Failure> {
+    if runs.is_empty() {
+        return Err(Failure::new(Exit::Failed, error::Error::NoRuns));
+    }
+    let known = known(&runs);
+    let is_asked = |run: &RunRow| asked.is_none_or(|name| is_named(run, name));
+    runs.into_iter().find(is_asked).ok_or_else(|| {
+        let asked = escape(asked.unwrap_or_default());
+        Failure::usage(error::Error::NoRun { asked, known })
+    })
+}
+
+/// Whether a run has this number, or is in the universe of this name.
+pub fn is_named(run: &RunRow, name: &str) -> bool {
+    name.parse() == Ok(run.id) || name == run.universe_id
+}
+
+/// The newest runs with their universes, for an error.
+pub fn known(runs: &[RunRow]) -> String {
+    let newest = runs.iter().take(NAMED);
+    let words = newest.map(|run| format!("{} ({})", run.id, escape(&run.universe_id)));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the configuration of a run.

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
-use llm_client::{Cassette, Client, SystemClock, Usd};
+use llm_client::error::Amount;
+use llm_client::{Cassette, Client, ErrorKind, SystemClock, Usd};
 use popper_discovery::status::RunStatus;
 use popper_discovery::store::{RunCost, RunRow, Store as _};
 use popper_discovery::{
@@ -22,23 +23,22 @@ use super::proposer::{self, Chosen};
 use super::resume_command::ResumeCommand;
 use super::run_status::{lines, with_spend};
 use super::settings::Settings;
-use super::verdicts;
+use super::verdicts::RunVerdicts;
 use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
 use crate::location::StoreLocation;
-use crate::table::Layout;
-use crate::{error, input};
+use crate::{error, input, json};
 
 /// Continues a run with the configuration in its row.
 pub async fn resume(
     location: &StoreLocation,
-    id: i64,
+    asked: Option<&str>,
     work: &RunOptions,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     check(location, work)?;
     let timing = work.fleet.timing.timing();
     let (store, runs) = database::open_patiently(location, Access::WriteExisting, &timing).await?;
-    let run = database::pick(runs, Some(id))?;
+    let run = database::pick(runs, asked, session)?;
     let stored = database::config(&run)?;
     let settings = Settings::new(work, Some(&stored))?;
     let id = Some(run.discovery_model_id.as_str());
@@ -102,6 +102,7 @@ impl Job<'_> {
         if let Some(client) = &client {
             self.keep_ledger(client, run.id, &cost)?;
         }
+        session.status(&format!("writing to {}", self.location));
         // Before a worker of this process has jobs, and while the server may be away.
         let interrupt = Interrupt::on_signals()?;
         let (evaluator, mut own) = tokio::select! {
@@ -114,7 +115,6 @@ impl Job<'_> {
         };
         let mut discovery = discovery.with_evaluator(evaluator);
         let mut watch = ProgressObserver::new(session.progress.clone(), interrupt, cost);
-        tracing::info!("run {} in {}", run.id, self.location);
         let ended = self
             .work(&mut discovery, proposer.as_ref(), &mut watch, &mut own)
             .await;
@@ -142,6 +142,13 @@ impl Job<'_> {
                     Error::Propose(ProposeError::Budget(_)) => Exit::Interrupted,
                     _ => Exit::Failed,
                 };
+                if let Some((cap, spent)) = reached_cap(&error) {
+                    let command = ResumeCommand::dearer(run.id, self.location, self.work, cap);
+                    session.warn(&format!(
+                        "cost cap of {cap} reached ({spent} spent); continue with: {command}"
+                    ));
+                    return Ok(exit);
+                }
                 session.report(failure(error).error());
                 self.print_resume_command(&run, session);
                 return Ok(exit);
@@ -215,20 +222,19 @@ impl Job<'_> {
         store: &mut AnyDatabase,
         session: &mut Session,
     ) -> Result<(), Failure> {
-        let layout = Layout::of(&session.results, self.work.table.verbose);
         let timing = self.work.fleet.timing.timing();
         let read = patiently(&timing, async || {
             let status = RunStatus::read(store, run).await?;
-            Ok((status, verdicts::lines(store, run, layout).await?))
+            Ok((status, RunVerdicts::read(store, run).await?))
         });
-        let (status, table) = read.await.map_err(failure)?;
+        let (status, verdicts) = read.await.map_err(failure)?;
         let status = with_spend(status, self.location)?;
         let out = &mut session.results;
         if self.work.json {
-            serde_json::to_writer_pretty(&mut *out, &status)?;
-            writeln!(out)?;
-            return Ok(());
+            return Ok(json::print(&status, out)?);
         }
+        writeln!(out, "{}\n", verdicts.lead(&status))?;
+        let table = verdicts.text(out);
         writeln!(out, "{table}\n{}", lines(&status))?;
         writeln!(
             out,
@@ -261,5 +267,20 @@ impl Job<'_> {
     fn print_resume_command(&self, run: &RunRow, session: &Session) {
         let command = ResumeCommand::resume(run.id, self.location, self.work);
         session.warn(&format!("to continue: {command}"));
+    }
+}
+
+/// Returns the cap in dollars that ended a run, and the amount spent.
+fn reached_cap(error: &Error) -> Option<(Usd, Usd)> {
+    let Error::Propose(ProposeError::Budget(error)) = error else {
+        return None;
+    };
+    match error.downcast_ref::<llm_client::Error>()?.kind() {
+        ErrorKind::BudgetExceeded {
+            cap: Amount::Usd(cap),
+            spent: Amount::Usd(spent),
+            ..
+        } => Some((*cap, *spent)),
+        _ => None,
     }
 }

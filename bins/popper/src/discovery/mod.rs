@@ -5,6 +5,7 @@ pub mod cost;
 pub mod csv;
 pub mod database;
 pub mod job;
+pub mod live;
 pub mod patience;
 pub mod progress;
 pub mod proposer;
@@ -15,6 +16,7 @@ pub mod settings;
 pub mod verdicts;
 pub mod worker_check;
 
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use bin_support::DefaultPath;
@@ -32,21 +34,24 @@ pub fn places() -> Vec<DefaultPath> {
     places
 }
 
-/// The name of a page in the working directory, before and after the number of its run.
+/// The name of a page next to the database, before and after the number of its run.
 const PAGE: (&str, &str) = ("popper-run-", ".html");
 
-/// Returns the pages in the working directory that no flag named.
+/// Returns the pages next to the default database that no flag named.
 fn pages() -> impl Iterator<Item = PathBuf> {
-    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
-    let named = |name: &str| {
-        let id = name.strip_prefix(PAGE.0)?.strip_suffix(PAGE.1)?;
+    let folder = StoreLocation::File(DEFAULT_DATABASE.into()).folder();
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let is_page = |entry: &DirEntry| {
+        let name = entry.file_name();
+        let id = name.to_str()?.strip_prefix(PAGE.0)?.strip_suffix(PAGE.1)?;
         id.parse::<u64>().ok()
     };
-    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
-    names.filter(move |name| name.to_str().and_then(named).is_some())
+    let pages = entries.filter(move |entry| is_page(entry).is_some());
+    pages.map(|entry| entry.path())
 }
 
-/// Returns the page of a run in the working directory.
-pub fn page_of(run_id: i64) -> PathBuf {
-    PathBuf::from(format!("{}{run_id}{}", PAGE.0, PAGE.1))
+/// Returns the page of a run, next to its database.
+pub fn page_of(run_id: i64, location: &StoreLocation) -> PathBuf {
+    let name = format!("{}{run_id}{}", PAGE.0, PAGE.1);
+    location.folder().join(name)
 }

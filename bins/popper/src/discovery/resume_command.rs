@@ -4,8 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use bin_support::model::ProviderName;
+use llm_client::Usd;
 
 use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
+use crate::input::quoted;
 use crate::location::StoreLocation;
 use bin_support::escape;
 
@@ -13,9 +15,9 @@ use bin_support::escape;
 pub struct ResumeCommand(String);
 
 impl ResumeCommand {
-    /// `popper COMMAND --run-id X`, with the database unless it is the usual one.
+    /// `popper COMMAND X`, with the database unless it is the usual one.
     pub fn new(command: &str, run_id: i64, location: &StoreLocation) -> Self {
-        let mut command = Self(format!("popper {command} --run-id {run_id}"));
+        let mut command = Self(format!("popper {command} {run_id}"));
         if let Some((flag, value)) = location.flag() {
             command.add(flag, &value);
         }
@@ -77,6 +79,13 @@ impl ResumeCommand {
         Self::resume(run_id, location, &work)
     }
 
+    /// Returns the command that continues a run whose cap is reached, with twice the cap.
+    pub fn dearer(run_id: i64, location: &StoreLocation, work: &RunOptions, cap: Usd) -> Self {
+        let mut work = work.clone();
+        work.model.max_usd = Some(cap.saturating_add(cap));
+        Self::resume(run_id, location, &work)
+    }
+
     fn add(&mut self, flag: &str, value: &str) {
         self.0.push(' ');
         self.0.push_str(flag);
@@ -91,16 +100,6 @@ impl std::fmt::Display for ResumeCommand {
     }
 }
 
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    let plain = |char: char| char.is_ascii_alphanumeric() || "_-./:=@%+,".contains(char);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,7 +109,7 @@ mod tests {
     fn a_path_with_a_space_is_one_word() {
         let command =
             ResumeCommand::new("status", 3, &StoreLocation::File("my runs/it's.db".into()));
-        let shown = r"popper status --run-id 3 --db 'my runs/it'\''s.db'";
+        let shown = r"popper status 3 --db 'my runs/it'\''s.db'";
         assert_eq!(command.to_string(), shown);
     }
 
@@ -118,6 +117,6 @@ mod tests {
     fn the_usual_database_goes_without_saying() {
         let command =
             ResumeCommand::new("status", 3, &StoreLocation::File(DEFAULT_DATABASE.into()));
-        assert_eq!(command.to_string(), "popper status --run-id 3");
+        assert_eq!(command.to_string(), "popper status 3");
     }
 }

@@ -30,8 +30,8 @@ impl Settings {
                 harness.extensions.push(name.clone());
             }
         }
-        discovery.propose = work.propose.unwrap_or(discovery.propose);
-        discovery.test = work.test.unwrap_or(discovery.test);
+        discovery.propose = work.batch.unwrap_or(discovery.propose);
+        discovery.test = work.max_tests.unwrap_or(discovery.test);
         discovery.check().map_err(Failure::usage)?;
         let universe: Tabulated = match (&work.universe, stored) {
             (Some(path), _) => universe::load(path).map_err(Failure::usage)?,

@@ -15,10 +15,10 @@ pub const MOST_THREADS: u64 = 1024;
 pub struct FleetFlags {
     /// Laws to decide at once in this process, each on one thread; with --store also 0, so that only workers decide
     /// [default: the number of processors].
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_THREADS))]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_THREADS))]
     pub threads: Option<usize>,
     /// With --store: share of the workers' answers in percent that this process decides a second time, 0 to 100 [default: 1].
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", hide_short_help = true, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub audit: Option<u8>,
     #[command(flatten)]
     pub timing: TimingFlags,
@@ -49,10 +49,10 @@ impl FleetFlags {
 pub struct TimingFlags {
     /// With --store: time without a sign of life after which a worker's jobs go to others, 1s to 1h, the same in all
     /// processes [default: 30s].
-    #[arg(long, value_name = "TIME", value_parser = lease)]
+    #[arg(long, value_name = "TIME", hide_short_help = true, value_parser = lease)]
     pub lease: Option<Duration>,
     /// With --store: time to wait for a server that cannot be reached, 0s to 24h [default: 10min].
-    #[arg(long, value_name = "TIME", value_parser = patience)]
+    #[arg(long, value_name = "TIME", hide_short_help = true, value_parser = patience)]
     pub patience: Option<Duration>,
 }
 

@@ -14,7 +14,7 @@ pub const STORE: &str = "POPPER_STORE";
 /// A database file, or a database on a server.
 #[derive(Debug, clap::Args)]
 pub struct LocationFlags {
-    /// Path of the database file [default: experiments/popper/popper.db].
+    /// Database file [default: experiments/popper/popper.db].
     #[arg(long, value_name = "FILE", conflicts_with = "store")]
     pub db: Option<PathBuf>,
     #[command(flatten)]
@@ -24,7 +24,9 @@ pub struct LocationFlags {
 /// A database on a server.
 #[derive(Debug, clap::Args)]
 pub struct ServerFlag {
-    /// Address of a `PostgreSQL` database, `postgres://USER@HOST/DATABASE` [default: variable `POPPER_STORE`].
+    /// Database on a server, in place of a file [default: `POPPER_STORE`].
+    ///
+    /// The address of a `PostgreSQL` database, `postgres://USER@HOST/DATABASE`; the default is in the variable `POPPER_STORE`.
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
 }

@@ -7,7 +7,6 @@ use bin_support::model::ModelFlags;
 
 use super::fleet::FleetFlags;
 use super::location::LocationFlags;
-use super::verdicts::TableFlag;
 use crate::error::Error;
 use crate::location::StoreLocation;
 
@@ -17,42 +16,52 @@ pub const DEFAULT_ITERATIONS: u32 = 5;
 /// The options of a run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RunOptions {
-    /// Iterations of the run in all; an open iteration is always finished.
+    /// Iterations of the run in all.
+    ///
+    /// An open iteration is always finished.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_ITERATIONS, value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: u32,
-    /// Laws to ask for in an iteration [default: from the configuration, else 20].
-    #[arg(long, value_name = "K")]
-    pub propose: Option<usize>,
-    /// Laws to test in an iteration [default: from the configuration, else 10].
-    #[arg(long, value_name = "M")]
-    pub test: Option<usize>,
-    /// Universe: a JSON file, or the name of the built-in one [default: `kinetic_grid`].
-    #[arg(long, value_name = "FILE|kinetic_grid")]
+    /// Laws to ask for in an iteration [default: 20].
+    ///
+    /// The configuration may give another default.
+    #[arg(long, alias = "propose", value_name = "K")]
+    pub batch: Option<usize>,
+    /// Laws to test in an iteration [default: 10].
+    ///
+    /// The configuration may give another default.
+    #[arg(long, alias = "test", value_name = "M")]
+    pub max_tests: Option<usize>,
+    /// Universe: a JSON file [default: `kinetic_grid`, built in].
+    #[arg(short, long, value_name = "FILE|kinetic_grid")]
     pub universe: Option<PathBuf>,
-    /// Proposer of laws [default: llm if the flags or a key name a model, else enumerative].
-    #[arg(long, value_enum)]
+    /// Proposer of laws: enumerative or llm [default: llm with a key].
+    ///
+    /// Without a key, or a flag that names a model, it is enumerative.
+    #[arg(long, value_enum, hide_possible_values = true)]
     pub proposer: Option<ProposerName>,
-    /// Configuration of harness and loop: one flat JSON object, absent fields have their defaults.
+    /// Configuration of harness and loop: one flat JSON object.
+    ///
+    /// Absent fields have their defaults.
     #[arg(long, value_name = "FILE.json")]
     pub config: Option<PathBuf>,
-    /// Random seed: the same seed gives the same run [default: from the configuration, else 0].
-    #[arg(long)]
+    /// Random seed [default: 0].
+    ///
+    /// The same seed gives the same run; `random` draws one. The configuration may give another default.
+    #[arg(long, value_name = "SEED", value_parser = bin_support::seed)]
     pub seed: Option<u64>,
-    /// Switch an extension of the claim language on (`local_transition`).
-    #[arg(long, value_name = "NAME")]
-    pub extension: Vec<String>,
-    /// Largest ring size of which every start is tried, at most 20 [default: from the configuration, else 10].
-    #[arg(long, value_name = "N")]
-    pub exhaustive_n: Option<usize>,
-    #[command(flatten)]
-    pub fleet: FleetFlags,
-    #[command(flatten)]
-    pub model: ModelFlags,
     /// Print the final status of the run as JSON.
     #[arg(long)]
     pub json: bool,
-    #[command(flatten)]
-    pub table: TableFlag,
+    /// Extension of the claim language to switch on (`local_transition`).
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub extension: Vec<String>,
+    /// Largest ring size of which every start is tried, at most 20 [default: from the configuration, else 10].
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub exhaustive_n: Option<usize>,
+    #[command(flatten, next_help_heading = "Machine options")]
+    pub fleet: FleetFlags,
+    #[command(flatten, next_help_heading = "Model options")]
+    pub model: ModelFlags,
 }
 
 impl RunOptions {
@@ -81,7 +90,25 @@ pub enum ProposerName {
 pub struct RunFlag {
     #[command(flatten)]
     pub location: LocationFlags,
-    /// Id of the run [default: newest].
+    #[command(flatten)]
+    pub name: RunName,
+}
+
+/// The name of a run in its database.
+#[derive(Debug, clap::Args)]
+pub struct RunName {
+    /// Number of the run, or the name of its universe for the newest run there [default: newest].
+    #[arg(value_name = "RUN", conflicts_with = "run_id")]
+    pub run: Option<String>,
+    /// Number of the run, as a flag.
     #[arg(long, value_name = "ID")]
     pub run_id: Option<i64>,
+}
+
+impl RunName {
+    /// Returns the name that was given; `None` for the newest run.
+    pub fn asked(&self) -> Option<String> {
+        let id = self.run_id.map(|id| id.to_string());
+        id.or_else(|| self.run.clone())
+    }
 }

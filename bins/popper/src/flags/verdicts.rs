@@ -7,14 +7,6 @@ use crate::universe;
 #[derive(Debug, clap::Args)]
 pub struct UniverseFlag {
     /// Universe: a JSON file, or the name of the built-in one.
-    #[arg(long, value_name = "FILE|kinetic_grid", default_value = universe::BUILT_IN)]
+    #[arg(short, long, value_name = "FILE|kinetic_grid", default_value = universe::BUILT_IN)]
     pub universe: PathBuf,
-}
-
-/// The flags of a table of verdicts.
-#[derive(Debug, Clone, clap::Args)]
-pub struct TableFlag {
-    /// Claim of each law next to its name.
-    #[arg(long)]
-    pub verbose: bool,
 }

@@ -51,10 +51,17 @@ fn run_and_resume(answer: impl Fn(&Received) -> (Answer, i64) + Send + 'static) 
     let mut ran = asking(&place, &server, &[&run[..], &model].concat());
     for _ in 0..3 {
         assert_ne!(ran.code, Some(0), "{}", ran.stderr);
-        assert!(ran.stderr.contains("--max-usd 0.5"), "{}", ran.stderr);
+        assert!(ran.stderr.contains(" --max-usd "), "{}", ran.stderr);
         ran = asking(&place, &server, &["resume", "--run-id", "1"]);
     }
     assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+    let last = ran.stderr.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with("popper: cost cap of $0.50 reached ("),
+        "{last}"
+    );
+    assert!(last.contains("continue with: popper resume 1 "), "{last}");
+    assert!(last.ends_with(" --max-usd 1.00"), "{last}");
     let billed = billed.load(Ordering::SeqCst);
     let spend = ledger(&place).spent().unwrap();
     assert!(

@@ -1,5 +1,7 @@
 //! `popper check`: verdicts as a table and as JSON, and the exit codes.
 
+mod unreadable;
+
 use serde_json::{Value, json};
 
 use crate::process::{command, false_law, file, law, popper, popper_reads, quick, without_folder};

@@ -1,4 +1,4 @@
-//! `popper replay` and `popper verify`: what `check` found holds, and what was tampered with does not.
+//! `popper verify`: what `check` found holds, and what was tampered with does not.
 
 use std::sync::LazyLock;
 
@@ -16,11 +16,9 @@ static VERDICTS: LazyLock<Value> = LazyLock::new(|| {
     popper(&["check", "--json", "--config", &quick(), &laws]).json()
 });
 
-fn run(command: &str, name: &str, document: &Value) -> Ran {
-    popper(&[
-        command,
-        &file(&format!("{name}.{command}.json"), document.to_string()),
-    ])
+fn run(name: &str, document: &Value) -> Ran {
+    let file = file(&format!("{name}.evidence.json"), document.to_string());
+    popper(&["verify", &file])
 }
 
 fn counterexample() -> Value {
@@ -33,14 +31,18 @@ fn proof() -> Value {
 
 #[test]
 fn evidence_holds_alone_in_its_verdict_and_in_the_array() {
-    for (command, alone, verdict) in [("replay", counterexample(), 1), ("verify", proof(), 0)] {
-        let line = run(command, "alone", &alone).stdout;
+    for (kind, alone, verdict) in [
+        ("counterexample", counterexample(), 1),
+        ("proof", proof(), 0),
+    ] {
+        let line = run(&format!("{kind}.alone"), &alone).stdout;
+        let verdict = VERDICTS[verdict].clone();
         for (name, document) in [
             ("alone", alone),
-            ("verdict", VERDICTS[verdict].clone()),
-            ("array", VERDICTS.clone()),
+            ("verdict", verdict.clone()),
+            ("array", json!([verdict])),
         ] {
-            let ran = run(command, name, &document);
+            let ran = run(&format!("{kind}.{name}"), &document);
             assert_eq!(
                 (ran.code, ran.stderr.as_str()),
                 (Some(0), ""),
@@ -54,16 +56,15 @@ fn evidence_holds_alone_in_its_verdict_and_in_the_array() {
             assert_eq!(told, alone, "{name}");
         }
     }
-    let told = run("replay", "told", &VERDICTS).stdout + &run("verify", "told", &VERDICTS).stdout;
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(run("told", &VERDICTS).stdout);
 }
 
 #[test]
 fn evidence_may_come_from_stdin() {
     let ran = popper_reads(
-        "replay.stdin",
+        "counterexample.stdin",
         counterexample().to_string(),
-        &["replay", "-"],
+        &["verify", "-"],
     );
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let ran = popper_reads("verify.stdin", VERDICTS[0].to_string(), &["verify", "-"]);
@@ -94,7 +95,7 @@ fn a_counterexample_that_was_tampered_with_does_not_hold() {
             json!("grid_length"),
         ),
     ] {
-        let ran = run("replay", name, &tampered(counterexample(), pointer, value));
+        let ran = run(name, &tampered(counterexample(), pointer, value));
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
             (Some(4), ""),
@@ -117,7 +118,7 @@ fn a_proof_that_was_tampered_with_does_not_hold() {
         ("fingerprint", "/law_fingerprint", zeros()),
         ("sim_hash", "/sim_hash", zeros()),
     ] {
-        let ran = run("verify", name, &tampered(proof(), pointer, value));
+        let ran = run(name, &tampered(proof(), pointer, value));
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
             (Some(4), ""),
@@ -135,7 +136,7 @@ fn a_proof_that_was_tampered_with_does_not_hold() {
 fn evidence_of_another_law_says_nothing_for_a_verdict() {
     let mut swapped = VERDICTS[1].clone();
     swapped["law_fingerprint"] = VERDICTS[0]["law_fingerprint"].clone();
-    let ran = run("replay", "other_law", &swapped);
+    let ran = run("other_law", &swapped);
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(
         ran.stdout.contains("law_fingerprint of the verdict"),
@@ -144,7 +145,7 @@ fn evidence_of_another_law_says_nothing_for_a_verdict() {
     );
     let mut moved = VERDICTS[0].clone();
     moved["sim_hash"] = json!("0".repeat(64));
-    let ran = run("verify", "other_universe", &moved);
+    let ran = run("other_universe", &moved);
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(
         ran.stdout.contains("sim_hash of the verdict"),
@@ -155,10 +156,10 @@ fn evidence_of_another_law_says_nothing_for_a_verdict() {
 
 #[test]
 fn evidence_under_the_former_hash_of_the_built_in_universe_holds() {
-    for (command, index) in [("verify", 0), ("replay", 1)] {
+    for index in [0, 1] {
         let mut former = VERDICTS[index].clone();
         former["sim_hash"] = json!(KineticGrid::FORMER_HASH);
-        let ran = run(command, "former", &former);
+        let ran = run("former", &former);
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
 }
@@ -166,14 +167,16 @@ fn evidence_under_the_former_hash_of_the_built_in_universe_holds() {
 #[test]
 fn what_holds_no_evidence_is_a_usage_error() {
     let mut errors = String::new();
-    for (command, name, document) in [
-        ("replay", "proved_verdict", VERDICTS[0].clone()),
-        ("verify", "refuted_verdict", VERDICTS[1].clone()),
-        ("replay", "empty_array", json!([])),
-        ("replay", "a_number", json!(7)),
-        ("verify", "a_law", law("a")),
+    let mut unproved = VERDICTS[0].clone();
+    unproved["evidence"]["proof"] = Value::Null;
+    for (name, document) in [
+        ("unproved_verdict", unproved),
+        ("empty_array", json!([])),
+        ("a_number", json!(7)),
+        ("a_law", law("a")),
+        ("a_number_in_an_array", json!([7])),
     ] {
-        let ran = run(command, name, &document);
+        let ran = run(name, &document);
         assert_eq!(
             (ran.code, ran.stdout.as_str()),
             (Some(2), ""),
@@ -188,11 +191,21 @@ fn what_holds_no_evidence_is_a_usage_error() {
 fn an_element_that_cannot_be_read_leaves_the_others_checked() {
     let mut broken = VERDICTS[1].clone();
     broken["counterexample"]["t_fail"] = json!("soon");
-    let ran = run("replay", "mixed", &json!([broken, VERDICTS[1]]));
+    let ran = run("mixed", &json!([broken, VERDICTS[1]]));
     assert_eq!(
         (ran.code, ran.stdout.lines().count()),
         (Some(3), 1),
         "{ran:?}"
     );
     assert!(ran.stderr.contains("$[0].counterexample"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_results_are_one_object_in_json() {
+    let file = file("json.evidence.json", VERDICTS.to_string());
+    let results = popper(&["verify", "--json", &file]).json();
+    let evidence = results["evidence"].as_array().unwrap();
+    let kinds: Vec<_> = evidence.iter().map(|one| one["kind"].clone()).collect();
+    assert_eq!(kinds, ["proof", "counterexample"]);
+    assert!(evidence.iter().all(|one| one["holds"] == true), "{results}");
 }

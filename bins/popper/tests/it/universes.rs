@@ -1,4 +1,4 @@
-//! `popper universe` and `popper span`, and the universes of the fixtures.
+//! `popper universe` and `popper conserved`, and the universes of the fixtures.
 
 use popper_harness::universe::{KineticGrid, State, Symbol, Tabulated, Universe};
 use serde_json::{Value, json};
@@ -153,7 +153,7 @@ fn a_universe_that_is_none_says_what_is_wrong() {
             (Some(2), ""),
             "{name}: {ran:?}"
         );
-        let same = popper(&["span", "--universe", &path]);
+        let same = popper(&["conserved", "--universe", &path]);
         assert_eq!((same.code, &same.stderr), (Some(2), &ran.stderr), "{name}");
         errors.push_str(&without_folder(&ran.stderr));
     }
@@ -161,17 +161,26 @@ fn a_universe_that_is_none_says_what_is_wrong() {
 }
 
 #[test]
-fn the_span_of_the_kinetic_grid_is_known() {
-    insta::assert_snapshot!("span", popper(&["span"]).text());
+fn the_conserved_quantities_of_the_kinetic_grid_is_known() {
+    insta::assert_snapshot!("conserved", popper(&["conserved"]).text());
     for (width, dimension) in [("1", 3), ("2", 5)] {
-        let span = popper(&["span", "--json", "--width", width]).json();
+        let span = popper(&["conserved", "--json", "--width", width]).json();
         assert_eq!(span["dimension"], dimension);
         assert_eq!(span["basis"].as_array().unwrap().len(), dimension);
     }
-    let table = popper(&["span", "--json", "--universe", &fixture("kinetic_grid").0]).json();
-    assert_eq!(table["basis"], popper(&["span", "--json"]).json()["basis"]);
+    let table = popper(&[
+        "conserved",
+        "--json",
+        "--universe",
+        &fixture("kinetic_grid").0,
+    ])
+    .json();
+    assert_eq!(
+        table["basis"],
+        popper(&["conserved", "--json"]).json()["basis"]
+    );
     for width in ["0", "99"] {
-        let ran = popper(&["span", "--width", width]);
+        let ran = popper(&["conserved", "--width", width]);
         assert_eq!(
             (ran.code, ran.stderr.lines().count()),
             (Some(2), 1),

@@ -4,27 +4,28 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Output, Session, escape};
+use bin_support::runs::RunArg;
+use bin_support::{Exit, Failure, Output, Results, Session, Table, escape};
 use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits};
 
 use crate::flags::points;
+use crate::output;
 use crate::source::Source;
-use crate::{columns, output};
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
 Examples:
-  zer0gravity compare runs/first runs/twice
-  zer0gravity compare runs/first runs/twice --max-drop 5";
+  zer0gravity compare matrix
+  zer0gravity compare matrix runs/twice --max-drop 5";
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// Earlier run: a directory, a report, or the output of `run`.
+    /// Earlier run: its folder or its name in experiments/, a report, or the output of `run`.
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
-    /// Later run: a directory, a report, or the output of `run`.
+    /// Later run, named in the same way [default: newest].
     #[arg(value_name = "NEW")]
-    pub new: PathBuf,
+    pub new: Option<PathBuf>,
     /// Exit with code 4 if an encoding's mean total is significantly lower by more than POINTS, or a text is no longer scored.
     #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
     pub max_drop: Option<f64>,
@@ -40,8 +41,12 @@ pub struct CompareArgs {
 }
 
 pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let old = Source::of(&args.old).read()?;
-    let new = Source::of(&args.new).read()?;
+    let old = Source::named(&args.old, session)?.read()?;
+    let new = match &args.new {
+        Some(new) => Source::named(new, session)?,
+        None => Source::find(&RunArg::default(), session)?,
+    };
+    let new = new.read()?;
     let limits = Limits::from(args.max_drop)
         .allowing_changed_judge(args.allow_changed_judge)
         .strict(args.strict);
@@ -49,7 +54,8 @@ pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failur
     if args.json {
         output::json(Output::Stdout, &comparison, session)?;
     } else {
-        session.results.write_all(text(&comparison).as_bytes())?;
+        let text = text(&comparison, &session.results);
+        session.results.write_all(text.as_bytes())?;
     }
     for told in comparison.reasons.iter().chain(&comparison.not_significant) {
         session.warn(&escape(told));
@@ -62,18 +68,25 @@ pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failur
 }
 
 /// A line for each encoding, a table, and what else is not the same.
-fn text(comparison: &Comparison) -> String {
+fn text(comparison: &Comparison, results: &Results) -> String {
     let mut text = String::new();
     for encoding in &comparison.per_encoding {
-        let _ = writeln!(text, "{}", sentence(encoding));
+        let line = if comparison.changes.rules.contains(&encoding.id) {
+            format!("not comparable: rules of {:?} differ", escape(&encoding.id))
+        } else {
+            sentence(encoding)
+        };
+        let _ = writeln!(text, "{line}");
     }
     if comparison.per_encoding.is_empty() {
         text += "the runs have no scored pair of encoding system and text in common\n";
     } else {
         let head = ["encoding", "texts", "old", "new", "difference"];
-        let mut rows = vec![head.map(str::to_owned)];
-        rows.extend(comparison.per_encoding.iter().map(row));
-        let _ = write!(text, "\n{}", columns::text(&rows));
+        let mut table = Table::new(head).wrapping("encoding");
+        for encoding in &comparison.per_encoding {
+            table.row(row(encoding));
+        }
+        let _ = write!(text, "\n{}", table.text(results));
     }
     for (count, what) in [
         (comparison.newly_failed.len(), "newly failed"),
@@ -91,22 +104,33 @@ fn text(comparison: &Comparison) -> String {
     text
 }
 
-/// Writes a line such as `a: 60.2 -> 58.9 (-1.3, p = 0.270): no significant change`.
+/// Writes a line such as `a: 60.2 → 58.9 (-1.3, p = 0.27): no significant change`.
 fn sentence(encoding: &Difference) -> String {
     let points = |points: Option<f64>| points.map_or_else(|| "-".to_owned(), |p| format!("{p:.1}"));
     let change = encoding.mean_difference.unwrap_or_default();
     let (sure, verdict) = match encoding.drop_p {
         _ if change >= 0.0 => (String::new(), "no drop"),
         None => (String::new(), "one text is too few to test the drop"),
-        Some(p) if encoding.is_significant_drop() => (format!(", p = {p:.3}"), "significant drop"),
-        Some(p) => (format!(", p = {p:.3}"), "no significant change"),
+        Some(p) if encoding.is_significant_drop() => {
+            (format!(", p = {}", chance(p)), "significant drop")
+        }
+        Some(p) => (format!(", p = {}", chance(p)), "no significant change"),
     };
     format!(
-        "{}: {} -> {} ({change:+.1}{sure}): {verdict}",
+        "{}: {} → {} ({change:+.1}{sure}): {verdict}",
         escape(&encoding.id),
         points(encoding.old),
         points(encoding.new),
     )
+}
+
+/// Writes a p with two digits that say something.
+fn chance(p: f64) -> String {
+    if p < 0.1 {
+        format!("{p:.3}")
+    } else {
+        format!("{p:.2}")
+    }
 }
 
 fn row(encoding: &Difference) -> [String; 5] {

@@ -17,15 +17,14 @@ use zer0gravity_engine::store::StoreError;
 
 use crate::error::{self, Error};
 use crate::flags::{Repeats, RoleFlags, Texts};
+use crate::output::{self, Versioned};
 use crate::selection::Selected;
-use crate::{model, output, selection, setup};
+use crate::{model, selection, setup};
 
 /// The calls and the cost of a run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Estimated {
-    #[serde(rename = "schema_version")]
-    schema_version: u32,
     model: String,
     experiments: u64,
     calls: CallCounts,
@@ -87,21 +86,21 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub struct EstimateArgs {
-    /// Encoding systems: text files [default: the built-in rules].
+    /// Files with encoding systems [default: the built-in rules].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub encoding: Vec<PathBuf>,
     #[command(flatten)]
     pub texts: Texts,
-    #[command(flatten)]
-    pub asking: RoleFlags,
-    /// Directory of a run whose replies give the expected lengths, by their roles.
-    #[arg(long, value_name = "DIR")]
+    /// Run whose replies give the expected lengths, by their roles.
+    #[arg(long, value_name = "RUN")]
     pub like: Option<PathBuf>,
     /// Print the estimate as JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub repeats: Repeats,
+    #[command(flatten)]
+    pub asking: RoleFlags,
 }
 
 pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -139,7 +138,6 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
     let most = planned.tokens(|call| call.at_most);
     let probable = planned.tokens(|call| call.expected);
     let estimated = Estimated {
-        schema_version: 1,
         experiments: planned.experiments,
         prompt_tokens_at_most: most.prompt,
         reply_tokens_at_most: most.reply,
@@ -153,7 +151,7 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
         prices_of: table.as_of().to_string(),
     };
     if args.json {
-        output::json(Output::Stdout, &estimated, session)?;
+        output::json(Output::Stdout, &Versioned::new(&estimated), session)?;
     } else {
         session.results.write_all(estimated.text().as_bytes())?;
     }

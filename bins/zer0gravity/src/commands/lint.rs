@@ -8,7 +8,8 @@ use bin_support::{Exit, Failure, Output, Session, escape};
 use zer0gravity_engine::rules::lint::{LintFinding, LintReport};
 use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
-use crate::{output, selection};
+use crate::output::{self, Versioned};
+use crate::selection;
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
@@ -21,8 +22,8 @@ pub struct LintArgs {
     /// Encoding systems: text files [default: the built-in rules].
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Encoding systems, as `run` and `matrix` name them.
-    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "files")]
+    /// The former name of FILE.
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "files", hide = true)]
     pub encoding: Vec<PathBuf>,
     /// Findings that end the command with exit code 4: codes such as ZG005, or `warnings` for all others than ZG005 [default: ZG008].
     #[arg(long, value_name = "CODE", action = clap::ArgAction::Append)]
@@ -49,7 +50,10 @@ pub fn execute(args: &LintArgs, session: &mut Session) -> Result<Exit, Failure> 
         linted.push(("default rules".to_owned(), report));
     }
     if args.json {
-        let reports: Vec<_> = linted.iter().map(|(_, report)| report).collect();
+        let reports: Vec<_> = linted
+            .iter()
+            .map(|(_, report)| Versioned::new(report))
+            .collect();
         match reports.as_slice() {
             [only] => output::json(Output::Stdout, only, session)?,
             several => output::json(Output::Stdout, &several, session)?,

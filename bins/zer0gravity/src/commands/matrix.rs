@@ -2,51 +2,54 @@
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session, runs};
 use zer0gravity_engine::plan::{Costs, Plan};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
 use crate::flags::{Checks, Repeats, RoleFlags, Texts};
-use crate::run_dir::{self, Continued};
+use crate::run_dir::{self, Continued, RunOutput};
 use crate::selection::{self, Selected};
 use crate::{model, setup};
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
 Examples:
-  zer0gravity matrix --all --run-dir runs/all
+  zer0gravity matrix --level 1
+  zer0gravity matrix --all --encoding rules.txt more.txt
   zer0gravity matrix --level 1 --trials 2 --run-dir runs/twice";
 
 #[derive(Debug, clap::Args)]
 pub struct MatrixArgs {
-    /// Encoding systems: text files [default: the built-in rules].
+    /// Files with encoding systems [default: the built-in rules].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub encoding: Vec<PathBuf>,
     #[command(flatten)]
     pub texts: Texts,
-    /// Directory of the run: plan, calls and report.
+    /// Directory of the run [default: experiments/DATE-matrix].
     #[arg(long, value_name = "DIR")]
-    pub run_dir: PathBuf,
-    #[command(flatten)]
-    pub asking: RoleFlags,
+    pub run_dir: Option<PathBuf>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub repeats: Repeats,
     #[command(flatten)]
     pub checks: Checks,
+    #[command(flatten)]
+    pub asking: RoleFlags,
 }
 
 pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure> {
     let encodings = selection::encodings(&args.encoding).map_err(Failure::usage)?;
     let asking = &args.asking;
+    let folder = args.run_dir.clone();
+    let folder = folder.unwrap_or_else(|| runs::next("matrix"));
     let Selected { cases, left_out } =
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
     let read = args.encoding.iter().chain(&asking.prices).cloned();
     let read = read.chain(selection::files(&args.texts));
-    model::ensure_not_input(
-        &asking.model,
-        read.chain(RunDirectory::files_in(&args.run_dir)),
-    )?;
-    let asked = setup::asked(asking, Some(&args.run_dir), session)?;
+    model::ensure_not_input(&asking.model, read.chain(RunDirectory::files_in(&folder)))?;
+    let asked = setup::asked(asking, Some(&folder), session)?;
     let mut config = setup::config(
         asking,
         &args.repeats,
@@ -58,15 +61,10 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         config.cost = Costs::Estimated;
     }
     let plan = Plan::new(encodings, cases, config);
-    setup::check(&plan, asking, &args.checks)?;
-    let directory = setup::begun(&args.run_dir, &plan, left_out, &asking.model)?;
+    setup::check(&plan, asking, &args.checks, session)?;
+    let directory = setup::begun(&folder, &plan, left_out, &asking.model)?;
+    run_dir::tell(&folder, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
-    Ok(run_dir::conclude(
-        Continued::Run,
-        &directory,
-        &report,
-        &args.checks,
-        session.is_quiet(),
-        session,
-    ))
+    let (checks, shown) = (&args.checks, RunOutput::of(args.json));
+    run_dir::conclude(Continued::Run, &directory, &report, checks, shown, session)
 }

@@ -1,6 +1,7 @@
 //! The commands, one file each with its flags.
 
 pub mod compare;
+pub mod demo;
 pub mod estimate;
 pub mod export;
 pub mod levels;
@@ -12,3 +13,4 @@ pub mod resume;
 pub mod rules;
 pub mod run;
 pub mod score;
+pub mod status;

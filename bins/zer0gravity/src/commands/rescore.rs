@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use bin_support::model::ModelFlags;
+use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::prompts::PromptProfile;
 use zer0gravity_engine::report::RunReport;
@@ -10,20 +11,22 @@ use zer0gravity_engine::run::{RescoreOptions, Rescored, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
 
 use crate::flags::{Checks, Judging};
-use crate::run_dir::{self, Continued};
+use crate::run_dir::{self, Continued, RunOutput};
 use crate::{error, experiment, model, setup};
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
 Examples:
-  zer0gravity rescore runs/first
-  zer0gravity rescore runs/first --prompt-profile bands";
+  zer0gravity rescore
+  zer0gravity rescore matrix --prompt-profile bands";
 
 #[derive(Debug, clap::Args)]
 pub struct RescoreArgs {
-    /// Directory of the run.
-    #[arg(value_name = "DIR")]
-    pub dir: PathBuf,
+    #[command(flatten)]
+    pub run: RunArg,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub judging: Judging,
     /// Prompts of the judges [default: those of the run].
@@ -35,17 +38,18 @@ pub struct RescoreArgs {
     /// Continue an interrupted rescore, with its judges.
     #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile"])]
     pub resume: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Model options")]
     pub model: ModelFlags,
     /// Table of prices, used before the built-in one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub prices: Option<PathBuf>,
     #[command(flatten)]
     pub checks: Checks,
 }
 
 pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let mut directory = RunDirectory::open(&args.dir).map_err(error::directory)?;
+    let mut directory =
+        RunDirectory::open(&run_dir::folder(&args.run, session)?).map_err(error::directory)?;
     let judges = &args.judging.judge_model;
     let options = RescoreOptions::default()
         .judges(judges.clone())
@@ -55,7 +59,7 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
     let rescore = (directory.plan_rescore(&options)).map_err(error::directory)?;
     if let Some(old) = rescore.nothing_to_do() {
         session.warn("every judge gave a score, so no judge is asked again");
-        return Ok(conclude(args, &directory, old, session));
+        return conclude(args, &directory, old, session);
     }
     model::panel(judges)?;
     let (plan, prices) = (rescore.plan(), args.prices.as_deref());
@@ -70,29 +74,29 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
     if rescored.unjudged > 0 {
         tell_unfinished(&rescored, &directory, session);
     }
-    Ok(conclude(args, &directory, &rescored.report, session))
+    conclude(args, &directory, &rescored.report, session)
 }
 
 fn conclude(
     args: &RescoreArgs,
     directory: &RunDirectory,
     report: &RunReport,
-    session: &Session,
-) -> Exit {
-    let checks = &args.checks;
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let (checks, shown) = (&args.checks, RunOutput::of(args.json));
     run_dir::conclude(
         Continued::Rescore,
         directory,
         report,
         checks,
-        session.is_quiet(),
+        shown,
         session,
     )
 }
 
 fn tell_unfinished(rescored: &Rescored, directory: &RunDirectory, session: &Session) {
     let (report, missing) = (&rescored.report, rescored.unjudged);
-    let place = bin_support::escape(&directory.path().display().to_string());
+    let place = run_dir::shell_word(directory.path());
     let why = (report.results.iter())
         .find(|result| !result.outcome.is_ok())
         .and_then(|result| result.outcome.sentence());

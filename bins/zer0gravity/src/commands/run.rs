@@ -11,7 +11,7 @@ use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
 use crate::flags::{Checks, Repeats, RoleFlags, Texts};
 use crate::output::Show;
-use crate::run_dir::{self, Continued};
+use crate::run_dir::{self, Continued, RunOutput};
 use crate::selection::{self, Selected};
 use crate::summary::Summary;
 use crate::{experiment, model, output, setup};
@@ -19,9 +19,8 @@ use crate::{experiment, model, output, setup};
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
 Examples:
-  zer0gravity run --level 1
-  zer0gravity run --all --output results.json
-  zer0gravity run --show-prompts";
+  zer0gravity run --all -o results.json
+  zer0gravity run notes.txt";
 
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
@@ -30,24 +29,26 @@ pub struct RunArgs {
     pub json: bool,
     #[command(flatten)]
     pub texts: Texts,
-    /// Encoding system: a text file [default: the built-in rules].
+    /// File with the encoding system [default: the built-in rules].
     #[arg(long, value_name = "PATH")]
     pub encoding: Option<PathBuf>,
     /// File for the results; - for stdout [default: -].
-    #[arg(long, value_name = "PATH")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<OutputTarget>,
-    /// Directory that keeps every call: the same command, or `resume`, then continues an interrupted run.
+    /// Directory that keeps every call.
+    ///
+    /// The same command, or `resume`, then continues an interrupted run.
     #[arg(long, value_name = "DIR")]
     pub run_dir: Option<PathBuf>,
-    /// Print the prompt of each role; no model is asked, and no texts are needed.
+    /// Print the prompt of each role; no model is asked.
     #[arg(long)]
     pub show_prompts: bool,
-    #[command(flatten)]
-    pub asking: RoleFlags,
     #[command(flatten)]
     pub repeats: Repeats,
     #[command(flatten)]
     pub checks: Checks,
+    #[command(flatten)]
+    pub asking: RoleFlags,
 }
 
 pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -75,12 +76,12 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
             &asked.model,
         ),
     );
-    setup::check(&plan, &args.asking, &args.checks)?;
+    setup::check(&plan, &args.asking, &args.checks, session)?;
     // Whether it can be written is found out before anything is spent.
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(read(args).into_iter().chain(args.asking.talks()))?;
     let show = Show::of(args.json, args.output.as_ref(), session);
-    let summary = Summary::of(&plan, args.checks.verbose);
+    let summary = Summary::of(&plan, session.verbosity() > 0);
     let Some(path) = &args.run_dir else {
         let results = experiment::results(&plan, &asked, session)?;
         output::results(show, output, &results, &summary, quiet, session)?;
@@ -90,12 +91,12 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
         ));
     };
     let directory = setup::begun(path, &plan, left_out, &args.asking.model)?;
+    run_dir::tell(path, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
     output::results(show, output, &report.results, &summary, quiet, session)?;
     let (command, checks) = (Continued::Run, &args.checks);
-    Ok(run_dir::conclude(
-        command, &directory, &report, checks, true, session,
-    ))
+    let shown = RunOutput::Nothing;
+    run_dir::conclude(command, &directory, &report, checks, shown, session)
 }
 
 /// The files that a run reads, and those of its directory: neither results nor records may take their place.

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use bin_support::model::ProviderName;
 use bin_support::{Exit, Failure, OutputTarget, Session};
-use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
+use zer0gravity_engine::dataset::parse_samples;
 use zer0gravity_engine::report::RunReport;
 
-use crate::error::Error;
 use crate::flags::{Checks, Repeats, RoleFlags};
 use crate::output::Show;
 use crate::summary::Summary;
@@ -17,32 +16,32 @@ use crate::{experiment, model, output, ranking, selection, setup};
 pub const EXAMPLES: &str = "\
 Examples:
   zer0gravity score cases.json
-  zer0gravity score cases.json --output scored.json";
+  zer0gravity score cases.json -o scored.json";
 
 #[derive(Debug, clap::Args)]
 pub struct ScoreArgs {
-    /// Cases with `encodedText` and `decodedText`, and optionally `encodingSystem`, both token numbers and the judges' points.
-    #[arg(value_name = "FILE")]
+    /// Cases with `encodedText` and `decodedText`; - for stdin.
+    ///
+    /// They may have `encodingSystem`, both token numbers and the judges' points.
+    #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
     /// File for the results; - for stdout [default: -].
-    #[arg(long, value_name = "PATH")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<OutputTarget>,
     /// Print the results as JSON on a terminal, too.
     #[arg(long, conflicts_with = "output")]
     pub json: bool,
     #[command(flatten)]
-    pub asking: RoleFlags,
-    #[command(flatten)]
     pub checks: Checks,
+    #[command(flatten)]
+    pub asking: RoleFlags,
 }
 
 pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure> {
     let quiet = session.is_quiet();
-    let shown = args.file.display().to_string();
-    let path = || args.file.clone();
-    let format =
-        CaseFormat::of(&shown).ok_or_else(|| Failure::usage(Error::Format { path: path() }))?;
+    let shown = selection::name(&args.file);
     let bytes = selection::read(&args.file).map_err(Failure::usage)?;
+    let format = selection::format(&args.file, &bytes).map_err(Failure::usage)?;
     let (samples, errors) = parse_samples(&bytes, format, &shown);
     selection::report_bad_lines(
         &args.file,
@@ -79,13 +78,14 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
     let show = Show::of(args.json, args.output.as_ref(), session);
     let summary = Summary::of_given(
         asked.model_client.label().offline,
-        args.checks.verbose,
+        session.verbosity() > 0,
         several,
     );
     output::results(show, output, &results, &summary, quiet, session)?;
     if several && !quiet {
         let report = RunReport::of_results(results.clone());
-        session.status(&format!("\n{}", ranking::text(&report).trim_end()));
+        let ranking = ranking::text(&report, &session.results);
+        session.status(&format!("\n{}", ranking.trim_end()));
     }
     let checks = &args.checks;
     Ok(experiment::conclude(

@@ -48,7 +48,12 @@ fn usage() {
             ran.stderr
         );
     }
-    refuses(&place, &["run"], 2, &["--level", "--all", "--dataset"]);
+    refuses(
+        &place,
+        &["run"],
+        2,
+        &["--level", "--all", "INPUT", "zer0gravity levels"],
+    );
     for arguments in [
         &["run", "--level", "1", "--all"][..],
         &["run", "--all", "--dataset", "set.jsonl"],
@@ -354,7 +359,9 @@ fn z38_folders_and_ids_that_cannot_be_used_are_named() {
     refuses(&place, &["run"], 2, &["zer0gravity levels"]);
     let levels = place.alone(&["levels"]).exits(0);
     assert!(
-        levels.stdout.starts_with("level 1\n  1a  Hello world!\n"),
+        levels
+            .stdout
+            .starts_with("level 1: Simple Phrases. Baseline test"),
         "{}",
         levels.stdout
     );

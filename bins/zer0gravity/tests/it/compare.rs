@@ -32,7 +32,7 @@ fn a_drop_beyond_what_is_allowed_is_4() {
     }
     let ran = place.alone(&["compare", "old.json", "new.json"]).exits(0);
     let expected = "\
-default: 71.8 -> 61.8 (-10.0, p = 0.000): significant drop
+default: 71.8 → 61.8 (-10.0, p = 0.000): significant drop
 
 encoding  texts  old   new   difference
 default   4      71.8  61.8  -10.0 [-10.0, -10.0]

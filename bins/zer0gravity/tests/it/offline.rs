@@ -88,20 +88,20 @@ fn z42_rules_that_are_no_rules_fail_and_name_their_lines_once() {
     place.file("style.txt", "Make it short and beautiful.\n'the'→'θ'\n");
     place.file("own.txt", "'the'→'θ'\n");
     let matrix = words("matrix --level 1 --encoding style.txt own.txt");
-    let offline = ["--run-dir", "dir", "--provider", "offline"];
+    let offline = ["--run-dir", "dir", "--provider", "offline", "-v"];
     let ran = place.alone(&[&matrix[..], &offline].concat()).exits(3);
     // Two texts, one sentence.
     assert_eq!(
-        ran.stderr.matches("these rules need a model").count(),
+        ran.stdout.matches("these rules need a model").count(),
         1,
         "{}",
-        ran.stderr
+        ran.stdout
     );
     assert!(
-        ran.stderr
+        ran.stdout
             .contains("Failed:      unsupported_offline at encode, see above"),
         "{}",
-        ran.stderr
+        ran.stdout
     );
     let results = place.read_json("dir/report.json")["results"].clone();
     let results = results.as_array().unwrap();

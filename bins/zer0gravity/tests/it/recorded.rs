@@ -63,7 +63,7 @@ fn a_recorded_matrix_gives_its_report_offline() {
         .exits(0);
     let page = place.read("run.html");
     assert!(
-        page.contains("Replayed: every reply"),
+        page.contains("Replayed: every reply comes from a recording."),
         "the page says that nothing was asked"
     );
     assert!(!page.contains("http://127.") && !page.contains("src="));

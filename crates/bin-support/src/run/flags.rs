@@ -1,4 +1,8 @@
+use std::ffi::OsStr;
 use std::path::PathBuf;
+
+use anstream::ColorChoice;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// The heading of the flags that every command takes; this group is the last one of each help.
 pub(super) const COMMON: &str = "Common options";
@@ -7,9 +11,15 @@ pub(super) const COMMON: &str = "Common options";
 #[derive(Debug, Clone, clap::Args)]
 #[non_exhaustive]
 pub struct CommonFlags {
+    /// More detail in the result; -vv also shows debug lines of the log.
+    #[arg(short, long, global = true, help_heading = COMMON, action = clap::ArgAction::Count)]
+    pub verbose: u8,
     /// Results, warnings and errors only, without progress.
-    #[arg(long, global = true, help_heading = COMMON)]
+    #[arg(short, long, global = true, help_heading = COMMON)]
     pub quiet: bool,
+    /// Colour of results and messages; auto: on a terminal, without `NO_COLOR`.
+    #[arg(long, global = true, help_heading = COMMON, value_name = "WHEN", default_value = "auto", value_parser = color_choices(), hide_possible_values = true)]
+    pub color: ColorChoice,
     /// Form of log lines on stderr.
     #[arg(long, global = true, help_heading = COMMON, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
@@ -21,6 +31,14 @@ pub struct CommonFlags {
     /// 4. A line on stderr names the host if it is not the provider's own, or if the key was in a `.env` that was found.
     #[arg(long, global = true, help_heading = COMMON, value_name = "FILE", verbatim_doc_comment)]
     pub env_file: Option<PathBuf>,
+}
+
+fn color_choices() -> impl TypedValueParser<Value = ColorChoice> {
+    PossibleValuesParser::new(["auto", "always", "never"]).map(|word| match word.as_str() {
+        "always" => ColorChoice::Always,
+        "never" => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    })
 }
 
 /// The form of log lines.
@@ -37,9 +55,40 @@ pub enum LogFormat {
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
 #[non_exhaustive]
 pub struct SeedFlag {
-    /// Random seed; the same one gives the same result.
-    #[arg(long, default_value_t = 0)]
+    /// Random seed, or `random` to draw one; the same seed gives the same result.
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
     pub seed: u64,
+}
+
+/// Parses a random seed: a number from 0, or `random`, which draws one of 32 bits.
+///
+/// # Errors
+/// The text is neither, or the operating system gives no random number.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the user asks for a drawn seed, which every result records"
+)]
+pub fn seed(text: &str) -> Result<u64, String> {
+    if text == "random" {
+        let drawn = getrandom::u32().map_err(|error| format!("no seed can be drawn: {error}"))?;
+        return Ok(drawn.into());
+    }
+    text.parse()
+        .map_err(|_| "expected a whole number from 0, or `random`".to_owned())
+}
+
+/// Returns the choice of colours in a command line that may not parse, for the message that says so.
+pub(super) fn early_color<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> ColorChoice {
+    let words: Vec<_> = words.into_iter().filter_map(OsStr::to_str).collect();
+    let given = words.iter().enumerate().rev().find_map(|(index, word)| {
+        let apart = || words.get(index + 1).copied().filter(|_| *word == "--color");
+        word.strip_prefix("--color=").or_else(apart)
+    });
+    match given {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    }
 }
 
 #[cfg(test)]
@@ -74,5 +123,26 @@ mod tests {
             let Command::Draw(draw) = Cli::from_arg_matches(&matches).unwrap().command;
             assert_eq!(draw.seed, 7, "{line}");
         }
+    }
+
+    #[test]
+    fn a_seed_is_a_number_or_a_drawn_one() {
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        let drawn: Vec<_> = (0..8).map(|_| seed("random").unwrap()).collect();
+        assert!(drawn.iter().any(|one| *one != drawn[0]), "{drawn:?}");
+        for text in ["-1", "1.5", "Random", ""] {
+            assert!(seed(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_choice_of_colours_is_known_before_the_rest_is_parsed() {
+        let early = |line: &str| early_color(line.split(' ').map(OsStr::new));
+        assert_eq!(
+            early("p --color never --color=always x"),
+            ColorChoice::Always
+        );
+        assert_eq!(early("p x --color never"), ColorChoice::Never);
+        assert_eq!(early("p x --color"), ColorChoice::Auto);
     }
 }

@@ -15,10 +15,10 @@ use crate::escape;
 
 /// Sends `tracing` events to stderr. A subscriber that is already set stays.
 pub(crate) fn start(flags: &CommonFlags, progress: &Progress) {
-    let level = if flags.quiet {
-        Level::WARN
-    } else {
-        Level::INFO
+    let level = match flags.verbose {
+        _ if flags.quiet => Level::WARN,
+        0 | 1 => Level::INFO,
+        _ => Level::DEBUG,
     };
     // These libraries tell of every message and of every lost connection, in the words of their own source.
     let levels = Targets::new()

@@ -1,5 +1,7 @@
 //! The command line of a program, which `clap` derives from its struct, with the flags and commands that all programs share.
 
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,12 +10,13 @@ use clap::{
     Subcommand as _,
 };
 
-use super::flags::{COMMON, CommonFlags};
+use super::flags::{COMMON, CommonFlags, early_color};
+use super::paint::Paint;
 use super::progress::Progress;
 use super::results::Results;
 use super::session::Session;
 use super::shared_command::SharedCommand;
-use super::{interrupt, logging};
+use super::{interrupt, logging, usage};
 use crate::environment::Environment;
 use crate::{Exit, Failure};
 
@@ -51,7 +54,7 @@ impl DefaultPath {
 
 /// Returns the command line of a program: its flags and commands, then [`CommonFlags`], help and version.
 ///
-/// A program with commands also gets `completions`, `man` and `paths`; each help ends with the file of the guide.
+/// A program with commands also gets `completions`, `man`, `paths` and `help`; each help ends with the file of the guide.
 pub fn command<C: CommandFactory>() -> Command {
     // Their own text would replace the one of the program, so that they are added one by one.
     let flags = CommonFlags::augment_args(Command::default());
@@ -72,8 +75,8 @@ pub fn command<C: CommandFactory>() -> Command {
         return command;
     }
     let program = command.get_name().to_owned();
-    let mut command = SharedCommand::augment_subcommands(command);
-    for name in ["completions", "man", "paths"] {
+    let mut command = SharedCommand::augment_subcommands(command.disable_help_subcommand(true));
+    for name in SharedCommand::NAMES {
         let examples = SharedCommand::examples(name, &program);
         command = command.mut_subcommand(name, |inner| inner.after_help(examples));
     }
@@ -118,31 +121,34 @@ impl<C: Program> Task<C> {
 ///
 /// Wrong flags exit with 2 and the usage, `--help` with 0, an `--env-file` that does not parse with 2. If the reader closes
 /// stdout and `execute` returns that error, the program exits with 0 and prints nothing.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is where the binaries' arguments are read and their stderr is opened"
+)]
 pub fn run<C: Program>(
     execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>,
 ) -> ExitCode {
     // A client that a program builds with `reqwest` panics without a crypto provider.
     llm_client::tls::install_default();
     interrupt::survive_file_limits();
+    let words: Vec<_> = std::env::args_os().collect();
+    early_color(words.iter().map(OsString::as_os_str)).write_global();
     let mut command = command::<C>();
-    let parsed = command.clone().try_get_matches().and_then(|matches| {
-        let common = CommonFlags::from_arg_matches(&matches)?;
-        Ok((Task::from_matches(&matches)?, common, matches))
-    });
+    if words.len() == 1 && command.has_subcommands() {
+        return usage::print_bare(command);
+    }
+    let parsed = command
+        .clone()
+        .try_get_matches_from(words)
+        .and_then(|matches| {
+            let common = CommonFlags::from_arg_matches(&matches)?;
+            Ok((Task::from_matches(&matches)?, common, matches))
+        });
     let (task, common, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(answer) => {
-            let answer = answer.format(&mut command);
-            // Nothing is left to do when neither stdout nor stderr takes it.
-            let _ = answer.print();
-            return if answer.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Done
-            }
-            .into();
-        }
+        Err(answer) => return usage::print(answer, &mut command),
     };
+    common.color.write_global();
     let progress = Progress::new(common.quiet);
     logging::start(&common, &progress);
     let mut session = Session {
@@ -151,6 +157,8 @@ pub fn run<C: Program>(
         environment: Environment::default(),
         program: command.get_name().to_owned(),
         quiet: common.quiet,
+        verbosity: common.verbose,
+        paint: Paint::of(&io::stderr()),
     };
     let outcome = session
         .load_environment(&common)

@@ -1,11 +1,14 @@
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
 
+use super::paint::{Paint, Tone, width};
+
 /// The stdout of the program, for results only. [`run`](crate::run) flushes it at the end.
 pub struct Results {
     out: Box<dyn Write + Send>,
     reader_left: bool,
     terminal: bool,
+    paint: Paint,
 }
 
 impl Results {
@@ -15,13 +18,17 @@ impl Results {
     )]
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
-        if stdout.is_terminal() {
-            Self {
-                terminal: true,
-                ..Self::new(stdout)
-            }
+        let paint = Paint::of(&stdout);
+        let terminal = stdout.is_terminal();
+        let results = if terminal {
+            Self::new(stdout)
         } else {
             Self::new(BufWriter::new(stdout))
+        };
+        Self {
+            terminal,
+            paint,
+            ..results
         }
     }
 
@@ -30,12 +37,28 @@ impl Results {
             out: Box::new(out),
             reader_left: false,
             terminal: false,
+            paint: Paint::plain(),
         }
     }
 
     /// Whether stdout is a terminal: lines for a person are shortened, a file or a program gets them whole.
     pub fn is_terminal(&self) -> bool {
         self.terminal
+    }
+
+    /// The number of columns of the terminal; `None` for a file or a pipe, whose lines have no limit.
+    pub fn width(&self) -> Option<usize> {
+        self.terminal.then(width)
+    }
+
+    /// The text in the colour of its tone, or unchanged where colours are off.
+    pub fn paint(&self, tone: Tone, text: &str) -> String {
+        self.paint.tone(tone, text)
+    }
+
+    /// Whether colours are on.
+    pub(crate) fn has_colour(&self) -> bool {
+        self.paint.is_on()
     }
 
     /// Whether a write found the pipe closed, which is not a failure of the program.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::flags::CommonFlags;
+use super::paint::{Paint, Tone};
 use super::progress::Progress;
 use super::results::Results;
 use crate::environment::Environment;
@@ -20,21 +21,22 @@ pub struct Session {
     pub progress: Progress,
     /// The variables: those of the process, then those of files.
     pub environment: Environment,
-    pub(super) program: String,
+    pub(crate) program: String,
     pub(super) quiet: bool,
+    pub(super) verbosity: u8,
+    pub(super) paint: Paint,
 }
 
 impl Session {
     /// Prints an error after which the program continues, as `program: message: source`.
     pub fn report(&self, error: &dyn StdError) {
-        self.progress
-            .suspend(|| print_error(&error_line(&self.program, error)));
+        let line = error_line(&self.program, error);
+        self.print(Tone::Bad, &line);
     }
 
     /// Prints a warning line on stderr, also with `--quiet`.
     pub fn warn(&self, line: &str) {
-        self.progress
-            .suspend(|| print_error(&format!("{}: {line}", self.program)));
+        self.print(Tone::Unsure, &format!("{}: {line}", self.program));
     }
 
     /// Prints a status line on stderr, except with `--quiet`. Untrusted text must pass [`escape`](crate::escape) first.
@@ -42,6 +44,14 @@ impl Session {
         if !self.quiet {
             self.progress.suspend(|| print_error(line));
         }
+    }
+
+    /// Prints a line whose beginning, the name of the program, has a colour.
+    fn print(&self, tone: Tone, line: &str) {
+        let rest = line.strip_prefix(&self.program).unwrap_or(line);
+        let name = &line[..line.len() - rest.len()];
+        let line = self.paint.tone(tone, name) + rest;
+        self.progress.suspend(|| print_error(&line));
     }
 
     /// Adds the keys of the program's key file, after those of the environment.
@@ -54,6 +64,11 @@ impl Session {
             self.warn(&notice);
         }
         Ok(())
+    }
+
+    /// The number of `-v`: 1 for more detail in the result, 2 also for debug lines of the log.
+    pub fn verbosity(&self) -> u8 {
+        self.verbosity
     }
 
     /// Whether `--quiet` was given.
@@ -80,6 +95,8 @@ impl Session {
             environment: Environment::default(),
             program: "probe".to_owned(),
             quiet: true,
+            verbosity: 0,
+            paint: Paint::plain(),
         }
     }
 

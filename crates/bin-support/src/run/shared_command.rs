@@ -1,15 +1,16 @@
-//! The commands that all programs with commands share: `completions`, `man` and `paths`.
+//! The commands that all programs with commands share: `completions`, `man`, `paths` and `help`.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Command;
+use clap::builder::StyledStr;
 use clap_complete::Shell;
 
 use super::manual;
 use super::program::DefaultPath;
 use super::session::Session;
-use crate::{Exit, Failure, escape};
+use crate::{Exit, Failure, escape, nearest};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum SharedCommand {
@@ -29,9 +30,21 @@ pub(crate) enum SharedCommand {
     ///
     /// Each line says whether the place exists. To uninstall, remove the program and these places.
     Paths,
+    /// Print the help of the program or of a command
+    Help {
+        /// Command, such as `run` [default: the program].
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+        /// List every command, one a line.
+        #[arg(long, hide = true, conflicts_with = "command")]
+        tree: bool,
+    },
 }
 
 impl SharedCommand {
+    /// The names of these commands.
+    pub(crate) const NAMES: [&str; 4] = ["completions", "man", "paths", "help"];
+
     /// Returns the examples that the help of one of these commands ends with.
     pub(crate) fn examples(command: &str, program: &str) -> String {
         let examples = match command {
@@ -42,6 +55,10 @@ impl SharedCommand {
             "man" => [
                 format!("{program} man > {program}.1"),
                 format!("{program} man man1"),
+            ],
+            "help" => [
+                format!("{program} help"),
+                format!("{program} help completions"),
             ],
             _ => [
                 format!("{program} paths"),
@@ -73,6 +90,20 @@ impl SharedCommand {
                 let dir = escape(&dir.display().to_string());
                 session.status(&format!("{pages} pages in {dir}"));
             }
+            Self::Help { tree: true, .. } => {
+                command.build();
+                session.results.write_all(tree(&command).as_bytes())?;
+            }
+            Self::Help { command: path, .. } => {
+                command.build();
+                let help = help(command, path)?;
+                let text = if session.results.has_colour() {
+                    help.ansi().to_string()
+                } else {
+                    help.to_string()
+                };
+                session.results.write_all(text.as_bytes())?;
+            }
             Self::Paths => {
                 let places = places()?;
                 if places.is_empty() {
@@ -92,4 +123,36 @@ impl SharedCommand {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Returns the path of every command that a help shows, one a line: `popper universe show`.
+fn tree(command: &Command) -> String {
+    let inner = command.get_subcommands().filter(|one| !one.is_hide_set());
+    inner.fold(String::new(), |mut lines, command| {
+        if command.has_subcommands() {
+            lines + &tree(command)
+        } else {
+            lines.push_str(command.get_bin_name().unwrap_or(command.get_name()));
+            lines.push('\n');
+            lines
+        }
+    })
+}
+
+/// Returns the long help of the command at a path.
+fn help(mut command: Command, path: &[String]) -> Result<StyledStr, Failure> {
+    for name in path {
+        let inner = command.find_subcommand(name).cloned();
+        command = inner.ok_or_else(|| {
+            let names = command.get_subcommands().map(Command::get_name);
+            let name = escape(name);
+            let near = nearest(&name, names);
+            let message = match near[..] {
+                [near, ..] => format!("help: there is no command {name}; did you mean {near}?"),
+                [] => format!("help: there is no command {name}"),
+            };
+            Failure::usage(message)
+        })?;
+    }
+    Ok(command.render_long_help())
 }

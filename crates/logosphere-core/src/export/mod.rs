@@ -36,7 +36,7 @@ use crate::verify::Transcript;
 use graph::Graph;
 pub use kind::{ExportError, ExportFormat, ExportKind, UnknownExport};
 
-/// Writes a run. Cells of a CSV file that a spreadsheet would read as formulas get an apostrophe unless `raw_csv`.
+/// Writes a run, and returns the number of its rows or edges. Cells of a CSV file that a spreadsheet would read as formulas get an apostrophe unless `raw_csv`.
 ///
 /// # Errors
 /// [`ExportError::NoSuchForm`], before anything is written, and [`ExportError::Write`].
@@ -46,7 +46,7 @@ pub fn export(
     format: ExportFormat,
     raw_csv: bool,
     mut out: impl Write,
-) -> Result<(), ExportError> {
+) -> Result<usize, ExportError> {
     if !kind.formats().contains(&format) {
         return Err(ExportError::NoSuchForm { kind, format });
     }
@@ -55,9 +55,17 @@ pub fn export(
         ExportKind::Lineage => Graph::of_lineage(&lineage()),
         _ => Graph::of_exposure(run),
     };
-    match format {
-        ExportFormat::Graphml => graphml::write(run, kind, &graph(), &mut out)?,
-        ExportFormat::Dot => dot::write(run, kind, &graph(), &mut out)?,
+    let count = match format {
+        ExportFormat::Graphml => {
+            let graph = graph();
+            graphml::write(run, kind, &graph, &mut out)?;
+            graph.edges.len()
+        }
+        ExportFormat::Dot => {
+            let graph = graph();
+            dot::write(run, kind, &graph, &mut out)?;
+            graph.edges.len()
+        }
         ExportFormat::Csv | ExportFormat::Jsonl => {
             let rows = match kind {
                 ExportKind::Lineage => row::lineage(run, &lineage()),
@@ -69,8 +77,9 @@ pub fn export(
                 ExportFormat::Csv => table::csv(&rows, raw_csv, &mut out)?,
                 _ => table::jsonl(&rows, &mut out)?,
             }
+            rows.rows.len()
         }
-    }
+    };
     out.flush()?;
-    Ok(())
+    Ok(count)
 }

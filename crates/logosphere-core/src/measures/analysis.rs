@@ -17,6 +17,13 @@ use crate::verify::Transcript;
 /// The version of the format of an [`Analysis`].
 const SCHEMA_VERSION: u32 = 1;
 
+/// The null models that [`Null::of`] gives. Most measures have the first one.
+const OWN_NULLS: [Null; 3] = [
+    Null::RandomCopy { mu: None },
+    Null::Shuffle,
+    Null::Permutation,
+];
+
 /// The contents of an analysis.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -195,6 +202,23 @@ impl Analysis {
         }
     }
 
+    /// Analyzes a run, and compares each measure with the null model that changes it ([`Null::of`]).
+    pub fn with_null_models(run: &Transcript, plan: &AnalysisPlan) -> Self {
+        let plan = AnalysisPlan {
+            null: None,
+            ..*plan
+        };
+        let mut analysis = Self::of(run, &plan);
+        let matched = analysis.matched;
+        for null in OWN_NULLS {
+            let metrics = analysis.metrics.iter_mut();
+            let compared = metrics.filter(|measured| Null::of(measured.name) == Some(null));
+            compare(run, &plan, null, matched, compared.collect());
+        }
+        analysis.null = Some(NullFacts::of(run, &plan, OWN_NULLS[0]));
+        analysis
+    }
+
     /// Returns the result of a metric.
     pub fn metric(&self, metric: Metric) -> Option<&Measured> {
         self.metrics.iter().find(|measured| measured.name == metric)
@@ -251,7 +275,7 @@ impl Measured {
 }
 
 impl NullFacts {
-    pub(crate) fn of(run: &Transcript, plan: &AnalysisPlan, null: Null) -> Self {
+    fn of(run: &Transcript, plan: &AnalysisPlan, null: Null) -> Self {
         let null = NullModel::new(run, null, plan.null_seed).null();
         let mu = match null {
             Null::RandomCopy { mu } | Null::SeedsOnly { mu } => mu,
@@ -267,7 +291,7 @@ impl NullFacts {
 }
 
 /// Sets the bands of means and rounds of these metrics, all from the same runs of the null model.
-pub(crate) fn compare(
+fn compare(
     run: &Transcript,
     plan: &AnalysisPlan,
     null: Null,

@@ -5,6 +5,4 @@ pub mod lineage;
 pub mod metrics;
 pub mod nulls;
 
-#[cfg(feature = "report")]
-pub(crate) use analysis::compare;
 pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};

@@ -183,10 +183,7 @@ impl MessageBrowser {
             );
             section
                 .text(format!("{left_out} left out here; the journal has them."))
-                .command(
-                    "Writes all messages",
-                    "logosphere export DIR --what messages",
-                )
+                .command("Writes all messages", "logosphere export messages DIR")
         } else {
             section
         };

@@ -334,7 +334,7 @@ fn there_is_a_form_for_everything_or_an_error_that_says_which() {
         for format in all {
             let mut out = Vec::new();
             match export(&run, kind, format, false, &mut out) {
-                Ok(()) => assert!(kind.formats().contains(&format) && !out.is_empty()),
+                Ok(_) => assert!(kind.formats().contains(&format) && !out.is_empty()),
                 Err(error) => {
                     assert!(!kind.formats().contains(&format) && out.is_empty());
                     assert!(matches!(error, ExportError::NoSuchForm { .. }), "{error}");

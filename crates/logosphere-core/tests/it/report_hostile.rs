@@ -202,7 +202,7 @@ fn of_more_messages_the_first_two_thousand_are_shown() {
     assert!(told.contains(&told_of), "{told}");
     assert_eq!(
         texts(&page, "#at-messages .command .text"),
-        ["logosphere export DIR --what messages"]
+        ["logosphere export messages DIR"]
     );
 }
 

@@ -153,7 +153,7 @@ fn laws(report: &DiscoveryReport) -> Section {
         .text("In a claim, [t] after an observable is the step at which it is read. The evidence says how far a verdict reaches: proved for every ring size, exhausted up to a ring size, or sampled.")
         .table(table);
     if report.laws.len() > LAWS {
-        let command = format!("popper export --run-id {}", report.run.id);
+        let command = format!("popper export {}", report.run.id);
         section = section.command("Writes all laws", command);
     }
     match accepted::section(report) {

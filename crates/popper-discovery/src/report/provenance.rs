@@ -13,11 +13,11 @@ pub(super) fn section(report: &DiscoveryReport) -> Section {
     Section::new("Provenance")
         .anchor("provenance")
         .facts(facts(report))
-        .command("Writes this page", format!("popper report --run-id {run}"))
-        .command("Writes the rows", format!("popper export --run-id {run}"))
+        .command("Writes this page", format!("popper report {run}"))
+        .command("Writes the rows", format!("popper export {run}"))
         .command(
             "Decides a law again",
-            format!("popper retest --run-id {run} --law-fingerprint FINGERPRINT"),
+            format!("popper retest FINGERPRINT {run}"),
         )
         .text("A database in another place than experiments/popper/popper.db is named with --db.")
         .table(fingerprints.rows(rows).limit(LAWS))

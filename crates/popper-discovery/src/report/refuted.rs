@@ -144,7 +144,7 @@ fn command(package: &Counterexample, is_built_in: bool) -> Option<String> {
     };
     let steps = package.t_fail.saturating_add(1);
     let quoted = start.replace('\'', "'\\''");
-    is_plain.then(|| format!("popper simulate '{quoted}' --steps {steps}{universe}"))
+    is_plain.then(|| format!("popper simulate '{quoted}' -n {steps}{universe}"))
 }
 
 /// The values of the observables at the step where the claim fails and at the next one.

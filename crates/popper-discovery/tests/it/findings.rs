@@ -107,13 +107,13 @@ async fn a_counterexample_has_the_command_that_shows_it() {
     let shown = commands(&report);
     assert_eq!(shown.len(), 10);
     assert!(
-        shown.contains(&"popper simulate '..>' --steps 2".to_owned()),
+        shown.contains(&"popper simulate '..>' -n 2".to_owned()),
         "{shown:#?}"
     );
     let first = report.laws.iter_mut().find(|law| law.refutation.is_some());
     let package = &mut first.unwrap().refutation.as_mut().unwrap().package;
     package.initial_state = "a'b".into();
-    assert!(commands(&report)[0].starts_with("popper simulate 'a'\\''b' --steps "));
+    assert!(commands(&report)[0].starts_with("popper simulate 'a'\\''b' -n "));
     // What the command line would take for a flag or a file gets no command.
     let first = report.laws.iter_mut().find(|law| law.refutation.is_some());
     let package = &mut first.unwrap().refutation.as_mut().unwrap().package;

@@ -53,10 +53,7 @@ async fn a_page_of_thousands_of_laws_is_limited() {
         notes.starts_with("The table has the first 2000 of 13"),
         "{notes}"
     );
-    assert_eq!(
-        texts(&page, "#at-laws .command .text"),
-        ["popper export --run-id 1"]
-    );
+    assert_eq!(texts(&page, "#at-laws .command .text"), ["popper export 1"]);
     let data: serde_json::Value =
         serde_json::from_str(&texts(&page, "#data-report").concat()).unwrap();
     assert_eq!(data["laws"].as_array().unwrap().len(), 400);

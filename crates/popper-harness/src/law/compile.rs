@@ -76,8 +76,7 @@ impl Program {
                 Ok(observable) => named.push((name.clone(), observable)),
                 Err(Unresolved::Missing(missing)) => return Err(missing.into()),
                 Err(Unresolved::Wrong(error)) => {
-                    let field = format!("observables[{index}].expr");
-                    ambiguous.get_or_insert_with(|| Ambiguity::new(&field, error));
+                    ambiguous.get_or_insert_with(|| scope.in_observable(law, index, error));
                 }
             }
         }
@@ -184,6 +183,19 @@ impl Scope<'_> {
                 _ => None,
             }
         })
+    }
+
+    /// Locates an error in an observable, whose text is shown unless the error is in that of a name in it.
+    fn in_observable(&self, law: &Law, index: usize, error: SyntaxError) -> Ambiguity {
+        let field = format!("observables[{index}].expr");
+        let text = &law.observables[index].expr;
+        let own = syntax::parse(text).ok().map(|node| self.observable(&node));
+        match own {
+            Some(Err(Unresolved::Wrong(own))) if own == error => {
+                Ambiguity::unread(&field, text, error)
+            }
+            _ => Ambiguity::new(&field, error),
+        }
     }
 
     fn alphabet(&self) -> &Alphabet {
@@ -310,13 +322,10 @@ impl Scope<'_> {
 
     fn symbols(&self, function: &str, node: &Node) -> Resolved<Vec<Symbol>> {
         let Kind::Quoted(text) = &node.kind else {
-            let bare = match &node.kind {
-                Kind::Name(name) => name.chars().all(|c| self.alphabet().symbol(c).is_some()),
-                _ => false,
-            };
+            let is_known = |char| self.alphabet().symbol(char).is_some();
             let message = match &node.kind {
-                Kind::Name(name) if bare => {
-                    format!("a symbol needs quotes; did you mean {function}('{name}')?")
+                Kind::Name(name) if name.chars().count() == 1 || name.chars().all(is_known) => {
+                    format!("symbols are quoted: {function}('{name}')")
                 }
                 _ => format!(
                     "`{function}` expects quoted symbols here, as in '{}'",

@@ -146,10 +146,17 @@ impl Block {
             node = child;
             deepest += 1;
         }
+        let deepest = path.prefix(deepest);
+        let mut parent = deepest;
+        let head = self.head();
+        if let Some(top) = self.node(&head).filter(|_| deepest.is_root()) {
+            (node, parent) = (top, head);
+        }
         BlockError::NotFound {
             block: None,
             path: *path,
-            deepest: path.prefix(deepest),
+            deepest,
+            parent: Box::new(parent),
             children: node.children.keys().copied().collect(),
             near: self
                 .moved_to(path)

@@ -19,7 +19,7 @@ const SCRIPT: &str = concat!(
     include_str!("browse.js"),
 );
 
-pub(crate) fn document(title: &str, body: &Markup) -> String {
+pub(crate) fn document(title: &str, body: &Markup, refresh_secs: Option<u64>) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -27,6 +27,9 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
                 meta charset="utf-8";
                 // Before anything it applies to.
                 meta http-equiv="Content-Security-Policy" content=(policy());
+                @if let Some(secs) = refresh_secs {
+                    meta http-equiv="refresh" content=(secs);
+                }
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";

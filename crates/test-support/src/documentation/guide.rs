@@ -32,13 +32,6 @@ impl Guide {
         parts.filter_map(|part| part.split("```").next()).collect()
     }
 
-    /// The command lines of all `sh` blocks in their order, without comments.
-    pub fn commands(&self) -> Vec<&str> {
-        let lines = self.blocks("sh").into_iter().flat_map(str::lines);
-        let commands = lines.map(|line| line.split(" #").next().unwrap_or_default().trim());
-        commands.filter(|command| !command.is_empty()).collect()
-    }
-
     /// The rows of the table with this head, cell by cell.
     pub fn table(&self, head: &str) -> Vec<Vec<&str>> {
         let found = self.0.split_once(&format!("\n{head}\n"));

@@ -144,6 +144,7 @@ fn examples(help: &str) -> Vec<String> {
 
 /// Returns the words of each call of the program in a line for a shell. Quotes are single ones around a whole word.
 fn calls(example: &str, program: &str) -> Vec<Vec<String>> {
+    let (example, _) = example.split_once(" # ").unwrap_or((example, ""));
     let quoted = example.split('\'').enumerate();
     let words = quoted.flat_map(|(place, part)| match place % 2 {
         0 => part.split_whitespace().map(str::to_owned).collect(),
@@ -255,7 +256,7 @@ pub fn check_shared_commands(program: &Path, version: &str, made: Option<&str>) 
     assert!(page.contains(".SH EXAMPLES\n.nf\n"), "{page}");
     done(&format!("{name} man pages"));
     let mut commands = vec![String::new()];
-    let mut pages = Vec::new();
+    let mut pages = vec![format!("{name}-help.1")];
     while let Some(command) = commands.pop() {
         pages.push(format!("{name}{}.1", command.replace(' ', "-")));
         let inner = inner_commands(&done(&format!("{name}{command} -h")));

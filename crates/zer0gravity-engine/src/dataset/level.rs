@@ -26,26 +26,41 @@ pub const LEVELS: &[Level] = &[
     },
 ];
 
+/// The content of a level's file.
+#[derive(serde::Deserialize)]
+struct LevelContent {
+    name: String,
+    description: String,
+    cases: Vec<Case>,
+}
+
 impl Level {
     /// The level with this number, if there is one.
     pub fn find(number: u32) -> Option<Self> {
         LEVELS.iter().copied().find(|level| level.number == number)
     }
 
+    /// The name of the level.
+    pub fn name(&self) -> String {
+        self.file().name
+    }
+
+    /// The kind of its texts.
+    pub fn description(&self) -> String {
+        self.file().description
+    }
+
     /// The cases of the level.
+    pub fn cases(&self) -> Vec<Case> {
+        self.file().cases
+    }
+
     #[expect(
         clippy::expect_used,
-        clippy::missing_panics_doc,
         reason = "the files are embedded and the test below reads them"
     )]
-    pub fn cases(&self) -> Vec<Case> {
-        #[derive(serde::Deserialize)]
-        struct File {
-            cases: Vec<Case>,
-        }
-        serde_json::from_str::<File>(self.json)
-            .expect("a level file")
-            .cases
+    fn file(&self) -> LevelContent {
+        serde_json::from_str(self.json).expect("a level file")
     }
 }
 

@@ -1,5 +1,4 @@
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use durable::{Disk, Lock, LockError};
@@ -238,14 +237,7 @@ impl RunDirectory {
     /// # Errors
     /// The file cannot be read, or is not a report.
     pub fn report(&self) -> Result<Option<RunReport>, DirectoryError> {
-        let path = self.path.join("report.json");
-        match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(DirectoryError::Read { path, source }),
-            Ok(text) => RunReport::read(&text)
-                .map(Some)
-                .map_err(|source| DirectoryError::Report { path, source }),
-        }
+        record::read_report(&self.path)
     }
 
     pub(super) fn write_report(&self, report: &RunReport) -> Result<(), DirectoryError> {

@@ -56,6 +56,7 @@ mod record;
 mod rescore;
 mod resume;
 pub(crate) mod runner;
+mod view;
 
 pub use calls::{CallTokens, JUDGE_REPLY_TOKENS, PlannedCall};
 pub use directory::{RunDirectory, RunNotes};
@@ -63,3 +64,4 @@ pub use error::DirectoryError;
 pub use estimate::{CallCounts, Estimate};
 pub use rescore::{Rescore, RescoreOptions, Rescored};
 pub use resume::ChangedCalls;
+pub use view::RunView;

@@ -139,6 +139,18 @@ impl RescoreRecord {
     }
 }
 
+/// Reads the report of a run, if there is one.
+pub(super) fn read_report(directory: &Path) -> Result<Option<RunReport>, DirectoryError> {
+    let path = directory.join("report.json");
+    match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(DirectoryError::Read { path, source }),
+        Ok(text) => RunReport::read(&text)
+            .map(Some)
+            .map_err(|source| DirectoryError::Report { path, source }),
+    }
+}
+
 /// Writes a JSON file as a whole or not at all.
 pub(super) fn write(path: &Path, value: &impl Serialize) -> Result<(), DirectoryError> {
     let put = || {

@@ -1,3 +1,4 @@
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::CallKey;
@@ -98,6 +99,15 @@ impl StoredAnswer {
     /// Whether it was not sent because it could have cost more than is left.
     pub(super) fn is_beyond_the_cap(&self) -> bool {
         matches!(self, Self::Error(error) if error.kind.is_cap() && error.call.attempts == 0)
+    }
+
+    /// The time at which the call began, if it was sent.
+    pub(crate) fn started_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Reply(reply) => reply.call.started_at,
+            Self::Count(count) => count.call.started_at,
+            Self::Error(error) => error.call.started_at,
+        }
     }
 
     /// The requests and the time of the call.

@@ -1,8 +1,8 @@
 //! `block append`: adds an entry to a block.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use bin_support::Exit;
+use bin_support::{Exit, Results};
 use pscale_blocks::{Appended, Applied, BlockName, Grown, NodeLine, Op, Path, Summary};
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ pub fn execute(args: &AppendArgs, data: &DataDir) -> Result<AppendAnswer, Error>
         text: text.clone(),
     });
     let op = Op::Append {
-        text: text::read(args.text.as_deref())?,
+        text: text::read(args.text.as_deref(), "the text of the entry")?,
         summary,
     };
     let edited = edit(data, &args.name, args.expect, &op)?;
@@ -102,7 +102,7 @@ pub fn execute(args: &AppendArgs, data: &DataDir) -> Result<AppendAnswer, Error>
 }
 
 impl Answer for AppendAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         if let Some(need) = &self.needs_summary {
             return outline(&need.entries, None, out);
         }

@@ -9,6 +9,9 @@ use crate::clock::by_the_person;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
+/// The purpose of the text of a new block.
+const PURPOSE: &str = "what this block is for";
+
 #[derive(Debug, clap::Args)]
 pub struct CreateArgs {
     /// Name of the block: 1 to 64 of a-z, 0-9, underscore and dash, a letter first.
@@ -20,9 +23,9 @@ pub struct CreateArgs {
 }
 
 pub fn execute(args: &CreateArgs, data: &DataDir) -> Result<EditAnswer, Error> {
-    let text = text::read(args.text.as_deref())?;
+    let text = text::read(args.text.as_deref(), PURPOSE)?;
     if text.trim().is_empty() {
-        return Err(Error::MissingText);
+        return Err(Error::MissingText { purpose: PURPOSE });
     }
     // `Block::new` would cut a text that is too long, and `write` refuses it.
     let mut block = Block::new("");

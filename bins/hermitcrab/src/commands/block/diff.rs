@@ -1,21 +1,18 @@
 //! `block diff`: compares two blocks, or two revisions of a block.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use bin_support::{Exit, shortened};
+use bin_support::{Exit, Results};
 use pscale_blocks::store::Versioned;
 use pscale_blocks::{Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff, StoreError};
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::blocks::output::shown;
+use crate::blocks::output::differences;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-
-/// The longest text that is shown whole, in characters.
-const SHOWN: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
@@ -121,24 +118,11 @@ fn another(other: &str, store: &dyn BlockStore) -> Result<Block, Error> {
 }
 
 impl Answer for DiffAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         if let Some([before, after]) = self.decimals {
             writeln!(out, "- decimal {before}\n+ decimal {after}")?;
         }
-        for NodeDiff {
-            path,
-            before,
-            after,
-            ..
-        } in &self.nodes
-        {
-            for (sign, text) in [('-', before), ('+', after)] {
-                if let Some(text) = text {
-                    writeln!(out, "{sign} {}  {}", shown(path), shortened(text, SHOWN))?;
-                }
-            }
-        }
-        Ok(())
+        differences(&self.nodes, out)
     }
 
     fn exit(&self) -> Exit {

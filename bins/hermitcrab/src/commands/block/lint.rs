@@ -1,8 +1,8 @@
 //! `block lint`: warns of forms that are allowed and are probably a mistake.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use bin_support::Exit;
+use bin_support::{Exit, Results};
 use pscale_blocks::{BlockName, Lint};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ pub fn execute(args: &LintArgs, data: &DataDir) -> Result<LintAnswer, Error> {
 }
 
 impl Answer for LintAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         for BlockLint { name, lint } in &self.lints {
             writeln!(out, "{name} {lint}")?;
         }

@@ -3,6 +3,7 @@
 mod append;
 mod create;
 mod diff;
+mod examples;
 mod export;
 mod grow;
 mod lint;
@@ -37,10 +38,10 @@ use crate::data_dir::DataDir;
 /// Examples of the commands, which tests run.
 pub const EXAMPLES: &str = "\
 Examples:
-  hermitcrab block create notes 'Notes about the boat'
-  hermitcrab block append notes 'Larch on oak'
-  hermitcrab block read notes
-  hermitcrab block search larch";
+  hermitcrab block list
+  hermitcrab block read constitution
+  hermitcrab block search face
+  hermitcrab block log constitution";
 
 #[derive(Debug, clap::Args)]
 pub struct BlockArgs {
@@ -54,48 +55,58 @@ pub struct BlockArgs {
 #[derive(Debug, clap::Subcommand)]
 pub enum BlockCommand {
     /// List the blocks
+    #[command(after_help = examples::LIST)]
     List,
     /// Show a node and its neighbours
-    #[command(visible_alias = "show")]
+    #[command(after_help = examples::READ, visible_alias = "show")]
     Read(ReadArgs),
     /// Create a block
-    #[command(visible_alias = "new")]
+    #[command(after_help = examples::CREATE, visible_alias = "new")]
     Create(CreateArgs),
     /// Write a node's text; its children stay
-    #[command(visible_alias = "edit")]
+    #[command(after_help = examples::WRITE, visible_alias = "edit")]
     Write(WriteArgs),
     /// Add an entry at the next free path
-    #[command(visible_alias = "add")]
+    #[command(after_help = examples::APPEND, visible_alias = "add")]
     Append(AppendArgs),
     /// Compress the entries under a summary, one level up
+    #[command(after_help = examples::GROW)]
     Grow(GrowArgs),
     /// Move a node and the nodes below it to a free path
-    #[command(visible_alias = "move")]
+    #[command(after_help = examples::MV, visible_alias = "move")]
     Mv(MvArgs),
     /// Remove a node and the nodes below it
-    #[command(visible_alias = "delete")]
+    #[command(after_help = examples::RM, visible_alias = "delete")]
     Rm(RmArgs),
     /// Find the nodes whose texts contain some words
+    #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
     /// Show the differences of two blocks or two revisions
     ///
     /// The exit code is 4 if there is a difference.
+    #[command(after_help = examples::DIFF)]
     Diff(DiffArgs),
     /// Warn of forms that are probably a mistake
     ///
     /// The exit code is 4 if there is a finding.
+    #[command(after_help = examples::LINT)]
     Lint(LintArgs),
     /// Write a block, or all of them, to stdout or a file
+    #[command(after_help = examples::EXPORT)]
     Export(BlockExportArgs),
     /// Import blocks from a file or a folder
+    #[command(after_help = examples::IMPORT)]
     Import(ImportFlags),
     /// Show the edits of a block, or of all
+    #[command(after_help = examples::LOG)]
     Log(LogArgs),
     /// Undo the last edits
+    #[command(after_help = examples::UNDO)]
     Undo(StepArgs),
     /// Redo edits that were undone
     ///
     /// After another edit there is nothing to redo.
+    #[command(after_help = examples::REDO)]
     Redo(StepArgs),
 }
 

@@ -1,8 +1,8 @@
 //! `block search`: finds the nodes that contain some words.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use bin_support::escape;
+use bin_support::{Results, escape};
 use pscale_blocks::{BlockName, Hit};
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error>
 }
 
 impl Answer for SearchAnswer {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut Results) -> io::Result<()> {
         for BlockHit { name, hit } in &self.hits {
             writeln!(out, "{name} {}  {}", shown(&hit.path), escape(&hit.text))?;
         }

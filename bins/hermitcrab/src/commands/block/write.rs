@@ -27,7 +27,7 @@ pub struct WriteArgs {
 pub fn execute(args: &WriteArgs, data: &DataDir) -> Result<EditAnswer, Error> {
     let op = Op::Write {
         path: args.at.as_written()?,
-        text: text::read(args.text.as_deref())?,
+        text: text::read(args.text.as_deref(), "the text of the node")?,
     };
     let edited = edit(data, &args.name, args.expect, &op)?;
     Ok(EditAnswer::of_edit(&args.name, EditAction::Written, &edited).at(&args.at))

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::flags::KernelFlags;
+use crate::flags::{KernelFlags, MODEL};
 use crate::kernel_setup;
 use crate::model_setup::ModelSetup;
 use crate::usage::counted;
@@ -35,16 +35,13 @@ const GRACE: Duration = Duration::from_secs(3);
 #[derive(Debug, Default, clap::Args)]
 #[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
 pub struct ChatArgs {
-    #[command(flatten)]
-    pub model: ModelFlags,
-    #[command(flatten)]
-    pub kernel: KernelFlags,
     /// New start of the model, also if there is a conversation to continue.
     #[arg(long)]
     pub fresh: bool,
-    /// Tools that the model calls at its start.
-    #[arg(short, long)]
-    pub verbose: bool,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    #[command(flatten, next_help_heading = MODEL)]
+    pub model: ModelFlags,
 }
 
 /// Wakes the model and talks with it until the person leaves.
@@ -61,7 +58,7 @@ async fn talk(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let kernel = open(args, data, session)?;
-    let exit = converse(&kernel, args.verbose, data, session, interrupt).await;
+    let exit = converse(&kernel, data, session, interrupt).await;
     kernel
         .settle()
         .await
@@ -81,18 +78,17 @@ fn open(args: &ChatArgs, data: &DataDir, session: &mut Session) -> Result<Kernel
 
 async fn converse(
     kernel: &Kernel,
-    verbose: bool,
     data: &DataDir,
     session: &mut Session,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut lines = Lines::open(at_terminal, data);
-    let screen = Screen::new(at_terminal, session.is_quiet());
+    let screen = Screen::new(at_terminal, session.verbosity() > 0);
 
     let mut cancel = cancel_on(interrupt);
     introduce(kernel, data, &screen, session)?;
-    let boot = kernel.boot(screen.sink_of_boot(verbose), cancel.clone());
+    let boot = kernel.boot(screen.sink(), cancel.clone());
     let report = boot.await;
     let report = report.map_err(|error| Error::from(error).failure())?;
     greet(kernel, &report, &screen, session)?;

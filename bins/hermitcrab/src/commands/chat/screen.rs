@@ -16,8 +16,8 @@ const PLAIN: &str = "\u{1b}[0m";
 /// The output of a conversation. A terminal shows words as they arrive; a pipe receives each answer whole.
 pub struct Screen {
     at_terminal: bool,
-    /// Whether notes about the course of the work are left out.
-    quiet: bool,
+    /// Whether the tools that the model calls are shown.
+    verbose: bool,
     seen: Arc<Mutex<ShownText>>,
 }
 
@@ -59,28 +59,23 @@ fn lock(seen: &Mutex<ShownText>) -> MutexGuard<'_, ShownText> {
 }
 
 impl Screen {
-    pub fn new(at_terminal: bool, quiet: bool) -> Self {
+    pub fn new(at_terminal: bool, verbose: bool) -> Self {
         Self {
             at_terminal,
-            quiet,
+            verbose,
             seen: Arc::default(),
         }
     }
 
-    /// Returns a sink that shows the events of a turn.
+    /// Returns a sink that shows the events of the start or of a turn. Its tools are shown only if the person asks for them.
     pub fn sink(&self) -> EventSink {
-        self.sink_with(!self.quiet)
-    }
-
-    /// Returns a sink that shows the events of the start. Its tools are shown only if the person asks for them.
-    pub fn sink_of_boot(&self, verbose: bool) -> EventSink {
-        self.sink_with(verbose && !self.quiet)
-    }
-
-    fn sink_with(&self, progress: bool) -> EventSink {
-        let (at_terminal, seen) = (self.at_terminal, self.seen.clone());
+        let (at_terminal, verbose, seen) = (self.at_terminal, self.verbose, self.seen.clone());
         EventSink::new(move |event| {
-            if !progress && is_progress(&event) {
+            if !verbose && is_progress(&event) {
+                // The words after a call begin a line of their own.
+                if mem::take(&mut lock(&seen).open) {
+                    let _ = writeln!(io::stdout());
+                }
                 return;
             }
             // If the terminal is gone, writing the answer fails and reports it.

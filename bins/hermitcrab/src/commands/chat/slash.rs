@@ -7,7 +7,6 @@ use std::path::Path;
 use bin_support::output::write_file;
 use bin_support::{Failure, Session, escape};
 use hermitcrab_kernel::Kernel;
-use hermitcrab_kernel::conversation::Author;
 use hermitcrab_kernel::prompt::Phase;
 use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
@@ -17,6 +16,7 @@ use crate::blocks::list::list;
 use crate::blocks::log::{latest, log};
 use crate::blocks::read;
 use crate::blocks::step;
+use crate::conversation;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::usage::usage_line;
@@ -168,17 +168,7 @@ fn save(kernel: &Kernel, file: &Path, data: &DataDir, session: &Session) -> Resu
         return Err(Error::FileExists { path });
     }
     let said = kernel.said()?;
-    write_file(file, |out| {
-        for said in &said {
-            let who = match said.by {
-                Author::Person => "you".to_owned(),
-                Author::Model => "hermitcrab".to_owned(),
-                by => by.to_string(),
-            };
-            writeln!(out, "{who}: {}\n", readable(&said.text))?;
-        }
-        Ok(())
-    })?;
+    write_file(file, |out| conversation::write(&said, out))?;
     session.status(&escape(&format!("saved to {}", file.display())));
     Ok(())
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::data_dir::DataDir;
 use crate::error::{Error, with_sources};
-use crate::flags::KernelFlags;
+use crate::flags::{KernelFlags, MODEL};
 use crate::kernel_setup;
 use crate::key_file;
 use crate::model_setup::ModelSetup;
@@ -43,22 +43,22 @@ pub struct ServeArgs {
     /// Port of 127.0.0.1 [default: any free one].
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
-    /// Print the address and open no browser.
+    /// Address only, without opening a browser.
     #[arg(long)]
     pub no_open: bool,
-    /// Ask the model for a new face, also if a good one is stored.
+    /// New face by the model, also if a good one is stored.
     #[arg(long)]
     pub fresh: bool,
-    /// Show the built-in face and do not wake the model: to look around, or to repair something.
+    /// Built-in face, without a call of the model.
     #[arg(long, conflicts_with = "fresh")]
     pub safe: bool,
     /// Library that runs a face [default: React by npm; if that fails, the built-in one].
     #[arg(long, value_enum)]
     pub runtime: Option<RuntimeName>,
     #[command(flatten)]
-    pub model: ModelFlags,
-    #[command(flatten)]
     pub kernel: KernelFlags,
+    #[command(flatten, next_help_heading = MODEL)]
+    pub model: ModelFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

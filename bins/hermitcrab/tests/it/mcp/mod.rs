@@ -46,7 +46,7 @@ fn the_configuration_names_the_program_by_its_full_path() {
     assert_eq!(empty.names("."), [""; 0]);
     // The guide begins with how to install it.
     let guide = std::fs::read_to_string(test_support::fixture("../docs/hermitcrab.md")).unwrap();
-    let first = guide.split("```sh\n").nth(1).unwrap();
+    let first = guide.split("```sh install\n").nth(1).unwrap();
     assert!(first.starts_with("cargo install --locked --path bins/hermitcrab\n"));
 }
 
@@ -344,7 +344,7 @@ async fn blocks_and_nodes_are_resources() {
         (
             "pscale://yard/0.9",
             -32002,
-            "no node 0.9 in yard (0 has 1, 2, 3)",
+            "no node `0.9` in yard; entries are 0.1 to 0.3",
         ),
         ("pscale://yard/0..1", -32602, "bad_path"),
         ("pscale://Yard", -32602, "bad_name"),

@@ -21,7 +21,7 @@ fn a_lie_stops_the_run_until_it_is_resolved() {
         "two workers answered differently",
         "conflict 1",
         "popper queue resolve",
-        "popper: to continue: popper resume --run-id 1 --store ",
+        "popper: to continue: popper resume 1 --store ",
     ]);
     let open = "SELECT count(*) FROM work_queue.conflicts WHERE resolved_at IS NULL";
     assert_eq!(fleet.number(open), 1);

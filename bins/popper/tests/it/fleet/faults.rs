@@ -222,7 +222,7 @@ fn long_run(fleet: &Fleet, faults: u32) -> (Process, [Process; 2], Expected) {
     }
     let expected = Expected::new(&place(20), iterations, 1);
     let run = run(fleet, iterations, 1);
-    run.says("run 1 in ");
+    run.says("writing to ");
     (run, workers, expected)
 }
 
@@ -241,7 +241,7 @@ fn assert_survived(fleet: &Fleet, run: Process, workers: [Process; 2], expected:
 /// Checks that a process logged its faults in its own words.
 fn only_own_lines(ran: &Ran) {
     for line in ran.stderr.lines() {
-        let is_own = ["run 1 in ", "iteration ", "worker ", "it computes "]
+        let is_own = ["writing to ", "iteration ", "worker ", "it computes "]
             .iter()
             .any(|begin| line.starts_with(begin))
             || line.starts_with("postgres://") && line.ends_with("; trying again")
@@ -325,7 +325,7 @@ fn two_coordinators_exclude_each_other() {
                 ),
             "{line}"
         );
-        stays.says("run 1 in ");
+        stays.says("writing to ");
         if round == 3 {
             let worker = fleet.worker("w");
             stays.end().exits(0);

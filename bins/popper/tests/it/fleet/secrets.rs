@@ -212,7 +212,7 @@ fn no_error_has_the_password() {
     guarded.server.crash();
     run.end()
         .exits(1)
-        .tells(&["to continue: popper resume --run-id 1 --iterations 90"]);
+        .tells(&["to continue: popper resume 1 --iterations 90"]);
     worker.end().exits(1).tells(&["no connection for 1 s"]);
     assert_folder(guarded.fleet.place.path());
 }

@@ -60,7 +60,7 @@ fn stop_all(times: u32, workers: usize) {
             let threads = draws.below(2);
             processes.push(fleet.run(&format!("--iterations {ITERATIONS} --threads {threads}")));
             if draws.below(4) > 0 {
-                processes[workers].says("run 1 in ");
+                processes[workers].says("writing to ");
             }
             std::thread::sleep(draws.share_of(Duration::from_millis(700)));
             for process in &processes {
@@ -74,7 +74,7 @@ fn stop_all(times: u32, workers: usize) {
             if code.is_none() {
                 assert_eq!(run.stderr, "");
             } else if !is_complete {
-                let hint = "popper: to continue: popper resume --run-id 1 --store ";
+                let hint = "popper: to continue: popper resume 1 --store ";
                 run.exits(130)
                     .tells(&["interrupted: finished work is kept", hint]);
             }
@@ -144,7 +144,7 @@ fn a_server_that_is_away_holds_nobody() {
     for process in [&run, &worker, &late] {
         process.signal("-TERM");
     }
-    let hint = "popper: to continue: popper resume --run-id 1 --store ";
+    let hint = "popper: to continue: popper resume 1 --store ";
     run.end().exits(130).tells(&[hint]);
     worker.end().exits(130);
     late.end().exits(130);

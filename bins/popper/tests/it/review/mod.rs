@@ -1,7 +1,6 @@
 //! Faults that a review found, each with the input that showed it.
 
 mod advice;
-mod claims;
 mod edited_verdict;
 mod guide;
 mod json;

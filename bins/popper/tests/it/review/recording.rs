@@ -17,9 +17,8 @@ fn the_last_line_ends_where_the_recording_ends() {
         ran.stdout.lines().last().unwrap().to_owned()
     };
     // Three of four calls are used.
-    let more = format!(
-        "continue   popper resume --run-id 1 --db popper.db --iterations 3 --replay {cassette}"
-    );
+    let more =
+        format!("continue   popper resume 1 --db popper.db --iterations 3 --replay {cassette}");
     assert_eq!(run("2"), more);
     assert_eq!(run("3"), "continue   the recording ends here");
 }

@@ -71,7 +71,7 @@ fn without_flags_the_key_decides() {
 
 #[test]
 fn l05_a_model_that_is_named_needs_a_key() {
-    let error = "error: p: model m needs a key: set POPPER_API_KEY or ANTHROPIC_API_KEY, or give --provider offline";
+    let error = "error: p: no API key for the model m: set POPPER_API_KEY or ANTHROPIC_API_KEY, or pass --provider offline";
     for key in [&[][..], &[OPENAI_KEY], &[("ANTHROPIC_API_KEY", "")]] {
         assert_eq!(decide("--model m --max-usd 1", key), error);
     }
@@ -136,12 +136,12 @@ fn a_remote_provider_that_was_asked_for_needs_a_key() {
     ] {
         assert_eq!(
             decide(line, &[ANTHROPIC_KEY]),
-            "error: p: openrouter needs a key: set POPPER_API_KEY or OPENROUTER_API_KEY"
+            "error: p: no API key for openrouter: set POPPER_API_KEY or OPENROUTER_API_KEY, or pass --provider offline"
         );
     }
     assert_eq!(
         decide("--base-url https://gateway.test", &[OPENAI_KEY]),
-        "error: p: anthropic needs a key: set POPPER_API_KEY or ANTHROPIC_API_KEY"
+        "error: p: no API key for anthropic: set POPPER_API_KEY or ANTHROPIC_API_KEY, or pass --provider offline"
     );
 }
 

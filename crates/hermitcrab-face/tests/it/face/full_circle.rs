@@ -45,7 +45,10 @@ fn from_nothing_to_a_face_that_is_edited_changed_and_kept() {
                 .contains('#')
         );
         let bar = browser.text("#bar").await;
-        assert!(bar.contains("script") && bar.contains("built-in"), "{bar}");
+        assert!(
+            bar.contains("script") && bar.contains("limited React"),
+            "{bar}"
+        );
 
         // A block, walked to and edited in the face.
         browser.enter_frame(FACE).await;

@@ -56,6 +56,29 @@ impl Null {
         }
     }
 
+    /// Returns the null model of a measure; `None` if no null model changes it.
+    pub fn of(metric: Metric) -> Option<Self> {
+        match metric {
+            // These measures depend on the frequency of each text, which drifts under random copying.
+            Metric::TfidfSimilarity
+            | Metric::CompressionRatio
+            | Metric::Distinct1
+            | Metric::Distinct2
+            | Metric::Distinct3
+            | Metric::Reuse5gram
+            | Metric::PairIdentity
+            | Metric::Turnover
+            | Metric::SeedEcho => Some(Self::RandomCopy { mu: None }),
+            // This measure compares texts with the messages that were read, which the shuffle exchanges.
+            Metric::InputSimilarity => Some(Self::Shuffle),
+            // These measures compare rounds, which do not differ after a permutation.
+            Metric::WithinRoundSimilarity | Metric::NearSimilarity | Metric::FarSimilarity => {
+                Some(Self::Permutation)
+            }
+            Metric::Messages | Metric::CharsMean | Metric::CharsMedian | Metric::LostShare => None,
+        }
+    }
+
     /// Returns whether a measure can differ between the run and runs of this model.
     pub fn moves(self, metric: Metric) -> bool {
         match self {

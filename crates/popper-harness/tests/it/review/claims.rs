@@ -232,7 +232,7 @@ fn p32_messages_say_what_was_meant() {
         ("count('T')", "symbol T is not in kinetic_grid_v1 (. > < X)"),
         (
             "count(X)",
-            "observables[0].expr: column 7: a symbol needs quotes; did you mean count('X')?",
+            "observables[0].expr: column 7: symbols are quoted: count('X')",
         ),
         (
             "cuont('X')",

@@ -12,7 +12,7 @@ use sqlx::sqlite::{
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
 use super::location::DatabaseLocation;
-use super::lock::{lock, with_ending};
+use super::lock::{is_held, lock, with_ending};
 use super::schema::{self, SchemaContent};
 use crate::driver::{Driver, Mode, Row};
 use crate::statement::{Statement, Value};
@@ -82,6 +82,11 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
+    /// Whether a process writes the database file now.
+    pub(crate) fn has_writer(path: &Path) -> bool {
+        is_held(path)
+    }
+
     pub(crate) async fn open(
         path: &Path,
         access: Access,

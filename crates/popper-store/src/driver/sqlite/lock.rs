@@ -18,6 +18,12 @@ pub(crate) fn lock(database: &Path, place: &DatabaseLocation) -> Result<Lock, St
     })
 }
 
+/// Whether a process has this lock now.
+pub(crate) fn is_held(database: &Path) -> bool {
+    let checked = Disk::default().check_lock(&with_ending(database, ".lock"));
+    matches!(checked, Err(LockError::Held { .. }))
+}
+
 /// The path with something after its name.
 pub(crate) fn with_ending(database: &Path, ending: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();

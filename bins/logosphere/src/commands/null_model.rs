@@ -1,16 +1,17 @@
-//! `null`: compares a run with a null model.
+//! `null-model`: compares a run with a null model.
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::runs::RunArg;
+use bin_support::{Exit, Failure, Session, Table};
 use logosphere_core::measures::metrics::Window;
 use logosphere_core::measures::nulls::Null;
 use logosphere_core::measures::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
-use crate::numbers::{band, columns, heading, number};
+use crate::folders::RUNS;
+use crate::numbers::{band, heading, number};
 use crate::recorded::RecordedRun;
-use crate::subject::Subject;
 
 /// The result of the comparison.
 #[derive(Serialize)]
@@ -23,9 +24,9 @@ struct Compared<'a> {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct NullArgs {
+pub struct NullModelArgs {
     #[command(flatten)]
-    pub subject: Subject,
+    pub run: RunArg,
     /// The null model.
     #[arg(long, value_enum, value_name = "KIND", default_value = "random-copy")]
     pub kind: Null,
@@ -61,8 +62,8 @@ fn innovation(text: &str) -> Result<Innovation, String> {
         .ok_or_else(|| "it is `auto`, or a number from 0 to 1".to_owned())
 }
 
-pub fn execute(args: &NullArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = RecordedRun::read(&args.subject.find(session)?)?;
+pub fn execute(args: &NullModelArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let recorded = RecordedRun::read(&RUNS.find(&args.run, session)?)?;
     let mu = match args.mu {
         Innovation::Auto => None,
         Innovation::Share(mu) => Some(mu),
@@ -84,8 +85,8 @@ pub fn execute(args: &NullArgs, session: &mut Session) -> Result<Exit, Failure> 
     if args.json {
         return recorded.print_json(&compared, session);
     }
-    let columns_of = ["metric", "run", "null median", "95 % of null", "p"];
-    let mut rows = vec![columns_of.map(str::to_owned).to_vec()];
+    let header = ["metric", "run", "null median", "95 % of null", "p"];
+    let mut table = Table::new(header).wrapping("metric");
     let null = args.kind;
     let moved: Vec<_> = (compared.metrics.into_iter())
         .filter(|measured| null.moves(measured.name))
@@ -98,9 +99,13 @@ pub fn execute(args: &NullArgs, session: &mut Session) -> Result<Exit, Failure> 
     for measured in moved {
         let mut row = vec![measured.name.to_string(), number(measured.mean)];
         row.extend(band(measured.null));
-        rows.push(row);
+        table.row(row);
     }
-    let text = format!("{}\n{}", heading(&analysis), columns(&rows));
+    let text = format!(
+        "{}\n{}",
+        heading(&analysis, analysis.null.as_ref()),
+        table.text(&session.results)
+    );
     session.results.write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! `init-check`: checks an `init.md` and prints its seed messages.
+//! `check-init`: checks an `init.md` and prints its seed messages.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::flags::run_modes;
+use crate::folders;
 use crate::numbers::word;
 use crate::setup::failure;
 
@@ -35,10 +36,12 @@ struct Seed {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct InitCheckArgs {
-    /// An init.md, or the directory of an experiment. A config.json in the same directory is used.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+pub struct CheckInitArgs {
+    /// Seed messages: an init.md, or an experiment's folder or name [default: the newest experiment].
+    ///
+    /// A config.json in the same folder is used.
+    #[arg(value_name = "FILE|EXP")]
+    pub file: Option<PathBuf>,
     /// Rules that it is parsed by [default: those of config.json, else lenient].
     #[arg(long, value_parser = run_modes(), value_name = "MODE")]
     pub parse_mode: Option<ParseMode>,
@@ -50,11 +53,15 @@ pub struct InitCheckArgs {
     pub json: bool,
 }
 
-pub fn execute(args: &InitCheckArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let path = if args.file.is_dir() {
-        args.file.join("init.md")
+pub fn execute(args: &CheckInitArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let given = match &args.file {
+        Some(given) => folders::experiment(given, session)?,
+        None => folders::newest_experiment(session)?,
+    };
+    let path = if given.is_dir() {
+        given.join("init.md")
     } else {
-        args.file.clone()
+        given
     };
     let settings = settings(args, &path)?;
     let init = read(&path, &settings)?;
@@ -79,7 +86,7 @@ pub fn execute(args: &InitCheckArgs, session: &mut Session) -> Result<Exit, Fail
 }
 
 /// Returns the settings of a run in the file's directory.
-fn settings(args: &InitCheckArgs, path: &Path) -> Result<Settings, Failure> {
+fn settings(args: &CheckInitArgs, path: &Path) -> Result<Settings, Failure> {
     let flags = Layer::default().with(|layer| {
         layer.parse_mode = args.parse_mode;
         layer.stamp_seeds = args.no_stamp.then_some(false);

@@ -1,23 +1,25 @@
-//! `leak`: checks that minds received nothing but messages.
+//! `check-leaks`: checks that minds received nothing but messages.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::verify::ResumeError;
 use logosphere_core::verify::leak::{Captured, LeakCheck, LeakReport, Severity};
+use serde::Serialize;
 
 use crate::error::Error;
+use crate::folders::RUNS;
 use crate::journal_file;
 use crate::leaks::of_folder;
-use crate::subject::Subject;
 
 #[derive(Debug, clap::Args)]
-pub struct LeakArgs {
+pub struct CheckLeaksArgs {
     #[command(flatten)]
-    pub subject: Subject,
+    pub run: RunArg,
     /// Directory of requests as a server received them, one file each.
     #[arg(long, value_name = "DIR")]
     pub bodies: Option<PathBuf>,
@@ -26,8 +28,16 @@ pub struct LeakArgs {
     pub json: bool,
 }
 
-pub fn execute(args: &LeakArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let given = args.subject.find(session)?;
+/// The report as JSON.
+#[derive(Serialize)]
+struct LeakResult<'a> {
+    schema_version: u32,
+    #[serde(flatten)]
+    report: &'a LeakReport,
+}
+
+pub fn execute(args: &CheckLeaksArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let given = RUNS.find(&args.run, session)?;
     let mut check = read(&given, &names(&journal_file::path(&given)))?;
     if let Some(directory) = &args.bodies {
         let requests = Requests::of(directory)?;
@@ -37,7 +47,11 @@ pub fn execute(args: &LeakArgs, session: &mut Session) -> Result<Exit, Failure> 
     }
     let report = check.finish();
     if args.json {
-        serde_json::to_writer(&mut session.results, &report)?;
+        let result = LeakResult {
+            schema_version: 1,
+            report: &report,
+        };
+        serde_json::to_writer(&mut session.results, &result)?;
         writeln!(session.results)?;
     } else {
         print(&report, session)?;

@@ -1,16 +1,15 @@
-//! The command `popper span`.
+//! The command `popper conserved`, which computes the additive conserved quantities of a universe.
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session, escape};
 use popper_harness::conserved::span;
 
 use crate::flags::UniverseFlag;
-use crate::universe;
-use bin_support::escape;
+use crate::{json, universe};
 
 #[derive(Debug, clap::Args)]
-pub struct SpanArgs {
+pub struct ConservedArgs {
     #[command(flatten)]
     pub universe: UniverseFlag,
     /// Widest window, in cells.
@@ -21,22 +20,21 @@ pub struct SpanArgs {
     pub json: bool,
 }
 
-pub fn execute(args: &SpanArgs, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &ConservedArgs, session: &mut Session) -> Result<Exit, Failure> {
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
-    let span = span(&universe, args.width).map_err(Failure::usage)?;
+    let space = span(&universe, args.width).map_err(Failure::usage)?;
     let out = &mut session.results;
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &span)?;
-        writeln!(out)?;
+        json::print(&space, out)?;
         return Ok(Exit::Done);
     }
-    let (id, dimension) = (escape(&span.universe), span.dimension);
+    let (id, dimension) = (escape(&space.universe), space.dimension);
     writeln!(
         out,
         "{id}: dimension {dimension} up to window width {}",
-        span.width
+        space.width
     )?;
-    for quantity in &span.basis {
+    for quantity in &space.basis {
         writeln!(out, "{}", quantity.expr)?;
     }
     Ok(Exit::Done)

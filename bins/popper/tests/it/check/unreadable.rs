@@ -1,4 +1,4 @@
-//! `popper check` and texts that do not parse.
+//! `popper check` and texts that do not parse: UNKNOWN, a mark under the column, exit code 3.
 
 use serde_json::json;
 
@@ -16,6 +16,47 @@ fn p1_a_file_of_typing_errors_has_no_decided_law() {
             .iter()
             .all(|verdict| verdict["status"] == "UNKNOWN")
     );
+}
+
+#[test]
+fn an_expression_that_cannot_be_read_is_shown_with_the_spelling_that_was_meant() {
+    for (expr, said) in [
+        (
+            "count(T)",
+            "column 7: symbols are quoted: count('T')\n  count(T)\n        ^\n",
+        ),
+        (
+            "count('X'",
+            "column 10: expected `,` or `)`, found the end\n  count('X'\n           ^\n",
+        ),
+        (
+            "count('X') count('>')",
+            "expected an operator or the end, found `count`",
+        ),
+    ] {
+        let ran = popper(&["check", "--conserved", expr]);
+        assert_eq!(ran.code, Some(3), "{expr}: {}", ran.stderr);
+        assert!(
+            ran.stdout.contains("UNKNOWN  ambiguous_claim"),
+            "{}",
+            ran.stdout
+        );
+        assert!(ran.stderr.contains(said), "{expr}: {}", ran.stderr);
+    }
+    // These can be read, and the universe lacks a part.
+    for (expr, said, stderr) in [
+        ("cuont('X')", "did you mean `count`?", ""),
+        (
+            "count('T')",
+            "symbol T is not in kinetic_grid_v1 (. > < X)",
+            "--universe names another universe",
+        ),
+    ] {
+        let ran = popper(&["check", "--conserved", expr]);
+        assert_eq!(ran.code, Some(0), "{expr}: {}", ran.stderr);
+        assert!(ran.stdout.contains(said), "{expr}: {}", ran.stdout);
+        assert!(ran.stderr.contains(stderr), "{expr}: {}", ran.stderr);
+    }
 }
 
 #[test]

@@ -1,0 +1,38 @@
+//! The JSON objects that commands print.
+
+use std::io::{self, Write as _};
+
+use bin_support::Results;
+use serde::Serialize;
+
+/// The version of these objects.
+const VERSION: &str = "1.0.0";
+
+/// An object with its version.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    schema_version: &'static str,
+    #[serde(flatten)]
+    object: &'a T,
+}
+
+impl<'a, T: Serialize> Versioned<'a, T> {
+    fn new(object: &'a T) -> Self {
+        Self {
+            schema_version: VERSION,
+            object,
+        }
+    }
+}
+
+/// Prints an object on several lines.
+pub fn print(object: &impl Serialize, out: &mut Results) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Versioned::new(object))?;
+    writeln!(out)
+}
+
+/// Prints an object on one line.
+pub fn print_line(object: &impl Serialize, out: &mut Results) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Versioned::new(object))?;
+    writeln!(out)
+}

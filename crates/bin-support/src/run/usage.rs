@@ -1,0 +1,149 @@
+//! The messages about a command line that does not parse, and the help of a program without a command.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use anstream::AutoStream;
+use clap::Command;
+use clap::error::{ContextKind, ContextValue};
+use strsim::levenshtein;
+
+use super::shared_command::SharedCommand;
+use crate::Exit;
+
+/// The most edits between a word and a proposal: with more, `man` would propose `span`.
+const EDITS: usize = 2;
+
+/// The words and the proposals for them, as clap keeps them.
+const PROPOSALS: [(ContextKind, ContextKind); 3] = [
+    (
+        ContextKind::InvalidSubcommand,
+        ContextKind::SuggestedSubcommand,
+    ),
+    (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+    (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+];
+
+/// The help of a program without a command.
+const BARE: &str = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\n\n";
+
+/// Prints the answer of clap in place of a task: a help, the version or an error.
+pub(super) fn print(mut answer: clap::Error, command: &mut Command) -> ExitCode {
+    drop_far_proposals(&mut answer);
+    let answer = answer.format(command);
+    // Nothing is left to do when neither stdout nor stderr takes it.
+    let _ = answer.print();
+    let exit = if answer.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Done
+    };
+    exit.into()
+}
+
+/// Prints the commands of a program that was called without one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is where the binaries' stderr is opened"
+)]
+pub(super) fn print_bare(command: Command) -> ExitCode {
+    let help = bare_help(command);
+    let _ = write!(AutoStream::auto(io::stderr()), "{}", help.ansi());
+    Exit::Usage.into()
+}
+
+fn bare_help(mut command: Command) -> clap::builder::StyledStr {
+    let program = command.get_name().to_owned();
+    for name in SharedCommand::NAMES {
+        command = command.mut_subcommand(name, |inner| inner.hide(true));
+    }
+    command
+        .help_template(format!("{BARE}More: {program} --help"))
+        .render_help()
+}
+
+/// Keeps the proposals that are near, and no tip to write a word after `--`.
+fn drop_far_proposals(answer: &mut clap::Error) {
+    for (word, proposal) in PROPOSALS {
+        let Some(ContextValue::String(word)) = answer.get(word).cloned() else {
+            continue;
+        };
+        let near = |name: &String| levenshtein(&word, name) <= EDITS;
+        match answer.remove(proposal) {
+            Some(ContextValue::String(name)) if near(&name) => {
+                answer.insert(proposal, ContextValue::String(name));
+            }
+            Some(ContextValue::Strings(mut names)) => {
+                names.retain(near);
+                if !names.is_empty() {
+                    answer.insert(proposal, ContextValue::Strings(names));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(ContextValue::StyledStrs(mut tips)) = answer.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().starts_with("to pass"));
+        if !tips.is_empty() {
+            answer.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    #[command(name = "p", version)]
+    struct Cli {
+        #[command(subcommand)]
+        command: Word,
+    }
+
+    /// A program with two commands
+    #[derive(Debug, clap::Subcommand)]
+    enum Word {
+        /// Read a block
+        Read {
+            #[arg(long)]
+            summary: bool,
+        },
+        /// Compute a span
+        Span,
+    }
+
+    fn answer(line: &str) -> String {
+        let mut command = crate::command::<Cli>();
+        let parsed = command.try_get_matches_from_mut(line.split(' '));
+        let mut answer = parsed.unwrap_err();
+        drop_far_proposals(&mut answer);
+        answer.format(&mut command).to_string()
+    }
+
+    #[test]
+    fn only_a_near_name_is_proposed() {
+        for (line, proposed) in [
+            ("p raed", Some("read")),
+            ("p spam", Some("span")),
+            ("p redoing", None),
+            ("p read --sumary", Some("--summary")),
+            ("p read --sum", None),
+        ] {
+            let text = answer(line);
+            assert_eq!(text.contains("tip:"), proposed.is_some(), "{text}");
+            assert!(text.contains(proposed.unwrap_or_default()), "{text}");
+            assert!(!text.contains(" -- "), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_help_of_a_bare_program_lists_its_own_commands() {
+        let help = bare_help(crate::command::<Cli>()).to_string();
+        assert!(help.contains("  read  Read a block\n"), "{help}");
+        assert!(!help.contains("completions"), "{help}");
+        assert!(help.trim_end().ends_with("More: p --help"), "{help}");
+    }
+}

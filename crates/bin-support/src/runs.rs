@@ -1,0 +1,208 @@
+//! The folders of runs in `experiments/`: the one that a command reads, and the next one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::{Error, Failure, Session, escape, nearest};
+
+/// The folder of all runs, in the working directory.
+pub const EXPERIMENTS: &str = "experiments";
+
+/// The length of `2026-11-22-`, with which the name of a run's folder begins.
+const DATE: usize = 11;
+
+/// The run that a command reads; add it with `#[command(flatten)]`.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[non_exhaustive]
+pub struct RunArg {
+    /// Run: its folder, or its name in experiments/ with or without the date [default: newest]
+    #[arg(value_name = "RUN")]
+    pub run: Option<PathBuf>,
+}
+
+/// The runs of one program, which are known by a file in their folder.
+#[derive(Debug, Clone, Copy)]
+pub struct RunFolders {
+    marker: &'static str,
+}
+
+impl RunFolders {
+    /// The runs whose folder has this file, a path relative to the folder.
+    pub const fn new(marker: &'static str) -> Self {
+        Self { marker }
+    }
+
+    /// Returns the path that the argument names: a path, else a name in `experiments/`, else the newest run with this name
+    /// after its date. Without an argument it is the run whose file changed last, and a line on stderr says which.
+    ///
+    /// # Errors
+    /// No such run, with the nearest names: [`Failure::usage`].
+    pub fn find(&self, argument: &RunArg, session: &Session) -> Result<PathBuf, Failure> {
+        let root = Path::new(EXPERIMENTS);
+        let Some(given) = &argument.run else {
+            let newest = self.newest(root, |_| true).ok_or_else(|| {
+                Failure::usage(Error::NoRun {
+                    program: session.program.clone(),
+                })
+            })?;
+            let path = root.join(newest);
+            session.status(&format!("run: {} (newest)", shown(&path)));
+            return Ok(path);
+        };
+        match self.named(root, given) {
+            Some(path) => Ok(path),
+            None => Err(self.missing(root, given)),
+        }
+    }
+
+    fn named(&self, root: &Path, given: &Path) -> Option<PathBuf> {
+        if given.symlink_metadata().is_ok() {
+            return Some(given.to_owned());
+        }
+        let name = name(given)?;
+        let with_date = root.join(name);
+        if with_date.is_dir() {
+            return Some(with_date);
+        }
+        let newest = self.newest(root, |known| without_date(known) == Some(name));
+        newest.map(|found| root.join(found))
+    }
+
+    /// The name of the run whose file changed last, among those that `wanted` accepts.
+    fn newest(&self, root: &Path, wanted: impl Fn(&str) -> bool) -> Option<String> {
+        let changed = |name: &String| -> Option<SystemTime> {
+            let file = root.join(name).join(self.marker);
+            fs::metadata(file).ok()?.modified().ok()
+        };
+        let wanted = names(root).into_iter().filter(|name| wanted(name));
+        let dated = wanted.filter_map(|name| Some((changed(&name)?, name)));
+        dated.max().map(|(_, name)| name)
+    }
+
+    fn missing(&self, root: &Path, given: &Path) -> Failure {
+        let all = names(root);
+        let own = all
+            .iter()
+            .filter(|name| root.join(name).join(self.marker).exists());
+        let forms: Vec<_> = own
+            .flat_map(|name| [Some(name.as_str()), without_date(name)])
+            .flatten()
+            .collect();
+        let near = name(given).map_or_else(Vec::new, |name| nearest(name, forms));
+        Failure::usage(Error::NoSuchRun {
+            given: given.to_owned(),
+            near: near.into_iter().map(str::to_owned).collect(),
+        })
+    }
+}
+
+/// Returns the folder of a new run in `experiments/`: `DATE-NAME`, else `DATE-NAME-2` and so on. It is not made.
+///
+/// The date is today's in UTC.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the name of a run's folder has the date of its start"
+)]
+pub fn next(name: &str) -> PathBuf {
+    let now = Timestamp::now();
+    next_in(Path::new(EXPERIMENTS), now, name)
+}
+
+fn next_in(root: &Path, now: Timestamp, name: &str) -> PathBuf {
+    let date = now.to_zoned(TimeZone::UTC).date();
+    let mut path = root.join(format!("{date}-{name}"));
+    let mut number = 1_u32;
+    while path.symlink_metadata().is_ok() {
+        number += 1;
+        path = root.join(format!("{date}-{name}-{number}"));
+    }
+    path
+}
+
+/// A path of one word, which may be the name of a run.
+fn name(given: &Path) -> Option<&str> {
+    let text = given.to_str()?;
+    (given.components().count() == 1 && !text.starts_with('.') && !text.ends_with('/'))
+        .then_some(text)
+}
+
+fn without_date(name: &str) -> Option<&str> {
+    let (date, rest) = (name.get(..DATE)?, name.get(DATE..)?);
+    let digits = date.bytes().filter(u8::is_ascii_digit).count();
+    (digits == 8 && date.ends_with('-')).then_some(rest)
+}
+
+/// The names of the folders in `root`, sorted.
+fn names(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names: Vec<_> = folders
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+fn shown(path: &Path) -> String {
+    escape(&path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUNS: RunFolders = RunFolders::new("run.json");
+
+    fn made(root: &Path, names: &[&str]) {
+        for (age, name) in names.iter().rev().enumerate() {
+            let folder = root.join(name);
+            fs::create_dir_all(&folder).unwrap();
+            let file = fs::File::create(folder.join("run.json")).unwrap();
+            let hours = std::time::Duration::from_hours(age as u64);
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(99) - hours)
+                .unwrap();
+        }
+    }
+
+    #[test]
+    fn a_run_is_a_path_a_name_or_the_newest_with_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        made(
+            root,
+            &["2026-01-02-a", "2026-01-03-a", "2026-01-03-a-2", "b"],
+        );
+        fs::create_dir(root.join("2026-02-02-other")).unwrap();
+        let named = |given: &str| {
+            let path = RUNS.named(root, Path::new(given))?;
+            Some(path.strip_prefix(root).unwrap().display().to_string())
+        };
+        assert_eq!(named("a").as_deref(), Some("2026-01-03-a"));
+        assert_eq!(named("a-2").as_deref(), Some("2026-01-03-a-2"));
+        assert_eq!(named("b").as_deref(), Some("b"));
+        assert_eq!(named("2026-01-02-a").as_deref(), Some("2026-01-02-a"));
+        assert_eq!(named("other"), None);
+        assert_eq!(named("../a"), None);
+        let path = root.join("b");
+        assert_eq!(RUNS.named(root, &path), Some(path));
+        assert_eq!(RUNS.newest(root, |_| true).as_deref(), Some("b"));
+        let missing = RUNS.missing(root, Path::new("aa"));
+        let text = missing.error().to_string();
+        assert!(text.ends_with("did you mean a, a-2, b?"), "{text}");
+    }
+
+    #[test]
+    fn the_next_folder_has_the_first_free_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let now: Timestamp = "2026-11-22T23:59:59Z".parse().unwrap();
+        let path = next_in(root, now, "run");
+        assert_eq!(path, root.join("2026-11-22-run"));
+        fs::create_dir(&path).unwrap();
+        assert_eq!(next_in(root, now, "run"), root.join("2026-11-22-run-2"));
+    }
+}
