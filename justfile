@@ -1,6 +1,6 @@
-# Runs the main job of every program offline and shows where the results lie.
-demo:
-    cargo xtask demo
+# Builds the programs one by one and shows what each does, offline.
+demo *NAMES:
+    cargo xtask demo {{NAMES}}
 
 # Runs every test.
 test:
@@ -20,7 +20,15 @@ pictures:
 
 # What must pass before a change is merged, without the tests.
 check:
-    .ci/run --fast
+    cargo xtask check
+
+# Runs the blocks of the guides and the examples of the helps.
+docs *FILES:
+    cargo xtask docs {{FILES}}
+
+# Checks every library with each of its features alone.
+features:
+    cargo xtask features
 
 # Speed as ratios measured in the same run: to the naive simulator and a Python script, to reqwest and serde.
 bench:
@@ -60,6 +68,10 @@ fuzz:
 # Kills a discovery run two hundred times at random instants and compares what is left with an undisturbed run.
 soak:
     POPPER_KILLS=200 cargo test -p popper --test it -- --exact kill::kill_9_at_any_instant_changes_nothing --nocapture
+
+# Runs the demo and the tests in a clone, as on a machine with Rust and a C compiler alone: half an hour or more.
+fresh:
+    cargo xtask fresh
 
 # Runs the opt-in tests against servers and clients by others (docs/peers.md).
 peers:

@@ -2,28 +2,48 @@
 
 use std::process::Command;
 
-use crate::workspace::{finish, works};
+use crate::workspace::works;
+
+/// The last lines of a failed call that are shown.
+const SHOWN: usize = 5;
 
 /// Installs packages as root on a system with apt. Returns whether it was done.
 pub fn install(packages: &[&str]) -> bool {
     if !may_install() {
         return false;
     }
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .args(arguments);
-        finish(&mut command)
-    };
-    // Its lists may be missing, or name packages that the mirror no longer has. Without a network those that are there
+    // The lists may be missing, or name packages that the mirror no longer has. Without a network those that are there
     // may still do.
-    if let Err(error) = apt(&["update", "-q"]) {
-        eprintln!("xtask: {error}");
-    }
+    run(&["update", "-q"]);
     let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends"];
     arguments.extend(packages);
-    apt(&arguments).is_ok()
+    run(&arguments)
+}
+
+/// Runs apt-get; what it prints is shown only where it fails. Returns whether it succeeded.
+fn run(arguments: &[&str]) -> bool {
+    eprintln!("xtask: apt-get {}", arguments.join(" "));
+    let mut command = Command::new("apt-get");
+    command
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .args(arguments);
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("xtask: cannot start apt-get: {error}");
+            return false;
+        }
+    };
+    if output.status.success() {
+        return true;
+    }
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<_> = text.lines().collect();
+    for line in &lines[lines.len().saturating_sub(SHOWN)..] {
+        eprintln!("{line}");
+    }
+    false
 }
 
 /// As root on a system with apt.

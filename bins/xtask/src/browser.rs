@@ -1,32 +1,41 @@
-//! A browser for the tests of the face: there already, installed, or done without.
+//! A browser for the tests of pages: present, installed, or missing.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
-use crate::workspace::is_ci;
-use crate::{Error, apt};
+use crate::apt;
+use crate::workspace::{is_ci, works};
 
 /// Packages of Debian and its relatives.
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
-/// Sees to Chromium and chromedriver. Where they can't be had, the tests that need them are left out, except in CI.
-pub fn provide() -> Result<(), Error> {
-    if is_there() || (apt::install(&PACKAGES) && is_there()) {
-        let version = version().unwrap_or_default();
+/// The names of the browser.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// Looks for Chromium and chromedriver, and installs them where that is possible. Returns whether they can be run.
+pub fn provide(may_install: bool) -> bool {
+    let mut found = version();
+    if found.is_none() && may_install && apt::install(&PACKAGES) {
+        found = version();
+    }
+    if let Some(version) = &found {
         eprintln!("xtask: {version}; the tests need Chromium 140 or newer");
-        return Ok(());
     }
-    let missing = "Chromium and chromedriver are not on the PATH: install both (Debian: apt-get install chromium chromium-driver)";
-    if is_ci() {
-        return Err(Error::NotInstalled { missing });
-    }
-    eprintln!("xtask: {missing}; the tests of the face in a browser are left out");
-    Ok(())
+    found.is_some()
 }
 
-/// Whether both programs can be run.
-pub fn is_there() -> bool {
-    version().is_some()
+/// The text about a missing browser, for this number of tests.
+pub fn missing(tests: usize) -> String {
+    let packages = PACKAGES.join(" ");
+    format!(
+        "Chromium and chromedriver are missing and this user may not install packages; {tests} browser tests are skipped. \
+         To run them: sudo apt-get install {packages}"
+    )
+}
+
+/// Whether a missing browser is an error.
+pub fn is_required() -> bool {
+    is_ci() || std::env::var_os("ORRERY_BROWSER").is_some_and(|value| value == "required")
 }
 
 /// The version that Chromium prints, if it and chromedriver can be run: those that `ORRERY_CHROMIUM` and
@@ -45,6 +54,15 @@ fn version() -> Option<String> {
         })
     };
     says("ORRERY_CHROMEDRIVER", &["chromedriver"])?;
-    let browsers = ["chromium", "chromium-browser", "google-chrome"];
-    says("ORRERY_CHROMIUM", &browsers)
+    says("ORRERY_CHROMIUM", &BROWSERS)
+}
+
+/// The program that takes pictures of pages: the one that `ORRERY_CHROMIUM` names, else `chromium` or another name of it.
+pub fn chromium() -> OsString {
+    let named = std::env::var_os("ORRERY_CHROMIUM").filter(|value| !value.is_empty());
+    let found = || {
+        let works = |name: &&&str| works(Command::new(name).arg("--version"));
+        BROWSERS.iter().find(works).unwrap_or(&BROWSERS[0])
+    };
+    named.unwrap_or_else(|| found().into())
 }

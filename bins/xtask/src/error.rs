@@ -26,16 +26,32 @@ pub enum Error {
     Output {
         path: PathBuf,
     },
-    NoSuchPeer {
+    Unknown {
+        /// The thing that was named, such as a peer.
+        kind: &'static str,
         name: String,
         known: Vec<&'static str>,
     },
     NotInstalled {
-        missing: &'static str,
+        missing: String,
     },
+    /// The demo of a program failed, or printed something else than its result.
+    Demo {
+        reason: String,
+    },
+    /// The runner of the tests ended without a result.
+    Tests,
     NotHealthy {
         log: PathBuf,
     },
+    /// An archive is larger than a release may be, in bytes.
+    TooLarge {
+        name: String,
+        size: u64,
+        limit: u64,
+    },
+    /// A check of a release did not hold.
+    Check(&'static str),
 }
 
 impl fmt::Display for Error {
@@ -49,10 +65,16 @@ impl fmt::Display for Error {
                 let path = path.display();
                 write!(f, "{path} is not what the command should have written")
             }
-            Self::NoSuchPeer { name, known } => {
-                write!(f, "unknown peer \"{name}\"; peers: {}", known.join(", "))
+            Self::Unknown { kind, name, known } => {
+                write!(f, "unknown {kind} \"{name}\"; known: {}", known.join(", "))
             }
+            Self::Demo { reason } => f.write_str(reason),
             Self::NotInstalled { missing } => f.write_str(missing),
+            Self::TooLarge { name, size, limit } => {
+                write!(f, "{name} has {size} bytes, more than {limit}")
+            }
+            Self::Check(fault) => f.write_str(fault),
+            Self::Tests => f.write_str("the tests could not be run to their end"),
             Self::NotHealthy { log } => {
                 let log = log.display();
                 write!(

@@ -24,10 +24,7 @@ const RUN: [&str; 6] = [
 pub fn run(workspace: &Workspace, folder: &Path) -> Result<String, Error> {
     let server = TestServer::start_if_there(workspace);
     let Some(url) = server.as_ref().and_then(TestServer::url) else {
-        return Ok(
-            "a run with workers is left out: no PostgreSQL server programs (15 or later)"
-                .to_owned(),
-        );
+        return Ok("left out: no PostgreSQL server programs (15 or later)".to_owned());
     };
     let popper = |command: &str| {
         let mut popper = workspace.binary("popper");
@@ -138,7 +135,7 @@ fn finished(status: &Value) -> Option<String> {
         .filter_map(|verdict| verdict["laws"].as_u64())
         .sum();
     Some(format!(
-        "two workers on PostgreSQL: {laws} laws, with the verdicts of one process (jobs: {})",
+        "{laws} laws by two workers, as by one process (jobs: {})",
         jobs?.join(", ")
     ))
 }
@@ -153,7 +150,7 @@ mod tests {
     fn the_line_names_the_workers_and_the_laws() {
         let status = json!({"verdicts": [{"laws": 2}, {"laws": 3}], "queue": {"workers": [
             {"name": "one", "finished": 4}, {"name": "two", "finished": 1}]}});
-        let line = "two workers on PostgreSQL: 5 laws, with the verdicts of one process (jobs: one 4, two 1)";
+        let line = "5 laws by two workers, as by one process (jobs: one 4, two 1)";
         assert_eq!(finished(&status).unwrap(), line);
     }
 

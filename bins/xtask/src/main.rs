@@ -1,53 +1,100 @@
-//! The project's own commands: `cargo xtask demo`, `cargo xtask test`, `cargo xtask features` and `cargo xtask peers`.
+//! The project's own commands: `cargo xtask demo`, `cargo xtask test` and others, which `cargo xtask --help` lists.
 
 mod apt;
 mod browser;
 mod demo;
+mod docs;
 mod error;
 mod features;
 mod fleet;
+mod fresh;
 mod peers;
 mod postgres;
 mod suite;
+mod task;
 mod workspace;
 
 use std::process::ExitCode;
 
 use crate::error::Error;
-use crate::workspace::Workspace;
-
-/// A command of `cargo xtask`.
-struct Task {
-    name: &'static str,
-    /// Arguments, as the help shows them.
-    arguments: &'static str,
-    help: &'static str,
-    run: fn(&Workspace, &[String]) -> Result<Exit, Error>,
-}
+use crate::task::{Argument, Task};
+use crate::workspace::{Workspace, finish};
 
 const TASKS: &[Task] = &[
     Task {
         name: "demo",
-        arguments: "",
-        help: "Build once, run the main job of every program offline, show the results",
-        run: |workspace, _| demo::run(workspace),
+        summary: "Build the programs one by one and show what each does, offline",
+        flags: &[Argument {
+            name: "--open",
+            help: "Open the page with all results in a browser",
+        }],
+        names: Some(Argument {
+            name: "NAME",
+            help: "Programs, or fleet: two workers on PostgreSQL [default: all]",
+        }),
+        run: demo::run,
     },
     Task {
         name: "test",
-        arguments: "",
-        help: "Set up what the tests need, then run every test",
-        run: |workspace, _| suite::run(workspace),
+        summary: "Set up what the tests need, then run every test",
+        flags: &[Argument {
+            name: "--no-install",
+            help: "Skip tests that need a program which is missing",
+        }],
+        names: None,
+        run: suite::run,
+    },
+    Task {
+        name: "check",
+        summary: "Check what must hold before a merge, without the tests",
+        flags: &[],
+        names: None,
+        run: |workspace, _| {
+            finish(workspace.command(".ci/run").arg("--fast"))?;
+            Ok(Exit::Done)
+        },
+    },
+    Task {
+        name: "docs",
+        summary: "Run the blocks of the pages and the examples of the helps",
+        flags: &[
+            Argument {
+                name: "--bless",
+                help: "Write the real output into the pages, but no exit code",
+            },
+            Argument {
+                name: "--lint",
+                help: "Links, flags and lengths alone, without running a block",
+            },
+        ],
+        names: Some(Argument {
+            name: "FILE",
+            help: "Pages [default: all, and the helps]",
+        }),
+        run: docs::run,
     },
     Task {
         name: "features",
-        arguments: "",
-        help: "Check every library with each of its features alone",
+        summary: "Check every library with each of its features alone",
+        flags: &[],
+        names: None,
         run: |workspace, _| features::run(workspace),
     },
     Task {
+        name: "fresh",
+        summary: "Run the demo and the tests in a clone on a bare machine",
+        flags: &[],
+        names: None,
+        run: |workspace, _| fresh::run(workspace),
+    },
+    Task {
         name: "peers",
-        arguments: "[NAME...]",
-        help: "Install programs by others, run the opt-in tests with each",
+        summary: "Install programs by others, run the opt-in tests with each",
+        flags: &[],
+        names: Some(Argument {
+            name: "NAME",
+            help: "Peers: aimock, katan, local, mcp [default: all]",
+        }),
         run: peers::run,
     },
 ];
@@ -66,51 +113,51 @@ pub enum Exit {
 /// The exit code of a wrong command line.
 const USAGE: u8 = 2;
 
+/// Whether `cargo xtask` has a task of this name.
+pub fn is_task(name: &str) -> bool {
+    TASKS.iter().any(|task| task.name == name)
+}
+
 fn help() -> String {
-    let line = |task: &Task| {
-        let call = format!("{} {}", task.name, task.arguments);
-        format!("  {call:<16}  {}", task.help)
-    };
-    let tasks: Vec<_> = TASKS.iter().map(line).collect();
-    let peers: Vec<_> = peers::names().collect();
-    format!(
-        "The project's own commands\n\nUsage: cargo xtask TASK\n\nTasks:\n{}\n\nPeers: {}\n",
-        tasks.join("\n"),
-        peers.join(", ")
-    )
+    let line = |task: &Task| format!("  {:<10}{}\n", task.name, task.summary);
+    let tasks: String = TASKS.iter().map(line).collect();
+    format!("The project's own commands\n\nUsage: cargo xtask TASK [--help]\n\nTasks:\n{tasks}")
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments
-        .iter()
-        .any(|one| matches!(one.as_str(), "-h" | "--help" | "help"))
-    {
-        print!("{}", help());
-        return ExitCode::SUCCESS;
-    }
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let wants_help = |words: &[String]| words.iter().any(|word| word == "-h" || word == "--help");
     let usage = |problem: &str| {
-        let names: Vec<_> = TASKS.iter().map(|task| task.name).collect();
-        eprintln!("xtask: {problem}; tasks: {}", names.join(", "));
+        eprintln!("xtask: {problem}");
         ExitCode::from(USAGE)
     };
-    let Some((name, rest)) = arguments.split_first() else {
-        return usage("which task?");
+    let tasks = || {
+        let names: Vec<_> = TASKS.iter().map(|task| task.name).collect();
+        names.join(", ")
+    };
+    let Some((name, rest)) = words.split_first() else {
+        return usage(&format!("no task; tasks: {}", tasks()));
     };
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
-        return usage(&format!("unknown task \"{name}\""));
+        if name == "help" || wants_help(&words[..1]) {
+            print!("{}", help());
+            return ExitCode::SUCCESS;
+        }
+        return usage(&format!("unknown task \"{name}\"; tasks: {}", tasks()));
     };
-    let extra = rest
-        .iter()
-        .find(|one| task.arguments.is_empty() || one.starts_with('-'));
-    if let Some(extra) = extra {
-        return usage(&format!("{name} takes no argument \"{extra}\""));
+    if wants_help(rest) {
+        print!("{}", task.help());
+        return ExitCode::SUCCESS;
     }
-    match Workspace::find().and_then(|workspace| (task.run)(&workspace, rest)) {
+    let arguments = match task.parse(rest) {
+        Ok(arguments) => arguments,
+        Err(problem) => return usage(&format!("{problem}; usage: {}", task.usage())),
+    };
+    match Workspace::find().and_then(|workspace| (task.run)(&workspace, &arguments)) {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(error) => {
             eprintln!("xtask: {error}");
-            let usage = matches!(error, Error::NoSuchPeer { .. });
+            let usage = matches!(error, Error::Unknown { .. });
             ExitCode::from(if usage { USAGE } else { Exit::Failed as u8 })
         }
     }

@@ -29,18 +29,24 @@ pub struct TestServer {
 
 impl TestServer {
     /// Sees to a server. Where none can be had, the tests that need one are left out, except in CI.
-    pub fn provide(workspace: &Workspace) -> Result<Self, Error> {
+    pub fn provide(workspace: &Workspace, may_install: bool) -> Result<Self, Error> {
         let skipped = workspace.target.join("skipped-tests");
         // The file of an earlier run.
         let _removed = fs::remove_file(&skipped);
         let build = ["build", "--locked", "--workspace"];
         finish(workspace.cargo(&build).args(SERVER_PROGRAM))?;
         let start = || start(&mut workspace.binary("examples/postgres"));
-        let install = || apt::install(&["postgresql"]).then(start).flatten();
+        let install = || {
+            (may_install && apt::install(&["postgresql"]))
+                .then(start)
+                .flatten()
+        };
         let running = start().or_else(install);
         if running.is_none() {
             if is_ci() {
-                return Err(Error::NotInstalled { missing: MISSING });
+                return Err(Error::NotInstalled {
+                    missing: MISSING.to_owned(),
+                });
             }
             eprintln!("xtask: {MISSING}; the tests that need a server are left out");
         }
@@ -69,10 +75,15 @@ impl TestServer {
         }
     }
 
+    /// The number of tests that were skipped.
+    pub fn skipped(&self) -> usize {
+        let lines = fs::read_to_string(&self.skipped).unwrap_or_default();
+        lines.lines().count()
+    }
+
     /// The line about the tests that were skipped, if there are any.
     pub fn report(&self) -> Option<String> {
-        let lines = fs::read_to_string(&self.skipped).unwrap_or_default();
-        let count = lines.lines().count();
+        let count = self.skipped();
         (count > 0)
             .then(|| format!("{count} tests SKIPPED: no PostgreSQL server programs (15 or later)"))
     }

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::Error;
 
+/// The programs for users, in the order of the demo.
+pub const PROGRAMS: [&str; 4] = ["popper", "zer0gravity", "hermitcrab", "logosphere"];
+
 /// The workspace of the working directory.
 pub struct Workspace {
     pub root: PathBuf,
@@ -49,6 +52,14 @@ impl Workspace {
         }
     }
 
+    /// A program of the repository, run in the workspace's root.
+    pub fn command(&self, path: &str) -> Command {
+        let mut command = Command::new(self.root.join(path));
+        forget_package(&mut command);
+        command.current_dir(&self.root);
+        command
+    }
+
     /// Cargo in the workspace's root.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = cargo();
@@ -56,13 +67,21 @@ impl Workspace {
         command
     }
 
+    /// Git in the workspace's root.
+    pub fn git(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
     /// A binary of the dev build, run in the workspace's root.
     pub fn binary(&self, name: &str) -> Command {
-        let mut command = Command::new(
-            self.target
-                .join("debug")
-                .join(format!("{name}{EXE_SUFFIX}")),
-        );
+        self.built(&format!("debug/{name}"))
+    }
+
+    /// A program at a path in the target folder, run in the workspace's root.
+    pub fn built(&self, path: &str) -> Command {
+        let mut command = Command::new(self.target.join(format!("{path}{EXE_SUFFIX}")));
         command.current_dir(&self.root);
         command
     }
@@ -90,7 +109,26 @@ pub fn metadata() -> Result<Value, Error> {
 }
 
 fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    forget_package(&mut command);
+    command
+}
+
+/// Removes the variables that cargo sets about the package of this program: build scripts that read them would run again.
+fn forget_package(command: &mut Command) {
+    let parts = [
+        "CARGO_BIN_",
+        "CARGO_CRATE_",
+        "CARGO_MANIFEST_",
+        "CARGO_PKG_",
+        "CARGO_PRIMARY_",
+    ];
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if parts.iter().any(|part| text.starts_with(part)) {
+            command.env_remove(&name);
+        }
+    }
 }
 
 /// Whether this runs in CI, where nothing that tests need may be missing.
@@ -132,7 +170,23 @@ pub fn works(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-fn line(command: &Command) -> String {
+/// Runs `command` to its end and returns its stdout.
+pub fn output(command: &mut Command) -> Result<String, Error> {
+    let output = command.output().map_err(|source| Error::Start {
+        command: line(command),
+        source,
+    })?;
+    if !output.status.success() {
+        return Err(Error::Ended {
+            command: line(command),
+            status: output.status,
+        });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The words of a command.
+pub fn line(command: &Command) -> String {
     let mut line = command.get_program().to_string_lossy().into_owned();
     for argument in command.get_args() {
         line.push(' ');

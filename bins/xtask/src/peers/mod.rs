@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use crate::task::Arguments;
 use crate::workspace::{Workspace, finish};
 use crate::{Error, Exit};
 use peer::{PEERS, Peer, Role};
@@ -47,8 +48,8 @@ enum Outcome {
 }
 
 /// Installs, starts, tests and stops the peers of these names, or all, and ends with a list of the results.
-pub fn run(workspace: &Workspace, names: &[String]) -> Result<Exit, Error> {
-    let chosen = choose(names)?;
+pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> {
+    let chosen = choose(&arguments.names)?;
     // Before any server runs: it would wait for the compiler.
     for package in packages(&chosen) {
         finish(&mut workspace.cargo(&[
@@ -79,7 +80,7 @@ pub fn run(workspace: &Workspace, names: &[String]) -> Result<Exit, Error> {
 }
 
 /// The names of all peers.
-pub fn names() -> impl Iterator<Item = &'static str> {
+fn names() -> impl Iterator<Item = &'static str> {
     PEERS.iter().map(|peer| peer.name)
 }
 
@@ -91,7 +92,8 @@ fn choose(names: &[String]) -> Result<Vec<&'static Peer>, Error> {
         PEERS
             .iter()
             .find(|peer| peer.name == name)
-            .ok_or_else(|| Error::NoSuchPeer {
+            .ok_or_else(|| Error::Unknown {
+                kind: "peer",
                 name: name.clone(),
                 known: self::names().collect(),
             })
@@ -204,7 +206,7 @@ mod tests {
         let error = choose(&["gpt".to_owned()]).err().unwrap().to_string();
         assert_eq!(
             error,
-            "unknown peer \"gpt\"; peers: aimock, katan, local, mcp"
+            "unknown peer \"gpt\"; known: aimock, katan, local, mcp"
         );
         assert_eq!(choose(&[]).unwrap().len(), PEERS.len());
     }

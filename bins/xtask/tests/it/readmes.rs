@@ -157,3 +157,17 @@ fn a_doc_becomes_a_readme() {
     let expected = "- `a`, on by default: First.\n- `b`: Second line.\n";
     assert_eq!(features(manifest), expected);
 }
+
+/// The first page has the beginning of an example that is compiled elsewhere.
+#[test]
+fn the_example_of_the_first_page_is_that_of_a_crate() {
+    let root = crate::packages::root();
+    let page = fs::read_to_string(root.join("README.md")).unwrap();
+    let compiled = fs::read_to_string(root.join("crates/popper-harness/README.md")).unwrap();
+    let mut compiled = compiled.lines();
+    let code = page.split("```rust\n").nth(1).unwrap();
+    let code = code.split("```").next().unwrap();
+    for line in code.lines() {
+        assert!(compiled.any(|other| other == line), "{line}");
+    }
+}
