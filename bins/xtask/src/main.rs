@@ -3,6 +3,7 @@
 mod apt;
 mod browser;
 mod demo;
+mod dist;
 mod docs;
 mod error;
 mod features;
@@ -86,6 +87,22 @@ const TASKS: &[Task] = &[
         flags: &[],
         names: None,
         run: |workspace, _| fresh::run(workspace),
+    },
+    Task {
+        name: "dist",
+        summary: "Pack the four programs as a tarball and a wheel",
+        flags: &[
+            Argument {
+                name: "--no-build",
+                help: "Pack what is built already",
+            },
+            Argument {
+                name: "--check",
+                help: "Install both, ask for a verdict, and remove them again",
+            },
+        ],
+        names: None,
+        run: dist::run,
     },
     Task {
         name: "peers",

@@ -32,3 +32,4 @@ mod public_api;
 mod readmes;
 mod rust_source;
 mod single;
+mod workflows;
