@@ -10,9 +10,11 @@ mod features;
 mod fleet;
 mod fresh;
 mod peers;
+mod pictures;
 mod postgres;
 mod suite;
 mod task;
+mod terminal_svg;
 mod workspace;
 
 use std::process::ExitCode;
@@ -103,6 +105,16 @@ const TASKS: &[Task] = &[
         ],
         names: None,
         run: dist::run,
+    },
+    Task {
+        name: "pictures",
+        summary: "Draw the pictures of the README and the guides",
+        flags: &[Argument {
+            name: "--check",
+            help: "Compare the terminals with the committed pictures",
+        }],
+        names: None,
+        run: pictures::run,
     },
     Task {
         name: "peers",
