@@ -28,8 +28,6 @@ pub enum Error {
     IntoData { path: PathBuf },
     #[error("{} is there already: name another file", name(path))]
     FileExists { path: PathBuf },
-    #[error("{} has a demo already: name another folder with --dir", name(path))]
-    FolderUsed { path: PathBuf },
     #[error("{}", name(path))]
     NoBlock {
         path: PathBuf,
@@ -183,7 +181,6 @@ impl Error {
             | Self::KeyForOwnServer
             | Self::IntoData { .. }
             | Self::FileExists { .. }
-            | Self::FolderUsed { .. }
             | Self::AllowHost(_)
             | Self::UnusualPath { .. }
             | Self::WholeBlock { .. }

@@ -25,25 +25,6 @@ pub fn data() -> Arg {
         .help_heading(None)
 }
 
-/// The flags that are needed rarely.
-const RARE: [&str; 6] = [
-    "base_url",
-    "record",
-    "replay",
-    "concurrency",
-    "grants",
-    "allow_hosts",
-];
-
-/// Hides the flags that are needed rarely from the short help.
-pub fn long_help_only(argument: Arg) -> Arg {
-    if RARE.contains(&argument.get_id().as_str()) {
-        argument.hide_short_help(true)
-    } else {
-        argument
-    }
-}
-
 /// The heading of the flags of the model.
 pub const MODEL: &str = "Model";
 
@@ -51,10 +32,10 @@ pub const MODEL: &str = "Model";
 #[derive(Debug, Default, clap::Args)]
 pub struct KernelFlags {
     /// Folder that the model may read; with `:rw` also write, with `:rwd` also delete. May be repeated.
-    #[arg(long = "grant", value_name = "DIR[:rw|:rwd]")]
+    #[arg(long = "grant", value_name = "DIR[:rw|:rwd]", hide_short_help = true)]
     pub grants: Vec<String>,
     /// Host to which the model may send other requests than GET. May be repeated.
-    #[arg(long = "allow-host", value_name = "HOST")]
+    #[arg(long = "allow-host", value_name = "HOST", hide_short_help = true)]
     pub allow_hosts: Vec<String>,
     #[command(flatten)]
     pub seed: SeedFlag,

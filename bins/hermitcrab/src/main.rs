@@ -47,7 +47,7 @@ use commands::prompt::{self, PromptArgs};
 use commands::serve::{self, ServeArgs};
 use data_dir::DataDir;
 use error::Error;
-use flags::{AnywhereModelFlags, data, long_help_only};
+use flags::{AnywhereModelFlags, data};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,18 +84,18 @@ impl Program for Cli {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Talk with the model here; a pipe is one turn a line
-    #[command(after_help = chat::EXAMPLES, arg(data()), mut_args(long_help_only))]
+    #[command(after_help = chat::EXAMPLES, arg(data()))]
     Chat(ChatArgs),
     /// Show the face that the model writes, in a browser
     ///
     /// The page is served to this machine only.
-    #[command(after_help = serve::EXAMPLES, arg(data()), mut_args(long_help_only))]
+    #[command(after_help = serve::EXAMPLES, arg(data()))]
     Serve(ServeArgs),
     /// Read and edit blocks, without a model or a network
     #[command(after_help = block::EXAMPLES, arg(data().global(true)))]
     Block(BlockArgs),
     /// Print the next request, or its tokens
-    #[command(after_help = prompt::EXAMPLES, arg(data()), mut_args(long_help_only))]
+    #[command(after_help = prompt::EXAMPLES, arg(data()))]
     Prompt(PromptArgs),
     /// Check a face for faults
     #[command(after_help = compile::EXAMPLES)]
@@ -107,7 +107,7 @@ enum Command {
     #[command(after_help = cost::EXAMPLES, arg(data()))]
     Cost(CostArgs),
     /// Check settings, data directory and the provider's models
-    #[command(after_help = doctor::EXAMPLES, arg(data()), mut_args(long_help_only))]
+    #[command(after_help = doctor::EXAMPLES, arg(data()))]
     Doctor(DoctorArgs),
     /// Export all blocks as one file, without keys
     #[command(after_help = export::EXAMPLES, arg(data()))]

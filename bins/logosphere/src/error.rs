@@ -112,8 +112,6 @@ pub enum Error {
     },
     #[error("--json and --output - both write to stdout: give --output a file")]
     TwoResults,
-    #[error("--open and --watch need a file: leave out --output -")]
-    NoPageFile,
     #[error(
         "{}: there is no such mind{}; the kinds are {}",
         escape(name),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bin_support::model::ModelFlags;
 use bin_support::{Failure, Session};
+use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
-use clap::{Arg, ValueEnum};
 use logosphere_core::config::{Durability, ForgedSignaturePolicy, Layer, OnError, Scheduling};
 use logosphere_core::format::ParseMode;
 
@@ -195,18 +195,6 @@ pub fn run_modes() -> impl TypedValueParser<Value = ParseMode> {
     let modes = modes.filter(|mode| **mode != ParseMode::Legacy);
     PossibleValuesParser::new(modes.filter_map(ParseMode::to_possible_value))
         .try_map(|word| ParseMode::from_str(&word, false))
-}
-
-/// The flags of the model that are needed rarely.
-const RARE: [&str; 4] = ["base_url", "record", "replay", "concurrency"];
-
-/// Hides the flags of the model that are needed rarely from the short help.
-pub fn long_help_only(argument: Arg) -> Arg {
-    if RARE.contains(&argument.get_id().as_str()) {
-        argument.hide_short_help(true)
-    } else {
-        argument
-    }
 }
 
 /// A switch: on or off.

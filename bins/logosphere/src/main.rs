@@ -37,7 +37,6 @@ use commands::{
     analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, lineage,
     minds, new, null_model, parse, report, resume, run, status as status_command, verify,
 };
-use flags::long_help_only;
 
 /// Run minds that share a pool of anonymous messages
 ///
@@ -68,18 +67,18 @@ enum Command {
     Minds(minds::MindsArgs),
     /// Estimate the calls of a run and their cost
     ///
-    /// Nothing is sent. Lengths of answers are those that the run has measured, or the assumption that is printed.
-    #[command(alias = "forecast", after_help = examples::ESTIMATE, mut_args(long_help_only))]
+    /// Nothing is sent. The lengths of answers were measured in the run, or they are an assumption, which is printed.
+    #[command(alias = "forecast", after_help = examples::ESTIMATE, mut_arg("output_dir", |flag| flag.hide_short_help(true)))]
     Estimate(Box<estimate_command::EstimateArgs>),
     /// Run an experiment
     ///
     /// Flags override the settings of the experiment's config.json.
-    #[command(after_help = examples::RUN, mut_args(long_help_only))]
+    #[command(after_help = examples::RUN)]
     Run(Box<run::RunArgs>),
     /// Continue a run that stopped: only missing calls are made
     ///
     /// With more rounds than before it also continues a run that ended. Provider and model must be those of the run.
-    #[command(after_help = examples::RESUME, mut_args(long_help_only))]
+    #[command(after_help = examples::RESUME)]
     Resume(Box<resume::ResumeArgs>),
     /// Show how far a run has come
     #[command(after_help = examples::STATUS)]

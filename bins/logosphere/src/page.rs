@@ -1,17 +1,13 @@
 //! The page of a run, written to a file, once or as often as the run changes.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use bin_support::{
-    Exit, Failure, Interrupt, OutputTarget, Session, block_on, escape, open_in_browser,
-};
+use bin_support::page::{RunPage, RunPhase};
+use bin_support::{Failure, OutputTarget, Session, escape};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::measures::nulls::MIN_RUNS;
 use logosphere_core::report::{ReportData, RunEnd, page};
-use report_kit::Page;
 
 use crate::error::Error;
 use crate::journal_file;
@@ -20,21 +16,17 @@ use crate::recorded::is_old;
 /// The seconds after which a browser loads the page of a run in progress again.
 const REFRESH: u64 = 5;
 
-/// The share of the time that rendering may take, as a divisor.
-const IDLE: u32 = 10;
-
 /// The page of a run, and the file that it is written to.
 pub struct PageFile {
     run: PathBuf,
     target: OutputTarget,
 }
 
-/// The state of a run whose page was written.
-enum Watched {
-    Running,
-    Ended,
-    /// No process works on the run, and it has not ended.
-    Stopped,
+/// The facts of which one differs after each change of a run: the length of the journal, and whether a process works on it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LiveState {
+    length: u64,
+    is_open: bool,
 }
 
 impl PageFile {
@@ -58,16 +50,9 @@ impl PageFile {
         })
     }
 
-    /// Prints the path of the file, and opens it in the browser if the user asked for it.
-    pub fn show(&self, open: bool, session: &mut Session) -> Result<(), Failure> {
-        if let Some(page) = self.target.file() {
-            writeln!(session.results, "{}", escape(&page.display().to_string()))?;
-            session.results.flush()?;
-            if open {
-                open_in_browser(page, session);
-            }
-        }
-        Ok(())
+    /// The file of the page; `None` for stdout.
+    pub fn file(&self) -> Option<&Path> {
+        self.target.file()
     }
 
     /// Writes the page.
@@ -75,80 +60,54 @@ impl PageFile {
         session.status(&format!(
             "measuring, with {MIN_RUNS} runs of each null model"
         ));
-        self.replace(&page(&self.read()?), session)
+        let output = self.target.begin(journal_file::kept(&self.run))?;
+        let html = page(&self.read()?).render()?;
+        output.finish(session, |out| out.write_all(html.as_bytes()))
     }
 
-    /// Writes the page whenever the run has changed, until it ends. The first one is shown as [`PageFile::show`] does.
-    pub fn watch(
+    /// Reads the run and makes its page, unless it is still in the state of the last one.
+    pub fn read_again(
         &self,
-        every: Duration,
-        open: bool,
-        session: &mut Session,
-    ) -> Result<Exit, Failure> {
-        let interrupt = Interrupt::on_signals()?;
-        let mut written = None;
-        loop {
-            let begun = Instant::now();
-            let state = self.state()?;
-            if written.as_ref() != Some(&state) {
-                let watched = self.write_live(state.1, session)?;
-                if written.replace(state).is_none() {
-                    self.show(open, session)?;
-                }
-                match watched {
-                    Watched::Running => {}
-                    Watched::Ended => return Ok(Exit::Done),
-                    Watched::Stopped => {
-                        let run = escape(&self.run.display().to_string());
-                        session.warn(&format!(
-                            "stopped, not finished; resume with: logosphere resume {run}"
-                        ));
-                        return Ok(Exit::SomeFailed);
-                    }
-                }
-            }
-            let pause = every.max(begun.elapsed() * IDLE);
-            let is_over = block_on(async {
-                tokio::select! {
-                    () = interrupt.raised() => true,
-                    () = tokio::time::sleep(pause) => false,
-                }
-            })?;
-            if is_over {
-                return Ok(Exit::Interrupted);
-            }
+        last: Option<&LiveState>,
+    ) -> Result<Option<RunPage<LiveState>>, Failure> {
+        let state = self.state()?;
+        if last == Some(&state) {
+            return Ok(None);
         }
-    }
-
-    /// Returns the length of the journal, and whether a process works on the run.
-    fn state(&self) -> Result<(u64, bool), Failure> {
-        // The lock comes first: a run that ends in between has its end in the journal.
-        let is_open = Experiment::open(&self.run).is_ok_and(|found| found.check_free().is_err());
-        let path = journal_file::path(&self.run);
-        let found = fs::metadata(&path);
-        let found = found.map_err(|source| Failure::usage(Error::Read { path, source }))?;
-        Ok((found.len(), is_open))
-    }
-
-    /// Writes the page of the run as it is now.
-    fn write_live(&self, is_open: bool, session: &mut Session) -> Result<Watched, Failure> {
         let data = self.read()?;
         let facts = &data.facts;
-        let (watched, page) = match (&facts.end, is_open) {
-            (RunEnd::Ended(_), false) => (Watched::Ended, page(&data)),
-            (_, false) => (Watched::Stopped, page(&data)),
+        let mut page = page(&data);
+        let phase = match (&facts.end, state.is_open) {
+            (RunEnd::Ended(_), false) => RunPhase::Finished,
+            (_, false) => {
+                let run = escape(&self.run.display().to_string());
+                let line = "stopped, not finished; resume with: logosphere resume";
+                RunPhase::Stopped(format!("{line} {run}"))
+            }
             (_, true) => {
                 let round = data.transcript.rounds.len() + 1;
                 let rounds = facts.settings.max_rounds;
                 let time = facts.ended.get(11..19).unwrap_or(&facts.ended);
                 let notice =
                     format!("Run in progress: round {round} of {rounds}, last event {time} UTC");
-                let page = page(&data).in_progress(notice, REFRESH);
-                (Watched::Running, page)
+                page = page.in_progress(notice, REFRESH);
+                RunPhase::Running
             }
         };
-        self.replace(&page, session)?;
-        Ok(watched)
+        let html = page.render()?;
+        Ok(Some(RunPage { state, phase, html }))
+    }
+
+    fn state(&self) -> Result<LiveState, Failure> {
+        // The lock comes first: a run that ends in between has its end in the journal.
+        let is_open = Experiment::open(&self.run).is_ok_and(|found| found.check_free().is_err());
+        let path = journal_file::path(&self.run);
+        let found = fs::metadata(&path);
+        let found = found.map_err(|source| Failure::usage(Error::Read { path, source }))?;
+        Ok(LiveState {
+            length: found.len(),
+            is_open,
+        })
     }
 
     fn read(&self) -> Result<ReportData, Failure> {
@@ -156,11 +115,5 @@ impl PageFile {
         let journal = journal_file::open(&self.run)?;
         ReportData::read(journal, MIN_RUNS)
             .map_err(|source| Failure::usage(Error::Transcript { path, source }))
-    }
-
-    fn replace(&self, page: &Page, session: &mut Session) -> Result<(), Failure> {
-        let output = self.target.begin(journal_file::kept(&self.run))?;
-        let html = page.render()?;
-        output.finish(session, |out| out.write_all(html.as_bytes()))
     }
 }

@@ -58,8 +58,6 @@ pub enum Error {
     OverDatabase { name: String },
     #[error("there is no command init\n  did you mean `popper new`?")]
     Init,
-    #[error("--open and --watch need a file: give -o FILE, or leave -o - out")]
-    OpenStdout,
     #[error("the database has no run yet; `popper run` begins one")]
     NoRuns,
     #[error("the database has no run {asked}; its newest are {known}")]

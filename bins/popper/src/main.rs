@@ -85,7 +85,7 @@ enum Command {
     ///
     /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends it
     /// with exit code 130; nothing that is finished is lost, whatever ends the program.
-    #[command(after_help = examples::RUN, mut_args(flags::rare))]
+    #[command(after_help = examples::RUN)]
     Run(Box<run::RunArgs>),
     /// Continue a run that stopped, or add iterations to it
     #[command(after_help = examples::RESUME, mut_args(flags::decided))]
@@ -94,7 +94,7 @@ enum Command {
     #[command(after_help = examples::STATUS)]
     Status(status::StatusArgs),
     /// Estimate the calls and the cost of a run; nothing is sent
-    #[command(after_help = examples::ESTIMATE, mut_args(flags::rare))]
+    #[command(after_help = examples::ESTIMATE)]
     Estimate(Box<estimate::EstimateArgs>),
     /// Write a run as one page for a browser, without a network
     #[command(after_help = examples::REPORT)]

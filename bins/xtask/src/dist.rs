@@ -6,11 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::task::Arguments;
-use crate::workspace::{Workspace, finish, finish_into};
+use crate::workspace::{PROGRAMS, Workspace, finish, finish_into, output};
 use crate::{Error, Exit};
-
-/// The programs of a release.
-const PROGRAMS: [&str; 4] = ["popper", "zer0gravity", "logosphere", "hermitcrab"];
 
 /// The files of the repository that a release contains, and their names in it.
 const TEXTS: [(&str, &str); 6] = [
@@ -65,10 +62,10 @@ fn pack(workspace: &Workspace) -> Result<Release, Error> {
     let stage = dist.join(format!("orrery-{version}-{machine}-{system}"));
     fill(workspace, &dist, &stage)?;
     let mut commit = workspace.git(&["log", "-1", "--format=%ct"]);
-    let epoch = text(&mut commit)?;
+    let epoch = output(&mut commit)?;
     let mut python = Command::new("python3");
     python.arg(workspace.root.join("packaging/pack.py"));
-    let packed = text(python.arg(&stage).arg(&dist).args([version, epoch.trim()]))?;
+    let packed = output(python.arg(&stage).arg(&dist).args([version, epoch.trim()]))?;
     let mut archives = Vec::new();
     for line in packed.lines() {
         let parts = line.trim().rsplit_once(' ');
@@ -134,15 +131,6 @@ fn fill(workspace: &Workspace, built: &Path, stage: &Path) -> Result<(), Error> 
     Ok(())
 }
 
-/// The output of a command.
-fn text(command: &mut Command) -> Result<String, Error> {
-    let file = std::env::temp_dir().join(format!("orrery-dist-{}", std::process::id()));
-    finish_into(&file, command)?;
-    let read = fs::read_to_string(&file);
-    let _ = fs::remove_file(&file);
-    read.map_err(|source| Error::File { path: file, source })
-}
-
 /// Installs the wheel into a fresh Python environment without Rust, asks for a verdict, runs every program, removes it.
 fn check_wheel(workspace: &Workspace, wheel: &Path) -> Result<(), Error> {
     let venv = empty(&folder(workspace).join("check/venv"))?;
@@ -159,7 +147,7 @@ fn check_wheel(workspace: &Workspace, wheel: &Path) -> Result<(), Error> {
     let work = empty(&folder(workspace).join("check/work"))?;
     let law = "count('>') + count('X')";
     let mut check = bare(&bin, "popper");
-    let verdict = text(check.args(["check", "--conserved", law]).current_dir(&work))?;
+    let verdict = output(check.args(["check", "--conserved", law]).current_dir(&work))?;
     println!(
         "a verdict {:.1} s after the start of pip",
         start.elapsed().as_secs_f64()

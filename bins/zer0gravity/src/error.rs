@@ -102,8 +102,6 @@ pub enum Error {
         line: usize,
         evidence: String,
     },
-    #[error("--open and --watch need a file: give -o FILE, or leave -o - out")]
-    NeedsFile,
     #[error("{}: expected a JSON file of {what}: {message}", name(path))]
     Form {
         path: PathBuf,

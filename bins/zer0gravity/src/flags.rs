@@ -67,7 +67,7 @@ pub struct RoleFlags {
     /// Set of prompts: plain, bands or guarded.
     ///
     /// The original ones, with bands for the judges, or guarded against texts that address a model.
-    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Plain, hide_possible_values = true)]
+    #[arg(long, value_name = "PROFILE", value_enum, hide_short_help = true, default_value_t = PromptProfile::Plain, hide_possible_values = true)]
     pub prompt_profile: PromptProfile,
     #[command(flatten)]
     pub seed: bin_support::SeedFlag,
@@ -102,19 +102,10 @@ pub struct RoleFlags {
     removed: RemovedFlags,
 }
 
-/// Leaves rarer flags out of a short help.
-pub fn rare(flag: clap::Arg) -> clap::Arg {
-    hidden(flag, &["base_url", "record", "concurrency"])
-}
-
-/// Leaves the flags for repeats out of a short help, too.
+/// Leaves the flags for repeats out of a short help.
 pub fn single(flag: clap::Arg) -> clap::Arg {
-    hidden(rare(flag), &["trials", "decodes", "judge_samples"])
-}
-
-fn hidden(flag: clap::Arg, ids: &[&str]) -> clap::Arg {
-    let is_hidden = ids.contains(&flag.get_id().as_str());
-    if is_hidden {
+    let is_repeat = ["trials", "decodes"].contains(&flag.get_id().as_str());
+    if is_repeat {
         flag.hide_short_help(true)
     } else {
         flag
@@ -168,7 +159,7 @@ pub struct Repeats {
     /// Samples per judge and decoding.
     ///
     /// The median counts.
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = repeats())]
+    #[arg(long, value_name = "K", default_value_t = 1, hide_short_help = true, value_parser = repeats())]
     pub judge_samples: u32,
 }
 

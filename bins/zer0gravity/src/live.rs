@@ -1,21 +1,15 @@
 //! A run as a reader sees it while another process works on it, and its page.
 
-use std::io::Write as _;
-use std::num::NonZeroU64;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Interrupt, Session, open_in_browser, output};
-use llm_client::{Clock as _, SystemClock};
+use bin_support::Failure;
+use bin_support::page::{RunPage, RunPhase};
 use serde::Serialize;
 use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::report::{RunReport, page};
 use zer0gravity_engine::run::RunView;
 
 use crate::{error, experiment, run_dir};
-
-/// The times that a page takes to render before it is rendered again.
-const REST: u32 = 10;
 
 /// The state of a run for a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -38,8 +32,17 @@ impl Phase {
     }
 }
 
+/// The facts of which one differs after each change of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LiveState {
+    phase: Phase,
+    ended: usize,
+    created_at: String,
+}
+
 /// A run that is read and not locked.
 pub struct LiveRun {
+    folder: PathBuf,
     view: RunView,
     counter: Tokenizers,
 }
@@ -48,6 +51,7 @@ impl LiveRun {
     pub fn open(folder: &Path) -> Result<Self, Failure> {
         let view = RunView::open(folder).map_err(error::directory)?;
         Ok(Self {
+            folder: folder.to_owned(),
             view,
             counter: Tokenizers::default(),
         })
@@ -58,10 +62,10 @@ impl LiveRun {
     }
 
     /// Reads the results as far as the stored calls go.
-    pub fn read(&self) -> Result<(Phase, RunReport), Failure> {
+    pub async fn read(&self) -> Result<(Phase, RunReport), Failure> {
         // Before the calls are read: a writer that ends meanwhile has stored all of them.
         let has_writer = self.view.has_writer();
-        let report = bin_support::block_on(self.view.report(&self.counter))?;
+        let report = self.view.report(&self.counter).await;
         let report = report.map_err(error::directory)?;
         let is_open = report.results.iter().any(experiment::is_stopped);
         let phase = match (has_writer, is_open) {
@@ -71,69 +75,40 @@ impl LiveRun {
         };
         Ok((phase, report))
     }
-}
 
-/// Writes the page whenever the run changed, until the run ends.
-pub fn watch(
-    folder: &Path,
-    file: &Path,
-    every: NonZeroU64,
-    open: bool,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
-    let live = LiveRun::open(folder)?;
-    let interrupt = Interrupt::on_signals()?;
-    let mut last = None;
-    loop {
-        let clock = SystemClock::new();
-        let (phase, report) = live.read()?;
-        let ended = report
-            .results
-            .iter()
-            .filter(|one| !experiment::is_stopped(one))
-            .count();
-        let state = (phase, ended, report.created_at.clone());
-        let is_first = last.is_none();
-        let mut rest = Duration::from_secs(every.get());
-        if last.as_ref() != Some(&state) {
-            let mut html = page(&report);
-            if phase == Phase::Running {
-                let notice = in_progress(ended, report.results.len(), live.view());
-                html = html.in_progress(notice, every.get());
+    /// Reads the run and makes its page, unless it is still in the state of the last one. A browser loads the page again after
+    /// this number of seconds.
+    pub async fn read_page(
+        &self,
+        last: Option<&LiveState>,
+        every: u64,
+    ) -> Result<Option<RunPage<LiveState>>, Failure> {
+        let (phase, report) = self.read().await?;
+        let results = report.results.iter();
+        let state = LiveState {
+            phase,
+            ended: results.filter(|one| !experiment::is_stopped(one)).count(),
+            created_at: report.created_at.clone(),
+        };
+        if last == Some(&state) {
+            return Ok(None);
+        }
+        let mut html = page(&report);
+        let phase = match phase {
+            Phase::Running => {
+                let notice = in_progress(state.ended, report.results.len(), &self.view);
+                html = html.in_progress(notice, every.max(1));
+                RunPhase::Running
             }
-            let html = html.render()?;
-            output::write_file(file, |out| out.write_all(html.as_bytes()))?;
-            rest = rest.max(clock.elapsed() * REST);
-            last = Some(state);
-        }
-        if is_first {
-            let file = bin_support::escape(&file.display().to_string());
-            writeln!(session.results, "{file}")?;
-            session.results.flush()?;
-        }
-        if is_first && open {
-            open_in_browser(file, session);
-        }
-        match phase {
-            Phase::Running => {}
-            Phase::Finished => return Ok(Exit::Done),
+            Phase::Finished => RunPhase::Finished,
             Phase::Stopped => {
-                let place = run_dir::shell_word(folder);
-                session.warn(&format!(
-                    "stopped, not finished; resume with zer0gravity resume {place}"
-                ));
-                return Ok(Exit::SomeFailed);
+                let place = run_dir::shell_word(&self.folder);
+                let line = "stopped, not finished; resume with zer0gravity resume";
+                RunPhase::Stopped(format!("{line} {place}"))
             }
-        }
-        let waited = bin_support::block_on(async {
-            tokio::select! {
-                () = tokio::time::sleep(rest) => true,
-                () = interrupt.raised() => false,
-            }
-        })?;
-        if !waited {
-            return Ok(Exit::Interrupted);
-        }
+        };
+        let html = html.render()?;
+        Ok(Some(RunPage { state, phase, html }))
     }
 }
 

@@ -77,16 +77,16 @@ enum Command {
     #[command(after_help = run::EXAMPLES, mut_args(flags::single))]
     Run(RunArgs),
     /// Run every encoding system on every text, resumably
-    #[command(after_help = matrix::EXAMPLES, mut_args(flags::rare))]
+    #[command(after_help = matrix::EXAMPLES)]
     Matrix(MatrixArgs),
     /// Continue a run that stopped: only missing calls are made
-    #[command(after_help = resume::EXAMPLES, mut_args(flags::rare))]
+    #[command(after_help = resume::EXAMPLES)]
     Resume(ResumeArgs),
     /// Print the status of a run, also while it works
     #[command(after_help = status::EXAMPLES)]
     Status(StatusArgs),
     /// Judge a finished run again: only judges are asked
-    #[command(after_help = rescore::EXAMPLES, mut_args(flags::rare))]
+    #[command(after_help = rescore::EXAMPLES)]
     Rescore(RescoreArgs),
     /// Score texts that were encoded and decoded elsewhere
     ///
@@ -94,7 +94,7 @@ enum Command {
     ///
     /// Without --provider no model is asked: points and token numbers that are given are taken, others are estimated from
     /// the letters and marked so.
-    #[command(after_help = score::EXAMPLES, mut_args(flags::rare))]
+    #[command(after_help = score::EXAMPLES)]
     Score(ScoreArgs),
     /// Check encoding systems for faults
     ///
@@ -121,7 +121,7 @@ enum Command {
     /// Count the calls of a run and their highest cost
     ///
     /// Nothing is sent.
-    #[command(after_help = estimate::EXAMPLES, mut_args(flags::rare))]
+    #[command(after_help = estimate::EXAMPLES)]
     Estimate(EstimateArgs),
     /// Run all levels offline and write the page
     #[command(after_help = demo::EXAMPLES)]

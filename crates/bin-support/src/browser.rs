@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use url::Url;
+
 use crate::{Session, escape};
 
 /// Opens a page that the program wrote in the browser, or says that there is none; the page is there in any case.
@@ -9,8 +11,9 @@ use crate::{Session, escape};
 /// Without a display no program is started: one in the terminal would take it over.
 pub fn open_in_browser(page: &Path, session: &Session) {
     let absolute = std::path::absolute(page).unwrap_or_else(|_| page.to_owned());
-    let address = format!("file://{}", absolute.display());
-    if !has_display() || webbrowser::open(&address).is_err() {
+    let opened = has_display()
+        && Url::from_file_path(absolute).is_ok_and(|url| webbrowser::open(url.as_str()).is_ok());
+    if !opened {
         let page = escape(&page.display().to_string());
         session.status(&format!("no browser can be opened; the page is {page}"));
     }

@@ -1,9 +1,10 @@
 //! The command `demo`, which every program has: its main job, offline, with a page to look at.
 
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Exit, Failure, Session, open_in_browser, runs};
+use crate::{Error, Exit, Failure, Session, open_in_browser, runs};
 
 /// The version of the JSON that `demo --json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -24,10 +25,20 @@ pub struct DemoArgs {
 }
 
 impl DemoArgs {
-    /// Returns the folder of the demo, which may be missing.
-    pub fn folder(&self) -> PathBuf {
-        let next = || runs::next("demo");
-        self.dir.clone().unwrap_or_else(next)
+    /// Makes the folder of the demo, or takes an empty one.
+    ///
+    /// # Errors
+    /// [`Error::FolderUsed`] and [`Error::Folder`], as [`Failure::usage`] for the folder that the user named.
+    pub fn make_folder(&self) -> Result<PathBuf, Failure> {
+        let Some(dir) = &self.dir else {
+            return Ok(runs::make_next("demo")?);
+        };
+        runs::make_folder(dir).map_err(Failure::usage)?;
+        if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
+            let path = dir.clone();
+            return Err(Failure::usage(Error::FolderUsed { path }));
+        }
+        Ok(dir.clone())
     }
 }
 

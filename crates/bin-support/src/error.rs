@@ -126,6 +126,9 @@ pub enum Error {
     /// No client can be built from the flags and the key.
     #[error("cannot ask a model")]
     Model(#[source] ConfigError),
+    /// A page on stdout would be opened or written again.
+    #[error("--open and --watch need a file: give -o FILE, or leave -o - out")]
+    PageOnStdout,
     /// No folder in `experiments/` has a run of this program.
     #[error("there is no run in experiments/; give its folder, or start one: {program} run")]
     NoRun {
@@ -143,6 +146,24 @@ pub enum Error {
         given: PathBuf,
         /// The nearest names.
         near: Vec<String>,
+    },
+    /// A folder for results cannot be made.
+    #[error("{}: cannot make the folder", escape(&path.display().to_string()))]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// The folder of a demo has files of something else.
+    #[error(
+        "{}: the folder is not empty; a demo needs a new folder: give --dir another one",
+        escape(&path.display().to_string())
+    )]
+    FolderUsed {
+        /// The folder.
+        path: PathBuf,
     },
     /// The asynchronous runtime cannot be started.
     #[error("cannot start the runtime")]

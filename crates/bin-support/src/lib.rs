@@ -63,6 +63,7 @@ mod exit;
 pub mod model;
 mod nearest;
 pub mod output;
+pub mod page;
 mod run;
 pub mod runs;
 mod table;

@@ -1,7 +1,7 @@
 //! Names that the user may have meant.
 
-/// The most edits between a short word and a name that is proposed for it.
-const EDITS: usize = 2;
+/// The most edits between a short word and a name that is proposed for it. With more, names of three letters are near to any word.
+pub(crate) const EDITS: usize = 2;
 
 /// The most names that are proposed.
 const PROPOSED: usize = 3;

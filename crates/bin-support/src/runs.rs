@@ -1,11 +1,13 @@
 //! The folders of runs in `experiments/`: the one that a command reads, and the next one.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use llm_client::{Clock as _, SystemClock};
 
 use crate::{Error, Failure, Session, escape, nearest};
 
@@ -100,27 +102,41 @@ impl RunFolders {
     }
 }
 
-/// Returns the folder of a new run in `experiments/`: `DATE-NAME`, else `DATE-NAME-2` and so on. It is not made.
+/// Makes the folder of a new run in `experiments/`: `DATE-NAME`, else `DATE-NAME-2` and so on. Two processes that begin at once
+/// get two folders.
 ///
 /// The date is today's in UTC.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the name of a run's folder has the date of its start"
-)]
-pub fn next(name: &str) -> PathBuf {
-    let now = Timestamp::now();
-    next_in(Path::new(EXPERIMENTS), now, name)
+///
+/// # Errors
+/// [`Error::Folder`].
+pub fn make_next(name: &str) -> Result<PathBuf, Error> {
+    let now = Timestamp::try_from(SystemClock::new().now()).unwrap_or(Timestamp::MAX);
+    make_next_in(Path::new(EXPERIMENTS), now, name)
 }
 
-fn next_in(root: &Path, now: Timestamp, name: &str) -> PathBuf {
+fn make_next_in(root: &Path, now: Timestamp, name: &str) -> Result<PathBuf, Error> {
+    make_folder(root)?;
     let date = now.to_zoned(TimeZone::UTC).date();
     let mut path = root.join(format!("{date}-{name}"));
     let mut number = 1_u32;
-    while path.symlink_metadata().is_ok() {
-        number += 1;
-        path = root.join(format!("{date}-{name}-{number}"));
+    loop {
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                number += 1;
+                path = root.join(format!("{date}-{name}-{number}"));
+            }
+            Err(source) => return Err(Error::Folder { path, source }),
+        }
     }
-    path
+}
+
+/// Makes a folder and those above it.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|source| Error::Folder {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// A path of one word, which may be the name of a run.
@@ -200,9 +216,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let now: Timestamp = "2026-11-22T23:59:59Z".parse().unwrap();
-        let path = next_in(root, now, "run");
-        assert_eq!(path, root.join("2026-11-22-run"));
-        fs::create_dir(&path).unwrap();
-        assert_eq!(next_in(root, now, "run"), root.join("2026-11-22-run-2"));
+        let next = || make_next_in(root, now, "run").unwrap();
+        assert_eq!(next(), root.join("2026-11-22-run"));
+        assert_eq!(next(), root.join("2026-11-22-run-2"));
+        let folders = std::thread::scope(|scope| {
+            let begun: Vec<_> = (0..8).map(|_| scope.spawn(next)).collect();
+            let ended = begun.into_iter().map(|start| start.join().unwrap());
+            ended.collect::<std::collections::BTreeSet<_>>()
+        });
+        assert_eq!(folders.len(), 8);
+    }
+
+    #[test]
+    fn a_file_in_place_of_the_folder_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("experiments");
+        fs::write(&root, "").unwrap();
+        let error = make_next_in(&root, Timestamp::UNIX_EPOCH, "run").unwrap_err();
+        assert!(error.to_string().starts_with(&shown(&root)), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use bin_support::{Results, Table, shortened};
+use bin_support::{Results, Table, escape, shortened};
 use pscale_blocks::store::BlockInfo;
 use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::error::Error;
 
-/// The longest head that is shown whole, in characters.
+/// The longest head that a terminal shows whole, in characters.
 const SHOWN: usize = 60;
 
 /// The blocks of a store.
@@ -33,13 +33,19 @@ impl Answer for ListAnswer {
         }
         let mut table = Table::new(["block", "decimal", "revision", "nodes", "head"]);
         table = table.wrapping("head");
+        let is_terminal = out.width().is_some();
         for block in &self.blocks {
+            let head = block.head.as_deref().unwrap_or_default();
             table.row([
                 block.name.to_string(),
                 block.decimal.to_string(),
                 block.rev.to_string(),
                 block.nodes.to_string(),
-                shortened(block.head.as_deref().unwrap_or_default(), SHOWN),
+                if is_terminal {
+                    shortened(head, SHOWN)
+                } else {
+                    escape(head)
+                },
             ]);
         }
         let text = table.text(out);

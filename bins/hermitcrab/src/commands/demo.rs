@@ -26,10 +26,7 @@ Examples:
 const LINES: &str = include_str!("demo.txt");
 
 pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let folder = args.folder();
-    if folder.join("data").exists() {
-        return Err(Error::FolderUsed { path: folder }.failure());
-    }
+    let folder = args.make_folder()?;
     let data = DataDir::find(Some(&folder.join("data"))).map_err(Error::failure)?;
     let page = folder.join("conversation.txt");
     let (blocks, memory, tokens) = block_on_threads(async {

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
+#[cfg(unix)]
+use test_support::program::in_terminal;
 
 use crate::program::{Place, feed, finish, start};
 
@@ -155,6 +157,38 @@ fn undo_goes_further_back_and_redo_forward_and_each_prints_the_change() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_terminal_gets_its_width_and_colours_and_a_pipe_the_whole() {
+    let place = Place::new();
+    let head = "Notes about the boat, its keel, its mast and the weather of each day at sea.";
+    place
+        .run(&["block", "create", "notes-of-a-voyage", head])
+        .exits(0);
+    let bold = "\u{1b}[1m";
+    let list = ["block", "list"];
+    let shown = |line: &[&str], columns, variable: &str| {
+        let mut command = place.command(line);
+        in_terminal(command.env(variable, "1"), columns).stdout
+    };
+    for columns in [60, 80, 120] {
+        for line in [&list[..], &["chat", "-h"]] {
+            let text = shown(line, columns, "NO_COLOR");
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(usize::from(columns)), "{line:?}\n{text}");
+            assert!(!text.contains('\u{1b}'), "{text}");
+        }
+        let text = shown(&list, columns, "UNUSED");
+        assert!(text.contains(bold), "{text}");
+        assert!(text.contains("notes-of-a-voyage"), "{text}");
+    }
+    let piped = |variable: &str| finish(start(place.command(&list).env(variable, "1"))).stdout;
+    let pipe = piped("UNUSED");
+    assert!(pipe.lines().any(|row| row.ends_with(head)), "{pipe}");
+    assert!(!pipe.contains('\u{1b}'), "{pipe}");
+    assert!(piped("CLICOLOR_FORCE").contains(bold));
+}
+
 #[test]
 fn a_demo_has_at_most_eight_lines_of_eighty_columns_and_its_result_as_json() {
     let place = Place::new();
@@ -174,7 +208,7 @@ fn a_demo_has_at_most_eight_lines_of_eighty_columns_and_its_result_as_json() {
     );
     demo("demo --dir D")
         .exits(2)
-        .tells(&["name another folder with --dir"]);
+        .tells(&["D: the folder is not empty", "give --dir another one"]);
     let told = demo("demo --dir E --json").exits(0).json();
     assert_eq!(told["line"], "offline: 8 blocks; next request 967 tokens");
     assert!(Path::new(told["page"].as_str().unwrap()).ends_with("E/conversation.txt"));

@@ -3,11 +3,13 @@
 use bin_support::demo::{DemoArgs, DemoResult};
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::config::Durability;
+use logosphere_core::experiment::Experiment;
 
 use crate::begin::{RunTarget, run_in};
 use crate::flags::{ChangeableFlags, FixedFlags, RunFlags, SettingFlags};
 use crate::page::PageFile;
 use crate::proof;
+use crate::setup::failure;
 use crate::status::StatusForm;
 
 /// Twelve minds that change a word in ten, thirty rounds, and an active pool larger than a round.
@@ -16,7 +18,11 @@ const ROUNDS: u32 = 30;
 const ACTIVE: usize = 30;
 
 pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let folder = args.folder();
+    let folder = args.make_folder()?;
+    // A demo shows the same everywhere: its seeds are the built-in ones, not those of the working directory.
+    Experiment::open_or_make(&folder)
+        .and_then(|experiment| experiment.ensure_init_file(&folder))
+        .map_err(failure)?;
     let flags = RunFlags {
         settings: SettingFlags {
             fixed: FixedFlags {

@@ -194,9 +194,7 @@ impl Verdicts<'_> {
         }
         Ok(())
     }
-}
 
-impl Verdicts<'_> {
     fn print(&mut self, law: &Law, verdict: &Verdict, out: &mut Results) -> io::Result<()> {
         match &mut self.output {
             Output::Json { empty } => {

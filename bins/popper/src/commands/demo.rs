@@ -41,9 +41,8 @@ pub async fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Fai
     }
     let decided = decide(&harness)?;
 
-    let folder = args.folder();
+    let folder = args.make_folder()?;
     session.status(&format!("writing to {}", input::name(&folder)));
-    std::fs::create_dir_all(&folder)?;
     let database = StoreLocation::File(folder.join("popper.db"));
     let page = folder.join("report.html");
     let tested = discover(harness, &folder, &page).await?;

@@ -1,42 +1,32 @@
 //! The page of a run while another process works on it.
 
-use std::io::Write as _;
-use std::num::NonZeroU64;
-use std::path::Path;
-use std::time::Duration;
-
-use bin_support::{Exit, Failure, Interrupt, Session, open_in_browser, output};
+use bin_support::Failure;
+use bin_support::page::{RunPage, RunPhase};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{Clock as _, SystemClock};
+use popper_discovery::Verdicts;
 use popper_discovery::report::{DiscoveryReport, ProposalTurn, page};
 use popper_discovery::store::{IterationStatus, Query, RunRow, Store as _};
 use popper_store::{Access, Database};
 
 use super::database::{self, failure};
 use super::resume_command::ResumeCommand;
-use crate::input;
 use crate::location::StoreLocation;
 
-/// The times that a page takes to render before it is rendered again.
-const REST: u32 = 10;
-
-/// A run and the file of its page.
+/// A run, and the interval in seconds after which its page is loaded again.
 pub struct LiveRun<'a> {
     location: &'a StoreLocation,
     run: &'a RunRow,
-    path: &'a Path,
-    every: NonZeroU64,
+    every: u64,
 }
 
-/// The state of a run for a reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RunPhase {
-    /// A process works on it.
-    Working,
-    Complete,
-    /// No process works on it, and its last iteration is open.
-    Stopped,
+/// The facts of which one differs after each change of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveState {
+    is_running: bool,
+    iterations: usize,
+    verdicts: Verdicts,
+    event: Option<Timestamp>,
 }
 
 /// Whether the last iteration is complete.
@@ -46,69 +36,46 @@ pub fn is_complete(report: &DiscoveryReport) -> bool {
 }
 
 impl<'a> LiveRun<'a> {
-    pub fn new(
-        location: &'a StoreLocation,
-        run: &'a RunRow,
-        path: &'a Path,
-        every: NonZeroU64,
-    ) -> Self {
+    pub fn new(location: &'a StoreLocation, run: &'a RunRow, every: u64) -> Self {
         Self {
             location,
             run,
-            path,
             every,
         }
     }
 
-    /// Writes the page whenever the run changed, until the run ends.
-    pub async fn watch(&self, open: bool, session: &mut Session) -> Result<Exit, Failure> {
-        let interrupt = Interrupt::on_signals()?;
-        let mut last = None;
-        loop {
-            // Before the rows are read: a writer that ends meanwhile has stored all of them.
-            let has_writer = self.has_writer();
-            let clock = SystemClock::new();
-            let (report, event) = self.read().await?;
-            let is_complete = is_complete(&report);
-            let phase = match has_writer.unwrap_or(!is_complete) {
-                true => RunPhase::Working,
-                false if is_complete => RunPhase::Complete,
-                false => RunPhase::Stopped,
-            };
-            let state = (phase, report.verdicts, event, report.iterations.len());
-            let is_first = last.is_none();
-            let mut rest = Duration::from_secs(self.every.get());
-            if last != Some(state) {
-                let mut html = page(&report);
-                if phase == RunPhase::Working {
-                    html = html.in_progress(in_progress(&report, event), self.every.get());
-                }
-                let html = html.render()?;
-                output::write_file(self.path, |out| out.write_all(html.as_bytes()))?;
-                rest = rest.max(clock.elapsed() * REST);
-                last = Some(state);
+    /// Reads the run and makes its page, unless it is still in the state of the last one.
+    pub async fn read_page(
+        &self,
+        last: Option<&LiveState>,
+    ) -> Result<Option<RunPage<LiveState>>, Failure> {
+        // Before the rows are read: a writer that ends meanwhile has stored all of them.
+        let has_writer = self.has_writer();
+        let (report, event) = self.read().await?;
+        let is_complete = is_complete(&report);
+        let phase = match has_writer.unwrap_or(!is_complete) {
+            true => RunPhase::Running,
+            false if is_complete => RunPhase::Finished,
+            false => {
+                let command = ResumeCommand::new("resume", self.run.id, self.location);
+                RunPhase::Stopped(format!("stopped, not finished; resume with {command}"))
             }
-            if is_first {
-                writeln!(session.results, "{}", input::name(self.path))?;
-                session.results.flush()?;
-                if open {
-                    open_in_browser(self.path, session);
-                }
-            }
-            match phase {
-                RunPhase::Working => {}
-                RunPhase::Complete => return Ok(Exit::Done),
-                RunPhase::Stopped => {
-                    let command = ResumeCommand::new("resume", self.run.id, self.location);
-                    session.warn(&format!("stopped, not finished; resume with {command}"));
-                    return Ok(Exit::SomeFailed);
-                }
-            }
-            tokio::select! {
-                () = tokio::time::sleep(rest) => {}
-                () = interrupt.raised() => return Ok(Exit::Interrupted),
-            }
+        };
+        let state = LiveState {
+            is_running: phase == RunPhase::Running,
+            iterations: report.iterations.len(),
+            verdicts: report.verdicts,
+            event,
+        };
+        if last == Some(&state) {
+            return Ok(None);
         }
+        let mut html = page(&report);
+        if state.is_running {
+            html = html.in_progress(in_progress(&report, event), self.every.max(1));
+        }
+        let html = html.render()?;
+        Ok(Some(RunPage { state, phase, html }))
     }
 
     /// Whether a process works on the run. `None` on a server, where an open iteration counts as worked on.

@@ -27,7 +27,7 @@ pub struct ServerFlag {
     /// Database on a server, in place of a file [default: `POPPER_STORE`].
     ///
     /// The address of a `PostgreSQL` database, `postgres://USER@HOST/DATABASE`; the default is in the variable `POPPER_STORE`.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     pub store: Option<String>,
 }
 

@@ -10,22 +10,11 @@ pub use location::{LocationFlags, ServerFlag};
 pub use run::{DEFAULT_ITERATIONS, ProposerName, RunFlag, RunName, RunOptions};
 pub use verdicts::UniverseFlag;
 
-/// Leaves rarer flags out of a short help.
-pub fn rare(flag: clap::Arg) -> clap::Arg {
-    hidden(
-        flag,
-        &["base_url", "record", "concurrency", "store", "config"],
-    )
-}
-
 /// Leaves flags that a run in the database decides out of a short help.
 pub fn decided(flag: clap::Arg) -> clap::Arg {
-    hidden(rare(flag), &["batch", "max_tests", "universe", "proposer"])
-}
-
-fn hidden(flag: clap::Arg, ids: &[&str]) -> clap::Arg {
-    let is_hidden = ids.contains(&flag.get_id().as_str());
-    if is_hidden {
+    let is_decided =
+        ["batch", "max_tests", "universe", "proposer"].contains(&flag.get_id().as_str());
+    if is_decided {
         flag.hide_short_help(true)
     } else {
         flag

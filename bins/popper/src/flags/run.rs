@@ -42,7 +42,7 @@ pub struct RunOptions {
     /// Configuration of harness and loop: one flat JSON object.
     ///
     /// Absent fields have their defaults.
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", hide_short_help = true)]
     pub config: Option<PathBuf>,
     /// Random seed [default: 0].
     ///

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use test_support::program::in_terminal;
@@ -150,6 +151,47 @@ fn a_report_without_a_name_lies_beside_its_database() {
     let ran = ran(&place, "report --db inner/runs.db --open");
     assert_eq!(ran.stdout, "inner/popper-run-1.html\n", "{}", ran.stderr);
     assert!(place.path().join("inner/popper-run-1.html").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_opened_page_is_given_to_the_browser_as_an_address() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = made();
+    std::fs::create_dir(place.path().join("a #b")).unwrap();
+    let browser = place.path().join("browser");
+    std::fs::write(
+        &browser,
+        "#!/bin/sh\necho \"$1\" > opened.new; mv opened.new opened\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let line = [
+        "report",
+        "--db",
+        "popper.db",
+        "-o",
+        "a #b/page.html",
+        "--open",
+    ];
+    let ran: Ran = fresh(place.path(), &line)
+        .env("BROWSER", &browser)
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    // The browser is not waited for.
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let opened = loop {
+        if let Ok(opened) = std::fs::read_to_string(place.path().join("opened")) {
+            break opened;
+        }
+        assert!(Instant::now() < deadline, "{}", ran.stderr);
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(opened.starts_with("file:///"), "{opened}");
+    assert!(opened.ends_with("/a%20%23b/page.html\n"), "{opened}");
 }
 
 #[cfg(unix)]
@@ -365,12 +407,27 @@ fn a_demo_is_eight_lines_and_a_page() {
         ran.stdout
     );
     assert!(folder.path().join("d/report.html").exists());
-    // A second one finds everything done, and each default folder is a new one.
-    let again: Ran = fresh(folder.path(), &["demo", "--dir", "d", "--json"])
-        .output()
-        .unwrap()
-        .into();
-    assert_eq!(again.json()["line"], line);
+    // A second one writes over nothing, and each default folder is a new one.
+    let demo = |dir: &str| -> Ran {
+        let mut command = fresh(folder.path(), &["demo", "--dir", dir, "--json"]);
+        command.output().unwrap().into()
+    };
+    let again = demo("d");
+    assert_eq!(again.code, Some(2));
+    assert!(
+        again.stderr.contains("d: the folder is not empty"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(demo("e").json()["line"], line);
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let over = demo("file");
+    assert_eq!(over.code, Some(2));
+    assert!(
+        over.stderr.contains("file: cannot make the folder"),
+        "{}",
+        over.stderr
+    );
     for _ in 0..2 {
         assert_eq!(
             fresh(folder.path(), &["demo"]).status().unwrap().code(),

@@ -15,7 +15,7 @@ const COREUTILS: &str = "[ basename cat chmod cp cut date dd dirname du echo exp
     mkdir mkfifo mktemp mv nice nohup nproc od paste printenv printf pwd readlink realpath rm rmdir seq sha256sum sleep \
     sort split stat tail tee test timeout touch tr true truncate tty uname uniq unlink wc whoami yes";
 
-/// A folder that stands in for a machine with nothing but Rust, a C compiler and git: a clone, an empty home, cargo with the
+/// A folder in place of a machine with nothing but Rust, a C compiler and git: a clone, an empty home, cargo with the
 /// packages that were downloaded already, and a PATH of links.
 pub struct BareMachine {
     pub folder: PathBuf,

@@ -28,7 +28,7 @@ pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> 
     let mut config = Config::new(asked.model_client.label(), OfflineModel::NAME);
     config.cost = Costs::Estimated;
     let plan = Plan::new(encodings, cases.collect(), config);
-    let folder = args.folder();
+    let folder = args.make_folder()?;
     let directory = setup::begun(
         &folder,
         &plan,

@@ -42,14 +42,16 @@ pub struct MatrixArgs {
 pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure> {
     let encodings = selection::encodings(&args.encoding).map_err(Failure::usage)?;
     let asking = &args.asking;
-    let folder = args.run_dir.clone();
-    let folder = folder.unwrap_or_else(|| runs::next("matrix"));
     let Selected { cases, left_out } =
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
     let read = args.encoding.iter().chain(&asking.prices).cloned();
     let read = read.chain(selection::files(&args.texts));
-    model::ensure_not_input(&asking.model, read.chain(RunDirectory::files_in(&folder)))?;
-    let asked = setup::asked(asking, Some(&folder), session)?;
+    let stored = args
+        .run_dir
+        .iter()
+        .flat_map(|folder| RunDirectory::files_in(folder));
+    model::ensure_not_input(&asking.model, read.chain(stored))?;
+    let asked = setup::asked(asking, args.run_dir.as_deref(), session)?;
     let mut config = setup::config(
         asking,
         &args.repeats,
@@ -62,6 +64,8 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
     }
     let plan = Plan::new(encodings, cases, config);
     setup::check(&plan, asking, &args.checks, session)?;
+    let folder = args.run_dir.clone();
+    let folder = folder.map_or_else(|| runs::make_next("matrix"), Ok)?;
     let directory = setup::begun(&folder, &plan, left_out, &asking.model)?;
     run_dir::tell(&folder, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;

@@ -1,14 +1,12 @@
 //! `zer0gravity report`: writes a run as a page.
 
-use std::io::Write as _;
-use std::num::NonZeroU64;
-
+use bin_support::output::ensure_not_input;
+use bin_support::page::PageFlags;
 use bin_support::runs::RunArg;
-use bin_support::{Exit, Failure, OutputTarget, Session, open_in_browser};
+use bin_support::{Exit, Failure, OutputTarget, Session, block_on};
 use zer0gravity_engine::report::page;
 
-use crate::error::Error;
-use crate::live;
+use crate::live::LiveRun;
 use crate::source::Source;
 
 /// Examples of the command, which tests run.
@@ -24,37 +22,26 @@ pub struct ReportArgs {
     /// File for the page; - for stdout [default: report.html in the run's folder].
     #[arg(short, long, value_name = "FILE", alias = "html")]
     pub output: Option<OutputTarget>,
-    /// Open the page in the browser.
-    #[arg(long)]
-    pub open: bool,
-    /// Write the page again when the run changes, at most every 5 s or SECONDS, until the run ends.
-    ///
-    /// The page loads itself again. Exit code 3 if the process that works on the run is gone before its end.
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5")]
-    pub watch: Option<NonZeroU64>,
+    #[command(flatten)]
+    pub page: PageFlags,
 }
 
 pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let to_stdout = args.output == Some(OutputTarget::Stdout);
-    if to_stdout && (args.open || args.watch.is_some()) {
-        return Err(Failure::usage(Error::NeedsFile));
-    }
+    args.page.check(args.output.as_ref())?;
     let source = Source::find(&args.run, session)?;
     let default = || OutputTarget::from(source.file.with_extension("html"));
     let target = args.output.clone().unwrap_or_else(default);
-    if let (Some(every), Some(file)) = (args.watch, target.file()) {
-        bin_support::output::ensure_not_input(file, source.files())?;
-        let folder = source.directory().unwrap_or(&source.file);
-        return live::watch(folder, file, every, args.open, session);
+    if let (Some(every), Some(file)) = (args.page.watch, target.file()) {
+        ensure_not_input(file, source.files())?;
+        let live = LiveRun::open(source.directory().unwrap_or(&source.file))?;
+        let read = async |last: Option<&_>| live.read_page(last, every).await;
+        return block_on(args.page.follow(every, file, session, read))?;
     }
     let output = target.begin(source.files())?;
     let html = page(&source.read()?).render()?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;
     if let Some(file) = target.file() {
-        writeln!(session.results, "{target}")?;
-        if args.open {
-            open_in_browser(file, session);
-        }
+        args.page.show(file, session)?;
     }
     Ok(Exit::Done)
 }

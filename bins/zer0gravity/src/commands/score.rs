@@ -22,7 +22,7 @@ Examples:
 pub struct ScoreArgs {
     /// Cases with `encodedText` and `decodedText`; - for stdin.
     ///
-    /// They may have `encodingSystem`, both token numbers and the judges' points.
+    /// Each may have `encodingSystem`, both token numbers and the judges' points.
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
     /// File for the results; - for stdout [default: -].

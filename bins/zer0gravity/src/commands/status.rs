@@ -47,7 +47,7 @@ struct RunStatus {
 pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure> {
     let folder = run_dir::folder(&args.run, session)?;
     let live = LiveRun::open(&folder)?;
-    let (phase, report) = live.read()?;
+    let (phase, report) = bin_support::block_on(live.read())??;
     let plan = live.view().plan();
     let not_run = report
         .results

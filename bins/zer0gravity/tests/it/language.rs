@@ -348,7 +348,11 @@ fn a_demo_is_eight_lines_and_a_page() {
         ran.stdout
     );
     assert!(place.path("d/report.html").exists());
-    let again = place.alone(&words("demo --dir d --json")).exits(0);
+    place
+        .alone(&words("demo --dir d --json"))
+        .exits(2)
+        .tells(&["d: the folder is not empty"]);
+    let again = place.alone(&words("demo --dir e --json")).exits(0);
     assert_eq!(
         again.json()["line"],
         "offline: 56.2 of 100 on 4 texts (scripted, no model)"

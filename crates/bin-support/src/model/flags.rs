@@ -14,11 +14,11 @@ use crate::environment::Environment;
     reason = "a program can give the flags itself"
 )]
 pub struct ModelFlags {
-    /// Model provider [default: the program's own if a key for it is set, else offline].
+    /// Model provider [default: the program's own with a key, else offline].
     #[arg(long, value_enum)]
     pub provider: Option<ProviderName>,
     /// Address of the server, with `/v1` at its end for all but anthropic [default: the provider's own].
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     pub base_url: Option<String>,
     /// The file that gave `base_url` in place of the flag, such as the record of an earlier run. A key is sent there only if
     /// the address is the provider's own.
@@ -28,10 +28,10 @@ pub struct ModelFlags {
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
     /// File to append every exchange with the server to.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub record: Option<PathBuf>,
     /// Recorded file to answer from, without network and key.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub replay: Option<PathBuf>,
     /// Cap in dollars for the whole run, resumes included.
     #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
@@ -40,7 +40,7 @@ pub struct ModelFlags {
     #[arg(skip)]
     pub max_tokens: Option<u64>,
     /// Calls at the same time, at most.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub concurrency: Option<NonZeroUsize>,
 }
 

@@ -17,11 +17,13 @@ pub struct CommonFlags {
     /// Results, warnings and errors only, without progress.
     #[arg(short, long, global = true, help_heading = COMMON)]
     pub quiet: bool,
-    /// Colour of results and messages; auto: on a terminal, without `NO_COLOR`.
+    /// Colour of results and messages: auto, always or never.
+    ///
+    /// auto: on a terminal, without `NO_COLOR`.
     #[arg(long, global = true, help_heading = COMMON, value_name = "WHEN", default_value = "auto", value_parser = color_choices(), hide_possible_values = true)]
     pub color: ColorChoice,
     /// Form of log lines on stderr.
-    #[arg(long, global = true, help_heading = COMMON, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    #[arg(long, global = true, help_heading = COMMON, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text, hide_short_help = true)]
     pub log_format: LogFormat,
     /// File of variables, in place of a `.env` that is searched [/dev/null: none]
     ///
@@ -29,7 +31,7 @@ pub struct CommonFlags {
     /// 2. FILE gives keys and `ANTHROPIC_BASE_URL`. No file sets anything else; real variables win.
     /// 3. To another address than the provider's own a key is sent only if the address is `--base-url`, or both are real variables, or both are in FILE.
     /// 4. A line on stderr names the host if it is not the provider's own, or if the key was in a `.env` that was found.
-    #[arg(long, global = true, help_heading = COMMON, value_name = "FILE", verbatim_doc_comment)]
+    #[arg(long, global = true, help_heading = COMMON, value_name = "FILE", verbatim_doc_comment, hide_short_help = true)]
     pub env_file: Option<PathBuf>,
 }
 
@@ -55,7 +57,9 @@ pub enum LogFormat {
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
 #[non_exhaustive]
 pub struct SeedFlag {
-    /// Random seed, or `random` to draw one; the same seed gives the same result.
+    /// Random seed, or `random` to draw one.
+    ///
+    /// The same seed gives the same result.
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
     pub seed: u64,
 }

@@ -28,7 +28,8 @@ pub(crate) enum SharedCommand {
     },
     /// Print where the program writes by default
     ///
-    /// Each line says whether the place exists. To uninstall, remove the program and these places.
+    /// Each line says whether the place exists. These places hold your own results, and that of hermitcrab also settings and keys. To
+    /// uninstall, remove the program alone; delete a place only if you no longer need its contents.
     Paths,
     /// Print the help of the program or of a command
     Help {

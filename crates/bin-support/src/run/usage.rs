@@ -1,5 +1,6 @@
 //! The messages about a command line that does not parse, and the help of a program without a command.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -10,9 +11,7 @@ use strsim::levenshtein;
 
 use super::shared_command::SharedCommand;
 use crate::Exit;
-
-/// The most edits between a word and a proposal: with more, `man` would propose `span`.
-const EDITS: usize = 2;
+use crate::nearest::EDITS;
 
 /// The words and the proposals for them, as clap keeps them.
 const PROPOSALS: [(ContextKind, ContextKind); 3] = [
@@ -29,7 +28,7 @@ const BARE: &str = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommand
 
 /// Prints the answer of clap in place of a task: a help, the version or an error.
 pub(super) fn print(mut answer: clap::Error, command: &mut Command) -> ExitCode {
-    drop_far_proposals(&mut answer);
+    correct_proposals(&mut answer, command);
     let answer = answer.format(command);
     // Nothing is left to do when neither stdout nor stderr takes it.
     let _ = answer.print();
@@ -62,24 +61,26 @@ fn bare_help(mut command: Command) -> clap::builder::StyledStr {
         .render_help()
 }
 
-/// Keeps the proposals that are near, and no tip to write a word after `--`.
-fn drop_far_proposals(answer: &mut clap::Error) {
+/// Keeps the proposals that are near, by the names that the help shows, and no tip to write a word after `--`.
+fn correct_proposals(answer: &mut clap::Error, command: &Command) {
     for (word, proposal) in PROPOSALS {
         let Some(ContextValue::String(word)) = answer.get(word).cloned() else {
             continue;
         };
-        let near = |name: &String| levenshtein(&word, name) <= EDITS;
-        match answer.remove(proposal) {
-            Some(ContextValue::String(name)) if near(&name) => {
-                answer.insert(proposal, ContextValue::String(name));
-            }
-            Some(ContextValue::Strings(mut names)) => {
-                names.retain(near);
-                if !names.is_empty() {
-                    answer.insert(proposal, ContextValue::Strings(names));
-                }
-            }
-            _ => {}
+        let names = match answer.remove(proposal) {
+            Some(ContextValue::String(name)) => vec![name],
+            Some(ContextValue::Strings(names)) => names,
+            _ => continue,
+        };
+        let near = names
+            .into_iter()
+            .filter(|name| levenshtein(&word, name) <= EDITS);
+        let mut names: Vec<_> = near
+            .map(|name| shown_name(command, &name).unwrap_or(name))
+            .collect();
+        names.dedup();
+        if !names.is_empty() {
+            answer.insert(proposal, ContextValue::Strings(names));
         }
     }
     if let Some(ContextValue::StyledStrs(mut tips)) = answer.remove(ContextKind::Suggested) {
@@ -87,6 +88,39 @@ fn drop_far_proposals(answer: &mut clap::Error) {
         if !tips.is_empty() {
             answer.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
         }
+    }
+}
+
+/// The name in the help of a command or flag that was proposed by a former name, which is still accepted.
+fn shown_name(command: &Command, proposed: &str) -> Option<String> {
+    let mut former = BTreeMap::new();
+    let mut shown = BTreeSet::new();
+    collect_names(command, &mut shown, &mut former);
+    former
+        .remove(proposed)
+        .filter(|_| !shown.contains(proposed))
+}
+
+fn collect_names(
+    command: &Command,
+    shown: &mut BTreeSet<String>,
+    former: &mut BTreeMap<String, String>,
+) {
+    for argument in command.get_arguments() {
+        let name = format!("--{}", argument.get_long().unwrap_or_default());
+        for alias in argument.get_all_aliases().unwrap_or_default() {
+            former.insert(format!("--{alias}"), name.clone());
+        }
+        shown.insert(name);
+    }
+    for inner in command.get_subcommands() {
+        let name = inner.get_name().to_owned();
+        for alias in inner.get_all_aliases() {
+            former.insert(alias.to_owned(), name.clone());
+        }
+        shown.extend(inner.get_visible_aliases().map(str::to_owned));
+        shown.insert(name);
+        collect_names(inner, shown, former);
     }
 }
 
@@ -108,10 +142,11 @@ mod tests {
     enum Word {
         /// Read a block
         Read {
-            #[arg(long)]
+            #[arg(long, alias = "digest")]
             summary: bool,
         },
         /// Compute a span
+        #[command(alias = "extent")]
         Span,
     }
 
@@ -119,7 +154,7 @@ mod tests {
         let mut command = crate::command::<Cli>();
         let parsed = command.try_get_matches_from_mut(line.split(' '));
         let mut answer = parsed.unwrap_err();
-        drop_far_proposals(&mut answer);
+        correct_proposals(&mut answer, &command);
         answer.format(&mut command).to_string()
     }
 
@@ -131,6 +166,8 @@ mod tests {
             ("p redoing", None),
             ("p read --sumary", Some("--summary")),
             ("p read --sum", None),
+            ("p extend", Some("'span'")),
+            ("p read --digests", Some("'--summary'")),
         ] {
             let text = answer(line);
             assert_eq!(text.contains("tip:"), proposed.is_some(), "{text}");

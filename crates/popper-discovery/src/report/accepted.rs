@@ -4,7 +4,7 @@ use popper_harness::decide::{Power, Status};
 use popper_harness::proof::{Certificate, Method, Proof};
 use report_kit::{Cell, Section, Table};
 
-use super::cells::{ROWS, SHOWN, anchor, badge, claim, evidence, said, titled};
+use super::cells::{ROWS, SHOWN, anchor, badge, claim, evidence, said};
 use super::discovery_report::{DiscoveryReport, Judged};
 
 /// The accepted laws one by one; `None` if there are none.
@@ -129,7 +129,7 @@ pub(super) fn power(report: &DiscoveryReport) -> Section {
             triggers => triggers.into(),
         };
         [
-            titled(law, false),
+            Cell::text(claim(law)),
             badge(law.status),
             power.used.into(),
             power.distinct.into(),

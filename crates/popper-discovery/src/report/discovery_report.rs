@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use popper_harness::counterexample::Counterexample;
 use popper_harness::decide::{Evidence, Power, Status};
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
 
 use super::diagram::Diagram;
 use super::wording::Wording;
@@ -15,7 +17,7 @@ use crate::snapshot::{RunConfig, Verdicts};
 use crate::store::{IterationStatus, RunRow};
 
 /// The version of the report's JSON.
-pub const REPORT_VERSION: &str = "1.0.0";
+pub const REPORT_VERSION: &str = "2.0.0";
 
 /// The data of the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -83,12 +85,28 @@ pub struct Judged {
     pub needs: Option<String>,
     /// The evidence of the verdict.
     pub evidence: Evidence,
-    /// The power of the test.
+    /// The power of the test. In JSON the facts of the ring sizes are columns: a list of values for each fact.
+    #[serde(serialize_with = "ring_columns")]
     pub power: Power,
     /// The notes of the verdict.
     pub notes: Vec<String>,
     /// The counterexample of a FAIL.
     pub refutation: Option<Refutation>,
+}
+
+/// Writes the power with its ring sizes by columns, a third of their size by rows: there are up to twenty for each law.
+fn ring_columns<S: Serializer>(power: &Power, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut json = serde_json::to_value(power).map_err(S::Error::custom)?;
+    let rings = power.rings.iter();
+    json["rings"] = json!({
+        "n": rings.clone().map(|ring| ring.n).collect::<Vec<_>>(),
+        "exhausted": rings.clone().map(|ring| ring.exhausted).collect::<Vec<_>>(),
+        "attempted": rings.clone().map(|ring| ring.attempted).collect::<Vec<_>>(),
+        "used": rings.clone().map(|ring| ring.used).collect::<Vec<_>>(),
+        "distinct": rings.clone().map(|ring| ring.distinct).collect::<Vec<_>>(),
+        "violation_rate_upper_95": rings.map(|ring| ring.violation_rate_upper_95).collect::<Vec<_>>(),
+    });
+    json.serialize(serializer)
 }
 
 /// A counterexample.

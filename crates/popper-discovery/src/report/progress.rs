@@ -3,7 +3,7 @@
 use popper_harness::decide::Status;
 use report_kit::{Cell, Entry, SearchableList, Section, Status as BadgeStatus, Table};
 
-use super::cells::{ROWS, counted, short, titled};
+use super::cells::{ROWS, claim, counted, short, titled};
 use super::discovery_report::{DiscoveryReport, Rejected, TurnPlan};
 use crate::store::IterationStatus;
 
@@ -191,7 +191,7 @@ pub(super) fn ranking(report: &DiscoveryReport) -> Section {
         [
             known.map_or_else(
                 || Cell::code(short(&ranked.law_fingerprint)),
-                |law| titled(law, false),
+                |law| Cell::text(claim(law)),
             ),
             if chosen {
                 Cell::text("yes")

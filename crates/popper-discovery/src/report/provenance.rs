@@ -2,13 +2,13 @@
 
 use report_kit::{Cell, Section, Table};
 
-use super::cells::{LAWS, titled};
+use super::cells::{LAWS, name};
 use super::discovery_report::DiscoveryReport;
 
 pub(super) fn section(report: &DiscoveryReport) -> Section {
     let run = report.run.id;
     let rows =
-        (report.laws.iter()).map(|law| [titled(law, false), Cell::code(&law.law_fingerprint)]);
+        (report.laws.iter()).map(|law| [Cell::text(name(law)), Cell::code(&law.law_fingerprint)]);
     let fingerprints = Table::new("Fingerprints", ["Law", "SHA-256 of its normal form"]);
     Section::new("Provenance")
         .anchor("provenance")

@@ -19,7 +19,7 @@ for (const list of document.querySelectorAll(".list")) {
   field.addEventListener("input", search);
   // A link to an entry that is hidden at the moment must still lead there.
   addEventListener("hashchange", () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = linked();
     if (target && target.hidden && list.contains(target)) {
       field.value = "";
       search();

@@ -206,11 +206,7 @@ impl SpaceTime {
                 @for (symbol, colour) in self.colours(window) {
                     @let meaning = self.symbols.iter().find(|(known, _)| *known == symbol);
                     li {
-                        svg class="swatch" viewBox="0 0 18 18" aria-hidden="true" {
-                            rect class={ "cell-" (colour % 8) } x="1" y="1" width="16" height="16" {}
-                            text class="letter" x="9" y="13.5" { (letter(symbol)) }
-                        }
-                        " " span class="visually-hidden" { (text::visible(symbol.encode_utf8(&mut [0; 4]))) " " }
+                        span class={ "swatch cell-" (colour % 8) } { (letter(symbol)) } " "
                         @match meaning {
                             Some((_, meaning)) => bdi { (text::markup(meaning, text::TITLE)) },
                             None => "(not explained)",

@@ -152,6 +152,18 @@ fn a_long_table_is_sorted_and_filtered_by_the_keyboard() {
 }
 
 #[test]
+fn an_address_that_is_no_encoded_text_leaves_the_scripts_running() {
+    browser::run(async |browser| {
+        let _site = browser.show(&page().render().unwrap()).await;
+        browser.js("location.hash = '#100%'").await;
+        browser.reload().await;
+        assert_eq!(browser.eval("location.hash").await, "#100%");
+        enter(browser, "FAIL 8").await;
+        assert_eq!(numbers(browser).await.len(), 8);
+    });
+}
+
+#[test]
 fn the_head_of_a_long_table_stays() {
     browser::run(async |browser| {
         let _site = browser.show(&page().render().unwrap()).await;
