@@ -1,4 +1,4 @@
-//! The settings that `docs/logosphere.md` lists, and the experiment that is kept.
+//! The settings that `docs/logosphere-formats.md` lists, and the experiment that is kept.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,16 +9,9 @@ use crate::program::{Place, words};
 
 #[test]
 fn every_key_of_the_guide_is_a_setting() {
-    let guide = Guide::read("logosphere");
-    let keys = guide
-        .text()
-        .split("Keys: ")
-        .nth(1)
-        .unwrap()
-        .split("The upper-case")
-        .next()
-        .unwrap();
-    let named: BTreeSet<_> = keys.split('`').skip(1).step_by(2).collect();
+    let guide = Guide::read("logosphere-formats");
+    let section = guide.section("Choose the settings");
+    let named: BTreeSet<_> = section.text().split('`').skip(1).step_by(2).collect();
     let place = Place::new();
     place
         .alone(&["run", "--output-dir", "E", "--rounds", "0"])

@@ -13,41 +13,6 @@ const RECORDS: [&str; 3] = ["docs/benchmarks.md", "docs/peers.md", "docs/style.m
 const README_LINES: usize = 150;
 const GUIDE_LINES: usize = 220;
 
-/// Guides that are longer, with the most lines that they have meanwhile, and what makes them shorter.
-const LONGER: &[(&str, usize, &str)] = &[
-    (
-        "docs/popper.md",
-        490,
-        "its tables of reasons, observables and settings become a reference",
-    ),
-    (
-        "docs/universe.md",
-        300,
-        "a reference with an example for each error",
-    ),
-    (
-        "docs/zer0gravity.md",
-        304,
-        "its parts on models become docs/models.md",
-    ),
-];
-
-/// Commands that no guide names yet.
-const UNNAMED: &[&str] = &[
-    "hermitcrab block grow",
-    "hermitcrab block mv",
-    "hermitcrab block rm",
-    "hermitcrab block diff",
-    "hermitcrab block export",
-    "hermitcrab block import",
-    "hermitcrab compile",
-    "hermitcrab shells list",
-    "hermitcrab shells use",
-    "hermitcrab shells show",
-    "hermitcrab key clear",
-    "hermitcrab key status",
-];
-
 pub fn is_guide(page: &Page) -> bool {
     let is_page = page.name == "README.md" || page.name.starts_with("docs/");
     is_page && page.name.matches('/').count() < 2 && !RECORDS.contains(&page.name.as_str())
@@ -56,21 +21,13 @@ pub fn is_guide(page: &Page) -> bool {
 /// Checks the length of a guide.
 pub fn length(page: &Page) -> Option<Problem> {
     let lines = page.lines.len();
-    let usual = if page.name == "README.md" {
+    let most = if page.name == "README.md" {
         README_LINES
     } else {
         GUIDE_LINES
     };
-    let longer = LONGER.iter().find(|(name, ..)| *name == page.name);
-    let most = longer.map_or(usual, |(_, most, _)| *most);
-    let text = if lines > most {
-        format!("{lines} lines, at most {most}")
-    } else if longer.is_some() && lines <= usual {
-        format!("{lines} lines: take it out of LONGER in bins/xtask/src/docs/lint.rs")
-    } else {
-        return None;
-    };
-    Some(Problem::of(page.name.clone(), text))
+    let text = format!("{lines} lines, at most {most}");
+    (lines > most).then(|| Problem::of(page.name.clone(), text))
 }
 
 /// Checks that some help has each flag of a guide: in the calls of its blocks, and in the code of its prose.
@@ -137,17 +94,11 @@ pub fn unnamed(pages: &[Page], helps: &[&Help]) -> Vec<Problem> {
         let inner = format!("{} ", help.path);
         helps.iter().any(|other| other.path.starts_with(&inner))
     };
-    let listed = |help: &Help| UNNAMED.contains(&help.path.as_str());
-    let problem = |help: &&&Help| match (is_group(help) || is_named(help), listed(help)) {
-        (false, false) => Some("no guide names this command"),
-        (true, true) => Some("named: take it out of UNNAMED in bins/xtask/src/docs/lint.rs"),
-        _ => None,
-    };
-    let problems = helps
+    let unnamed = helps
         .iter()
-        .filter_map(|help| Some((help, problem(&help)?)));
-    problems
-        .map(|(help, text)| Problem::of(help.path.clone(), text))
+        .filter(|help| !is_group(help) && !is_named(help));
+    unnamed
+        .map(|help| Problem::of(help.path.clone(), "no guide names this command".to_owned()))
         .collect()
 }
 

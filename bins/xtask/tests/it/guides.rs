@@ -10,18 +10,21 @@ const OTHERS: [&str; 3] = ["docs/benchmarks.md", "docs/peers.md", "docs/style.md
 
 /// The verbs that a task begins with.
 const VERBS: &[&str] = &[
+    "Bring",
     "Build",
     "Check",
     "Choose",
     "Compare",
+    "Define",
     "Discover",
     "Find",
     "Give",
-    "Limit",
     "Keep",
+    "Let",
+    "Limit",
+    "Move",
     "Prove",
     "Read",
-    "Refute",
     "Replay",
     "Rescore",
     "Resume",
@@ -32,27 +35,23 @@ const VERBS: &[&str] = &[
     "Stop",
     "Talk",
     "Understand",
+    "Undo",
     "Use",
     "Verify",
     "Write",
 ];
 
-/// The sections to look up, each with its guide.
+/// The sections to look up, each with its guide, or with none for every guide.
 const REFERENCE: &[(&str, &str)] = &[
+    ("", "Exit codes"),
+    ("", "Limits"),
     ("README.md", "Install"),
     ("README.md", "Status and limits"),
-    ("docs/logosphere.md", "Exit codes"),
-    ("docs/popper.md", "A law file"),
-    ("docs/popper.md", "A universe file"),
-    ("docs/popper.md", "Configuration"),
-    ("docs/popper.md", "Expectations"),
-    ("docs/popper.md", "Expressions and claims"),
-    ("docs/popper.md", "File formats"),
-    ("docs/popper.md", "Limits"),
-    ("docs/popper.md", "Verdicts"),
-    ("docs/universe.md", "A function"),
-    ("docs/universe.md", "A type"),
-    ("docs/universe.md", "The file"),
+    ("docs/popper-laws.md", "Claims"),
+    ("docs/popper-laws.md", "Observables"),
+    ("docs/popper-laws.md", "The law file"),
+    ("docs/popper-verdicts.md", "Configuration"),
+    ("docs/universe-format.md", "The file"),
 ];
 
 /// The guides among pages, which are given by their paths in the repository.
@@ -90,6 +89,7 @@ fn is_fine(guide: &str, page: &str, heading: &str) -> bool {
         .is_some_and(|(verb, _)| VERBS.contains(&verb));
     is_task
         || REFERENCE.contains(&(guide, heading))
+        || REFERENCE.contains(&("", heading))
         || page.contains(&format!("\n| `{heading}` | "))
 }
 
@@ -111,7 +111,8 @@ fn a_page_and_a_heading_that_do_not_fit_are_found() {
         ("a.b", true),
         ("what is kept", false),
         ("Install", true),
-        ("Limits", false),
+        ("Limits", true),
+        ("Claims", false),
         ("Models", false),
         ("Run", false),
     ] {

@@ -1,4 +1,4 @@
-//! Universes given as JSON; `docs/universe.md` describes the form.
+//! Universes given as JSON; `docs/universe-format.md` describes the form.
 
 use serde_json::{Map, Value};
 

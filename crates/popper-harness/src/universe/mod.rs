@@ -26,7 +26,8 @@ pub use transform::{Shift, Transform};
 ///
 /// The harness needs only these seven methods of a universe, so any implementation gets proofs, exhaustive search and
 /// counterexamples. [`Harness::new`](crate::decide::Harness::new) keeps their results as a [`Tabulated`], which has the
-/// dynamics, and does not call them again. The file format, with an example for each form and each error, is in `docs/universe.md`.
+/// dynamics, and does not call them again. `docs/universe-format.md` has the file format, with an
+/// example for each form and each error.
 ///
 /// ```
 /// use popper_harness::decide::{Config, Harness, Strength};

@@ -1,4 +1,4 @@
-//! The tables of `docs/popper.md` say what the program does.
+//! The tables of `docs/popper-laws.md` and `docs/popper-verdicts.md` say what the program does.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,13 @@ use popper_harness::universe::{KineticGrid, MAX_RADIUS, MAX_SYMBOLS, Universe as
 use serde_json::{Value, json};
 use test_support::Guide;
 
-use crate::process::{file, popper};
-
 fn code(cell: &str) -> &str {
     cell.trim_matches('`')
 }
 
 #[test]
 fn every_observable_has_the_value_of_its_example() {
-    let guide = Guide::read("popper");
+    let guide = Guide::read("popper-laws");
     let state = KineticGrid.alphabet().parse(".>><X..>").unwrap();
     let rows = guide.table("| observable | value | meaning |");
     assert!(rows.len() >= 14);
@@ -30,7 +28,7 @@ fn every_observable_has_the_value_of_its_example() {
 
 #[test]
 fn every_field_of_the_configuration_is_listed_with_its_default() {
-    let guide = Guide::read("popper");
+    let guide = Guide::read("popper-verdicts");
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     for config in [json!(Config::default()), json!(LoopConfig::default())] {
         for (field, default) in config.as_object().unwrap() {
@@ -60,7 +58,7 @@ fn every_field_of_the_configuration_is_listed_with_its_default() {
 
 #[test]
 fn the_limits_are_those_of_the_program() {
-    let guide = Guide::read("popper");
+    let guide = Guide::read("popper-laws");
     let rows = guide.table("| what | limit |");
     let limits: Vec<u64> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
     let known = [
@@ -72,16 +70,4 @@ fn the_limits_are_those_of_the_program() {
         MAX_RADIUS as u64,
     ];
     assert_eq!(limits[..known.len()], known);
-}
-
-#[test]
-fn the_universe_of_the_guide_is_one() {
-    let guide = Guide::read("popper");
-    let formats = guide.section("File formats").text().to_owned();
-    let (_, rest) = formats
-        .split_once("### A universe file\n\n```json\n")
-        .unwrap();
-    let universe = file("guide.universe.json", rest.split("```").next().unwrap());
-    let ran = popper(&["universe", "check", &universe]);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }
