@@ -263,9 +263,14 @@ impl EstimateView {
             )?,
         }
         let [fast, slow] = told.wall_seconds.map(duration);
+        let time = if fast == slow {
+            fast
+        } else {
+            format!("{fast} to {slow}")
+        };
         writeln!(
             out,
-            "time      {fast} to {slow}{}",
+            "time      {time}{}",
             if told.done.calls > 0 { " more" } else { "" }
         )?;
         let answers = &told.answers;

@@ -253,7 +253,7 @@ impl ProgressView {
             .map(|usd| format!("  {usd}"))
             .unwrap_or_default();
         session.status(&format!(
-            "round {}/{rounds}  +{} messages  pool {}  protocol {}{cost}  eta {}",
+            "round {}/{rounds}  messages +{}  pool {}  protocol {}{cost}  eta {}",
             end.round,
             end.messages_added,
             state.pool().len(),

@@ -22,6 +22,7 @@ Examples:
   hermitcrab prompt --tokens";
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("max_usd", |arg| arg.hide(true)))]
 pub struct PromptArgs {
     /// Kind of the request.
     #[arg(long, value_enum, default_value_t = PromptPhase::Call)]

@@ -93,7 +93,7 @@ pub fn execute(args: &NullModelArgs, session: &mut Session) -> Result<Exit, Fail
         .collect();
     let tested = moved.iter().filter(|measured| measured.null.is_some());
     session.status(&format!(
-        "{} p values, not corrected for their number",
+        "p values: {}, not corrected for their number",
         tested.count()
     ));
     for measured in moved {

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use bin_support::model::ProviderName;
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::{ModelTable, Usage, Usd};
+use popper_discovery::EnumerativeProposer;
 use popper_discovery::llm::LlmProposer;
 use popper_discovery::status::RunStatus;
 use popper_discovery::store::{RunRow, Store as _};
@@ -67,15 +68,22 @@ pub async fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit,
     let work = &args.work;
     work.check(&location)?;
     let flags = &work.model;
-    let is_offline = work.proposer == Some(ProposerName::Enumerative)
-        || flags.provider == Some(ProviderName::Offline);
     let known = known_run(args, &location).await?;
-    let stored = known.as_ref().map(|(run, _)| run);
-    let config = stored.map(database::config).transpose()?;
+    // A run that is not named is continued only if the flags describe it.
+    let named = known.as_ref().map(|(run, _)| run);
+    let named = named.filter(|_| args.run_id.is_some());
+    let config = named.map(database::config).transpose()?;
     let settings = Settings::new(work, config.as_ref())?;
-    let model = flags.model.clone();
-    let model = model.or_else(|| stored.map(|run| run.discovery_model_id.clone()));
-    let model = model.unwrap_or_else(|| LlmProposer::DEFAULT_MODEL.to_owned());
+    let proposer = named.map(|run| run.discovery_model_id.as_str());
+    let (enumerates, stored) = match proposer {
+        Some(EnumerativeProposer::ID) => (work.proposer.is_none() && flags.model.is_none(), None),
+        other => (false, other),
+    };
+    let is_offline = enumerates
+        || work.proposer == Some(ProposerName::Enumerative)
+        || flags.provider == Some(ProviderName::Offline);
+    let model = flags.model.as_deref().or(stored);
+    let model = model.unwrap_or(LlmProposer::DEFAULT_MODEL).to_owned();
     let provider = flags.provider.unwrap_or(ProviderName::Anthropic);
     let estimate = if is_offline {
         Estimate::offline(u64::from(work.iterations))

@@ -48,9 +48,13 @@ pub async fn open_patiently(
 pub fn failure(error: impl Into<Error>) -> Failure {
     let error = error.into();
     let exit = match error {
-        Error::NoRun { .. } | Error::Differs { .. } | Error::NoLaw { .. } | Error::Config(_) => {
-            Exit::Usage
-        }
+        Error::NoRun { .. }
+        | Error::Differs { .. }
+        | Error::NoLaw { .. }
+        | Error::Config(_)
+        | Error::Store(
+            StoreError::Missing { .. } | StoreError::Newer { .. } | StoreError::Corrupt { .. },
+        ) => Exit::Usage,
         _ => Exit::Failed,
     };
     Failure::new(exit, Spoken(error))

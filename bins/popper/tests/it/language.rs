@@ -335,6 +335,17 @@ fn an_estimate_tells_calls_and_cost_and_sends_nothing() {
             + &text("--proposer enumerative")
     );
     assert!(!place.path().join("none.db").exists());
+    // A run without a model is not continued with one, unless it is named and a model is asked for.
+    assert_eq!(ran(&place, "estimate --db popper.db").stdout, text(""));
+    let named = |flags: &str| {
+        ran(
+            &place,
+            &format!("estimate --db popper.db --run-id 1{flags}"),
+        )
+        .stdout
+    };
+    assert_eq!(named(""), named(" --proposer enumerative"));
+    assert!(named(" --model claude-sonnet-5-5").contains("claude-sonnet-5-5"));
 }
 
 #[cfg(unix)]

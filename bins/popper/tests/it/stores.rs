@@ -20,10 +20,10 @@ const COMMANDS: [&[&str]; 5] = [
 ];
 
 /// One line on stderr, nothing on stdout, exit code 1.
-fn assert_refused(ran: &Ran, said: &str, context: &str) {
+fn assert_refused(ran: &Ran, code: i32, said: &str, context: &str) {
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
-        (Some(1), ""),
+        (Some(code), ""),
         "{context}: {}",
         ran.stderr
     );
@@ -38,11 +38,11 @@ fn what_is_missing_is_only_made_by_run() {
     let place = Place::new();
     for command in &COMMANDS[1..] {
         let ran = place.popper(command);
-        assert_refused(&ran, "popper.db: there is no database", command[0]);
+        assert_refused(&ran, 2, "popper.db: there is no database", command[0]);
     }
     assert!(!place.db().exists());
     let refused = place.run(&["--run-id", "3"]);
-    assert_refused(&refused, "there is no database", "run --run-id");
+    assert_refused(&refused, 2, "there is no database", "run --run-id");
     assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
     for command in [&["status"] as &[&str], &["resume"], &["export"]] {
         let ran = place.popper(&[command, &["--run-id", "77"]].concat());
@@ -63,7 +63,7 @@ fn what_is_no_database_is_refused_and_left_alone() {
         for command in COMMANDS {
             let ran = place.popper(command);
             let context = format!("{name} {}", command[0]);
-            assert_refused(&ran, "popper.db: not a sound database", &context);
+            assert_refused(&ran, 2, "popper.db: not a sound database", &context);
             assert_eq!(fs::read(place.db()).unwrap(), bytes, "{context}");
         }
     }
@@ -83,7 +83,7 @@ fn a_database_that_was_cut_is_refused() {
             fs::write(place.db(), cut).unwrap();
             let ran = place.popper(command);
             let context = format!("{share} {}", command[0]);
-            assert_refused(&ran, "not a sound database", &context);
+            assert_refused(&ran, 2, "not a sound database", &context);
         }
     }
 }
@@ -94,7 +94,7 @@ fn a_folder_in_place_of_a_database_is_refused() {
     fs::create_dir(place.db()).unwrap();
     for command in COMMANDS {
         let ran = place.popper(command);
-        assert_refused(&ran, "popper.db", command[0]);
+        assert_refused(&ran, 2, "popper.db", command[0]);
     }
 }
 
@@ -106,7 +106,7 @@ fn a_folder_that_cannot_be_made_is_refused() {
         .output()
         .unwrap()
         .into();
-    assert_refused(&ran, "config.json/x/popper.db: Not a directory", "run");
+    assert_refused(&ran, 1, "config.json/x/popper.db: Not a directory", "run");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_database_of_a_newer_program_is_left_alone() {
     let rows = sql::rows(&place.db());
     for command in COMMANDS {
         let ran = place.popper(command);
-        assert_refused(&ran, "made by a newer program", command[0]);
+        assert_refused(&ran, 2, "made by a newer program", command[0]);
     }
     assert_eq!(sql::rows(&place.db()), rows);
 }
@@ -140,7 +140,7 @@ fn columns_that_hold_nonsense_are_named() {
         sql::column(&place.db(), update);
         for command in [&["status"] as &[&str], &["export"]] {
             let ran = place.popper(command);
-            assert_refused(&ran, said, &format!("{update} {}", command[0]));
+            assert_refused(&ran, 1, said, &format!("{update} {}", command[0]));
         }
     }
 }
@@ -250,7 +250,7 @@ fn a_read_only_file_system_is_read_and_not_written() {
         .status();
     assert!(remounted.unwrap().success());
     for command in &COMMANDS[..2] {
-        assert_refused(&at(command), "small/popper.db: read-only", command[0]);
+        assert_refused(&at(command), 1, "small/popper.db: read-only", command[0]);
     }
     let status = at(&["status"]);
     assert_eq!(

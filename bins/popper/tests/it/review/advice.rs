@@ -59,7 +59,7 @@ fn the_binary_says_what_to_do() {
     let place = Place::new();
     let missing = place.popper(&["status"]);
     let line = "popper: popper.db: there is no database; `popper run` makes one\n";
-    assert_eq!((missing.code, missing.stderr.as_str()), (Some(1), line));
+    assert_eq!((missing.code, missing.stderr.as_str()), (Some(2), line));
     assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
     let arguments = ["run", "--run-id", "1", "--seed", "9", "--db", "popper.db"];
     let other: Ran = fresh(place.path(), &arguments).output().unwrap().into();
