@@ -97,11 +97,6 @@ pub enum Error {
     #[error("--provider offline takes --mind, not --model")]
     ModelOffline,
     #[error(
-        "--max-usd: the price of {} is not known; give it with --prices FILE",
-        escape(model)
-    )]
-    Unpriced { model: String },
-    #[error(
         "the head is {head} at seq {last_seq}, expected {}: lines were altered, cut off or added",
         escape(expected)
     )]
@@ -123,8 +118,6 @@ pub enum Error {
         near: Vec<String>,
         all: Vec<&'static str>,
     },
-    #[error("--prices: expected a JSON file of prices")]
-    Prices(#[source] llm_client::ConfigError),
     #[error("the system provides no random number: {message}")]
     Random { message: String },
 }

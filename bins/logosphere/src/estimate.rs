@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use bin_support::model::ProviderName;
+use bin_support::model::{ProviderName, price_table};
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::{ModelTable, Usd};
 use logosphere_core::config::Layer;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::flags::SettingFlags;
 use crate::journal_file;
-use crate::population::{DEFAULTS, asks_no_model, prices};
+use crate::population::{DEFAULTS, asks_no_model};
 use crate::setup::{changes, failure, seeds, template};
 
 /// Returns the estimate of a run in a directory that may not exist; without one, of a new run.
@@ -31,7 +31,7 @@ pub fn of_run(
         None | Some(Err(ExperimentError::Missing { .. })) => None,
         Some(opened) => Some(opened.map_err(failure)?),
     };
-    let table = prices(flags.changeable.prices.as_deref())?;
+    let table = price_table(flags.changeable.prices.as_deref())?;
     let (settings, run) = settings(experiment.as_ref(), flags, session)?;
     let seeds = match (&run, &experiment) {
         (Some(_), _) => Vec::new(),
@@ -60,7 +60,7 @@ pub fn brief(
     stored: &[usize],
     price_file: Option<&Path>,
 ) -> Result<String, Failure> {
-    let table = prices(price_file)?;
+    let table = price_table(price_file)?;
     let told = EstimateView::new(settings.clone(), stored, None, None, &table);
     let (whole, longest) = (&told.forecast.whole, &told.forecast.longest);
     let cost = match (told.offline, longest.usd) {

@@ -1,13 +1,14 @@
 //! The minds of a run: those of a model, or scripted minds.
 
-use std::fs;
 use std::path::Path;
 
 use bin_support::Failure;
 use bin_support::environment::Environment;
-use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::model::{
+    ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
+};
 use clap::ValueEnum as _;
-use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
+use llm_client::{Client, LedgerFile, RetryPolicy, Usd};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::{LlmMind, LocalMind, Mind, Settings, local_mind};
@@ -44,7 +45,7 @@ impl Population {
         environment: &Environment,
         notices: &mut Vec<String>,
     ) -> Result<Self, Failure> {
-        let prices = prices(flags.prices.as_deref())?;
+        let prices = price_table(flags.prices.as_deref())?;
         let mut model = model_flags(layer, flags)?;
         if flags.model.base_url.is_none() && model.base_url.is_some() {
             model.base_url_file = Some(file.to_owned());
@@ -160,29 +161,4 @@ fn model_flags(layer: &Layer, flags: &ChangeableFlags) -> Result<ModelFlags, Fai
         max_tokens: layer.max_tokens,
         concurrency: layer.concurrency.and_then(std::num::NonZeroUsize::new),
     })
-}
-
-/// Refuses a cap on money if the price of the model is unknown. The error comes before the first call.
-fn check_price(prices: &ModelTable, provider: ProviderName, model: &str) -> Result<(), Failure> {
-    let known = prices.find(provider.as_str(), model);
-    if !provider.is_billable() || known.is_some_and(|model| model.price(0).is_some()) {
-        return Ok(());
-    }
-    Err(Failure::usage(Error::Unpriced {
-        model: model.to_owned(),
-    }))
-}
-
-/// Returns the built-in prices, overridden by those of a file.
-pub fn prices(path: Option<&Path>) -> Result<ModelTable, Failure> {
-    let embedded = ModelTable::embedded();
-    let Some(path) = path else {
-        return Ok(embedded);
-    };
-    let text = fs::read_to_string(path).map_err(|source| {
-        let path = path.to_owned();
-        Failure::usage(Error::Read { path, source })
-    })?;
-    let own = ModelTable::parse(&text).map_err(|error| Failure::usage(Error::Prices(error)))?;
-    Ok(embedded.overridden_by(&own))
 }

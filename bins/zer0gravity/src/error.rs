@@ -82,8 +82,6 @@ pub enum Error {
         "--judge-model {model} is given twice; name it once, and ask it more often with --judge-samples"
     )]
     JudgeTwice { model: String },
-    #[error("--max-usd: the price of {model} is not known; give it with --prices FILE")]
-    Unpriced { model: String },
     #[error(
         "--max-usd: the cap of {cap} is below the first call: an encoding by {model} may cost {most}; raise the cap, or lower --max-output-tokens"
     )]
@@ -162,8 +160,6 @@ pub enum Error {
         name(path)
     )]
     NoReplies { path: PathBuf },
-    #[error("--prices: expected a JSON file of prices")]
-    Prices(#[source] llm_client::ConfigError),
 }
 
 /// A fault of a run directory in the words of this program, with its exit code: a directory that cannot be meant is a fault of the

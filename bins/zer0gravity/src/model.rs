@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::model::{
+    ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
+};
 use bin_support::{Failure, Session};
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::model::ModelLabel;
@@ -14,7 +16,6 @@ use zer0gravity_engine::run::pipeline::PriceList;
 use zer0gravity_engine::{LlmModelClient, ModelClient, OfflineModel, Tokenizers};
 
 use crate::error::{self, Error};
-use crate::selection;
 
 /// Requests under way at the same time, unless it is said.
 pub const CONCURRENCY: usize = 8;
@@ -98,7 +99,7 @@ pub fn open(
         concurrency: NonZeroUsize::new(concurrency),
         ..flags.clone()
     };
-    let table = table(prices)?;
+    let table = price_table(prices)?;
     let settings = {
         let table = table.clone();
         // An estimate of the client would be of another source than ours.
@@ -133,10 +134,11 @@ pub fn open(
             {
                 return Err(Failure::usage(Error::OnlineRole { flag }));
             }
-            let models =
-                std::iter::once(model.as_str()).chain(others.iter().map(|(_, model)| *model));
             if flags.max_usd.is_some() && flags.replay.is_none() {
-                priced(&table, provider, models)?;
+                let others = others.iter().map(|(_, model)| *model);
+                for model in std::iter::once(model.as_str()).chain(others) {
+                    check_price(&table, provider, model)?;
+                }
             }
             let prices = price_list(&table, provider, &model).into_iter().collect();
             let label = ModelLabel::new(provider.to_string(), host);
@@ -166,18 +168,6 @@ pub fn offline() -> ModelChoice {
     }
 }
 
-/// The built-in prices, and before them those of a file.
-pub fn table(prices: Option<&Path>) -> Result<ModelTable, Failure> {
-    let embedded = ModelTable::embedded();
-    let Some(path) = prices else {
-        return Ok(embedded);
-    };
-    let bytes = selection::read(path).map_err(Failure::usage)?;
-    let own = ModelTable::parse(&String::from_utf8_lossy(&bytes));
-    let own = own.map_err(|error| Failure::usage(Error::Prices(error)))?;
-    Ok(embedded.overridden_by(&own))
-}
-
 /// The price of a prompt of `model`, with its source.
 fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
     let found = table.find(provider.as_str(), model)?;
@@ -185,25 +175,4 @@ fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option
         format!("{provider} {model}, prices of {}", table.as_of()),
         found.price(0)?.input,
     ))
-}
-
-/// Refuses a cap where prices are not known, before the first call.
-fn priced<'a>(
-    table: &ModelTable,
-    provider: ProviderName,
-    models: impl Iterator<Item = &'a str>,
-) -> Result<(), Failure> {
-    if !provider.is_billable() {
-        return Ok(());
-    }
-    let known = |model: &str| {
-        let found = table.find(provider.as_str(), model);
-        found.is_some_and(|model| model.price(0).is_some())
-    };
-    match models.into_iter().find(|model| !known(model)) {
-        None => Ok(()),
-        Some(model) => Err(Failure::usage(Error::Unpriced {
-            model: model.to_owned(),
-        })),
-    }
 }

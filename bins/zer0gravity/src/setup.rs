@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bin_support::model::{ModelFlags, ProviderName};
+use bin_support::model::{ModelFlags, ProviderName, price_table};
 use bin_support::{Failure, Session};
 use clap::ValueEnum as _;
 use llm_client::SystemClock;
@@ -119,7 +119,7 @@ fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
         return Ok(());
     };
     let config = &plan.config;
-    let table = model::table(asking.prices.as_deref())?;
+    let table = price_table(asking.prices.as_deref())?;
     let encoder = config.models.encoder.as_str();
     let Some(model) = table.find(&config.label.provider, encoder) else {
         return Ok(());

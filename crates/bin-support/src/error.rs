@@ -147,6 +147,24 @@ pub enum Error {
         /// The nearest names.
         near: Vec<String>,
     },
+    /// The file of prices cannot be used.
+    #[error("--prices {}: expected a file of prices", escape(&path.display().to_string()))]
+    Prices {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A cap in dollars cannot be kept, since the price of the model is not known.
+    #[error(
+        "--max-usd: the price of {} is not known; give it with --prices FILE",
+        escape(model)
+    )]
+    Unpriced {
+        /// The model's id.
+        model: String,
+    },
     /// A folder for results cannot be made.
     #[error("{}: cannot make the folder", escape(&path.display().to_string()))]
     Folder {

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bin_support::model::ProviderName;
+use bin_support::model::{ProviderName, price_table};
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::{ModelTable, Usage, Usd};
 use popper_discovery::EnumerativeProposer;
@@ -90,7 +90,7 @@ pub async fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit,
     } else {
         let status = known.as_ref().map(|(_, status)| status);
         let status = status.filter(|status| continues(status, &settings.harness, &model));
-        estimate(work, &settings, provider, model, status)
+        estimate(work, &settings, provider, model, status)?
     };
     if work.json {
         json::print(&estimate, &mut session.results)?;
@@ -133,7 +133,7 @@ fn estimate(
     provider: ProviderName,
     model: String,
     status: Option<&RunStatus>,
-) -> Estimate {
+) -> Result<Estimate, Failure> {
     let done = status.map_or(0, |status| status.iterations);
     let iterations = u64::from(work.iterations.saturating_sub(done));
     let profile = CallProfile::new(iterations, settings.discovery.propose as u64, status);
@@ -142,7 +142,7 @@ fn estimate(
         profile.calls * profile.reply,
     );
     let calls_at_most = iterations * (1 + u64::from(settings.discovery.repairs));
-    let table = ModelTable::embedded();
+    let table = price_table(work.prices.as_deref())?;
     let known = table.find(provider.as_str(), &model);
     let is_free = !provider.is_billable();
     let times = |usd: Usd, calls: u64| {
@@ -165,7 +165,7 @@ fn estimate(
     };
     let free = is_free.then_some(Usd::ZERO);
     let shown = |usd: Option<Usd>| free.or(usd).map(|usd| usd.to_string());
-    Estimate {
+    Ok(Estimate {
         provider: provider.to_string(),
         iterations,
         calls_expected: profile.calls,
@@ -177,7 +177,7 @@ fn estimate(
         basis: profile.basis,
         prices_of: table.as_of().to_string(),
         model: Some(model),
-    }
+    })
 }
 
 impl CallProfile {

@@ -1,8 +1,10 @@
 //! The choice of the proposer, from flags, the run's row, and the keys for a model.
 
-use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName};
+use bin_support::model::{
+    ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
+};
 use bin_support::{Failure, Session};
-use llm_client::Client;
+use llm_client::{Client, ClientBuilder};
 use popper_discovery::llm::{LlmOptions, LlmProposer};
 use popper_discovery::{EnumerativeProposer, Proposer};
 
@@ -52,13 +54,22 @@ pub fn choose(
         flags.provider = flags.provider.or(Some(DEFAULTS.provider));
         flags.model = flags.model.or_else(|| known.map(str::to_owned));
     }
-    match flags.open(
-        OpenOptions::new(&DEFAULTS, seed),
-        &session.environment,
-        |line| session.warn(line),
-    )? {
+    let prices = price_table(work.prices.as_deref())?;
+    let options = OpenOptions::new(&DEFAULTS, seed).settings({
+        let prices = prices.clone();
+        |client: ClientBuilder| client.models(prices)
+    });
+    match flags.open(options, &session.environment, |line| session.warn(line))? {
         ModelSource::Offline => Ok((enumerative, None)),
-        ModelSource::Client { client, model, .. } => {
+        ModelSource::Client {
+            client,
+            model,
+            provider,
+            ..
+        } => {
+            if flags.max_usd.is_some() && flags.replay.is_none() {
+                check_price(&prices, provider, &model)?;
+            }
             let options = LlmOptions::of(&settings.discovery, seed);
             let proposer = LlmProposer::new(client.clone(), model, options);
             Ok((Box::new(proposer), Some(client)))

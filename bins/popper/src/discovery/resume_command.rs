@@ -56,6 +56,7 @@ impl ResumeCommand {
             ("--base-url", flags.base_url.clone()),
             ("--record", flags.record.as_deref().map(path)),
             ("--replay", flags.replay.as_deref().map(path)),
+            ("--prices", work.prices.as_deref().map(path)),
             ("--max-usd", flags.max_usd.map(|usd| usd.to_string())),
         ] {
             if let Some(value) = value {

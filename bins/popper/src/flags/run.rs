@@ -58,6 +58,9 @@ pub struct RunOptions {
     /// Largest ring size of which every start is tried, at most 20 [default: from the configuration, else 10].
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub exhaustive_n: Option<usize>,
+    /// File of prices that override the built-in ones.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub prices: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Machine options")]
     pub fleet: FleetFlags,
     #[command(flatten, next_help_heading = "Model options")]

@@ -152,6 +152,36 @@ fn attempts_without_a_reply_keep_the_cap_and_are_told() {
 }
 
 #[test]
+fn a_cap_needs_a_price_before_anything_is_made() {
+    let server = FaultServer::play(|_| {
+        let canned = CannedReply::text("{}").tokens(1_200, 1_500);
+        Answer::json(200, canned.anthropic_json())
+    });
+    let place = Place::new();
+    let run = words("run --config config.json --proposer llm --model of-my-own");
+    let ran = asking(&place, &server, &run);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let last = ran.stderr.lines().last().unwrap_or_default();
+    let line = "popper: --max-usd: the price of of-my-own is not known; give it with --prices FILE";
+    assert_eq!(last, line);
+    assert!(!place.path().join("popper.db").exists());
+    let price = json!({
+        "provider": "anthropic", "id": "of-my-own", "context": 200_000, "max_output": 64_000,
+        "price": {"in": "2", "out": "10"},
+    });
+    let prices = json!({"schema_version": 1, "read_on": "2026-11-21", "models": [price]});
+    std::fs::write(place.path().join("my prices.json"), prices.to_string()).unwrap();
+    let priced = [&run[..], &["--prices", "my prices.json"]].concat();
+    let ran = asking(&place, &server, &priced);
+    assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+    let last = ran.stderr.lines().last().unwrap_or_default();
+    assert!(
+        last.ends_with(" --prices 'my prices.json' --max-usd 1.00"),
+        "{last}"
+    );
+}
+
+#[test]
 fn another_run_of_the_database_has_a_cap_of_its_own() {
     let server = FaultServer::play(|_| {
         let canned = CannedReply::text("{}").tokens(1_200, 1_500);

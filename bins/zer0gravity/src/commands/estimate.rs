@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::model::ProviderName;
+use bin_support::model::{ProviderName, price_table};
 use bin_support::{Exit, Failure, Output, Session, escape};
 use llm_client::Usd;
 use serde::Serialize;
@@ -116,7 +116,7 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
         .unwrap_or_else(|| model::DEFAULT_MODEL.to_owned());
     let label = ModelLabel::new(provider.to_string(), "");
     let config = setup::config(asking, &args.repeats, label, &model);
-    let table = model::table(asking.prices.as_deref())?;
+    let table = price_table(asking.prices.as_deref())?;
     let known = |call: &PlannedCall| table.find(provider.as_str(), &call.model);
     let at_most = |call: &PlannedCall| {
         let CallTokens { prompt, reply, .. } = call.at_most;

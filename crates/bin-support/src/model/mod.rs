@@ -2,6 +2,7 @@
 
 mod choice;
 mod flags;
+mod prices;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use flags::Protocol;
 
 pub use choice::ModelDefaults;
 pub use flags::{ModelFlags, ProviderName};
+pub use prices::{check_price, price_table};
 
 /// The model that a program asks, chosen by flags, environment and defaults.
 ///
