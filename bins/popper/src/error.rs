@@ -37,8 +37,12 @@ pub enum Error {
         "there is no law to check: give LAWS.json, or --conserved EXPR, or --bound \"EXPR OP INT\""
     )]
     NothingToCheck,
+    #[error("there is no universe {name}: give a file, or kinetic_grid, which is built in")]
+    NoUniverse { name: String },
     #[error("no law could be read; the lines above say what to change")]
     NoLaws,
+    #[error("the files have no law; `popper new law` writes one to start from")]
+    EmptyFiles,
     #[error(
         "cannot read {name}: not a file; give an expression to --conserved, or start from the law of `popper new law`"
     )]

@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::input::Text;
 use bin_support::escape;
 
+/// The form of a file of expectations, for a file of something else.
+const EXPECTED: &str = "no expectations: expected {\"schema_version\": \"1.0.0\", \"expected\": [{\"law_id\": \"...\", \"status\": \"PASS\"}]}";
+
 /// The expectations by `law_id`.
 pub struct Expectations(HashMap<String, Expectation>);
 
@@ -55,7 +58,11 @@ impl Expectations {
     /// Reads an expectations file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = Text::read(path)?;
-        let file: File = text.json()?;
+        let file: File = text.json().map_err(|error| match text.value() {
+            Ok(Value::Object(file)) if file.contains_key("expected") => error,
+            Ok(_) => Error::unfit(&text.name, EXPECTED),
+            Err(_) => error,
+        })?;
         if file.schema_version.split('.').next() != Some("1") {
             let message = format!("is `{}`, this program reads 1.x", file.schema_version);
             return Err(Error::form(&text.name, "$.schema_version", message));

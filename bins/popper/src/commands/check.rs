@@ -29,10 +29,10 @@ pub struct CheckArgs {
     #[arg(value_name = "LAWS.json|-")]
     pub files: Vec<PathBuf>,
     /// Expression whose value never changes.
-    #[arg(long, value_name = "EXPR")]
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     pub conserved: Vec<String>,
     /// Bound that always holds, such as "count('X') <= 3".
-    #[arg(long, value_name = "EXPR OP INT")]
+    #[arg(long, value_name = "EXPR OP INT", allow_hyphen_values = true)]
     pub bound: Vec<Bound>,
     #[command(flatten)]
     pub universe: UniverseFlag,
@@ -47,7 +47,7 @@ pub struct CheckArgs {
     /// Random seed [default: 0].
     ///
     /// The same seed gives the same verdicts; `random` draws one. The configuration may give another default.
-    #[arg(long, value_name = "SEED", value_parser = bin_support::seed)]
+    #[arg(long, value_name = "SEED", value_parser = bin_support::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Largest ring size of which every start is tried [default: 10].
     ///
@@ -89,6 +89,7 @@ pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure>
     let expectations = args.expect.as_deref().map(Expectations::read);
     let expectations = expectations.transpose().map_err(Failure::usage)?;
     let mut read = Laws::read(&args.files, harness.config().language(), session);
+    let in_files = read.laws.len();
     read.add_stated(&args.conserved, &args.bound, session);
     let Laws { laws, broken } = read;
     let output = Output::new(args.json, session.verbosity() > 0);
@@ -96,7 +97,11 @@ pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure>
         if args.json {
             output.finish(broken, &mut session.results)?;
         }
-        return Err(Failure::usage(Error::NoLaws));
+        return Err(Failure::usage(if broken > 0 {
+            Error::NoLaws
+        } else {
+            Error::EmptyFiles
+        }));
     }
 
     let mut verdicts = Verdicts {
@@ -107,6 +112,7 @@ pub fn execute(args: &CheckArgs, session: &mut Session) -> Result<Exit, Failure>
         trace: args.trace,
         differences: Vec::new(),
         finished: 0,
+        in_files,
         unread: 0,
     };
     let take = |law: &Law, verdict, session: &mut Session| verdicts.add(law, &verdict, session);
@@ -171,7 +177,9 @@ struct Verdicts<'a> {
     trace: bool,
     differences: Vec<Difference>,
     finished: usize,
-    /// The number of laws with a text that does not parse.
+    /// The number of laws from files, which come before those from flags.
+    in_files: usize,
+    /// The number of laws with a text that does not parse, or from a flag with a name that does not exist.
     unread: usize,
     bar: Option<ProgressBar>,
 }
@@ -212,16 +220,22 @@ impl Verdicts<'_> {
         }
     }
 
-    /// Shows the text of a law that cannot be read, and the universe that has its symbols.
+    /// Shows the text of a law that cannot be read, or the name in it that does not exist, and what has such names.
     fn explain(&mut self, law: &Law, session: &Session) {
         let compiled = Program::compile(law, self.harness.universe()).err();
         let ambiguity = match (law.resolve(), &compiled) {
             (Err(ambiguity), _) | (Ok(_), Some(Unfit::Ambiguous(ambiguity))) => ambiguity,
-            (Ok(_), Some(Unfit::Missing(missing @ Missing::Symbol { .. }))) => {
+            (Ok(_), Some(Unfit::Missing(missing))) => {
+                // A file may ask for what is not known yet; in a flag it is a slip.
+                let is_slip = self.finished >= self.in_files;
+                let remedy = match missing {
+                    Missing::Symbol { .. } => "--universe names another universe",
+                    _ if is_slip => "docs/popper-laws.md lists the names",
+                    _ => return,
+                };
                 let law = escape(law.law_id());
-                session.warn(&format!(
-                    "law {law}: {missing}; --universe names another universe"
-                ));
+                session.warn(&format!("law {law}: {missing}; {remedy}"));
+                self.unread += usize::from(is_slip);
                 return;
             }
             _ => return,

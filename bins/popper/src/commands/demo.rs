@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bin_support::demo::{DemoArgs, DemoResult};
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session, escape};
 use llm_client::SystemClock;
 use popper_discovery::report::{DiscoveryReport, page};
 use popper_discovery::status::RunStatus;
@@ -57,7 +57,7 @@ pub async fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Fai
     if let Some((flag, value)) = database.flag() {
         lines.push(format!(
             "next: popper status {flag} {}",
-            input::quoted(&value)
+            escape(&input::quoted(&value))
         ));
     }
     DemoResult { lines, line, page }.print(args, session)

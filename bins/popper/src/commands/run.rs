@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bin_support::{Exit, Failure, Session, escape};
+use bin_support::{Exit, Failure, Interrupt, Session, escape};
 use popper_discovery::RunSelector;
 use popper_discovery::store::RunRow;
 use popper_harness::universe::KineticGrid;
@@ -46,7 +46,11 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
     let settings = Settings::new(&args.work, None)?;
     let chosen = proposer::choose(&args.work, None, &settings, session)?;
     let timing = args.work.fleet.timing.timing();
-    let (store, runs) = database::open_patiently(location, Access::Write, &timing).await?;
+    let interrupt = Interrupt::on_signals()?;
+    let opened = database::open_patiently(location, Access::Write, &timing, &interrupt).await?;
+    let Some((store, runs)) = opened else {
+        return Ok(job::interrupted_early(session));
+    };
     if args.work.universe.is_none() {
         check_universe(&runs, location, session)?;
     }
@@ -58,6 +62,7 @@ pub async fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Fail
         } else {
             RunSelector::Latest
         },
+        interrupt,
     };
     job.run(store, settings, chosen, session).await
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, Session, escape, shortened};
 use popper_harness::counterexample::{self, Counterexample};
+use popper_harness::decide::Strength;
 use popper_harness::law::{Extensions, Law};
 use popper_harness::proof::{Proof, verify_proof};
 use popper_harness::universe::{KineticGrid, Tabulated};
@@ -89,7 +90,11 @@ pub fn execute(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure
     let file = Text::read(&args.file).map_err(Failure::usage)?;
     let value = file.value().map_err(Failure::usage)?;
     let (mut results, mut broken) = (Vec::new(), 0_usize);
-    for exhibit in exhibits(value) {
+    let Exhibits {
+        exhibits,
+        unchecked,
+    } = Exhibits::of(value);
+    for exhibit in exhibits {
         match exhibit.check(&file) {
             Ok(result) => results.push(result),
             Err(error) => {
@@ -103,7 +108,7 @@ pub fn execute(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure
     }
     let out = &mut session.results;
     if args.json {
-        json::print(&json!({"evidence": results}), out)?;
+        json::print(&json!({"evidence": results, "unchecked": unchecked}), out)?;
     } else {
         for result in &results {
             writeln!(
@@ -112,6 +117,10 @@ pub fn execute(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure
                 escape(&result.law_id),
                 escape(&result.words())
             )?;
+        }
+        for Unchecked { law_id, verdict } in &unchecked {
+            let (law_id, verdict) = (escape(law_id), escape(verdict));
+            writeln!(out, "{law_id}: not checked: {verdict}, without a proof")?;
         }
     }
     let is_refused = results.iter().any(|result| !result.holds);
@@ -138,6 +147,14 @@ impl Checked {
         let holds = if self.holds { "holds" } else { "does not hold" };
         format!("{holds}: {}", self.detail)
     }
+}
+
+/// A verdict without evidence that could be checked: `check` decides its law again.
+#[derive(Serialize)]
+struct Unchecked {
+    law_id: String,
+    /// The status, and how a PASS was found.
+    verdict: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -231,8 +248,15 @@ struct Claimed {
 fn contradiction(verdict: &Value) -> Option<String> {
     let refuted = Kind::Counterexample.is_in(verdict);
     let status = verdict["status"].as_str().unwrap_or("no status");
+    let strength = serde_json::from_value::<Strength>(verdict["evidence"]["strength"].clone());
     let carried = match (status, refuted) {
         ("PASS" | "UNKNOWN", true) => "a counterexample",
+        ("PASS", false) if strength.is_err() => "no strength of its evidence",
+        ("PASS", false)
+            if strength.is_ok_and(|it| it == Strength::Proved) && !Kind::Proof.is_in(verdict) =>
+        {
+            "no proof, though it says proved"
+        }
         ("FAIL", false) if Kind::Proof.is_in(verdict) => "a proof and no counterexample",
         ("FAIL", false) => "no counterexample",
         ("PASS" | "UNKNOWN" | "FAIL", _) => return None,
@@ -269,55 +293,77 @@ impl Claimed {
     }
 }
 
-/// The evidence of a file: the file itself, or that of the verdicts in it, where `export` writes them too. A verdict without any is
-/// passed over.
-fn exhibits(mut value: Value) -> Vec<Exhibit> {
-    let exported = value.get_mut("evaluations").map(Value::take);
-    let (list, path) = match (exported, value) {
-        (Some(Value::Array(items)), _) => (items, "$.evaluations"),
-        (_, Value::Array(items)) => (items, "$"),
-        (_, other) => return of_item(other, "$"),
-    };
-    let items = list.into_iter().enumerate();
-    items
-        .flat_map(|(index, item)| of_item(item, &format!("{path}[{index}]")))
-        .collect()
+/// The evidence of a file, and the verdicts in it that carry none.
+#[derive(Default)]
+struct Exhibits {
+    exhibits: Vec<Exhibit>,
+    unchecked: Vec<Unchecked>,
 }
 
-/// The evidence of one element: its own, or that of a verdict.
-fn of_item(mut value: Value, path: &str) -> Vec<Exhibit> {
-    if value.get("status").is_none() || value.get("evidence").is_none() {
-        return vec![Exhibit {
-            path: path.to_owned(),
-            kind: Kind::of(&value),
-            value,
-            verdict: None,
-        }];
+impl Exhibits {
+    /// The evidence of a file: the file itself, or that of the verdicts in it, where `export` writes them too.
+    fn of(mut value: Value) -> Self {
+        let mut found = Self::default();
+        let exported = value.get_mut("evaluations").map(Value::take);
+        let (list, path) = match (exported, value) {
+            (Some(Value::Array(items)), _) => (items, "$.evaluations"),
+            (_, Value::Array(items)) => (items, "$"),
+            (_, other) => {
+                found.add(other, "$");
+                return found;
+            }
+        };
+        for (index, item) in list.into_iter().enumerate() {
+            found.add(item, &format!("{path}[{index}]"));
+        }
+        found
     }
-    let contradiction = contradiction(&value);
-    let law_id = value.get("law_id").and_then(Value::as_str);
-    let claimed = Claimed {
-        law_id: law_id.unwrap_or("a law without a name").to_owned(),
-        law: value["law_fingerprint"].take(),
-        universe: value["sim_hash"].take(),
-        contradiction,
-    };
-    let kinds = [Kind::Counterexample, Kind::Proof];
-    let mut carried: Vec<Kind> = kinds
-        .into_iter()
-        .filter(|kind| kind.is_in(&value))
-        .collect();
-    if claimed.contradiction.is_some() {
-        carried = vec![Kind::Counterexample];
-    }
-    let mut take = |kind: Kind| value.pointer_mut(kind.pointer()).map(Value::take);
-    carried
-        .into_iter()
-        .map(|kind| Exhibit {
+
+    /// Adds one element: evidence, or a verdict.
+    fn add(&mut self, mut value: Value, path: &str) {
+        if value.get("status").is_none() || value.get("evidence").is_none() {
+            self.exhibits.push(Exhibit {
+                path: path.to_owned(),
+                kind: Kind::of(&value),
+                value,
+                verdict: None,
+            });
+            return;
+        }
+        let contradiction = contradiction(&value);
+        let law_id = value.get("law_id").and_then(Value::as_str);
+        let law_id = law_id.unwrap_or("a law without a name").to_owned();
+        let claimed = Claimed {
+            law_id,
+            law: value["law_fingerprint"].take(),
+            universe: value["sim_hash"].take(),
+            contradiction,
+        };
+        let kinds = [Kind::Counterexample, Kind::Proof];
+        let mut carried: Vec<Kind> = kinds
+            .into_iter()
+            .filter(|kind| kind.is_in(&value))
+            .collect();
+        if claimed.contradiction.is_some() {
+            carried = vec![Kind::Counterexample];
+        }
+        if carried.is_empty() {
+            let status = value["status"].as_str().unwrap_or_default();
+            let strength = value["evidence"]["strength"].as_str();
+            self.unchecked.push(Unchecked {
+                law_id: claimed.law_id,
+                verdict: strength
+                    .map_or_else(|| status.to_owned(), |found| format!("{status} ({found})")),
+            });
+            return;
+        }
+        let mut take = |kind: Kind| value.pointer_mut(kind.pointer()).map(Value::take);
+        let exhibits = carried.into_iter().map(|kind| Exhibit {
             path: path.to_owned() + &kind.pointer().replace('/', "."),
             kind: Some(kind),
             value: take(kind).unwrap_or_default(),
             verdict: Some(claimed.clone()),
-        })
-        .collect()
+        });
+        self.exhibits.extend(exhibits);
+    }
 }

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Interrupt, Session};
 use popper_discovery::store::{RunRow, Store, StoreError};
 use popper_discovery::{Error, EvaluatorError, RunConfig};
 use popper_store::{Access, AnyDatabase};
@@ -30,18 +30,22 @@ pub async fn open(location: &StoreLocation, access: Access) -> Result<AnyDatabas
     opened.map_err(failure)
 }
 
-/// Opens the database of a run, and reads its runs. Waits for a server that cannot be reached.
+/// Opens the database of a run, and reads its runs. Waits for a server that cannot be reached; `None` if a signal ends the wait.
 pub async fn open_patiently(
     location: &StoreLocation,
     access: Access,
     timing: &Timing,
-) -> Result<(AnyDatabase, Vec<RunRow>), Failure> {
+    interrupt: &Interrupt,
+) -> Result<Option<(AnyDatabase, Vec<RunRow>)>, Failure> {
     let opened = patiently(timing, async || {
         let mut store = location.open(COORDINATOR, access).await?;
         let runs = store.runs().await?;
         Ok((store, runs))
     });
-    opened.await.map_err(failure)
+    tokio::select! {
+        opened = opened => opened.map(Some).map_err(failure),
+        () = interrupt.raised() => Ok(None),
+    }
 }
 
 /// Returns the error that ends the program. A wrong request is a usage error.

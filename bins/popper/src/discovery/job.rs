@@ -37,7 +37,12 @@ pub async fn resume(
 ) -> Result<Exit, Failure> {
     check(location, work)?;
     let timing = work.fleet.timing.timing();
-    let (store, runs) = database::open_patiently(location, Access::WriteExisting, &timing).await?;
+    let interrupt = Interrupt::on_signals()?;
+    let access = Access::WriteExisting;
+    let opened = database::open_patiently(location, access, &timing, &interrupt).await?;
+    let Some((store, runs)) = opened else {
+        return Ok(interrupted_early(session));
+    };
     let run = database::pick(runs, asked, session)?;
     let stored = database::config(&run)?;
     let settings = Settings::new(work, Some(&stored))?;
@@ -47,6 +52,7 @@ pub async fn resume(
         location,
         work,
         which: RunSelector::Id(run.id),
+        interrupt,
     };
     job.run(store, settings, chosen, session).await
 }
@@ -63,6 +69,13 @@ pub struct Job<'a> {
     pub location: &'a StoreLocation,
     pub work: &'a RunOptions,
     pub which: RunSelector,
+    pub interrupt: Interrupt,
+}
+
+/// Ends a command that a signal reached before its run was open. The same command continues it.
+pub fn interrupted_early(session: &Session) -> Exit {
+    session.warn("interrupted: the run was not open yet; the same command opens it");
+    Exit::Interrupted
 }
 
 impl Job<'_> {
@@ -93,25 +106,28 @@ impl Job<'_> {
             let clock = Arc::new(SystemClock::new());
             Discovery::open(store, harness, discovery, proposer.id(), clock, self.which).await
         });
-        let mut discovery = opened.await.map_err(failure)?;
+        let interrupt = self.interrupt.clone();
+        let mut discovery = tokio::select! {
+            opened = opened => opened.map_err(failure)?,
+            () = interrupt.raised() => return Ok(interrupted_early(session)),
+        };
         let run = discovery.run().clone();
         let calls = patiently(&timing, async || {
             Ok(discovery.store().calls(run.id, None).await?)
         });
-        let cost = RunCost::of(&calls.await.map_err(failure)?);
+        let calls = tokio::select! {
+            calls = calls => calls.map_err(failure)?,
+            () = interrupt.raised() => return Ok(self.interrupted(&run, session)),
+        };
+        let cost = RunCost::of(&calls);
         if let Some(client) = &client {
             self.keep_ledger(client, run.id, &cost)?;
         }
         session.status(&format!("writing to {}", self.location));
         // Before a worker of this process has jobs, and while the server may be away.
-        let interrupt = Interrupt::on_signals()?;
         let (evaluator, mut own) = tokio::select! {
             opened = coordinator::open(self.location, run.id, &self.work.fleet, session) => opened?,
-            () = interrupt.raised() => {
-                session.warn("interrupted: finished work is kept");
-                self.print_resume_command(&run, session);
-                return Ok(Exit::Interrupted);
-            }
+            () = interrupt.raised() => return Ok(self.interrupted(&run, session)),
         };
         let mut discovery = discovery.with_evaluator(evaluator);
         let mut watch = ProgressObserver::new(session.progress.clone(), interrupt, cost);
@@ -132,11 +148,7 @@ impl Job<'_> {
                 evaluator.finish(run.id, session).await;
                 Exit::Done
             }
-            Ok(RunEnd::Stopped) => {
-                session.warn("interrupted: finished work is kept");
-                self.print_resume_command(&run, session);
-                Exit::Interrupted
-            }
+            Ok(RunEnd::Stopped) => self.interrupted(&run, session),
             Err(error) => {
                 let exit = match error {
                     Error::Propose(ProposeError::Budget(_)) => Exit::Interrupted,
@@ -262,6 +274,12 @@ impl Job<'_> {
         let recorded = Cassette::new(path).calls()?;
         let left = recorded.saturating_sub(made);
         Ok(Some(u32::try_from(left).unwrap_or(u32::MAX)))
+    }
+
+    fn interrupted(&self, run: &RunRow, session: &Session) -> Exit {
+        session.warn("interrupted: finished work is kept");
+        self.print_resume_command(run, session);
+        Exit::Interrupted
     }
 
     fn print_resume_command(&self, run: &RunRow, session: &Session) {

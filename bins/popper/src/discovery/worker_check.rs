@@ -1,5 +1,7 @@
 //! The part of `popper check` that lets workers decide the laws.
 
+use std::time::Duration;
+
 use bin_support::{Failure, Interrupt, Session};
 use futures_util::StreamExt as _;
 use popper_discovery::EvaluatorError;
@@ -15,6 +17,9 @@ use crate::location::ServerLocation;
 
 /// The number of laws in a group of jobs, whose answers are in memory at once.
 const LAWS: usize = 1000;
+
+/// The time after which a user is told that a server does not answer.
+const PATIENT: Duration = Duration::from_secs(2);
 
 /// Decides laws in their order, and hands each verdict on. Ends early at an interrupt.
 ///
@@ -36,7 +41,12 @@ pub async fn decide(
         "popper {}",
         chunks.first().map_or("check", |chunk| &chunk.0)
     );
-    let (mut evaluator, mut own) = coordinator::open_queue(server, &name, flags, session).await?;
+    let opened = tokio::select! {
+        opened = coordinator::open_queue(server, &name, flags, session) => opened,
+        () = interrupt.raised() => return Ok(()),
+        () = told_of_waiting(server, session) => return Ok(()),
+    };
+    let (mut evaluator, mut own) = opened?;
     let mut ended = Ok(true);
     for (name, laws) in &chunks {
         let mut outcomes = InOrder::default();
@@ -72,6 +82,13 @@ pub async fn decide(
         }
     }
     Ok(())
+}
+
+/// Says once that a server does not answer, and never ends.
+async fn told_of_waiting(server: &ServerLocation, session: &Session) {
+    tokio::time::sleep(PATIENT).await;
+    session.warn(&format!("waiting for {}", server.address));
+    std::future::pending().await
 }
 
 async fn end(own: OwnWorker, ended: &Result<bool, EvaluatorError>, session: &Session) {

@@ -47,7 +47,7 @@ pub struct RunOptions {
     /// Random seed [default: 0].
     ///
     /// The same seed gives the same run; `random` draws one. The configuration may give another default.
-    #[arg(long, value_name = "SEED", value_parser = bin_support::seed)]
+    #[arg(long, value_name = "SEED", value_parser = bin_support::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Print the final status of the run as JSON.
     #[arg(long)]

@@ -169,6 +169,7 @@ fn what_holds_no_evidence_is_a_usage_error() {
     let mut errors = String::new();
     let mut unproved = VERDICTS[0].clone();
     unproved["evidence"]["proof"] = Value::Null;
+    unproved["evidence"]["strength"] = json!("sampled");
     for (name, document) in [
         ("unproved_verdict", unproved),
         ("empty_array", json!([])),
@@ -208,4 +209,44 @@ fn the_results_are_one_object_in_json() {
     let kinds: Vec<_> = evidence.iter().map(|one| one["kind"].clone()).collect();
     assert_eq!(kinds, ["proof", "counterexample"]);
     assert!(evidence.iter().all(|one| one["holds"] == true), "{results}");
+}
+
+#[test]
+fn a_verdict_without_evidence_is_refused_or_listed() {
+    let forged = |strength: Value, status: &str| {
+        let mut verdict = VERDICTS[1].clone();
+        verdict["counterexample"] = Value::Null;
+        verdict["status"] = json!(status);
+        verdict["evidence"]["strength"] = strength;
+        json!([VERDICTS[0], verdict])
+    };
+    for (strength, said) in [
+        (json!("proved"), "carries no proof, though it says proved"),
+        (Value::Null, "carries no strength of its evidence"),
+        (json!("certain"), "carries no strength of its evidence"),
+    ] {
+        let ran = run("forged", &forged(strength, "PASS"));
+        assert_eq!(ran.code, Some(4), "{ran:?}");
+        assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    }
+    for (strength, status, said) in [
+        (
+            json!("exhaustive"),
+            "PASS",
+            "not checked: PASS (exhaustive), without a proof",
+        ),
+        (
+            Value::Null,
+            "UNKNOWN",
+            "not checked: UNKNOWN, without a proof",
+        ),
+    ] {
+        let document = forged(strength, status);
+        let ran = run("unchecked", &document);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(said), "{}", ran.stdout);
+        let file = file("unchecked.json.json", document.to_string());
+        let told = popper(&["verify", "--json", &file]).json();
+        assert_eq!(told["unchecked"].as_array().unwrap().len(), 1, "{told}");
+    }
 }

@@ -447,3 +447,48 @@ fn a_demo_is_eight_lines_and_a_page() {
     }
     assert_eq!(names(&folder.path().join("experiments")).len(), 2);
 }
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let place = Place::new();
+    std::fs::write(place.path().join("empty.json"), "[]").unwrap();
+    std::fs::write(
+        place.path().join("verdicts.json"),
+        "[{\"status\": \"PASS\"}]",
+    )
+    .unwrap();
+    for (line, code, said) in [
+        ("check empty.json", 2, "the files have no law"),
+        (
+            "check --conserved cars",
+            3,
+            "law cars: observable `cars` is not known; docs/",
+        ),
+        (
+            "check --conserved count('c')",
+            3,
+            "--universe names another universe",
+        ),
+        (
+            "check --conserved X --universe kinetic",
+            2,
+            "there is no universe kinetic: give a file",
+        ),
+        (
+            "check --conserved X --expect verdicts.json",
+            2,
+            "expected {\"schema_version\"",
+        ),
+        (
+            "check --conserved X --seed -1",
+            2,
+            "expected a whole number from 0, or `random`",
+        ),
+        ("check --conserved -count('X')-count('>')", 0, "1 PASS"),
+    ] {
+        let ran = ran(&place, line);
+        assert_eq!(ran.code, Some(code), "{line}: {ran:?}");
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains(said), "{line}: {told}");
+    }
+}

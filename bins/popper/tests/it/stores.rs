@@ -1,12 +1,13 @@
-//! Databases that cannot be used: one clear line each, exit code 1, and nothing is changed.
+//! Databases that cannot be used: one clear line each, exit code 1 or, for what is no database, 2, and nothing is changed.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
+use test_support::program::signal;
 
-use crate::process::{Ran, words};
+use crate::process::{Ran, fresh, words};
 use crate::runs::Place;
 use crate::sql;
 
@@ -19,7 +20,7 @@ const COMMANDS: [&[&str]; 5] = [
     &["export"],
 ];
 
-/// One line on stderr, nothing on stdout, exit code 1.
+/// One line on stderr, nothing on stdout.
 fn assert_refused(ran: &Ran, code: i32, said: &str, context: &str) {
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
@@ -257,4 +258,30 @@ fn a_read_only_file_system_is_read_and_not_written() {
         (status.code, status.stderr.as_str()),
         (Some(0), "run: 1 (newest)\n")
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_wait_for_a_server() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+
+    let place = Place::new();
+    for (line, waits) in [
+        ("check --conserved X", "waiting for "),
+        ("run --proposer enumerative", "trying again"),
+        ("resume 1", "trying again"),
+    ] {
+        let line = format!("{line} --store postgres://127.0.0.1:1/none");
+        let mut command = fresh(place.path(), &words(&line));
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap());
+        let mut seen = String::new();
+        while !seen.contains(waits) {
+            assert_ne!(told.read_line(&mut seen).unwrap(), 0, "{line}: {seen}");
+        }
+        signal(child.id(), "-TERM");
+        told.read_to_string(&mut seen).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{line}: {seen}");
+        assert!(seen.contains("popper: interrupted: "), "{line}: {seen}");
+    }
 }

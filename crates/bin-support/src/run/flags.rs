@@ -60,7 +60,7 @@ pub struct SeedFlag {
     /// Random seed, or `random` to draw one.
     ///
     /// The same seed gives the same result.
-    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
 }
 

@@ -45,7 +45,7 @@ fn an_expression_that_cannot_be_read_is_shown_with_the_spelling_that_was_meant()
     }
     // These can be read, and the universe lacks a part.
     for (expr, said, stderr) in [
-        ("cuont('X')", "did you mean `count`?", ""),
+        ("cuont('X')", "did you mean `count`?", "lists the names"),
         (
             "count('T')",
             "symbol T is not in kinetic_grid_v1 (. > < X)",
@@ -53,7 +53,7 @@ fn an_expression_that_cannot_be_read_is_shown_with_the_spelling_that_was_meant()
         ),
     ] {
         let ran = popper(&["check", "--conserved", expr]);
-        assert_eq!(ran.code, Some(0), "{expr}: {}", ran.stderr);
+        assert_eq!(ran.code, Some(3), "{expr}: {}", ran.stderr);
         assert!(ran.stdout.contains(said), "{expr}: {}", ran.stdout);
         assert!(ran.stderr.contains(stderr), "{expr}: {}", ran.stderr);
     }

@@ -70,9 +70,11 @@ fn stop_all(times: u32, workers: usize) {
             let run = processes.pop().unwrap().end();
             let code = run.code;
             is_complete = code == Some(0);
-            // Before it has opened the run nothing is to be kept, and the signal ends it at once.
+            // Before the run is open nothing is to be kept, and before that the signal ends it at once.
             if code.is_none() {
                 assert_eq!(run.stderr, "");
+            } else if run.stderr.contains("the run was not open yet") {
+                run.exits(130);
             } else if !is_complete {
                 let hint = "popper: to continue: popper resume 1 --store ";
                 run.exits(130)
