@@ -2,8 +2,8 @@
 
     python3 packaging/pack.py STAGE OUT VERSION EPOCH
 
-STAGE is the folder `orrery-VERSION-PLATFORM` that `cargo xtask dist` filled, with the programs in `bin/`; EPOCH is the
-time of the commit in seconds. Prints one line a file: name, size in bytes. Only the standard library of Python is used.
+STAGE is the folder `orrery-VERSION-PLATFORM` that `cargo xtask dist` filled, with the programs in `bin/`; VERSION is that of the
+wheel, as Python writes it; EPOCH is the time of the commit in seconds. Prints one line a file: name, size in bytes. Only the standard library of Python is used.
 """
 
 import base64

@@ -58,6 +58,9 @@ fn folder(workspace: &Workspace) -> PathBuf {
 fn pack(workspace: &Workspace) -> Result<Release, Error> {
     let dist = folder(workspace);
     let version = env!("CARGO_PKG_VERSION");
+    let wheel = wheel_version(version).ok_or(Error::Check(
+        "a wheel takes a version such as 1.0.0 or 1.0.0-rc.1; alpha, beta and rc are known",
+    ))?;
     let (machine, system) = (std::env::consts::ARCH, std::env::consts::OS);
     let stage = dist.join(format!("orrery-{version}-{machine}-{system}"));
     fill(workspace, &dist, &stage)?;
@@ -65,7 +68,7 @@ fn pack(workspace: &Workspace) -> Result<Release, Error> {
     let epoch = output(&mut commit)?;
     let mut python = Command::new("python3");
     python.arg(workspace.root.join("packaging/pack.py"));
-    let packed = output(python.arg(&stage).arg(&dist).args([version, epoch.trim()]))?;
+    let packed = output(python.arg(&stage).arg(&dist).args([&wheel, epoch.trim()]))?;
     let mut archives = Vec::new();
     for line in packed.lines() {
         let parts = line.trim().rsplit_once(' ');
@@ -96,6 +99,22 @@ fn pack(workspace: &Workspace) -> Result<Release, Error> {
         Ok([tarball, wheel]) => Ok(Release { tarball, wheel }),
         Err(_) => Err(Error::Output { path: dist }),
     }
+}
+
+/// A version of Cargo as Python writes it, which a hyphen in the name of a wheel would end.
+fn wheel_version(version: &str) -> Option<String> {
+    let Some((release, stage)) = version.split_once('-') else {
+        return Some(version.to_owned());
+    };
+    let (name, number) = stage.split_once('.')?;
+    let name = match name {
+        "alpha" => "a",
+        "beta" => "b",
+        "rc" => "rc",
+        _ => return None,
+    };
+    let number: u32 = number.parse().ok()?;
+    Some(format!("{release}{name}{number}"))
 }
 
 /// Fills the folder that the archives are made of.
@@ -215,4 +234,24 @@ fn empty(folder: &Path) -> Result<PathBuf, Error> {
         source,
     })?;
     Ok(folder.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wheel_has_the_version_that_python_writes() {
+        for (version, wheel) in [
+            ("0.1.0", Some("0.1.0")),
+            ("1.0.0-rc.1", Some("1.0.0rc1")),
+            ("1.0.0-alpha.12", Some("1.0.0a12")),
+            ("1.0.0-beta.2", Some("1.0.0b2")),
+            ("1.0.0-rc", None),
+            ("1.0.0-rc.1.2", None),
+            ("1.0.0-x.1", None),
+        ] {
+            assert_eq!(wheel_version(version).as_deref(), wheel, "{version}");
+        }
+    }
 }

@@ -170,8 +170,9 @@ pub fn works(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Runs `command` to its end and returns its stdout.
+/// Runs `command` to its end and returns its stdout; its stderr is that of this program.
 pub fn output(command: &mut Command) -> Result<String, Error> {
+    command.stderr(Stdio::inherit());
     let output = command.output().map_err(|source| Error::Start {
         command: line(command),
         source,

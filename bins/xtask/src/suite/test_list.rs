@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ impl TestList {
         let mut build = workspace.cargo(&["test", "--locked", "--no-run"]);
         build.args(super::KINDS);
         build.args(["--message-format", "json-render-diagnostics"]);
-        let messages = output(build.stderr(Stdio::inherit()))?;
+        let messages = output(&mut build)?;
         let mut list = Self::default();
         for (package, program) in programs(&messages) {
             let names = |more: &[&str]| {

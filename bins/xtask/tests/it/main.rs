@@ -28,6 +28,8 @@ mod lints;
 mod modules;
 mod names;
 mod packages;
+#[cfg(unix)]
+mod packaging;
 mod public_api;
 mod readmes;
 mod rust_source;

@@ -131,6 +131,16 @@ fn every_dependency_has_a_version() {
     }
 }
 
+/// The tag of a release and its archives name one version for all.
+#[test]
+fn every_package_has_the_same_version() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    for package in metadata.packages {
+        let version = package.version.to_string();
+        assert_eq!(version, env!("CARGO_PKG_VERSION"), "{}", package.name);
+    }
+}
+
 #[test]
 fn an_include_is_found_in_a_source() {
     let source =

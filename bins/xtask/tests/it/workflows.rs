@@ -68,14 +68,95 @@ fn every_command_of_this_repository_exists() {
                 assert!(root().join(program).is_file(), "{file}: {command}");
                 seen += 1;
             }
-            ["cargo", "check" | "package", ..] => {
+            ["cargo", "check" | "fetch" | "package", ..] => {
                 assert!(command.contains("--locked"), "{file}: {command}");
             }
             ["rustup" | "sha256sum" | "gh", ..] => {}
+            // The tag of a release: the test below runs it.
+            ["test", ..] => assert_eq!(file, "release.yml"),
             _ => panic!("{file}: {command} is not checked by this test"),
         }
     }
     assert!(seen >= 4, "{seen}");
+}
+
+/// The jobs of a workflow, each the text below its name.
+fn jobs(workflow: &str) -> (String, Vec<String>) {
+    let text = fs::read_to_string(root().join(".github/workflows").join(workflow)).unwrap();
+    let (head, jobs) = text.split_once("\njobs:\n").unwrap();
+    let mut found: Vec<String> = Vec::new();
+    for line in jobs.lines() {
+        let is_name = line.starts_with("  ") && !line.starts_with("   ");
+        if is_name {
+            found.push(String::new());
+        }
+        let job = found.last_mut().unwrap();
+        job.push_str(line);
+        job.push('\n');
+    }
+    (head.to_owned(), found)
+}
+
+/// The subject of the commit by which a pull request would be merged is none of the form that the gate reads.
+#[test]
+fn the_gate_reads_the_commits_of_a_pull_request() {
+    for workflow in ["ci.yml", "nightly.yml"] {
+        let (head, jobs) = jobs(workflow);
+        let mut gates = jobs.iter().filter(|job| job.contains("- run: .ci/run\n"));
+        let gate = gates.next().unwrap();
+        assert!(gate.contains("          fetch-depth: 50\n"), "{gate}");
+        let is_for_pull_requests = head.contains("pull_request:");
+        let own = "          ref: ${{ github.event.pull_request.head.sha || github.sha }}\n";
+        assert_eq!(gate.contains(own), is_for_pull_requests, "{gate}");
+    }
+    assert!(jobs("ci.yml").0.contains("pull_request:"));
+}
+
+/// A bare machine has no network: it copies the packages that are on this one.
+#[test]
+fn packages_are_there_before_a_bare_machine() {
+    let (_, jobs) = jobs("nightly.yml");
+    let fresh = jobs.iter().find(|job| job.contains("cargo xtask fresh"));
+    let (before, _) = fresh.unwrap().split_once("cargo xtask fresh").unwrap();
+    assert!(before.contains("- run: cargo fetch --locked\n"), "{before}");
+}
+
+#[test]
+fn only_the_job_that_makes_the_draft_may_write() {
+    for workflow in ["ci.yml", "nightly.yml", "release.yml"] {
+        let (head, jobs) = jobs(workflow);
+        assert!(head.contains("\npermissions:\n  contents: read"), "{head}");
+        for job in jobs {
+            let writes = job.contains("contents: write");
+            assert_eq!(writes, job.contains("gh release create"), "{job}");
+            assert!(!writes || !job.contains("checkout"), "{job}");
+        }
+    }
+}
+
+#[test]
+fn a_release_is_built_on_the_oldest_image_and_its_tag_is_the_version() {
+    let (_, jobs) = jobs("release.yml");
+    let archives = &jobs[0];
+    assert!(
+        archives.contains("[ubuntu-22.04, ubuntu-22.04-arm, "),
+        "{archives}"
+    );
+    let (before, _) = archives.split_once("cargo xtask dist").unwrap();
+    let command = before
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("- run: test "));
+    let command = format!("test {}", command.unwrap());
+    for (tag, is_equal) in [
+        (concat!("v", env!("CARGO_PKG_VERSION")), true),
+        (env!("CARGO_PKG_VERSION"), false),
+        ("v99.0.0", false),
+    ] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).env("GITHUB_REF_NAME", tag);
+        let status = shell.current_dir(root()).status().unwrap();
+        assert_eq!(status.success(), is_equal, "{tag}");
+    }
 }
 
 #[test]
