@@ -3,8 +3,8 @@ demo *NAMES:
     cargo xtask demo {{NAMES}}
 
 # Runs every test.
-test:
-    cargo xtask test
+test *FLAGS:
+    cargo xtask test {{FLAGS}}
 
 # The face in a real browser (Chromium and chromedriver must be there).
 face:
@@ -14,8 +14,8 @@ face:
 react:
     ORRERY_BROWSER=required cargo test -p orrery-hermitcrab-face --test it -- --ignored react runtimes
 
-# The pictures of the guide.
-pictures:
+# The pictures of the face in its guide.
+face-pictures:
     ORRERY_SCREENSHOTS=docs/img cargo test -p orrery-hermitcrab-face --test it -- face::screenshots
 
 # What must pass before a change is merged, without the tests.
@@ -73,6 +73,14 @@ soak:
 fresh:
     cargo xtask fresh
 
+# Packs the four programs as a tarball and a wheel.
+dist *FLAGS:
+    cargo xtask dist {{FLAGS}}
+
+# Draws the pictures of the README and the guides.
+pictures *FLAGS:
+    cargo xtask pictures {{FLAGS}}
+
 # Runs the opt-in tests against servers and clients by others (docs/peers.md).
-peers:
-    cargo xtask peers
+peers *NAMES:
+    cargo xtask peers {{NAMES}}

@@ -4,7 +4,6 @@ pub const PROGRAM: &str = "\
 Examples:
   logosphere demo
   logosphere run --output-dir first --rounds 5
-  logosphere verify first
   logosphere report first";
 
 pub const NEW: &str = "\

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::task::Arguments;
-use crate::workspace::{PROGRAMS, Workspace, finish, finish_into, output};
+use crate::workspace::{PROGRAMS, Workspace, empty, finish, finish_into, output};
 use crate::{Error, Exit};
 
 /// The files of the repository that a release contains, and their names in it.
@@ -123,9 +123,7 @@ fn fill(workspace: &Workspace, built: &Path, stage: &Path) -> Result<(), Error> 
         let path = path.to_owned();
         |source| Error::File { path, source }
     };
-    if stage.exists() {
-        fs::remove_dir_all(stage).map_err(used(stage))?;
-    }
+    empty(stage.to_owned())?;
     let copy = |from: PathBuf, to: PathBuf| {
         let parent = to.parent().unwrap_or(stage);
         fs::create_dir_all(parent).map_err(used(parent))?;
@@ -152,7 +150,7 @@ fn fill(workspace: &Workspace, built: &Path, stage: &Path) -> Result<(), Error> 
 
 /// Installs the wheel into a fresh Python environment without Rust, asks for a verdict, runs every program, removes it.
 fn check_wheel(workspace: &Workspace, wheel: &Path) -> Result<(), Error> {
-    let venv = empty(&folder(workspace).join("check/venv"))?;
+    let venv = empty(folder(workspace).join("check/venv"))?;
     let bin = venv.join("bin");
     finish(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
     let start = Instant::now();
@@ -163,7 +161,7 @@ fn check_wheel(workspace: &Workspace, wheel: &Path) -> Result<(), Error> {
         pip
     };
     finish(pip(&["install", "--no-index", "--no-deps"]).arg(wheel))?;
-    let work = empty(&folder(workspace).join("check/work"))?;
+    let work = empty(folder(workspace).join("check/work"))?;
     let law = "count('>') + count('X')";
     let mut check = bare(&bin, "popper");
     let verdict = output(check.args(["check", "--conserved", law]).current_dir(&work))?;
@@ -191,8 +189,8 @@ fn check_wheel(workspace: &Workspace, wheel: &Path) -> Result<(), Error> {
 
 /// Installs the tarball into an empty folder and removes it; nothing may be left.
 fn check_tarball(workspace: &Workspace, tarball: &Path) -> Result<(), Error> {
-    let unpacked = empty(&folder(workspace).join("check/tarball"))?;
-    let prefix = empty(&folder(workspace).join("check/prefix"))?;
+    let unpacked = empty(folder(workspace).join("check/tarball"))?;
+    let prefix = empty(folder(workspace).join("check/prefix"))?;
     finish(
         Command::new("tar")
             .arg("-xzf")
@@ -224,16 +222,6 @@ fn bare(bin: &Path, name: &str) -> Command {
         .env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     command.stdin(Stdio::null());
     command
-}
-
-/// The folder, empty.
-fn empty(folder: &Path) -> Result<PathBuf, Error> {
-    crate::demo::remove(folder)?;
-    fs::create_dir_all(folder).map_err(|source| Error::File {
-        path: folder.to_owned(),
-        source,
-    })?;
-    Ok(folder.to_owned())
 }
 
 #[cfg(test)]

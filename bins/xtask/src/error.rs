@@ -35,8 +35,8 @@ pub enum Error {
     NotInstalled {
         missing: String,
     },
-    /// The demo of a program failed, or printed something else than its result.
-    Demo {
+    /// A program of the workspace failed, or printed something else than its result.
+    Program {
         reason: String,
     },
     /// The runner of the tests ended without a result.
@@ -68,7 +68,7 @@ impl fmt::Display for Error {
             Self::Unknown { kind, name, known } => {
                 write!(f, "unknown {kind} \"{name}\"; known: {}", known.join(", "))
             }
-            Self::Demo { reason } => f.write_str(reason),
+            Self::Program { reason } => f.write_str(reason),
             Self::NotInstalled { missing } => f.write_str(missing),
             Self::TooLarge { name, size, limit } => {
                 write!(f, "{name} has {size} bytes, more than {limit}")

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::workspace::{Workspace, finish, metadata};
+use crate::workspace::{Workspace, finish};
 use crate::{Error, Exit};
 
 /// Checks each library that has features, in a target folder that disturbs no other build.
 pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
-    let metadata = metadata()?;
-    for (package, features) in libraries(&metadata) {
+    for (package, features) in libraries(&workspace.packages) {
         for feature in std::iter::once("").chain(features) {
             let label = if feature.is_empty() { "none" } else { feature };
             eprintln!("xtask: {package}, features: {label}");
@@ -28,9 +27,9 @@ fn folder(workspace: &Workspace) -> PathBuf {
 }
 
 /// The libraries of the workspace that have features, each with the names of its features but `default`.
-fn libraries(metadata: &Value) -> Vec<(&str, Vec<&str>)> {
-    let packages = metadata["packages"].as_array().into_iter().flatten();
+fn libraries(packages: &[Value]) -> Vec<(&str, Vec<&str>)> {
     packages
+        .iter()
         .filter_map(|package| {
             let features = package["features"].as_object()?.keys();
             let features: Vec<_> = features
@@ -50,10 +49,10 @@ mod tests {
 
     #[test]
     fn each_feature_of_each_package_is_named_once() {
-        let metadata = json!({"packages": [
-            {"name": "a", "features": {"default": ["x"], "x": [], "y": ["x"]}},
-            {"name": "b", "features": {}},
-        ]});
-        assert_eq!(libraries(&metadata), [("a", vec!["x", "y"])]);
+        let packages = [
+            json!({"name": "a", "features": {"default": ["x"], "x": [], "y": ["x"]}}),
+            json!({"name": "b", "features": {}}),
+        ];
+        assert_eq!(libraries(&packages), [("a", vec!["x", "y"])]);
     }
 }

@@ -7,7 +7,6 @@ mod dist;
 mod docs;
 mod error;
 mod features;
-mod fleet;
 mod fresh;
 mod peers;
 mod pictures;
@@ -33,7 +32,7 @@ const TASKS: &[Task] = &[
         }],
         names: Some(Argument {
             name: "NAME",
-            help: "Programs, or fleet: two workers on PostgreSQL [default: all]",
+            help: "Programs [default: all]",
         }),
         run: demo::run,
     },

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::task::Arguments;
 use crate::terminal_svg::{DARK, LIGHT, draw};
@@ -30,7 +30,7 @@ const LARGEST_PNG: u64 = 200 << 10;
 const LARGEST_SVG: u64 = 40 << 10;
 const LARGEST_SUM: u64 = 1536 << 10;
 
-/// Draws everything; with `--check` only the terminals, which must equal the committed pictures.
+/// Draws everything; with `--check` only the terminals, which need no browser and must equal the committed pictures.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> {
     finish(&mut workspace.cargo(&["build", "--locked", "--workspace", "--bins"]))?;
     let folder = workspace.root.join("docs/img");
@@ -53,7 +53,6 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> 
     if !check {
         for (name, program, page) in PAGES {
             let demo = workspace.demo_folder(program)?;
-            crate::demo::remove(&demo)?;
             let mut command = workspace.binary(program);
             finish(command.args(["demo", "--quiet", "--dir"]).arg(&demo))?;
             for (scheme, dark) in [("light", false), ("dark", true)] {
@@ -126,7 +125,7 @@ fn photograph(page: &Path, picture: &Path, dark: bool) -> Result<(), Error> {
         ));
         chromium.arg(format!("--window-size={width},{height}"));
         chromium.arg(format!("--screenshot={}", picture.display()));
-        chromium.stderr(std::process::Stdio::null());
+        chromium.stderr(Stdio::null());
         finish(chromium.arg(format!("file://{}", page.display())))?;
         if length(picture)? <= LARGEST_PNG {
             break;

@@ -12,7 +12,7 @@ use crate::{Error, apt};
 const MISSING: &str = "the PostgreSQL server programs (15 or later) are not installed: install them (Debian: apt-get install postgresql)";
 
 /// The program that starts a server, for `cargo build`: an example of the crate that starts servers for single tests, too.
-pub const SERVER_PROGRAM: [&str; 4] = [
+const SERVER_PROGRAM: [&str; 4] = [
     "--example",
     "postgres",
     "--features",
@@ -53,17 +53,8 @@ impl TestServer {
         Ok(Self { running, skipped })
     }
 
-    /// Starts a server by the program that is built already. `None` without the programs of `PostgreSQL`.
-    pub fn start_if_there(workspace: &Workspace) -> Option<Self> {
-        let running = start(&mut workspace.binary("examples/postgres"))?;
-        Some(Self {
-            running: Some(running),
-            skipped: workspace.target.join("skipped-tests"),
-        })
-    }
-
     /// The address of the database `postgres`, if there is a server.
-    pub fn url(&self) -> Option<&str> {
+    fn url(&self) -> Option<&str> {
         self.running.as_ref().map(|(_, url)| url.as_str())
     }
 

@@ -1,7 +1,7 @@
 //! The folders of the workspace, its binaries, and the commands that are run in it.
 
 use std::env::consts::EXE_SUFFIX;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,6 +16,8 @@ pub const PROGRAMS: [&str; 4] = ["popper", "zer0gravity", "hermitcrab", "logosph
 pub struct Workspace {
     pub root: PathBuf,
     pub target: PathBuf,
+    /// The description of the packages by `cargo metadata`.
+    pub packages: Vec<Value>,
 }
 
 impl Workspace {
@@ -28,28 +30,26 @@ impl Workspace {
                 .map(PathBuf::from)
                 .ok_or_else(missing)
         };
+        let packages = metadata["packages"].as_array().cloned();
         Ok(Self {
             root: folder("workspace_root")?,
             target: folder("target_directory")?,
+            packages: packages.unwrap_or_default(),
         })
     }
 
-    /// The folder where `program` leaves the files of the demo; made if it is not there.
+    pub fn has_package(&self, name: &str) -> bool {
+        self.packages.iter().any(|package| package["name"] == name)
+    }
+
+    /// The folder where `program` leaves the files of the demo, empty.
     pub fn demo_folder(&self, program: &str) -> Result<PathBuf, Error> {
-        self.folder("demo", program)
+        empty(self.target.join("demo").join(program))
     }
 
     /// The folder that the server `peer` is installed into; made if it is not there.
     pub fn peer_folder(&self, peer: &str) -> Result<PathBuf, Error> {
-        self.folder("peers", peer)
-    }
-
-    fn folder(&self, purpose: &str, name: &str) -> Result<PathBuf, Error> {
-        let path = self.target.join(purpose).join(name);
-        match std::fs::create_dir_all(&path) {
-            Ok(()) => Ok(path),
-            Err(source) => Err(Error::File { path, source }),
-        }
+        made(self.target.join("peers").join(peer))
     }
 
     /// A program of the repository, run in the workspace's root.
@@ -92,8 +92,25 @@ impl Workspace {
     }
 }
 
+/// The folder without the files of an earlier task.
+pub fn empty(path: PathBuf) -> Result<PathBuf, Error> {
+    if path.exists()
+        && let Err(source) = fs::remove_dir_all(&path)
+    {
+        return Err(Error::File { path, source });
+    }
+    made(path)
+}
+
+fn made(path: PathBuf) -> Result<PathBuf, Error> {
+    match fs::create_dir_all(&path) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(Error::File { path, source }),
+    }
+}
+
 /// The packages of the workspace of the working directory, as `cargo metadata` describes them.
-pub fn metadata() -> Result<Value, Error> {
+fn metadata() -> Result<Value, Error> {
     let mut command = cargo();
     command.args(["metadata", "--no-deps", "--format-version", "1"]);
     let output = command.output().map_err(|source| Error::Start {

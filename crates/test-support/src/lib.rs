@@ -66,7 +66,7 @@ mod server;
 pub use canned::CannedReply;
 pub use clock::FakeClock;
 pub use compression_stub::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
-pub use documentation::{Guide, check_help, check_shared_commands, run_examples};
+pub use documentation::{Guide, check_help, check_shared_commands};
 #[cfg(unix)]
 pub use env_file::{EnvFileProgram, PlantedEnvFile};
 pub use memory::{MemoryTransport, response, streamed};

@@ -10,9 +10,9 @@ mod bundle;
 mod commands;
 mod cost;
 mod env_file;
-mod examples;
 mod faults;
 mod guide;
+mod help;
 #[cfg(unix)]
 mod hostile;
 mod key;

@@ -18,7 +18,7 @@ use crate::location::ServerLocation;
 /// The number of laws in a group of jobs, whose answers are in memory at once.
 const LAWS: usize = 1000;
 
-/// The time after which a user is told that a server does not answer.
+/// The time without an answer of the server after which a line says so.
 const PATIENT: Duration = Duration::from_secs(2);
 
 /// Decides laws in their order, and hands each verdict on. Ends early at an interrupt.
@@ -88,7 +88,7 @@ pub async fn decide(
 async fn told_of_waiting(server: &ServerLocation, session: &Session) {
     tokio::time::sleep(PATIENT).await;
     session.warn(&format!("waiting for {}", server.address));
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 async fn end(own: OwnWorker, ended: &Result<bool, EvaluatorError>, session: &Session) {

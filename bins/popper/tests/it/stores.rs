@@ -1,4 +1,4 @@
-//! Databases that cannot be used: one clear line each, exit code 1 or, for what is no database, 2, and nothing is changed.
+//! Databases that cannot be used: one clear line each, exit code 1 or, for a file of another kind, 2, and nothing is changed.
 
 use std::fs;
 use std::path::Path;

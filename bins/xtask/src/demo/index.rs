@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::DemoResult;
+use super::demo_result::DemoResult;
 use crate::Error;
 use crate::workspace::{Workspace, works};
 
@@ -36,10 +36,10 @@ pub fn write(workspace: &Workspace, results: &[DemoResult]) -> Result<PathBuf, E
 fn page(results: &[DemoResult], from: &str) -> String {
     let mut page = HEAD.to_owned();
     for result in results {
-        let (program, line) = (escaped(&result.program), escaped(&result.line));
+        let (program, line) = (escaped(&result.program), escaped(&result.line()));
         // Writing to a string does not fail.
         let _ = writeln!(page, "<h2>{program}</h2>\n<p>{line}</p>");
-        if let Some(link) = &result.page {
+        if let Some(link) = result.page() {
             let link = escaped(link.strip_prefix(from).unwrap_or(link));
             let _ = writeln!(page, "<p><a href=\"{link}\">{link}</a></p>");
         }
@@ -77,17 +77,22 @@ pub fn open(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::demo_result::DemoOutcome;
 
     #[test]
     fn a_page_links_each_result_and_escapes_it() {
-        let result = |program: &str, line: &str, page: Option<&str>| DemoResult {
+        let result = |program: &str, outcome| DemoResult {
             program: program.to_owned(),
-            line: line.to_owned(),
-            page: page.map(str::to_owned),
+            outcome,
         };
+        let shown = DemoOutcome {
+            line: "1 < 2".to_owned(),
+            page: "target/demo/a/report.html".to_owned(),
+        };
+        let reason = "x".to_owned();
         let results = [
-            result("a", "1 < 2", Some("target/demo/a/report.html")),
-            result("b", "failed: x", None),
+            result("a", Ok(shown)),
+            result("b", Err(Error::Program { reason })),
         ];
         let page = page(&results, "target/demo/");
         let expected = "<h2>a</h2>\n<p>1 &lt; 2</p>\n<p><a href=\"a/report.html\">a/report.html</a></p>\n<h2>b</h2>\n<p>failed: x</p>\n";

@@ -12,7 +12,7 @@ pub struct ConsoleCommand<'a> {
     pub code: i32,
 }
 
-/// The commands of a `console` block: `$ command`, lines after `> ` that continue it, output, and `? CODE` where it is not 0.
+/// The commands of a `console` block: `$ command`, lines after `> ` that continue it, output, and as the last line `? CODE` where it is not 0.
 /// An error is the index of a line that belongs to no command.
 pub fn console_commands<'a>(lines: &[&'a str]) -> Result<Vec<ConsoleCommand<'a>>, usize> {
     let mut found: Vec<ConsoleCommand> = Vec::new();
@@ -29,18 +29,31 @@ pub fn console_commands<'a>(lines: &[&'a str]) -> Result<Vec<ConsoleCommand<'a>>
         }
         let step = found.last_mut().ok_or(number)?;
         let more = line.strip_prefix("> ");
-        let code = line.strip_prefix("? ").and_then(|code| code.parse().ok());
         if let (Some(more), true) = (more, step.expected.is_empty()) {
             step.command = format!("{}\n{more}", step.command);
             step.output = number + 1..number + 1;
-        } else if let Some(code) = code {
-            step.code = code;
         } else {
             step.expected.push(line);
             step.output.end = number + 1;
         }
     }
+    found.iter_mut().for_each(ConsoleCommand::take_code);
     Ok(found)
+}
+
+impl ConsoleCommand<'_> {
+    /// Takes the exit code from the last line that is not blank.
+    fn take_code(&mut self) {
+        let Some(last) = self.expected.iter().rposition(|line| !line.is_empty()) else {
+            return;
+        };
+        let code = self.expected[last].strip_prefix("? ");
+        if let Some(code) = code.and_then(|code| code.parse().ok()) {
+            self.code = code;
+            self.expected.truncate(last);
+            self.output.end = self.output.start + last;
+        }
+    }
 }
 
 /// The commands of a `sh` block, one a line; a `\` at the end of a line continues it. Each with the index of its first line.
@@ -124,6 +137,11 @@ mod tests {
         assert_eq!(found[0].command, "a \\\nb");
         assert_eq!((found[0].line, found[0].output.clone()), (0, 2..5));
         assert_eq!((found[1].code, found[1].output.clone()), (4, 6..6));
+        let lines = ["$ a", "? 3", "? x", "? 4", "", "$ b", "? 5", "end"];
+        let found = console_commands(&lines).unwrap();
+        assert_eq!((found[0].code, found[0].output.clone()), (4, 1..3));
+        assert_eq!(found[0].expected, ["? 3", "? x"]);
+        assert_eq!((found[1].code, found[1].output.clone()), (0, 6..8));
         assert_eq!(console_commands(&["x"]), Err(0));
     }
 

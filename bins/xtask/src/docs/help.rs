@@ -13,6 +13,9 @@ const WAITING: [&str; 3] = ["hermitcrab serve", "popper queue", "popper worker"]
 /// The widths of a terminal, each with the longest line of a help in it.
 const WIDTHS: [(usize, usize); 2] = [(80, 80), (120, 100)];
 
+/// The most lines of a short help where a terminal breaks no line of it.
+const LINES: usize = 40;
+
 /// A command with the text of its short help.
 pub struct Help {
     /// The program, and the names of the command in it.
@@ -62,30 +65,18 @@ fn code(example: &str) -> i32 {
     digits.parse().unwrap_or(0)
 }
 
-/// The program, then its commands with the program's name in front.
+/// The program, then its commands with the program's name in front. A group of commands is before the first of them.
 fn tree(sandbox: &Sandbox, program: &str) -> Result<Vec<String>, Error> {
-    let mut paths = vec![program.to_owned()];
     let ran = sandbox.run(&format!("{program} help --tree"))?;
-    if ran.code == Some(0) {
-        paths.extend(ran.output.lines().map(str::to_owned));
-        return Ok(paths);
+    if ran.code != Some(0) {
+        let reason = format!("`{program} help --tree` failed: {}", ran.output.trim());
+        return Err(Error::Program { reason });
     }
-    // A program without this command names its commands in each help.
-    let mut next = 0;
-    while next < paths.len() {
-        let path = paths[next].clone();
-        let help = sandbox.run(&format!("{path} -h"))?.output;
-        let (_, rest) = help.split_once("Commands:\n").unwrap_or_default();
-        let lines = rest.lines().take_while(|line| line.starts_with("  "));
-        let names = lines.filter(|line| !line.starts_with("   "));
-        let names = names.filter_map(|line| line.split_whitespace().next());
-        let inner: Vec<_> = names
-            .filter(|name| *name != "help")
-            .map(|name| format!("{path} {name}"))
-            .collect();
-        next += 1;
-        let at = if path == program { paths.len() } else { next };
-        paths.splice(at..at, inner);
+    let mut paths = vec![program.to_owned()];
+    for path in ran.output.lines() {
+        let group = path.rsplit_once(' ').map(|(group, _)| group.to_owned());
+        paths.extend(group.filter(|group| !paths.contains(group)));
+        paths.push(path.to_owned());
     }
     Ok(paths)
 }
@@ -118,6 +109,10 @@ pub fn check(
             problems.extend(
                 wide.map(|line| problem(format!("wider than {widest} columns:\n    {line}"))),
             );
+            let lines = text.lines().count();
+            if columns > widest && lines > LINES {
+                problems.push(problem(format!("-h has {lines} lines, at most {LINES}")));
+            }
         }
         for (example, code) in help.examples() {
             let text = run(workspace, sandbox, help, example, code)?;

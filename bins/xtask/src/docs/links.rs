@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::page::Page;
 use super::problem::Problem;
+use super::prose::without_code;
 use crate::Error;
 
 /// Folders without pages of the repository.
@@ -39,8 +40,8 @@ pub fn pages(root: &Path) -> Result<Vec<PathBuf>, Error> {
 /// The links of a page that lead nowhere.
 pub fn check(root: &Path, page: &Page) -> Vec<Problem> {
     let folder = Path::new(&page.name).parent().unwrap_or(Path::new(""));
-    let links = page.prose().flat_map(|(index, line)| {
-        let targets = targets(&without_code(line));
+    let links = without_code(page).into_iter().flat_map(|(index, line)| {
+        let targets = targets(&line);
         targets.into_iter().map(move |target| (index, target))
     });
     let problem = |(index, target): (usize, String)| {
@@ -68,13 +69,6 @@ fn is_relative(target: &str) -> bool {
     !target.is_empty() && !target.contains("://") && !target.starts_with("mailto:")
 }
 
-/// A line with spaces in place of its code.
-pub fn without_code(line: &str) -> String {
-    let pieces = line.split('`').enumerate();
-    let pieces = pieces.map(|(index, piece)| if index % 2 == 1 { " " } else { piece });
-    pieces.collect()
-}
-
 /// The targets of Markdown's links and images, of its link definitions, and of the attributes `href`, `src` and `srcset`.
 fn targets(line: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -86,7 +80,7 @@ fn targets(line: &str) -> Vec<String> {
     ];
     for (begin, end) in ends {
         for (place, _) in line.match_indices(begin) {
-            let rest = &line[place + begin.len()..];
+            let rest = line[place + begin.len()..].trim_start();
             let target = rest.split([end, ' ']).next().unwrap_or_default();
             found.push(target.to_owned());
         }
@@ -139,7 +133,7 @@ mod tests {
         fs::create_dir(folder.path().join("docs")).unwrap();
         let other = "# A title: `x`, y_z\n\n## Two\n## Two\n```\n# no\n```\n";
         fs::write(folder.path().join("docs/b.md"), other).unwrap();
-        let text = "[a](b.md) [a](b.md#a-title-x-y_z) ![p](img/p.png) [t](b.md#two-1)\n[x](https://e.org/a) `[c](no)` [n](b.md#no)\n\n[d]: c.md\n[s](#here)\n";
+        let text = "[a](b.md) [a](b.md#a-title-x-y_z) ![p](img/p.png) [t](b.md#two-1)\n[x](https://e.org/a) `[c](no)` [n](b.md#no)\n\n[d]: c.md\n[s](#here)\n\n`two\nlines` [e]( e.md)\n";
         fs::write(folder.path().join("docs/a.md"), text).unwrap();
         let page = Page::parse("docs/a.md".to_owned(), text);
         let found: Vec<_> = check(folder.path(), &page)
@@ -152,7 +146,8 @@ mod tests {
                 "docs/a.md:1: broken link: img/p.png",
                 "docs/a.md:2: no such heading: b.md#no",
                 "docs/a.md:4: broken link: c.md",
-                "docs/a.md:5: no such heading: #here"
+                "docs/a.md:5: no such heading: #here",
+                "docs/a.md:8: broken link: e.md"
             ]
         );
         assert_eq!(

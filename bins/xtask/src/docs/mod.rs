@@ -8,7 +8,7 @@
 //! - `json FILE`, `text FILE`: a file, written before the commands after it.
 //! - `sh needs-key`, `sh needs-network`, `sh install`: commands that are not run; flags, packages, tasks and paths in them must exist.
 //!
-//! Files, exported variables and the working folder remain from block to block. Before the examples of a program's help the page
+//! Files, exported variables and the working folder remain from block to block; a process that a command leaves is killed. Before the examples of a program's help the page
 //! `fixtures/examples/PROGRAM.md` is walked in their folder.
 
 mod commands;
@@ -16,8 +16,10 @@ mod expected;
 mod help;
 mod links;
 mod lint;
+mod mentions;
 mod page;
 mod problem;
+mod prose;
 mod sandbox;
 mod unrun;
 mod walk;
@@ -64,7 +66,7 @@ fn check(workspace: &Workspace, arguments: &Arguments) -> Result<(Vec<Problem>, 
     };
     let read = |path: &PathBuf| Page::read(&workspace.root, path);
     let mut pages = paths.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let needs_helps = is_all || pages.iter().any(lint::is_guide);
+    let needs_helps = is_all || pages.iter().any(is_walked);
     let helped = PROGRAMS
         .iter()
         .filter(|_| needs_helps)
@@ -74,7 +76,11 @@ fn check(workspace: &Workspace, arguments: &Arguments) -> Result<(Vec<Problem>, 
 
     let mut problems = Vec::new();
     for page in &pages {
+        problems.extend(page.open_fences());
         problems.extend(links::check(&workspace.root, page));
+        if is_walked(page) {
+            problems.extend(mentions::check(page, &helps));
+        }
         if lint::is_guide(page) {
             problems.extend(lint::length(page));
             problems.extend(lint::flags(page, &helps));
@@ -102,12 +108,12 @@ fn check(workspace: &Workspace, arguments: &Arguments) -> Result<(Vec<Problem>, 
     Ok((problems, line))
 }
 
-/// Whether the blocks of a page are walked in a check of all pages: the README, the pages of `docs`, the README of each library.
+/// Whether the blocks of a page are walked in a check of all pages: those for users and contributors, and the README of each library.
 fn is_walked(page: &Page) -> bool {
     let parts: Vec<_> = page.name.split('/').collect();
     matches!(
         parts[..],
-        ["README.md"] | ["docs", _] | ["crates", _, "README.md"]
+        ["README.md" | "CONTRIBUTING.md"] | ["docs", _] | ["crates", _, "README.md"]
     )
 }
 

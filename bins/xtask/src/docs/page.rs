@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::problem::Problem;
 use crate::Error;
 
 /// The treatment of a block, as the info string of its fence says.
@@ -15,11 +16,30 @@ pub enum Fence {
     /// Commands that need a key, a network or the source tree: checked, not run.
     Unrun,
     /// A file that the commands after it read.
-    File(String),
+    File { name: String, is_json: bool },
     /// Text to read.
     Text,
-    /// A misspelt fence for commands.
+    /// A fence for commands under another name.
     Unknown,
+}
+
+/// The languages of commands, as fences name them.
+const SHELLS: [&str; 9] = [
+    "bash",
+    "console",
+    "powershell",
+    "sh",
+    "shell",
+    "shell-session",
+    "shellsession",
+    "terminal",
+    "zsh",
+];
+
+/// Whether a fence such as `Bash` or `{.sh}` is for commands.
+fn is_shell(language: &str) -> bool {
+    let name = language.trim_matches(['{', '.', '}']).to_lowercase();
+    SHELLS.contains(&name.as_str())
 }
 
 impl Fence {
@@ -28,8 +48,11 @@ impl Fence {
             ["console"] => Self::Console,
             ["sh"] => Self::Shell,
             ["sh", "needs-key" | "needs-network" | "install"] => Self::Unrun,
-            ["console" | "sh", ..] => Self::Unknown,
-            ["json" | "text", file] => Self::File(file.to_owned()),
+            [language @ ("json" | "text"), name] => Self::File {
+                name: name.to_owned(),
+                is_json: language == "json",
+            },
+            [language, ..] if is_shell(language) => Self::Unknown,
             _ => Self::Text,
         }
     }
@@ -50,6 +73,8 @@ pub struct Page {
     pub name: String,
     pub lines: Vec<String>,
     pub blocks: Vec<Block>,
+    /// The indices of fences that do not end where the writer meant.
+    open_fences: Vec<usize>,
 }
 
 impl Page {
@@ -66,6 +91,7 @@ impl Page {
     pub fn parse(name: String, text: &str) -> Self {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let mut blocks = Vec::new();
+        let mut open_fences = Vec::new();
         let mut open: Option<(Block, String)> = None;
         for (number, line) in lines.iter().enumerate() {
             let trimmed = line.trim();
@@ -73,6 +99,11 @@ impl Page {
                 Some((mut block, fence)) => {
                     let is_end = trimmed.starts_with(&fence)
                         && trimmed.trim_start_matches(&fence[..1]).is_empty();
+                    // A fence of another block: the one before it has no end.
+                    let is_begin = trimmed.starts_with(&fence) && !is_end;
+                    if is_begin && opening(line, number).is_some() {
+                        open_fences.push(block.begin - 1);
+                    }
                     block.end = number;
                     if is_end {
                         blocks.push(block);
@@ -86,13 +117,22 @@ impl Page {
         // A fence without an end reaches to the end of the page.
         if let Some((mut block, _)) = open {
             block.end = lines.len();
+            open_fences.push(block.begin - 1);
             blocks.push(block);
         }
+        open_fences.dedup();
         Self {
             name,
             lines,
             blocks,
+            open_fences,
         }
+    }
+
+    /// The fences without an end, which hide what follows from every other check.
+    pub fn open_fences(&self) -> impl Iterator<Item = Problem> {
+        let problem = |index: &usize| Problem::at(&self.name, *index, "fence without an end");
+        self.open_fences.iter().map(problem)
     }
 
     /// The lines of a block without the indentation of its fence.
@@ -122,6 +162,11 @@ impl Page {
     }
 }
 
+/// Whether a line begins or ends a block.
+pub fn is_fence(line: &str) -> bool {
+    opening(line, 0).is_some()
+}
+
 /// The block that a line begins, with the characters of its fence.
 fn opening(line: &str, number: usize) -> Option<(Block, String)> {
     let text = line.trim_start();
@@ -146,7 +191,10 @@ mod tests {
         let text = "a\n```console\n$ x\n```\n- b\n\n  ~~~~ json law.json\n  {\n   }\n  ~~~\n  ~~~~\n``` `c` ```\n```sh needs-key\n";
         let page = Page::parse("p.md".to_owned(), text);
         let fences: Vec<_> = page.blocks.iter().map(|block| &block.fence).collect();
-        let file = Fence::File("law.json".to_owned());
+        let file = Fence::File {
+            name: "law.json".to_owned(),
+            is_json: true,
+        };
         assert_eq!(fences, [&Fence::Console, &file, &Fence::Unrun]);
         assert_eq!(page.text(&page.blocks[0]), ["$ x"]);
         assert_eq!(page.text(&page.blocks[1]), ["{", " }", "~~~"]);
@@ -154,10 +202,26 @@ mod tests {
         assert_eq!(prose, ["a", "- b", "", "``` `c` ```"]);
         for (info, fence) in [
             ("sh needs-keys", Fence::Unknown),
+            ("bash", Fence::Unknown),
+            ("Console", Fence::Unknown),
+            ("{.sh}", Fence::Unknown),
             ("text", Fence::Text),
             ("rust", Fence::Text),
         ] {
             assert_eq!(Fence::parse(info), fence);
         }
+    }
+
+    #[test]
+    fn a_fence_without_an_end_is_found() {
+        let open = |text: &str| {
+            let page = Page::parse("p.md".to_owned(), text);
+            let found: Vec<_> = page.open_fences().map(|one| one.to_string()).collect();
+            found
+        };
+        assert_eq!(open("````md\n```sh\na\n```\n````\n"), [""; 0]);
+        assert_eq!(open("a\n```sh\nb\n"), ["p.md:2: fence without an end"]);
+        let text = "```sh\na\n\n```sh\nb\n```\n[c](d)\n```sh\ne\n```\n";
+        assert_eq!(open(text), ["p.md:1: fence without an end"]);
     }
 }

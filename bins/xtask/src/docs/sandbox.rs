@@ -37,7 +37,7 @@ pub struct Ran {
 }
 
 impl Sandbox {
-    /// An empty folder of that name; `fixtures` in it is that of the workspace.
+    /// An empty folder of that name; `fixtures` in it is a copy of that of the workspace.
     pub fn new(workspace: &Workspace, name: &str) -> Result<Self, Error> {
         let home = folder(workspace).join(name);
         let sandbox = Self {
@@ -55,7 +55,10 @@ impl Sandbox {
         let (work, state) = (self.home.join("work"), self.state());
         fs::create_dir_all(&work)?;
         fs::create_dir_all(&state)?;
-        std::os::unix::fs::symlink(workspace.root.join("fixtures"), work.join("fixtures"))?;
+        // Copied by the system, as every file keeps its mode.
+        let mut copy = Command::new("cp");
+        copy.arg("-R").arg(workspace.root.join("fixtures"));
+        copy.arg(&work).status()?;
         fs::write(state.join("variables"), "")?;
         fs::write(state.join("folder"), work.as_os_str().as_encoded_bytes())
     }
@@ -72,7 +75,7 @@ impl Sandbox {
         written.map_err(|source| Error::File { path, source })
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to its end, which is also that of all that it started.
     pub fn run(&self, command: &str) -> Result<Ran, Error> {
         let [stdout, stderr] = ["stdout", "stderr"].map(|name| self.state().join(name));
         let failed = |path: &Path| {
@@ -127,6 +130,13 @@ impl Sandbox {
     }
 }
 
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // What is left of it is removed with the folder of all sandboxes.
+        let _removed = fs::remove_dir_all(&self.home);
+    }
+}
+
 /// The folder of all sandboxes of this process.
 pub fn folder(workspace: &Workspace) -> PathBuf {
     let process = std::process::id().to_string();
@@ -140,20 +150,17 @@ fn search_path(workspace: &Workspace) -> OsString {
     path
 }
 
-/// Waits for the end of a process; one that does not end within [`LIMIT`] is killed with all that it started.
+/// Waits for the end of a process, but not longer than [`LIMIT`], and kills what is left of its group.
 fn wait(mut process: Child) -> std::io::Result<ExitStatus> {
     let begun = Instant::now();
-    loop {
-        if let Some(status) = process.try_wait()? {
-            return Ok(status);
-        }
-        if begun.elapsed() > LIMIT {
-            let group = format!("-{}", process.id());
-            Command::new("kill")
-                .args(["-KILL", "--", &group])
-                .status()?;
-            return process.wait();
-        }
+    let mut ended = process.try_wait()?;
+    while ended.is_none() && begun.elapsed() < LIMIT {
         thread::sleep(Duration::from_millis(5));
+        ended = process.try_wait()?;
     }
+    let mut kill = Command::new("kill");
+    kill.args(["-KILL", "--", &format!("-{}", process.id())]);
+    // Mostly nothing is left to kill.
+    kill.stderr(Stdio::null()).status()?;
+    ended.map_or_else(|| process.wait(), Ok)
 }

@@ -45,7 +45,7 @@ impl<'a> Unrun<'a> {
         };
         let is_cargo = words.iter().any(|word| word == "cargo");
         if let Some(name) =
-            after(&["-p", "--package"]).find(|name| is_cargo && !self.has_package(name))
+            after(&["-p", "--package"]).find(|name| is_cargo && !self.workspace.has_package(name))
         {
             return Ok(Some(format!("no package \"{name}\": $ {command}")));
         }
@@ -59,20 +59,6 @@ impl<'a> Unrun<'a> {
             .clone()
             .find(|path| !self.workspace.root.join(path).exists());
         Ok(missing.map(|path| format!("no file \"{path}\": $ {command}")))
-    }
-
-    fn has_package(&self, name: &str) -> bool {
-        // The package of a library has a prefix, its folder has none.
-        let name = name.strip_prefix("orrery-").unwrap_or(name);
-        ["bins", "crates"].iter().any(|folder| {
-            let manifest = self
-                .workspace
-                .root
-                .join(folder)
-                .join(name)
-                .join("Cargo.toml");
-            manifest.is_file()
-        })
     }
 }
 

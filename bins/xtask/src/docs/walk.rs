@@ -4,7 +4,7 @@ use std::fs;
 
 use super::commands::{ConsoleCommand, calls, commands, console_commands};
 use super::expected::{self, compare};
-use super::page::{Block, Fence, Page};
+use super::page::{Block, Fence, Page, is_fence};
 use super::problem::Problem;
 use super::sandbox::{Ran, Sandbox};
 use super::unrun::Unrun;
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            Fence::File(name) => {
+            Fence::File { name, is_json } => {
                 let is_inside = !name.starts_with('/') && !name.split('/').any(|part| part == "..");
                 if !is_inside {
                     return Ok(at(
@@ -112,7 +112,13 @@ impl<'a> Walk<'a> {
                         format!("\"{name}\" is not inside of the working folder"),
                     ));
                 }
-                self.sandbox.write(name, &(lines.join("\n") + "\n"))?;
+                let text = lines.join("\n") + "\n";
+                let json = serde_json::from_str::<serde_json::Value>(&text);
+                if let (true, Err(error)) = (is_json, json) {
+                    let line = error.line().clamp(1, lines.len().max(1)) - 1;
+                    return Ok(at(line, format!("not JSON: {error}")));
+                }
+                self.sandbox.write(name, &text)?;
             }
             Fence::Text => return Ok(unwalked(&page.name, block, &lines)),
             Fence::Unknown => {
@@ -132,15 +138,41 @@ impl<'a> Walk<'a> {
         }
         let output: Vec<_> = ran.output.lines().collect();
         let changes = compare(&step.expected, &output);
-        Ok(if expected::is_equal(&changes) {
-            Verdict::Held
-        } else if self.blesses {
-            Verdict::Corrected(expected::corrected(&changes))
+        if expected::is_equal(&changes) {
+            return Ok(Verdict::Held);
+        }
+        let (shown, command) = (expected::shown(&changes), &step.command);
+        if !self.blesses {
+            return Ok(Verdict::Failed(format!(
+                "other output: $ {command}\n{shown}"
+            )));
+        }
+        let lines = expected::corrected(&changes);
+        Ok(if is_read_again(step, &lines, &output) {
+            Verdict::Corrected(lines)
         } else {
-            let shown = expected::shown(&changes);
-            Verdict::Failed(format!("other output: $ {}\n{shown}", step.command))
+            let text = "a page cannot have this output; leave a line open with `...`";
+            Verdict::Failed(format!("{text}: $ {command}\n{shown}"))
         })
     }
+}
+
+/// Whether lines under a command are read as its expected output, and the output is equal to them.
+fn is_read_again(step: &ConsoleCommand, lines: &[String], output: &[&str]) -> bool {
+    let command = format!("$ {}", step.command.replace('\n', "\n> "));
+    let code = format!("? {}", step.code);
+    let mut block: Vec<_> = command.lines().collect();
+    block.extend(lines.iter().map(String::as_str));
+    block.extend((step.code != 0).then_some(code.as_str()));
+    let has_fence = lines.iter().any(|line| is_fence(line));
+    let Ok(read) = console_commands(&block) else {
+        return false;
+    };
+    let [read] = &read[..] else {
+        return false;
+    };
+    let is_same = read.code == step.code && read.command == step.command;
+    !has_fence && is_same && expected::is_equal(&compare(&read.expected, output))
 }
 
 /// The result of a step.

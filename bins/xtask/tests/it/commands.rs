@@ -3,6 +3,8 @@
 use std::io;
 use std::process::{Command, Output};
 
+use crate::packages::root;
+
 fn xtask(arguments: &[&str]) -> io::Result<Output> {
     Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args(arguments)
@@ -52,6 +54,29 @@ fn help_is_a_result() {
         assert!(
             help.lines().all(|line| line.chars().count() <= 80),
             "{help}"
+        );
+    }
+}
+
+#[test]
+fn each_task_is_a_recipe_of_the_same_name() {
+    let help = String::from_utf8(xtask(&["--help"]).unwrap().stdout).unwrap();
+    let (_, tasks) = help.split_once("Tasks:\n").unwrap();
+    let recipes = std::fs::read_to_string(root().join("justfile")).unwrap();
+    for task in tasks
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+    {
+        let mut lines = recipes.lines();
+        let is_recipe = |line: &str| {
+            let head = line.split_once(':').map(|(head, _)| head);
+            head.and_then(|head| head.split(' ').next()) == Some(task)
+        };
+        assert!(lines.any(is_recipe), "no recipe {task}");
+        let command = lines.next().unwrap().trim();
+        assert!(
+            command.starts_with(&format!("cargo xtask {task}")),
+            "{task}: {command}"
         );
     }
 }

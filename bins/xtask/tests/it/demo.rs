@@ -25,7 +25,8 @@ echo "$name $*" >> "$PLACE/calls"
 echo "$name: progress" >&2
 if [ -e "$PLACE/broken" ] && [ "$name" = "$(cat "$PLACE/broken")" ]; then echo "$name: no law: law.json" >&2; exit 1; fi
 echo page > "$4/report.html"
-echo "{\"schema_version\": 1, \"line\": \"offline: 1 < 2\", \"page\": \"$4/report.html\"}"
+[ -e "$PLACE/line" ] && line=$(cat "$PLACE/line") || line="offline: 1 < 2"
+echo "{\"schema_version\": 1, \"line\": \"$line\", \"page\": \"$4/report.html\"}"
 "#;
 
 const VERDICT: &str =
@@ -160,6 +161,16 @@ fn a_failure_is_a_result_of_its_program_alone() {
         assert!(ended.stdout.contains(line), "{}", ended.stdout);
         assert_eq!(ended.stdout.matches("offline: 1 < 2").count(), 3);
     }
+}
+
+#[test]
+fn a_line_of_a_program_is_never_a_failure() {
+    let scene = scene();
+    fs::write(scene.path().join("line"), "failed: 0 of 30").unwrap();
+    let ended = demo(scene.path(), &["popper"], &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let line = "popper       failed: 0 of 30\n             target/demo/popper/";
+    assert!(ended.stdout.starts_with(line), "{}", ended.stdout);
 }
 
 #[test]

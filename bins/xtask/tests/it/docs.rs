@@ -1,10 +1,10 @@
 //! `cargo xtask docs` finds what is wrong with a page or a help: with programs that are scripts, and pages that were damaged.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::gate::program;
 use crate::packages::root;
 
 /// A program in the place of the four: it checks, and it knows its commands.
@@ -31,6 +31,9 @@ impl Scene {
             scene.program(&format!("target/debug/{name}"), PROGRAM);
             scene.page(&format!("fixtures/examples/{name}.md"), "# Files\n");
         }
+        // The packages are `orrery-hidden` and `popper`: a folder may have another name.
+        scene.page("crates/hidden/Cargo.toml", "");
+        scene.page("bins/popper/Cargo.toml", "");
         let target = scene.path().join("target");
         let cargo = metadata(scene.path(), &target);
         scene.program("cargo", &cargo);
@@ -43,8 +46,7 @@ impl Scene {
 
     fn program(&self, path: &str, text: &str) {
         self.page(path, text);
-        let path = self.path().join(path);
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        program(&self.path().join(path), text);
     }
 
     fn page(&self, path: &str, text: &str) {
@@ -62,7 +64,10 @@ impl Scene {
 /// A `cargo` that names the folders of a workspace, and builds nothing.
 fn metadata(root: &Path, target: &Path) -> String {
     let (root, target) = (root.display(), target.display());
-    let folders = format!(r#"{{"workspace_root": "{root}", "target_directory": "{target}"}}"#);
+    let packages = r#"[{"name": "popper"}, {"name": "orrery-hidden"}]"#;
+    let folders = format!(
+        r#"{{"workspace_root": "{root}", "target_directory": "{target}", "packages": {packages}}}"#
+    );
     format!("#!/bin/sh\n[ \"$1\" = metadata ] && echo '{folders}'\nexit 0\n")
 }
 
@@ -77,7 +82,7 @@ fn ended(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), said)
 }
 
-const GOOD: &str = "# Title\n\n```json law.json\n{}\n```\n\n```console\n$ export X=1\n$ cd ..\n$ cat work/law.json && echo $X\n{}\n1\n$ popper check\nPASS in [PATH]\npopper: 1 law\n$ popper check --fail\nFAIL\n? 4\n```\n\n```sh needs-key\nKEY=x popper check --json | cat\n```\n\n[here](#title)\n";
+const GOOD: &str = "# Title\n\n```json law.json\n{}\n```\n\n```console\n$ export X=1\n$ cd ..\n$ cat work/law.json && echo $X\n{}\n1\n$ popper check\nPASS in [PATH]\npopper: 1 law\n$ popper check --fail\nFAIL\n? 4\n```\n\n```sh needs-key\nKEY=x popper check --json | cat\ncargo test -p popper\ncargo test -p orrery-hidden\n```\n\n[here](#title)\n";
 
 #[test]
 fn a_good_page_holds_and_a_damaged_one_is_found() {
@@ -95,15 +100,16 @@ fn a_good_page_holds_and_a_damaged_one_is_found() {
             "? 3",
             "damaged.md:16: exit code 4, expected 3: $ popper check --fail\n    FAIL",
         ),
+        ("```console", "```bash", "damaged.md:7: unknown fence"),
         (
             "```console",
-            "```bash",
+            "```text",
             "damaged.md:13: block is not walked; use console or sh",
         ),
         (
             "(#title)",
             "(title.md)",
-            "damaged.md:25: broken link: title.md",
+            "damaged.md:27: broken link: title.md",
         ),
         (
             "```sh needs-key",
@@ -119,6 +125,26 @@ fn a_good_page_holds_and_a_damaged_one_is_found() {
             "law.json\n{}",
             "../law.json\n{}",
             "damaged.md:4: \"../law.json\" is not inside",
+        ),
+        (
+            "law.json\n{}",
+            "law.json\n{\n\"a\": }",
+            "damaged.md:5: not JSON: expected value",
+        ),
+        (
+            "```\n\n[here]",
+            "\n[here]",
+            "damaged.md:21: fence without an end\n",
+        ),
+        (
+            "| cat",
+            "| cargo test -p hidden",
+            "damaged.md:22: no package \"hidden\": $ KEY=x popper check",
+        ),
+        (
+            "| cat",
+            "| cargo test --package orrery-popper",
+            "damaged.md:22: no package \"orrery-popper\": $ KEY=x popper check",
         ),
         (
             "$ export X=1\n",
@@ -145,6 +171,57 @@ fn bless_writes_output_and_no_exit_code() {
     let blessed = "```console\n$ popper check\nPASS in [PATH]\npopper: 1 law\n$ popper check --fail\nFAIL\n? 4\n$ popper check --fail\nold\n```\n";
     let written = fs::read_to_string(scene.path().join("page.md")).unwrap();
     assert_eq!(written, blessed);
+}
+
+#[test]
+fn bless_writes_nothing_that_is_read_in_another_way() {
+    let scene = Scene::new();
+    for output in ["$ ls", "? 3", "```", "> more", "[NUM]"] {
+        let page = format!("```console\n$ echo '{output}'\nold\n```\n");
+        scene.page("page.md", &page);
+        let (code, said) = scene.docs(&["page.md", "--bless"]);
+        let problem = "page.md:2: a page cannot have this output; leave a line open with `...`";
+        assert!(code == Some(1) && said.starts_with(problem), "{said}");
+        let written = fs::read_to_string(scene.path().join("page.md")).unwrap();
+        assert_eq!(written, page);
+    }
+}
+
+#[test]
+fn an_exit_code_is_the_last_line_alone() {
+    let scene = Scene::new();
+    let page = "```console\n$ printf '? 3\\nend\\n'\n? 3\nend\n\n$ popper check --fail\nFAIL\n? 4\n\n```\n";
+    scene.page("page.md", page);
+    assert_eq!(scene.docs(&["page.md"]), (Some(0), String::new()));
+}
+
+#[test]
+fn a_page_changes_neither_the_repository_nor_leaves_processes() {
+    let scene = Scene::new();
+    scene.page("fixtures/law.json", "{}");
+    let fifo = scene.path().join("fifo");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    // A reader receives the end of the file when no process has it open for writing any more.
+    let reader = std::thread::spawn({
+        let fifo = fifo.clone();
+        move || fs::read_to_string(fifo).unwrap()
+    });
+    let left = format!(
+        "exec 3> {}; (sleep 20; echo survived >&3) &",
+        fifo.display()
+    );
+    let page = format!("```sh\necho x > fixtures/law.json\n{left}\n```\n");
+    scene.page("page.md", &page);
+    assert_eq!(scene.docs(&["page.md"]), (Some(0), String::new()));
+    assert_eq!(reader.join().unwrap(), "");
+    let law = fs::read_to_string(scene.path().join("fixtures/law.json")).unwrap();
+    assert_eq!(law, "{}");
 }
 
 #[test]
@@ -180,27 +257,102 @@ fn helps_and_guides_know_of_each_other() {
     assert_eq!((code, said.as_str()), (Some(1), expected));
 
     let wide = PROGRAM.replace("As JSON", &format!("As {}", "x".repeat(90)));
+    let wide = wide.replace(
+        "Options:\\n",
+        &format!("Options:\\n{}", "  x\\n".repeat(40)),
+    );
     let failing = wide.replace("check --json\\n'", "check --fail\\n'");
     scene.program("target/debug/popper", &failing);
     let (code, said) = scene.docs(&[]);
     assert_eq!(code, Some(1));
     let wide = "popper check --help: wider than 80 columns:";
     let fails = "popper check --help: exit code 4, expected 0: $ popper check --fail";
-    assert!(said.contains(wide) && said.contains(fails), "{said}");
+    let tall = "popper check --help: -h has 47 lines, at most 40";
+    assert!(
+        [wide, fails, tall].iter().all(|line| said.contains(line)),
+        "{said}"
+    );
 }
 
-/// Runs `cargo xtask docs` on this repository. nextest has built the programs; otherwise cargo does it first.
-pub fn here(arguments: &[&str]) -> (Option<i32>, String) {
-    let root = root().canonicalize().unwrap();
-    if std::env::var_os("NEXTEST").is_none() {
-        return ended(&docs(&root, Path::new(env!("CARGO")), arguments));
+#[test]
+fn contributing_is_walked_and_prose_names_commands_that_exist() {
+    let scene = Scene::new();
+    for name in ["popper", "zer0gravity", "hermitcrab", "logosphere"] {
+        scene.page(
+            &format!("crates/{name}/README.md"),
+            "`popper new`, `popper frobnicate x`\n",
+        );
     }
+    scene.page(
+        "CONTRIBUTING.md",
+        "```sh\nfalse\n```\n`NAME check`, `NAME new`, `popper\nchekc`\n",
+    );
+    scene.page("CHANGELOG.md", "`popper span`\n");
+    let (code, said) = scene.docs(&["CONTRIBUTING.md", "CHANGELOG.md"]);
+    let expected = "CONTRIBUTING.md:4: no command `popper chekc`\nCONTRIBUTING.md:2: exit code 1, expected 0: $ false\n    \n";
+    assert_eq!((code, said.as_str()), (Some(1), expected));
+    let (_, said) = scene.docs(&[]);
+    assert!(said.contains("CONTRIBUTING.md:2: exit code 1"), "{said}");
+    let expected = "crates/hermitcrab/README.md:1: no command `popper frobnicate`\n";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn the_examples_of_a_group_are_run_like_those_of_a_command() {
+    let scene = Scene::new();
+    let group = PROGRAM.replace("echo \"$name new\"", "echo \"$name new law\"");
+    let failing = group.replace(
+        "  *--help|*-h)",
+        "  'new --help') printf 'Make it\\n\\nExamples:\\n  popper check --fail\\n' ;;\n  *--help|*-h)",
+    );
+    scene.program("target/debug/popper", &failing);
+    let (_, said) = scene.docs(&[]);
+    let expected = "popper new --help: exit code 4, expected 0: $ popper check --fail";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn a_program_that_names_no_commands_ends_the_check() {
+    let scene = Scene::new();
+    scene.program(
+        "target/debug/logosphere",
+        "#!/bin/sh\necho broken; exit 2\n",
+    );
+    let (code, said) = scene.docs(&["--lint"]);
+    let expected = "xtask: `logosphere help --tree` failed: broken\n";
+    assert_eq!((code, said.as_str()), (Some(1), expected));
+}
+
+/// The folder of the four programs. nextest has built them; otherwise cargo does it first.
+pub fn programs() -> PathBuf {
+    if std::env::var_os("NEXTEST").is_none() {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--locked", "--workspace", "--bins"]);
+        // With the variables about this package some dependencies would be built again.
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if ["CARGO_MANIFEST_", "CARGO_PKG_"]
+                .iter()
+                .any(|part| text.starts_with(part))
+            {
+                build.env_remove(&name);
+            }
+        }
+        assert!(build.current_dir(root()).status().unwrap().success());
+    }
+    let xtask = Path::new(env!("CARGO_BIN_EXE_xtask"));
+    xtask.parent().unwrap().to_owned()
+}
+
+/// Runs `cargo xtask docs` on this repository.
+pub fn here(arguments: &[&str]) -> (Option<i32>, String) {
+    programs();
     let folder = tempfile::tempdir().unwrap();
-    let target = Path::new(env!("CARGO_BIN_EXE_xtask")).ancestors().nth(2);
-    let cargo = folder.path().join("cargo");
-    fs::write(&cargo, metadata(&root, target.unwrap())).unwrap();
-    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
-    ended(&docs(&root, &cargo, arguments))
+    let path = folder.path().join("cargo");
+    let cargo = env!("CARGO");
+    let text = format!("#!/bin/sh\n[ \"$1\" = metadata ] && exec '{cargo}' \"$@\"\nexit 0\n");
+    program(&path, &text);
+    ended(&docs(&root().canonicalize().unwrap(), &path, arguments))
 }
 
 #[test]

@@ -67,6 +67,7 @@ fn the_steps_run_from_quick_to_slow_and_each_says_its_seconds() {
             "features",
             "documentation",
             "tests",
+            "pictures",
             "advisories",
         ]
     );
@@ -95,6 +96,7 @@ fn the_first_failure_ends_it() {
         ("clippy", "lints"),
         ("xtask features", "features"),
         ("xtask test", "tests"),
+        ("xtask pictures --check", "pictures"),
         ("check --disable-fetch", "advisories"),
     ];
     for (fail, step) in ends {
@@ -132,6 +134,7 @@ fn fast_leaves_out_the_tests_alone() {
     assert_eq!(code, Some(0), "{output}");
     assert!(!calls.iter().any(|call| call.contains("xtask test")));
     assert!(calls.iter().any(|call| call.contains("xtask docs")));
+    assert!(calls.iter().any(|call| call.contains("xtask pictures")));
     assert!(calls.iter().any(|call| call.contains("clippy")));
 }
 

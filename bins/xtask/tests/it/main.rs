@@ -30,8 +30,12 @@ mod names;
 mod packages;
 #[cfg(unix)]
 mod packaging;
+#[cfg(unix)]
+mod pictures;
 mod public_api;
 mod readmes;
 mod rust_source;
 mod single;
+#[cfg(unix)]
+mod tree;
 mod workflows;

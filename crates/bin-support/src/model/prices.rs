@@ -11,7 +11,7 @@ use crate::{Error, Failure};
 /// Returns the built-in prices, overridden by those of the file that `--prices` names.
 ///
 /// # Errors
-/// The file cannot be read, or is no file of prices: [`Failure::usage`].
+/// The file cannot be read, or has another form: [`Failure::usage`].
 pub fn price_table(file: Option<&Path>) -> Result<ModelTable, Failure> {
     let built_in = ModelTable::embedded();
     let Some(path) = file else {

@@ -79,7 +79,10 @@ fn correct_proposals(answer: &mut clap::Error, command: &Command) {
             .map(|name| shown_name(command, &name).unwrap_or(name))
             .collect();
         names.dedup();
-        if !names.is_empty() {
+        if names.is_empty() {
+            // The usage is that of the dropped proposal.
+            answer.remove(ContextKind::Usage);
+        } else {
             answer.insert(proposal, ContextValue::Strings(names));
         }
     }
@@ -173,6 +176,7 @@ mod tests {
             assert_eq!(text.contains("tip:"), proposed.is_some(), "{text}");
             assert!(text.contains(proposed.unwrap_or_default()), "{text}");
             assert!(!text.contains(" -- "), "{text}");
+            assert!(proposed.is_some() || !text.contains("--summary"), "{text}");
         }
     }
 

@@ -1,6 +1,5 @@
-//! Checks of a program's help: its form, and its examples, which must work.
+//! Checks of a program's help: its form, and that the program takes its examples. `cargo xtask docs` runs them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
@@ -159,34 +158,6 @@ fn calls(example: &str, program: &str) -> Vec<Vec<String>> {
     });
     let own = calls.filter(|call| call.first().is_some_and(|word| word == program));
     own.map(<[String]>::to_vec).collect()
-}
-
-/// Runs the examples in the help of each command of the program in one folder that has these files, in the order of `commands`:
-/// every command with its expected exit code, or none for one that waits for a user. The program itself is the command "".
-pub fn run_examples(program: &Path, files: &[(&str, &str)], commands: &[(&str, Option<i32>)]) {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, content) in files {
-        std::fs::write(folder.path().join(name), content).unwrap();
-    }
-    let shell = |line: &str| in_shell(program, folder.path(), line);
-    let name = name(program);
-    let mut known: BTreeMap<String, bool> = BTreeMap::new();
-    for (command, code) in commands {
-        let (_, help, _) = shell(&format!("{name} {command} -h"));
-        for inner in inner_commands(&help) {
-            known
-                .entry(format!("{command} {inner}").trim().to_owned())
-                .or_default();
-        }
-        known.insert((*command).to_owned(), true);
-        for example in examples(&help) {
-            let Some(code) = code else { continue };
-            let (ended, _, told) = shell(&example);
-            assert_eq!(ended, Some(*code), "{example}\n{told}");
-        }
-    }
-    let missing: Vec<_> = known.iter().filter(|(_, tried)| !**tried).collect();
-    assert!(missing.is_empty(), "never tried: {missing:?}");
 }
 
 fn inner_commands(help: &str) -> Vec<String> {

@@ -5,4 +5,4 @@ mod help;
 
 pub use guide::Guide;
 pub(crate) use help::name;
-pub use help::{check_help, check_shared_commands, run_examples};
+pub use help::{check_help, check_shared_commands};

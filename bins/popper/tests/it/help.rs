@@ -1,44 +1,9 @@
-//! The examples that each help ends with.
+//! The help in a terminal and in a pipe, the completions, the manual, the version and the places of the program.
 
 use std::path::Path;
 use std::process::Command;
 
-use test_support::{check_shared_commands, run_examples};
-
-#[test]
-fn every_example_of_the_help_runs() {
-    let commands = [
-        ("", Some(0)),
-        ("new", Some(0)),
-        ("new law", Some(0)),
-        ("new universe", Some(0)),
-        ("check", Some(0)),
-        ("demo", Some(0)),
-        ("estimate", Some(0)),
-        ("simulate", Some(0)),
-        ("run", Some(0)),
-        ("resume", Some(0)),
-        ("status", Some(0)),
-        // These need a server: the tests of `fleet` and of the guide run them.
-        ("worker", None),
-        ("queue", None),
-        ("queue list", None),
-        ("queue resolve", None),
-        ("retest", Some(0)),
-        ("export", Some(0)),
-        ("report", Some(0)),
-        ("verify", Some(0)),
-        ("universe", Some(0)),
-        ("universe show", Some(0)),
-        ("universe check", Some(0)),
-        ("universe random", Some(0)),
-        ("conserved", Some(0)),
-        ("completions", Some(0)),
-        ("man", Some(0)),
-        ("paths", Some(0)),
-    ];
-    run_examples(Path::new(env!("CARGO_BIN_EXE_popper")), &[], &commands);
-}
+use test_support::check_shared_commands;
 
 #[test]
 fn help_has_colour_only_where_it_is_wanted() {
