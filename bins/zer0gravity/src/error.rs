@@ -60,10 +60,27 @@ pub enum Error {
     BadLines { path: PathBuf, lines: usize },
     #[error(transparent)]
     Case(#[from] CaseError),
+    /// Names that lead to one run, which differs in nothing from itself.
+    #[error(
+        "OLD is {} and NEW is {}, the same run: name another OLD, or two runs",
+        name(old),
+        name(new)
+    )]
+    SameRun { old: PathBuf, new: PathBuf },
+    #[error(
+        "{0} and {1}: expected results of runs, not texts; to compare rules, run `zer0gravity matrix --all --encoding {0} {1}`",
+        name(&files[0]), name(&files[1])
+    )]
+    RulesCompared { files: [PathBuf; 2] },
     #[error(
         "no texts: give INPUT (files or folders), --level N (1, 2 or 3; `zer0gravity levels` lists them) or --all"
     )]
     NoTexts,
+    #[error(
+        "no texts: --encoding took {} too, as rules; put INPUT before --encoding, or give --level N or --all",
+        taken.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ")
+    )]
+    TextsTaken { taken: Vec<PathBuf> },
     #[error(
         "case {id}: the text has {bytes} bytes, more than 1 MiB; --allow-long runs it all the same"
     )]
@@ -94,6 +111,10 @@ pub enum Error {
         "offline mode can run only rules in the rule syntax; line {line} needs a model: {evidence:?}; set a key, or see `zer0gravity lint`"
     )]
     NeedsModel { line: usize, evidence: String },
+    #[error(
+        "{id}: no rule in it; write one in each line, in the syntax that `zer0gravity rules` prints"
+    )]
+    NoRule { id: String },
     #[error("{id}: line {line} needs a model: {evidence:?}; offline its experiments fail")]
     FailsOffline {
         id: String,

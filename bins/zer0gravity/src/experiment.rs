@@ -107,7 +107,13 @@ pub fn conclude(
     if checked && results.iter().any(|result| result.offline) {
         session.warn("the checks used offline results");
     }
-    exit(results, left_out, checks)
+    let exit = exit(results, left_out, checks);
+    if exit != Exit::Interrupted {
+        for failed in checks.failed(results) {
+            session.warn(&bin_support::escape(&failed));
+        }
+    }
+    exit
 }
 
 /// The run ended before the turn of this result.
@@ -148,21 +154,13 @@ fn stopped(result: &ExperimentResult, stop: Option<Stop<'_>>) -> String {
 /// The exit code of results: the worst that happened, then the checks that were asked for.
 fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
     let failed = results.iter().filter(|one| !one.outcome.is_ok()).count();
-    let totals: Vec<_> = (results.iter())
-        .filter_map(|result| result.total.map(f64::from))
-        .collect();
-    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
     if results.iter().any(is_stopped) {
         Exit::Interrupted
     } else if failed == results.len() {
         Exit::Failed
     } else if failed > 0 || left_out > 0 {
         Exit::SomeFailed
-    } else if checks
-        .min_total
-        .is_some_and(|least| mean < least || mean.is_nan())
-        || checks.fail_on_flag && results.iter().any(|result| !result.flags.is_empty())
-    {
+    } else if !checks.failed(results).is_empty() {
         Exit::CheckFailed
     } else {
         Exit::Done

@@ -1,10 +1,12 @@
 //! Groups of flags that several subcommands take.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::path::PathBuf;
 
 use bin_support::model::ModelFlags;
 use clap::builder::RangedU64ValueParser;
+use zer0gravity_engine::ExperimentResult;
 use zer0gravity_engine::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 
 /// A number of repetitions, 1 to 1000.
@@ -205,4 +207,57 @@ impl Checks {
             .into_iter()
             .find_map(|(given, flag)| given.then_some(flag))
     }
+
+    /// Returns a sentence for each check that does not hold.
+    pub fn failed(&self, results: &[ExperimentResult]) -> Vec<String> {
+        let flagged = self.fail_on_flag.then(|| flagged(results)).flatten();
+        let low = self.min_total.and_then(|least| below(results, least));
+        flagged.into_iter().chain(low).collect()
+    }
+}
+
+/// Writes that the mean total is below `least`, if it is.
+fn below(results: &[ExperimentResult], least: f64) -> Option<String> {
+    let totals: Vec<_> = (results.iter())
+        .filter_map(|result| result.total.map(f64::from))
+        .collect();
+    if totals.is_empty() {
+        return Some(format!(
+            "no result has a total, so --min-total {least} does not hold"
+        ));
+    }
+    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
+    // With one decimal, unless the limit lies between.
+    let short = format!("{mean:.1}");
+    let is_below = |text: &str| text.parse().is_ok_and(|shown: f64| shown < least);
+    let shown = if is_below(&short) {
+        short
+    } else {
+        mean.to_string()
+    };
+    (mean < least).then(|| format!("mean total {shown} is below --min-total {least}"))
+}
+
+/// Writes each flag with its cases, if a result has one.
+fn flagged(results: &[ExperimentResult]) -> Option<String> {
+    const NAMED: usize = 5;
+    let mut flags = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for result in results {
+        for flag in &result.flags {
+            flags
+                .entry(flag.id.as_str())
+                .or_default()
+                .insert(&result.test_case_id);
+        }
+    }
+    let named = flags.iter().map(|(flag, cases)| {
+        let named: Vec<_> = cases.iter().take(NAMED).copied().collect();
+        let more = match cases.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{flag} ({}{more})", named.join(", "))
+    });
+    let named: Vec<_> = named.collect();
+    (!named.is_empty()).then(|| format!("--fail-on-flag: results have flags: {}", named.join(", ")))
 }

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use bin_support::{Cell, Results, Table, Tone, escape};
-use zer0gravity_engine::metrics::stats::MeanEstimate;
-use zer0gravity_engine::report::{EncodingSystemStatistics, Pairwise, RunReport};
+use zer0gravity_engine::report::{EncodingSystemStatistics, Pairwise, RunReport, probability};
 
 /// The adjusted p up to which a difference is significant.
 const SIGNIFICANT: f64 = 0.05;
@@ -46,7 +45,7 @@ fn row(encoding: &EncodingSystemStatistics) -> [Cell; 6] {
     let meaning = encoding.semantic_preservation.mean;
     [
         escape(&encoding.encoding_id).into(),
-        estimate(&encoding.total).into(),
+        total(encoding).into(),
         saved
             .map_or_else(none, |saved| format!("{saved:.0} %"))
             .into(),
@@ -65,9 +64,10 @@ fn none() -> String {
     "-".to_owned()
 }
 
-/// Writes a mean and its interval, such as `72.4 [61.0, 83.8]`.
-fn estimate(estimate: &MeanEstimate) -> String {
-    match (estimate.mean, estimate.ci95) {
+/// Writes a mean and its interval, such as `72.4 [61.0, 83.8]`; one text has no interval over texts.
+fn total(encoding: &EncodingSystemStatistics) -> String {
+    let interval = encoding.total.ci95.filter(|_| encoding.scored_cases > 1);
+    match (encoding.total.mean, interval) {
         (None, _) => none(),
         (Some(mean), None) => format!("{mean:.1}"),
         (Some(mean), Some(interval)) => {
@@ -79,6 +79,7 @@ fn estimate(estimate: &MeanEstimate) -> String {
 /// Writes a line such as `b is 11.2 points above a (p = 0.062, not significant with 5 texts)`.
 fn difference(pair: &Pairwise) -> Option<String> {
     let difference = pair.mean_difference?;
+    let is_tie = format!("{:.1}", difference.abs()) == "0.0";
     let (upper, lower) = if difference >= 0.0 {
         (&pair.a, &pair.b)
     } else {
@@ -89,10 +90,14 @@ fn difference(pair: &Pairwise) -> Option<String> {
         cases => format!("{cases} texts"),
     };
     let sure = match pair.p_holm {
-        Some(p) if p <= SIGNIFICANT => format!("p = {p:.3}, significant with {texts}"),
-        Some(p) => format!("p = {p:.3}, not significant with {texts}"),
+        Some(p) if p <= SIGNIFICANT => format!("{}, significant with {texts}", probability(p)),
+        Some(p) => format!("{}, not significant with {texts}", probability(p)),
         None => format!("not tested with {texts}"),
     };
+    if is_tie {
+        let (upper, lower) = (escape(upper), escape(lower));
+        return Some(format!("{upper} and {lower} have equal points ({sure})"));
+    }
     Some(format!(
         "{} is {:.1} points above {} ({sure})",
         escape(upper),

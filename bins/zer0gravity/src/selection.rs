@@ -62,16 +62,24 @@ pub fn rules(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// The texts that the flags name.
+/// The texts that the flags name. `rules` are the files of `--encoding`, which may have taken texts.
 pub fn texts(
     flags: &Texts,
+    rules: &[PathBuf],
     skip_bad: bool,
     allow_long: bool,
     session: &Session,
 ) -> Result<Selected, Failure> {
     let selected = match (flags.paths(), flags.level) {
         (paths @ [_, ..], _) => dataset(paths, skip_bad, session)?,
-        ([], None) if !flags.all => return Err(Failure::usage(Error::NoTexts)),
+        ([], None) if !flags.all => {
+            return Err(Failure::usage(match rules {
+                [_, taken @ ..] if !taken.is_empty() => Error::TextsTaken {
+                    taken: taken.to_vec(),
+                },
+                _ => Error::NoTexts,
+            }));
+        }
         ([], level) => Selected {
             cases: levels(level),
             left_out: 0,

@@ -95,13 +95,20 @@ pub fn check(
             if let Some(finding) = unread_line(&encoding.rules) {
                 let (line, evidence) = (finding.line, finding.evidence);
                 let id = encoding.id.clone();
-                session.report(&Error::FailsOffline { id, line, evidence });
+                session.report(&if evidence.is_empty() {
+                    Error::NoRule { id }
+                } else {
+                    Error::FailsOffline { id, line, evidence }
+                });
             }
         }
         return Ok(());
     };
     match unread_line(&encoding.rules) {
         None => Ok(()),
+        Some(finding) if finding.evidence.is_empty() => Err(Failure::usage(Error::NoRule {
+            id: encoding.path.clone().unwrap_or_else(|| encoding.id.clone()),
+        })),
         Some(finding) => Err(Failure::usage(Error::NeedsModel {
             line: finding.line,
             evidence: finding.evidence,

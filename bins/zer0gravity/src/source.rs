@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use bin_support::runs::RunArg;
-use bin_support::{Failure, Session};
+use bin_support::runs::{RunArg, is_same};
+use bin_support::{Failure, Session, block_on};
 use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::RunDirectory;
 
 use crate::error::{self, Error};
-use crate::{run_dir, selection};
+use crate::live::{LiveRun, Phase};
+use crate::{experiment, run_dir, selection};
 
 /// A run's directory, a report, or an array of results.
 pub struct Source {
@@ -23,11 +24,9 @@ impl Source {
         Ok(Self::of(run_dir::folder(argument, session)?))
     }
 
-    /// As [`Self::find`], for one path or name.
-    pub fn named(path: &Path, session: &Session) -> Result<Self, Failure> {
-        let mut argument = RunArg::default();
-        argument.run = Some(path.to_owned());
-        Self::find(&argument, session)
+    /// As [`Self::find`], for a run that is compared with `later`: a name that means `later` means the run before it.
+    pub fn before(given: &Path, later: &Self) -> Result<Self, Failure> {
+        Ok(Self::of(run_dir::RUNS.find_before(given, later.path())?))
     }
 
     fn of(path: PathBuf) -> Self {
@@ -44,9 +43,14 @@ impl Source {
         }
     }
 
-    /// The folder of the run, if it is one.
-    pub fn directory(&self) -> Option<&Path> {
-        self.directory.as_deref()
+    /// The folder of the run, or the file.
+    pub fn path(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(&self.file)
+    }
+
+    /// Whether both are one run.
+    pub fn is_same(&self, other: &Self) -> bool {
+        is_same(self.path(), other.path()) || is_same(&self.file, &other.file)
     }
 
     /// The files of the run, none of which an output may replace.
@@ -58,13 +62,31 @@ impl Source {
         others.chain([self.file.clone()]).collect()
     }
 
-    pub fn read(&self) -> Result<RunReport, Failure> {
-        if let Some(path) = self.directory.clone()
-            && !path.join("run.json").exists()
-            && !self.file.exists()
-        {
-            return Err(Failure::usage(Error::NoRun { path }));
+    /// Reads the report, or the results so far of a run that has none yet, and warns of experiments that did not run.
+    pub fn read(&self, session: &Session) -> Result<RunReport, Failure> {
+        let (phase, report) = match &self.directory {
+            Some(folder) if !self.file.exists() => block_on(LiveRun::open(folder)?.read())??,
+            _ => (Phase::Stopped, self.read_file()?),
+        };
+        let results = report.results.iter();
+        let missing = results.filter(|one| experiment::is_stopped(one)).count();
+        if missing > 0 {
+            let (all, place) = (report.results.len(), run_dir::shell_word(self.path()));
+            let next = match (phase, &self.directory) {
+                (_, None) => String::new(),
+                (Phase::Running, _) => {
+                    format!("; the run works: `zer0gravity report {place} --watch` follows it")
+                }
+                _ => format!("; `zer0gravity resume {place}` continues the run"),
+            };
+            session.warn(&format!(
+                "{place}: {missing} of {all} experiments did not run{next}"
+            ));
         }
+        Ok(report)
+    }
+
+    fn read_file(&self) -> Result<RunReport, Failure> {
         let bytes = selection::read(&self.file).map_err(Failure::usage)?;
         let form = |message: String| Error::Form {
             path: self.file.clone(),

@@ -18,6 +18,8 @@ use zer0gravity_engine::{ExperimentResult, StageStatus, TokenSource};
 )]
 pub struct Summary {
     offline: bool,
+    /// The file of the rules, if all results have the same.
+    rules: Option<String>,
     verbose: bool,
     /// Several encodings, trials or decodings: a result's heading says which it is.
     encodings: bool,
@@ -29,6 +31,10 @@ impl Summary {
     pub fn of(plan: &Plan, verbose: bool) -> Self {
         Self {
             offline: plan.config.label.offline,
+            rules: match plan.encodings.as_slice() {
+                [one] => Some(one.path.clone().unwrap_or_else(|| "built in".to_owned())),
+                _ => None,
+            },
             verbose,
             encodings: plan.encodings.len() > 1,
             trials: plan.config.trials > 1,
@@ -40,6 +46,7 @@ impl Summary {
     pub fn of_given(offline: bool, verbose: bool, encodings: bool) -> Self {
         Self {
             offline,
+            rules: None,
             verbose,
             encodings,
             trials: false,
@@ -61,6 +68,9 @@ impl Summary {
                 "Provider:",
                 "offline (deterministic rules; no model was asked)",
             );
+        }
+        if let Some(rules) = &self.rules {
+            line(&mut text, "Rules:", escape(rules));
         }
         let mut told = HashSet::new();
         for (index, result) in results.iter().enumerate() {

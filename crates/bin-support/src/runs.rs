@@ -26,6 +26,12 @@ pub struct RunArg {
     pub run: Option<PathBuf>,
 }
 
+impl From<Option<PathBuf>> for RunArg {
+    fn from(run: Option<PathBuf>) -> Self {
+        Self { run }
+    }
+}
+
 /// The runs of one program, which are known by a file in their folder.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFolders {
@@ -61,6 +67,33 @@ impl RunFolders {
         }
     }
 
+    /// Returns the path that `given` names, as [`Self::find`], for a run that is compared with the run in `later`. A name that means
+    /// `later` itself means the newest run of this name before it, also one with a number.
+    ///
+    /// # Errors
+    /// No such run, with the nearest names: [`Failure::usage`].
+    pub fn find_before(&self, given: &Path, later: &Path) -> Result<PathBuf, Failure> {
+        let root = Path::new(EXPERIMENTS);
+        let found = self.named_before(root, given, later);
+        found.ok_or_else(|| self.missing(root, given))
+    }
+
+    fn named_before(&self, root: &Path, given: &Path, later: &Path) -> Option<PathBuf> {
+        let found = self.named(root, given)?;
+        if found == given || !is_same(&found, later) {
+            return Some(found);
+        }
+        let is_earlier = |known: &str| {
+            let path = root.join(known);
+            let own = without_date(known).map(without_number);
+            own == name(given)
+                && !is_same(&path, later)
+                && self.changed(&path) <= self.changed(later)
+        };
+        let before = self.newest(root, is_earlier);
+        Some(before.map_or(found, |before| root.join(before)))
+    }
+
     fn named(&self, root: &Path, given: &Path) -> Option<PathBuf> {
         if given.symlink_metadata().is_ok() {
             return Some(given.to_owned());
@@ -76,13 +109,14 @@ impl RunFolders {
 
     /// The name of the run whose file changed last, among those that `wanted` accepts.
     fn newest(&self, root: &Path, wanted: impl Fn(&str) -> bool) -> Option<String> {
-        let changed = |name: &String| -> Option<SystemTime> {
-            let file = root.join(name).join(self.marker);
-            fs::metadata(file).ok()?.modified().ok()
-        };
         let wanted = names(root).into_iter().filter(|name| wanted(name));
-        let dated = wanted.filter_map(|name| Some((changed(&name)?, name)));
+        let dated = wanted.filter_map(|name| Some((self.changed(&root.join(&name))?, name)));
         dated.max().map(|(_, name)| name)
+    }
+
+    /// The time at which the file of the run in `folder` changed last.
+    fn changed(&self, folder: &Path) -> Option<SystemTime> {
+        fs::metadata(folder.join(self.marker)).ok()?.modified().ok()
     }
 
     fn missing(&self, root: &Path, given: &Path) -> Failure {
@@ -152,6 +186,20 @@ fn without_date(name: &str) -> Option<&str> {
     (digits == 8 && date.ends_with('-')).then_some(rest)
 }
 
+/// `matrix-2` without the number of a second run of a day.
+fn without_number(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((base, number)) if number.parse::<u32>().is_ok() => base,
+        _ => name,
+    }
+}
+
+/// Whether both paths lead to the same file or folder.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let resolved = |path: &Path| path.canonicalize().ok();
+    resolved(one).is_some_and(|one| Some(one) == resolved(other))
+}
+
 /// The names of the folders in `root`, sorted.
 fn names(root: &Path) -> Vec<String> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
@@ -209,6 +257,29 @@ mod tests {
         let missing = RUNS.missing(root, Path::new("aa"));
         let text = missing.error().to_string();
         assert!(text.ends_with("did you mean a, a-2, b?"), "{text}");
+    }
+
+    #[test]
+    fn a_name_that_means_the_later_run_means_the_one_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        made(root, &["2026-01-02-a", "2026-01-03-a", "2026-01-04-b"]);
+        let before = |given: &str, later: &str| {
+            let path = RUNS.named_before(root, Path::new(given), &root.join(later))?;
+            Some(path.strip_prefix(root).unwrap().display().to_string())
+        };
+        assert_eq!(before("a", "2026-01-04-b").as_deref(), Some("2026-01-03-a"));
+        assert_eq!(before("a", "2026-01-03-a").as_deref(), Some("2026-01-02-a"));
+        // With its date a name means one run, and no other run is named `b`.
+        let dated = before("2026-01-03-a", "2026-01-03-a");
+        assert_eq!(dated.as_deref(), Some("2026-01-03-a"));
+        assert_eq!(before("b", "2026-01-04-b").as_deref(), Some("2026-01-04-b"));
+        assert_eq!(before("c", "2026-01-04-b"), None);
+        let numbered = tempfile::tempdir().unwrap();
+        let root = numbered.path();
+        made(root, &["2026-01-03-a-2", "2026-01-03-a", "2026-01-03-a-3"]);
+        let found = RUNS.named_before(root, Path::new("a"), &root.join("2026-01-03-a"));
+        assert_eq!(found, Some(root.join("2026-01-03-a-2")));
     }
 
     #[test]

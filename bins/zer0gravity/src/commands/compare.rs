@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Output, Results, Session, Table, escape};
-use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits};
+use zer0gravity_engine::dataset::CaseFormat;
+use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits, probability};
 
+use crate::error::Error;
 use crate::flags::points;
-use crate::output;
 use crate::source::Source;
+use crate::{output, run_dir};
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
@@ -21,6 +23,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
     /// Earlier run: its folder or its name in experiments/, a report, or the output of `run`.
+    ///
+    /// A name that means NEW means the newest run of this name before it.
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
     /// Later run, named in the same way [default: newest].
@@ -41,12 +45,19 @@ pub struct CompareArgs {
 }
 
 pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let old = Source::named(&args.old, session)?.read()?;
-    let new = match &args.new {
-        Some(new) => Source::named(new, session)?,
-        None => Source::find(&RunArg::default(), session)?,
-    };
-    let new = new.read()?;
+    let new = Source::find(&RunArg::from(args.new.clone()), session)?;
+    let old = Source::before(&args.old, &new)?;
+    let [old_name, new_name] = [&old, &new].map(|run| run_dir::shell_word(run.path()));
+    if old.is_same(&new) {
+        let (old, new) = (old.path().to_owned(), new.path().to_owned());
+        return Err(Failure::usage(Error::SameRun { old, new }));
+    }
+    session.status(&format!("old: {old_name}, new: {new_name}"));
+    let texts = [&old, &new].map(|one| one.path().to_owned());
+    if texts.iter().all(|path| is_text(path)) {
+        return Err(Failure::usage(Error::RulesCompared { files: texts }));
+    }
+    let (old, new) = (old.read(session)?, new.read(session)?);
     let limits = Limits::from(args.max_drop)
         .allowing_changed_judge(args.allow_changed_judge)
         .strict(args.strict);
@@ -65,6 +76,11 @@ pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failur
     } else {
         Exit::CheckFailed
     })
+}
+
+/// Whether a file is a text, such as rules, and not a file of results.
+fn is_text(path: &Path) -> bool {
+    path.is_file() && CaseFormat::of(&path.to_string_lossy()) == Some(CaseFormat::Text)
 }
 
 /// A line for each encoding, a table, and what else is not the same.
@@ -104,17 +120,15 @@ fn text(comparison: &Comparison, results: &Results) -> String {
     text
 }
 
-/// Writes a line such as `a: 60.2 → 58.9 (-1.3, p = 0.27): no significant change`.
+/// Writes a line such as `a: 60.2 → 58.9 (-1.3, one-sided p = 0.27): no significant change`.
 fn sentence(encoding: &Difference) -> String {
     let points = |points: Option<f64>| points.map_or_else(|| "-".to_owned(), |p| format!("{p:.1}"));
     let change = encoding.mean_difference.unwrap_or_default();
     let (sure, verdict) = match encoding.drop_p {
         _ if change >= 0.0 => (String::new(), "no drop"),
         None => (String::new(), "one text is too few to test the drop"),
-        Some(p) if encoding.is_significant_drop() => {
-            (format!(", p = {}", chance(p)), "significant drop")
-        }
-        Some(p) => (format!(", p = {}", chance(p)), "no significant change"),
+        Some(p) if encoding.is_significant_drop() => (chance(p), "significant drop"),
+        Some(p) => (chance(p), "no significant change"),
     };
     format!(
         "{}: {} → {} ({change:+.1}{sure}): {verdict}",
@@ -124,12 +138,12 @@ fn sentence(encoding: &Difference) -> String {
     )
 }
 
-/// Writes a p with two digits that say something.
+/// Writes the p of a drop with two digits that say something; the test is one-sided, and the interval of the table has two sides.
 fn chance(p: f64) -> String {
     if p < 0.1 {
-        format!("{p:.3}")
+        format!(", one-sided {}", probability(p))
     } else {
-        format!("{p:.2}")
+        format!(", one-sided p = {p:.2}")
     }
 }
 

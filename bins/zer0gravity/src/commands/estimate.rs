@@ -4,22 +4,23 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use bin_support::model::{ProviderName, price_table};
+use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Output, Session, escape};
 use llm_client::Usd;
 use serde::Serialize;
-use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::run::{
     CallCounts, CallTokens, DirectoryError, Estimate, JUDGE_REPLY_TOKENS, PlannedCall,
 };
 use zer0gravity_engine::store::StoreError;
+use zer0gravity_engine::{OfflineModel, Tokenizers};
 
 use crate::error::{self, Error};
 use crate::flags::{Repeats, RoleFlags, Texts};
 use crate::output::{self, Versioned};
 use crate::selection::Selected;
-use crate::{model, selection, setup};
+use crate::{model, run_dir, selection, setup};
 
 /// The calls and the cost of a run.
 #[derive(Debug, Serialize)]
@@ -46,6 +47,12 @@ struct Estimated {
 
 impl Estimated {
     fn text(&self) -> String {
+        if self.model == OfflineModel::NAME {
+            let experiments = self.experiments;
+            return format!(
+                "{experiments} experiments: no model is asked, $0.00; nothing was sent\n"
+            );
+        }
         let unknown = || format!("price of {} not known", self.model);
         let calls = &self.calls;
         let expected = match &self.like {
@@ -91,7 +98,7 @@ pub struct EstimateArgs {
     pub encoding: Vec<PathBuf>,
     #[command(flatten)]
     pub texts: Texts,
-    /// Run whose replies give the expected lengths, by their roles.
+    /// Run whose replies give the expected lengths, by their roles: its folder or its name in experiments/.
     #[arg(long, value_name = "RUN")]
     pub like: Option<PathBuf>,
     /// Print the estimate as JSON.
@@ -106,14 +113,20 @@ pub struct EstimateArgs {
 pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failure> {
     let encodings = selection::encodings(&args.encoding).map_err(Failure::usage)?;
     let asking = &args.asking;
-    let Selected { cases, .. } =
-        selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
+    let Selected { cases, .. } = selection::texts(
+        &args.texts,
+        &args.encoding,
+        asking.skip_bad,
+        asking.allow_long,
+        session,
+    )?;
     let provider = asking.model.provider.unwrap_or(ProviderName::Anthropic);
-    let model = asking
-        .model
-        .model
-        .clone()
-        .unwrap_or_else(|| model::DEFAULT_MODEL.to_owned());
+    let is_offline = provider == ProviderName::Offline;
+    let model = match &asking.model.model {
+        _ if is_offline => OfflineModel::NAME.to_owned(),
+        None => model::DEFAULT_MODEL.to_owned(),
+        Some(model) => model.clone(),
+    };
     let label = ModelLabel::new(provider.to_string(), "");
     let config = setup::config(asking, &args.repeats, label, &model);
     let table = price_table(asking.prices.as_deref())?;
@@ -132,21 +145,31 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
     };
     let plan = Plan::new(encodings, cases, config);
     let mut planned = Estimate::of(&plan, &Tokenizers::default());
-    if let Some(run) = &args.like {
+    let like_run = RunArg::from(args.like.clone());
+    let like_run = args
+        .like
+        .is_some()
+        .then(|| run_dir::folder(&like_run, session));
+    let like_run = like_run.transpose()?;
+    if let Some(run) = &like_run {
         planned = planned.like(run).map_err(like)?;
     }
     let most = planned.tokens(|call| call.at_most);
     let probable = planned.tokens(|call| call.expected);
+    let usd = |usd: Option<Usd>| {
+        let usd = if is_offline { Some(Usd::ZERO) } else { usd };
+        usd.map(|usd| usd.to_string())
+    };
     let estimated = Estimated {
         experiments: planned.experiments,
         prompt_tokens_at_most: most.prompt,
         reply_tokens_at_most: most.reply,
-        usd_at_most: planned.usd(at_most).map(|usd| usd.to_string()),
+        usd_at_most: usd(planned.usd(at_most)),
         prompt_tokens_expected: probable.prompt,
         reply_tokens_expected: probable.reply,
-        usd_expected: planned.usd(expected).map(|usd| usd.to_string()),
+        usd_expected: usd(planned.usd(expected)),
         calls: planned.calls,
-        like: args.like.as_ref().map(|run| run.display().to_string()),
+        like: like_run.map(|run| run.display().to_string()),
         model,
         prices_of: table.as_of().to_string(),
     };

@@ -59,7 +59,7 @@ pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure
     };
     let target = target.unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(source.files())?;
-    let report = source.read()?;
+    let report = source.read(session)?;
     let text = text(&report);
     output.finish(session, |out| out.write_all(text.as_bytes()))?;
     if target.file().is_some() {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Output, Session, escape};
-use zer0gravity_engine::rules::lint::{LintFinding, LintReport};
+use bin_support::{Exit, Failure, Output, Session, escape, nearest};
+use zer0gravity_engine::rules::lint::{CODES, LintFinding, LintReport};
 use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
 use crate::output::{self, Versioned};
@@ -26,11 +26,34 @@ pub struct LintArgs {
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "files", hide = true)]
     pub encoding: Vec<PathBuf>,
     /// Findings that end the command with exit code 4: codes such as ZG005, or `warnings` for all others than ZG005 [default: ZG008].
-    #[arg(long, value_name = "CODE", action = clap::ArgAction::Append)]
+    ///
+    /// Several codes are separated by commas.
+    #[arg(long, value_name = "CODE", action = clap::ArgAction::Append, value_delimiter = ',', value_parser = denied_code)]
     pub deny: Vec<String>,
     /// Print the findings, and the tokens of the rules, as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// The findings that are not information.
+const WARNINGS: &str = "warnings";
+
+/// Reads a code of `--deny`, in any case.
+fn denied_code(text: &str) -> Result<String, String> {
+    let known = || CODES.into_iter().chain([WARNINGS]);
+    let text = text.trim();
+    if let Some(code) = known().find(|code| code.eq_ignore_ascii_case(text)) {
+        return Ok(code.to_owned());
+    }
+    let upper = text.to_ascii_uppercase();
+    let near = [nearest(&upper, CODES), nearest(text, [WARNINGS])].concat();
+    Err(match near.first() {
+        Some(near) => format!("no such code; did you mean {near}?"),
+        None => format!(
+            "no such code; the codes are {}",
+            known().collect::<Vec<_>>().join(", ")
+        ),
+    })
 }
 
 pub fn execute(args: &LintArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -66,8 +89,7 @@ pub fn execute(args: &LintArgs, session: &mut Session) -> Result<Exit, Failure> 
         }
     }
     let denied = |finding: &LintFinding| {
-        let named =
-            |code: &String| *code == finding.code || code == "warnings" && !finding.is_info();
+        let named = |code: &String| *code == finding.code || code == WARNINGS && !finding.is_info();
         finding.is_error() || args.deny.iter().any(named)
     };
     let mut all = linted.iter().flat_map(|(_, report)| &report.findings);

@@ -42,8 +42,13 @@ pub struct MatrixArgs {
 pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure> {
     let encodings = selection::encodings(&args.encoding).map_err(Failure::usage)?;
     let asking = &args.asking;
-    let Selected { cases, left_out } =
-        selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
+    let Selected { cases, left_out } = selection::texts(
+        &args.texts,
+        &args.encoding,
+        asking.skip_bad,
+        asking.allow_long,
+        session,
+    )?;
     let read = args.encoding.iter().chain(&asking.prices).cloned();
     let read = read.chain(selection::files(&args.texts));
     let stored = args

@@ -33,12 +33,12 @@ pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure
     let target = args.output.clone().unwrap_or_else(default);
     if let (Some(every), Some(file)) = (args.page.watch, target.file()) {
         ensure_not_input(file, source.files())?;
-        let live = LiveRun::open(source.directory().unwrap_or(&source.file))?;
+        let live = LiveRun::open(source.path())?;
         let read = async |last: Option<&_>| live.read_page(last, every).await;
         return block_on(args.page.follow(every, file, session, read))?;
     }
     let output = target.begin(source.files())?;
-    let html = page(&source.read()?).render()?;
+    let html = page(&source.read(session)?).render()?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;
     if let Some(file) = target.file() {
         args.page.show(file, session)?;

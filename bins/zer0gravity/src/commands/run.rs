@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use serde_json::json;
-use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::plan::{Plan, PlannedCase};
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
+use zer0gravity_engine::rules::codec::RuleCodec;
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
 use crate::flags::{Checks, Repeats, RoleFlags, Texts};
@@ -60,10 +61,14 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     }
     let Selected { cases, left_out } = selection::texts(
         &args.texts,
+        &[],
         args.asking.skip_bad,
         args.asking.allow_long,
         session,
     )?;
+    if args.encoding.is_none() {
+        tell_rules(&cases, session);
+    }
     model::ensure_not_input(&args.asking.model, read(args))?;
     let asked = setup::asked(&args.asking, args.run_dir.as_deref(), session)?;
     let plan = Plan::new(
@@ -97,6 +102,20 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     let (command, checks) = (Continued::Run, &args.checks);
     let shown = RunOutput::Nothing;
     run_dir::conclude(command, &directory, &report, checks, shown, session)
+}
+
+/// Says which text of a file is in the syntax of rules, though no file of rules was given.
+fn tell_rules(cases: &[PlannedCase], session: &Session) {
+    let is_rules = |case: &&PlannedCase| {
+        case.level.is_none() && RuleCodec::parse(&case.case.text).0.is_mechanical()
+    };
+    if let Some(PlannedCase { case, .. }) = cases.iter().find(is_rules) {
+        session.warn(&format!(
+            "{}: this text is in the syntax of rules, and is scored as a text by the built-in rules; \
+             --encoding FILE uses it as rules",
+            bin_support::escape(&case.id)
+        ));
+    }
 }
 
 /// The files that a run reads, and those of its directory: neither results nor records may take their place.

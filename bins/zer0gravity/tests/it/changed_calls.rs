@@ -19,13 +19,15 @@ fn z17_edited_calls_are_refused_until_the_report_is_rebuilt() {
     };
     assert_ne!(edited, calls, "{calls}");
     place.file("dir/calls.jsonl", &edited);
+    place.file("old.json", place.read("dir/report.json"));
     stub.reset(StubMode::Ok);
     let refused = [
         &["resume", "dir"][..],
         &["rescore", "dir"],
         &["export", "dir", "--csv", "-"],
         &["report", "dir", "--html", "-"],
-        &["compare", "dir", "dir"],
+        &["compare", "dir", "old.json"],
+        &["status", "dir"],
     ];
     for arguments in refused {
         let ran = match arguments[0] {

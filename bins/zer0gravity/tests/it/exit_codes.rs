@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, column, finish, list, signal};
+use crate::program::{Place, column, finish, list, signal, words};
 
 /// A dataset of these texts.
 fn lines(texts: &[&str]) -> String {
@@ -64,6 +64,32 @@ fn a_check_that_does_not_hold_is_4() {
         StubMode::Ok,
         &["run", "--level", "1", "--min-total", "73"],
         4,
+    );
+}
+
+#[test]
+fn a_check_that_does_not_hold_is_named_last() {
+    let place = Place::new();
+    let last = |arguments: &str, code: i32| {
+        let ran = place.alone(&words(arguments)).exits(code);
+        ran.stderr.lines().last().unwrap_or_default().to_owned()
+    };
+    let low = "zer0gravity: mean total 58.0 is below --min-total 99";
+    for command in ["run -q", "run", "matrix", "matrix -q --run-dir dir"] {
+        let gate = format!("{command} --level 1 --provider offline --min-total 99");
+        assert_eq!(last(&gate, 4), low, "{command}");
+    }
+    assert_eq!(last("resume dir --min-total 99", 4), low);
+    let flags = "zer0gravity: --fail-on-flag: results have flags: expansion (1a, 1b)";
+    let gate = "run -q --level 1 --provider offline --fail-on-flag";
+    assert_eq!(last(gate, 4), flags);
+    let both = place
+        .alone(&words(&format!("{gate} --min-total 99")))
+        .exits(4);
+    assert!(
+        both.stderr.ends_with(&format!("{flags}\n{low}\n")),
+        "{}",
+        both.stderr
     );
 }
 

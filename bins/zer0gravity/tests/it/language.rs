@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use test_support::program::{ProgramRun, in_terminal};
 use test_support::{CompressionStub, StubMode};
 
@@ -156,6 +156,12 @@ fn inputs_are_files_folders_and_stdin_and_absent_ids_are_names() {
     assert_eq!(ids(&old), ids(&ran));
     for (name, text, expected) in [
         ("a.txt", "Plain words on stdin.", vec!["stdin"]),
+        ("d.jsonl", "{\"text\": \"One line.\"}\n", vec!["line-1"]),
+        (
+            "e.json",
+            "{\n \"id\": \"x\",\n \"text\": \"One case.\"\n}",
+            vec!["x"],
+        ),
         (
             "a.json",
             r#"[{"id": "x", "text": "One."}, {"text": "Two."}]"#,
@@ -186,14 +192,7 @@ fn runs_are_named_and_the_newest_is_said() {
     let place = made();
     let folder = run_of(&place, "-matrix");
     let newest = format!("run: experiments/{folder} (newest)\n");
-    for line in [
-        "status",
-        "resume",
-        "rescore",
-        "export",
-        "report",
-        "compare matrix",
-    ] {
+    for line in ["status", "resume", "rescore", "export", "report"] {
         let ran = place.alone(&words(line)).exits(0);
         assert!(ran.stderr.starts_with(&newest), "{line}: {}", ran.stderr);
     }
@@ -212,6 +211,9 @@ fn runs_are_named_and_the_newest_is_said() {
     place.alone(&words("matrix --level 2")).exits(0);
     let names = place.names("experiments");
     assert_eq!(names.len(), 2, "{names:?}");
+    let ran = place.alone(&["compare", "matrix"]).exits(0);
+    let told = format!("run: experiments/{folder}-2 (newest)\n");
+    assert!(ran.stderr.starts_with(&told), "{}", ran.stderr);
     let ran = place.alone(&["report", "matrix"]).exits(0);
     assert_eq!(ran.stdout, format!("experiments/{folder}/report.html\n"));
 }
@@ -234,6 +236,61 @@ fn a_rule_that_needs_a_model_is_named_before_the_run() {
     assert_eq!(both.stderr.matches(told).count(), 1, "{}", both.stderr);
     let (before, _) = both.stderr.split_once("writing to both\n").unwrap();
     assert!(before.contains(told), "{}", both.stderr);
+}
+
+#[test]
+fn rules_and_texts_in_the_wrong_place_are_named() {
+    let place = made();
+    place.file("none.txt", "# only a comment\n");
+    let none = words("run --level 1 --provider offline --encoding none.txt");
+    let none = place.alone(&none).exits(2);
+    assert!(
+        none.stderr.contains("none.txt: no rule in it"),
+        "{}",
+        none.stderr
+    );
+    let both = words("matrix --level 1 --encoding drop.txt none.txt");
+    let both = place.alone(&both).exits(3);
+    assert!(
+        both.stderr.contains("none: no rule in it"),
+        "{}",
+        both.stderr
+    );
+    let taken = place
+        .alone(&words("matrix --encoding drop.txt note.txt"))
+        .exits(2);
+    let told = "no texts: --encoding took note.txt too, as rules; put INPUT before --encoding";
+    assert!(taken.stderr.contains(told), "{}", taken.stderr);
+    let rules = place
+        .alone(&words("run drop.txt --provider offline"))
+        .exits(0);
+    for told in [
+        "drop: this text is in the syntax of rules",
+        "\nRules:         built in\n",
+    ] {
+        assert!(rules.stderr.contains(told), "{told}: {}", rules.stderr);
+    }
+    let run = words("run note.txt --provider offline --encoding drop.txt");
+    let run = place.alone(&run).exits(0);
+    assert!(
+        run.stderr.contains("\nRules:         drop.txt\n"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("syntax of rules"), "{}", run.stderr);
+}
+
+#[test]
+fn a_field_of_another_spelling_is_refused() {
+    let place = Place::new();
+    for found in ["semanticscore", "semantic_score"] {
+        let case =
+            json!([{"text": "a", "encodedText": "b", "decodedText": "a", found: 12, "note": 1}]);
+        place.file("cases.json", case.to_string());
+        let ran = place.alone(&["score", "cases.json"]).exits(2);
+        let told = format!("cases.json:1: `{found}` is not read; write it `semanticScore`");
+        assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -294,7 +351,9 @@ fn answers_come_first_and_a_terminal_gets_the_summary_alone() {
     let offline = place.alone(&words("resume matrix")).exits(0).stdout;
     let origin = "\noffline (scripted, no model): ";
     assert!(offline.contains(origin), "{offline}");
-    let compared = shown("compare matrix matrix", 80).stdout;
+    let report = format!("experiments/{}/report.json", run_of(&place, "-matrix"));
+    place.file("old.json", place.read(&report));
+    let compared = shown("compare old.json matrix", 80).stdout;
     assert!(compared.starts_with("drop: "), "{compared}");
     assert!(compared.contains(" → "), "{compared}");
 }

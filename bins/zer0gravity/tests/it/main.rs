@@ -33,4 +33,5 @@ mod run;
 mod score;
 mod statistics;
 mod summary;
+mod unfinished;
 mod watch;

@@ -23,6 +23,32 @@ pub const MATRIX: [&str; 8] = [
 ];
 
 #[test]
+fn one_text_has_no_interval() {
+    let place = Place::new();
+    place.file("one.txt", "Hello world!");
+    let matrix = words("matrix one.txt --provider offline --trials 3 --decodes 2");
+    let ran = place.alone(&matrix).exits(0);
+    assert!(ran.stdout.contains("default   58.0   "), "{}", ran.stdout);
+    for interval in ["interval", "["] {
+        assert!(!ran.stdout.contains(interval), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_tie_has_no_winner() {
+    let place = place();
+    place.file("a.txt", "DROP VOWELS\n");
+    let matrix = words("matrix --encoding a.txt a.txt --all --provider offline");
+    let ran = place.alone(&matrix).exits(0);
+    for told in [
+        "a and a-2 have equal points (p = 1.000, ",
+        "a and a-2 share the best score: 52.0 of",
+    ] {
+        assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn results_stand_in_plan_order_and_shared_calls_are_made_once() {
     let (place, stub) = (place(), CompressionStub::start(StubMode::Ok));
     let mut arguments = MATRIX.to_vec();
@@ -104,7 +130,7 @@ fn z36_a_matrix_says_which_encoding_won_and_how_sure_that_is() {
         "encoding  total",
         &format!("drop      {}", total(1)),
         &format!("same      {}", total(0)),
-        " points above ",
+        "same and drop have equal points (p = 1.000, ",
         "with 4 texts)",
         "report: zer0gravity report dir",
         "cost: $",

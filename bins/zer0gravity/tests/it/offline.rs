@@ -139,6 +139,7 @@ fn the_summary_says_so() {
 Zer0 Gr@vity Experiment Results
 ================================
 Provider:      offline (deterministic rules; no model was asked)
+Rules:         built in
 Level 1a: \"Hello world!\"
   Compression: ";
     assert!(ran.stderr.starts_with(head), "{}", ran.stderr);

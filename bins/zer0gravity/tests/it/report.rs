@@ -142,6 +142,33 @@ fn z40_lint_names_file_and_line_and_denies_what_it_is_told() {
 }
 
 #[test]
+fn only_known_codes_are_denied() {
+    let place = Place::new();
+    place.file("a.txt", "'the'→'t'\nWrite it nicely.\n");
+    for (codes, told) in [
+        ("warning", "did you mean warnings?"),
+        ("ZG999", "did you mean ZG009?"),
+        ("zg05", "did you mean ZG005?"),
+        ("", "the codes are ZG001, "),
+        ("ZG005,", "the codes are ZG001, "),
+        ("colour", "ZG009, warnings"),
+    ] {
+        let ran = place.alone(&["lint", "a.txt", "--deny", codes]).exits(2);
+        assert!(ran.stderr.contains(told), "{codes}: {}", ran.stderr);
+    }
+    for (codes, code) in [
+        ("zg005", 4),
+        ("ZG001,ZG005", 4),
+        ("ZG001, zg005", 4),
+        ("Warnings", 4),
+        ("ZG001,zg008", 0),
+    ] {
+        let ran = place.alone(&["lint", "a.txt", "--deny", codes]);
+        ran.exits(code);
+    }
+}
+
+#[test]
 fn z41_report_and_export_have_defaults() {
     let place = run();
     let ran = place.alone(&["report", "dir"]).exits(0);

@@ -22,6 +22,7 @@ fn of_a_level() {
     let expected = "\
 Zer0 Gr@vity Experiment Results
 ================================
+Rules:         built in
 Level 1a: \"Hello world!\"
   Compression: 17% (12 → 10 tokens)
   Semantic:    38/40
@@ -45,6 +46,7 @@ fn of_failures_alone_has_no_average() {
         "\
 Zer0 Gr@vity Experiment Results
 ================================
+Rules:         built in
 Level 3a: \"Take the sentence: '...\"
   Failed:      refused at encode: {}
 ",
@@ -72,6 +74,7 @@ fn of_a_dataset_where_one_failed() {
         "\
 Zer0 Gr@vity Experiment Results
 ================================
+Rules:         built in
 Case lines: \"One two three four.\"
   Compression: 8% (13 → 12 tokens)
   Semantic:    38/40

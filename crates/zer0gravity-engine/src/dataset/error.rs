@@ -49,6 +49,14 @@ pub enum CaseProblem {
     /// A field that every case needs.
     #[error("no `{0}`")]
     Missing(&'static str),
+    /// A field that is written in another way.
+    #[error("`{found}` is not read; write it `{expected}`")]
+    Misspelt {
+        /// The field in the file.
+        found: String,
+        /// The field that is read.
+        expected: &'static str,
+    },
     /// A field of another type.
     #[error("`{field}` is {found}, not {expected}")]
     WrongType {

@@ -15,7 +15,7 @@ use super::{Case, CaseError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CaseFormat {
-    /// An array of cases, or a level file: an object with an array `cases`.
+    /// An array of cases, a level file (an object with an array `cases`), or one case.
     Json,
     /// A case a line; blank lines are skipped.
     JsonLines,
@@ -75,6 +75,25 @@ impl DatasetRecord {
             Some(Value::String(text)) => Ok(text.clone()),
             Some(other) => Err(wrong(field, other, "a text")),
         }
+    }
+
+    /// Refuses a field that is one of `known` but for capitals and signs, such as `semanticscore`: it would be ignored.
+    pub(super) fn check_spelling(&self, known: &[&'static str]) -> Result<(), Problem> {
+        let letters = |name: &str| -> String {
+            let letters = name.chars().filter(|char| char.is_alphanumeric());
+            letters.flat_map(char::to_lowercase).collect()
+        };
+        for expected in known
+            .iter()
+            .filter(|name| !self.values.contains_key(**name))
+        {
+            let is_meant = |found: &&String| letters(found) == letters(expected);
+            if let Some(found) = self.values.keys().find(is_meant) {
+                let found = found.clone();
+                return Err(Problem::Misspelt { found, expected });
+            }
+        }
+        Ok(())
     }
 
     /// The field that the text is in: `text`, or the first other name for it that is there.
@@ -255,7 +274,15 @@ fn json(text: &str, take: Take<'_>) {
     };
     let cases = match cases {
         Ok(Some(cases)) => cases,
-        Ok(None) => return take(Err((1, Problem::Missing("cases")))),
+        Ok(None) => {
+            // One case by itself is a line of JSON lines.
+            let one = object(1, "line-1".to_owned(), text);
+            let is_case = |one: &DatasetRecord| one.values.contains_key(one.text_field());
+            return take(match one {
+                Ok(one) if !is_case(&one) => Err((1, Problem::Missing("cases"))),
+                one => one,
+            });
+        }
         Err(error) => return take(Err((error.line(), not_json(&error)))),
     };
     let (mut line, mut counted) = (1, 0);

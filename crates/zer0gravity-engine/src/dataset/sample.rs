@@ -55,7 +55,7 @@ impl RoundTripSample {
 
 /// The samples of a file, and everything that is wrong with it; as [`parse_cases`](super::parse_cases) with the fields
 /// `encodedText`, `decodedText`, `encodingId` (`given` if it is absent), `encodingSystem`, `originalTokens`, `encodedTokens`,
-/// `semanticScore` and `implementabilityScore`. An id is unique within its `encodingId`.
+/// `semanticScore` and `implementabilityScore`. One of them in another spelling, such as `semantic_score`, is an error. An id is unique within its `encodingId`.
 ///
 /// ```
 /// use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
@@ -72,7 +72,16 @@ pub fn parse_samples(
 ) -> (Vec<RoundTripSample>, Vec<CaseError>) {
     const REQUIRED: [&str; 3] = ["text", "encodedText", "decodedText"];
     let key = |sample: &RoundTripSample| (sample.encoding_id.clone(), sample.case.id.clone());
+    const OPTIONAL: [&str; 6] = [
+        "encodingId",
+        "encodingSystem",
+        "originalTokens",
+        "encodedTokens",
+        "semanticScore",
+        "implementabilityScore",
+    ];
     read(bytes, format, name, &REQUIRED, key, |record, case| {
+        record.check_spelling(&OPTIONAL)?;
         Ok(RoundTripSample {
             case,
             encoding_id: encoding_id(record)?,

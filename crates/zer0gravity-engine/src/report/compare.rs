@@ -79,7 +79,7 @@ pub struct Difference {
     /// Two-sided p of the sign-flip test, not adjusted.
     #[serde(with = "crate::judge::number::plain_option")]
     pub p: Option<f64>,
-    /// One-sided p of a drop by Student's t, adjusted after Holm over all encodings; of encodings with 2 pairs and more.
+    /// One-sided p of a drop by Student's t, of equal drops by sign flips, adjusted after Holm over all encodings; of encodings with 2 pairs and more.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

@@ -33,4 +33,4 @@ pub use reported_system::ReportedEncodingSystem;
 pub use run_report::{KIND, ReportError, RunReport};
 pub use spent::{EncodingSystemCost, RunCost};
 pub use statistics::{CaseStatistics, EncodingSystemStatistics, Pairwise, Statistics};
-pub use verdict::{Limits, compare};
+pub use verdict::{Limits, compare, probability};

@@ -74,6 +74,20 @@ pub enum ReportError {
         /// The value in the file.
         found: String,
     },
+    /// A result has another total than its parts give.
+    #[error(
+        "result {case} of {encoding}: total {total} is not the sum of its parts, {sum}; restore the file"
+    )]
+    Total {
+        /// The id of the case.
+        case: String,
+        /// The id of the encoding.
+        encoding: String,
+        /// The total in the file.
+        total: u8,
+        /// The sum of the parts in the file.
+        sum: u16,
+    },
     /// The file has a version that this program does not read.
     #[error("schema_version {found} where 1 or {SCHEMA_VERSION} is needed")]
     Version {
@@ -148,7 +162,7 @@ impl RunReport {
     /// Reads `report.json`, or the array of results that `run` writes.
     ///
     /// # Errors
-    /// [`ReportError`]: the text is not JSON, or has another form, kind or version.
+    /// [`ReportError`]: the text is not JSON, has another form, kind or version, or a total is not the sum of its parts.
     ///
     /// ```
     /// use zer0gravity_engine::report::RunReport;
@@ -171,7 +185,7 @@ impl RunReport {
                 Some(other) => Err(ReportError::Version {
                     found: other.schema_version,
                 }),
-                None => Ok(Self::of_results(results)),
+                None => Ok(Self::of_results(checked(results)?)),
             };
         }
         let head: Head = serde_json::from_str(json)?;
@@ -183,6 +197,26 @@ impl RunReport {
                 found: head.schema_version,
             });
         }
-        Ok(serde_json::from_str(json)?)
+        let mut report: Self = serde_json::from_str(json)?;
+        report.results = checked(report.results)?;
+        Ok(report)
     }
+}
+
+/// Refuses results of which a total is not the sum of its parts.
+fn checked(results: Vec<ExperimentResult>) -> Result<Vec<ExperimentResult>, ReportError> {
+    for result in &results {
+        let partial = result.partial_total.map(|partial| partial.points);
+        if let (Some(scores), Some(total)) = (result.scores, result.total.or(partial))
+            && scores.sum() != u16::from(total)
+        {
+            return Err(ReportError::Total {
+                case: result.test_case_id.clone(),
+                encoding: result.encoding_id.clone(),
+                total,
+                sum: scores.sum(),
+            });
+        }
+    }
+    Ok(results)
 }

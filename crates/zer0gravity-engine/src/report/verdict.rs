@@ -48,7 +48,8 @@ impl Limits {
 /// cases drops significantly by more, no item newly failed, nothing that had a score is missing, the same judge scored both,
 /// and there is something to compare at all.
 ///
-/// A drop is significant if the one-sided 95 % bound of the mean difference over cases, by Student's t, lies below 0; over
+/// A drop is significant if the one-sided 95 % bound of the mean difference over cases, by Student's t, lies below 0. Equal
+/// drops have no spread and are significant from 5 cases, by the sign-flip test ([`drop_p`](crate::metrics::stats::drop_p)). Over
 /// several encodings Holm's rule keeps the share of unchanged runs that fail at 5 %. With [`Limits::strict`] every larger
 /// drop fails, which judges that give other points to the same text produce by themselves.
 ///
@@ -146,6 +147,15 @@ impl Comparison {
             reasons.push("the runs have no scored pair of encoding and case in common".to_owned());
         }
         reasons
+    }
+}
+
+/// Writes a p value with three decimals, such as `p = 0.250`, or as `p < 0.001`: no test gives a p of 0.
+pub fn probability(p: f64) -> String {
+    if p < 0.001 {
+        "p < 0.001".to_owned()
+    } else {
+        format!("p = {p:.3}")
     }
 }
 

@@ -40,6 +40,19 @@ pub struct ResultScores {
     pub implementability: Option<u8>,
 }
 
+impl ResultScores {
+    /// The sum of the parts that are known.
+    pub(crate) fn sum(self) -> u16 {
+        let parts = [
+            self.token_efficiency,
+            self.semantic_preservation,
+            self.learnability,
+            self.implementability.unwrap_or(0),
+        ];
+        parts.map(u16::from).iter().sum()
+    }
+}
+
 /// The sum of the parts that are known. It is not a total: 88 of 95 must not be compared with 88 of 100.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -64,7 +64,13 @@ impl RunDirectory {
             calls.changed = known.calls_file.is_some_and(|calls| calls.changed);
             // Judged again, a run remembers its earlier scores, however often it is resumed.
             for (new, old) in report.results.iter_mut().zip(known.results) {
-                new.previous_scores = old.previous_scores;
+                new.previous_scores.clone_from(&old.previous_scores);
+                // A result that is the same as before keeps its time.
+                let time = new.metadata.timestamp.clone();
+                new.metadata.timestamp.clone_from(&old.metadata.timestamp);
+                if *new != old {
+                    new.metadata.timestamp = time;
+                }
             }
         }
         report.calls_file = Some(calls);

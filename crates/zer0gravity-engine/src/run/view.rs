@@ -74,11 +74,12 @@ impl RunView {
     /// Returns the report of the run as far as its stored calls go; the experiments after them are not run.
     ///
     /// # Errors
-    /// [`DirectoryError`]: a file cannot be read.
+    /// [`DirectoryError`]: a file cannot be read, or the calls changed after the report was written.
     pub async fn report(&self, counter: &dyn LocalCounter) -> Result<RunReport, DirectoryError> {
         if !self.has_writer()
             && let Some(report) = record::read_report(&self.path)?
         {
+            RunDirectory::check_calls(&self.path, &report)?;
             return Ok(report);
         }
         let mut calls = MemoryStore::default();

@@ -7,10 +7,9 @@ use report_kit::{Cell, Section, Status};
 use super::{SIGNIFICANT, counted};
 use crate::judge::JudgeStatus;
 use crate::judge::flags::Severity;
-use crate::metrics::stats::MeanEstimate;
 use crate::report::export::word;
 use crate::report::grouped::is_scored;
-use crate::report::{EncodingSystemStatistics, RunReport};
+use crate::report::{EncodingSystemStatistics, RunReport, probability};
 use crate::result::JudgeRecord;
 use crate::{ExperimentResult, StageStatus};
 
@@ -51,18 +50,27 @@ impl RunReport {
                     "{} scores {total:.1} of 100 points on {}{}.",
                     only.encoding_id,
                     counted(only.scored_cases, "text", "texts"),
-                    reach(&only.total),
+                    reach(only),
                 ),
                 merits(only),
             ],
             [(total, best), (next, second), ..] => vec![
-                format!(
-                    "{} scores best: {total:.1} of 100 points on {}{}; {} follows with {next:.1}.",
-                    best.encoding_id,
-                    counted(best.scored_cases, "text", "texts"),
-                    reach(&best.total),
-                    second.encoding_id,
-                ),
+                if format!("{total:.1}") == format!("{next:.1}") {
+                    format!(
+                        "{} and {} share the best score: {total:.1} of 100 points on {}.",
+                        best.encoding_id,
+                        second.encoding_id,
+                        counted(best.scored_cases, "text", "texts"),
+                    )
+                } else {
+                    format!(
+                        "{} scores best: {total:.1} of 100 points on {}{}; {} follows with {next:.1}.",
+                        best.encoding_id,
+                        counted(best.scored_cases, "text", "texts"),
+                        reach(best),
+                        second.encoding_id,
+                    )
+                },
                 merits(best),
                 ahead(self, &best.encoding_id, &second.encoding_id),
             ],
@@ -138,8 +146,10 @@ fn unscored(report: &RunReport) -> String {
     )
 }
 
-fn reach(total: &MeanEstimate) -> String {
-    total.ci95.map_or_else(String::new, |ci| {
+/// Returns the interval of a total; empty for one text, whose repeats say nothing about other texts.
+fn reach(encoding: &EncodingSystemStatistics) -> String {
+    let interval = encoding.total.ci95.filter(|_| encoding.scored_cases > 1);
+    interval.map_or_else(String::new, |ci| {
         format!(" (95 % interval {:.1} to {:.1})", ci.low, ci.high)
     })
 }
@@ -180,18 +190,14 @@ fn ahead(report: &RunReport, best: &str, second: &str) -> String {
         "is not significant"
     };
     format!(
-        "On their {} the difference of {difference:.1} points {verdict} (p {}).",
+        "On their {} the difference of {difference:.1} points {verdict} ({}).",
         counted(pair.cases, "common text", "common texts"),
-        if p < 0.001 {
-            probability(p)
-        } else {
-            format!("= {}", probability(p))
-        },
+        probability(p),
     )
 }
 
-/// Writes a p value with three decimals, or as `< 0.001`.
-pub(super) fn probability(p: f64) -> String {
+/// Writes a p value for a cell, with three decimals or as `< 0.001`.
+pub(super) fn p_figure(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()
     } else {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Status, Table};
 
-use super::head::probability;
+use super::head::p_figure;
 use super::{INTERVAL, ROWS, SIGNIFICANT, SIGNS, cost, counted, mean, number, with};
 use crate::metrics::stats::{Interval, MeanEstimate};
 use crate::report::{CaseStatistics, EncodingSystemStatistics, Pairwise, RunReport};
@@ -241,7 +241,7 @@ fn row(pair: &Pairwise) -> [Cell; 7] {
         (Some(mean), Some(ci)) => Cell::interval(mean, ci.low, ci.high, 1),
         (mean, _) => number(mean.map(f64::abs), 1),
     };
-    let told = |p: Option<f64>| p.map(probability).into();
+    let told = |p: Option<f64>| p.map(p_figure).into();
     [
         Cell::text(ahead),
         Cell::text(behind),

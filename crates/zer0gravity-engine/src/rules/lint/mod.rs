@@ -7,5 +7,5 @@ mod structure;
 mod wording;
 
 pub use finding::{LintFinding, MappingCost, TokenCounts};
-pub use report::{LintReport, lint};
+pub use report::{CODES, LintReport, lint};
 pub(crate) use structure::ambiguous_lines;

@@ -21,6 +21,11 @@ pub struct LintReport {
     pub mappings: Vec<MappingCost>,
 }
 
+/// The codes of all findings; [`lint`] has their meanings.
+pub const CODES: [&str; 9] = [
+    "ZG001", "ZG002", "ZG003", "ZG004", "ZG005", "ZG006", "ZG007", "ZG008", "ZG009",
+];
+
 /// Checks the parts of rules that a program can read: lines in the written syntax, and quoted mappings in any line.
 ///
 /// | code | found |

@@ -49,7 +49,14 @@ fn a_run_equals_itself() {
 #[test]
 fn a_drop_of_one_encoding_is_not_hidden_by_a_gain_of_another() {
     let old = || run([20, 20]);
-    let new = || run([16, 28]);
+    let new = || {
+        let mut new = run([16, 28]);
+        for (case, saved) in [(0, 15), (1, 17)] {
+            let item = item("a", &format!("c{case}"), "x");
+            new[case as usize] = tokens(item, 100, 100 - saved - case);
+        }
+        new
+    };
     let found = compared(old(), new(), Some(3.0));
     assert_eq!(found.overall.mean_difference, Some(2.0));
     let own = &found.per_encoding[0];
@@ -57,7 +64,8 @@ fn a_drop_of_one_encoding_is_not_hidden_by_a_gain_of_another() {
         (own.id.as_str(), own.pairs, own.mean_difference),
         ("a", 5, Some(-4.0))
     );
-    assert_eq!((own.p, own.ci95.unwrap().low), (Some(0.0625), -4.0));
+    let low = own.ci95.unwrap().low;
+    assert_eq!((own.p, low.round()), (Some(0.0625), -5.0));
     assert_eq!(
         (own.old.unwrap() - own.new.unwrap(), own.old),
         (4.0, Some(74.4))
@@ -72,6 +80,19 @@ fn a_drop_of_one_encoding_is_not_hidden_by_a_gain_of_another() {
     assert!(compared(old(), new(), None).holds);
     assert!(!compared(old(), new(), Some(f64::NAN)).holds);
     assert!(!compared(old(), new(), Some(-9.0)).holds);
+}
+
+#[test]
+fn equal_drops_are_significant_from_five_texts() {
+    let template = report(vec![item("a", "c", "x")]);
+    for (texts, p, holds) in [(2, 0.25, true), (4, 0.0625, true), (5, 0.03125, false)] {
+        let [old, new] = [60.0, 5.0].map(|total| totals(&template, &[vec![total; texts]]));
+        let found = compare(&old, &new, Some(2.0));
+        assert_eq!(
+            (found.per_encoding[0].drop_p, found.holds),
+            (Some(p), holds)
+        );
+    }
 }
 
 #[test]
