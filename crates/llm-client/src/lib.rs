@@ -105,6 +105,7 @@ pub use provider::event_stream::EventStream;
 #[cfg(feature = "tls")]
 pub use provider::transport::tls;
 pub use recording::cassette::Cassette;
+pub use recording::clock::ReplayClock;
 pub use redact::Redactor;
 pub use secrecy::SecretString;
 pub use settings::{Budget, CountPolicy, Limits, RetryPolicy, Spend, Timeouts, Unpriced};

@@ -1,5 +1,6 @@
 //! Time as a parameter. [`SystemClock`] is the only reader of the machine's time in the libraries.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A source of the time of day and of durations.
@@ -9,6 +10,16 @@ pub trait Clock: Send + Sync {
 
     /// The time since a fixed moment, which never decreases. For waits and limits.
     fn elapsed(&self) -> Duration;
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> SystemTime {
+        (**self).now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        (**self).elapsed()
+    }
 }
 
 /// The clock of the machine.

@@ -1,5 +1,6 @@
 //! Runs of a program under test in a temporary folder, with no environment but the path to programs.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -159,6 +160,25 @@ impl ProgramFolder {
         names
     }
 
+    /// The texts of all files below a folder, by their path in it, without those named `lock`, which have the id of a process.
+    pub fn files(&self, folder: &str) -> BTreeMap<PathBuf, String> {
+        let mut found = BTreeMap::new();
+        let mut open = vec![PathBuf::new()];
+        while let Some(below) = open.pop() {
+            for entry in fs::read_dir(self.path(folder).join(&below)).unwrap() {
+                let entry = entry.unwrap();
+                let path = below.join(entry.file_name());
+                if entry.file_type().unwrap().is_dir() {
+                    open.push(path);
+                } else if !path.ends_with("lock") {
+                    let bytes = fs::read(entry.path()).unwrap();
+                    found.insert(path, String::from_utf8_lossy(&bytes).into_owned());
+                }
+            }
+        }
+        found
+    }
+
     /// The program in this folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
         isolated(self.program, self.root(), arguments)
@@ -168,6 +188,17 @@ impl ProgramFolder {
     pub fn alone(&self, arguments: &[&str]) -> ProgramRun {
         finish(start(&mut self.command(arguments)))
     }
+}
+
+/// Returns a recording whose lines have other times: one second a line, from 07:00 on 6 May 2031.
+pub fn with_fixed_times(cassette: &str) -> String {
+    let lines = cassette.lines().enumerate().map(|(number, line)| {
+        let (before, rest) = line.split_once(r#","t":""#).unwrap();
+        let (_, after) = rest.split_once('"').unwrap();
+        let (minute, second) = (number / 60, number % 60);
+        format!("{before},\"t\":\"2031-05-06T07:{minute:02}:{second:02}Z\"{after}\n")
+    });
+    lines.collect()
 }
 
 /// Returns the words of a line, such as arguments without blanks.

@@ -85,7 +85,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Answers from this cassette alone; the network is never touched.
+    /// Answers from this cassette alone; the network is never touched. With a [`crate::ReplayClock`] the time is that of the
+    /// recording.
     #[must_use]
     pub fn replay(mut self, cassette: Cassette) -> Self {
         self.replay = Some(cassette);
@@ -101,7 +102,9 @@ impl ClientBuilder {
         let clock = self.clock.clone();
         let record = self.record.as_ref();
         // First, so that nothing is made when there is nothing to replay: not even the same file under another name.
-        let player = self.replay.as_ref().map(Player::open).transpose()?;
+        let replay = self.replay.as_ref();
+        let player = replay.map(|cassette| Player::open(cassette, clock.clone()));
+        let player = player.transpose()?;
         Ok(Client {
             inner: Arc::new(ClientCore {
                 ledger: Arc::new(BudgetLedger::new(self.budget, clock.clone())),

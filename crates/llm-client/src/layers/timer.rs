@@ -9,6 +9,11 @@ use llm_types::{Clock, SystemClock};
 pub trait Timer: Clock {
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+
+    /// Learns the time of a recorded attempt that answers a call. A clock that shows another time ignores it.
+    fn replayed(&self, time: SystemTime) {
+        let _ = time;
+    }
 }
 
 impl Timer for SystemClock {

@@ -1,10 +1,11 @@
 //! The file of recorded exchanges: one JSON line for each attempt, append only.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use llm_types::Raw;
 use serde::de::IgnoredAny;
@@ -49,6 +50,20 @@ impl Cassette {
             calls.insert((line.root, line.n));
         })?;
         Ok(calls.len() as u64)
+    }
+
+    /// The time of the first line; `None` without one, and for a pipe, which cannot be read twice.
+    pub(crate) fn first_time(&self) -> Result<Option<SystemTime>, Error> {
+        let failed = |error| self.io_error("read", error);
+        if !fs::metadata(&self.path).map_err(failed)?.is_file() {
+            return Ok(None);
+        }
+        let mut file = BufReader::new(File::open(&self.path).map_err(failed)?);
+        let mut first = Vec::new();
+        file.read_until(b'\n', &mut first).map_err(failed)?;
+        let mut time = None;
+        scan(&first[..], failed, |line, _| time = Some(line.t.into()))?;
+        Ok(time)
     }
 
     /// Reads all lines, one at a time, and passes each to `found` with its position. A torn last line is left out.

@@ -10,9 +10,11 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 use tracing::warn;
 
-use super::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, StreamTail};
+use super::cassette::{
+    Cassette, Line, LineAt, RecordedKind, RecordedResponse, Recording, StreamTail,
+};
 use crate::provider::{HttpRequest, HttpResponse, Transport};
-use crate::{ConfigError, Error, ErrorKind, Timeouts};
+use crate::{ConfigError, Error, ErrorKind, Timeouts, Timer};
 
 /// The maximum number of differences that a miss shows.
 const SHOWN: usize = 8;
@@ -27,6 +29,7 @@ pub(crate) struct Player {
     /// The first lines of each path, for the message of a miss.
     near: HashMap<String, Vec<LineAt>>,
     asked: Mutex<HashMap<String, usize>>,
+    clock: Arc<dyn Timer>,
 }
 
 /// Logs that a cassette ends in the middle of a line.
@@ -44,14 +47,21 @@ fn torn(cassette: &Path) {
 struct Recorded {
     at: LineAt,
     final_hint: bool,
+    /// Whether the caller waited for the result. A call that was cancelled and made again has another entry.
+    is_awaited: bool,
 }
 
 impl Player {
-    pub fn open(cassette: &Cassette) -> Result<Self, ConfigError> {
+    /// Opens a cassette, and tells `clock` the time of its first line.
+    pub fn open(cassette: &Cassette, clock: Arc<dyn Timer>) -> Result<Self, ConfigError> {
+        let mut first = None;
         let mut answers: HashMap<String, BTreeMap<u64, Recorded>> = HashMap::new();
         let mut near: HashMap<String, Vec<LineAt>> = HashMap::new();
         let read = cassette.read(|line, at| {
+            first.get_or_insert(line.t);
             let final_hint = line.final_hint;
+            let kind = line.error.as_ref().map(|error| error.kind);
+            let is_awaited = final_hint && kind != Some(RecordedKind::Cancelled);
             let is_new = !answers.contains_key(&line.root);
             if is_new {
                 let near = near.entry(line.request.path).or_default();
@@ -61,11 +71,19 @@ impl Player {
             }
             // Attempts of one call come in order, so the last one wins.
             let of_root = answers.entry(line.root).or_default();
-            of_root.insert(line.n, Recorded { at, final_hint });
+            let recorded = Recorded {
+                at,
+                final_hint,
+                is_awaited,
+            };
+            of_root.insert(line.n, recorded);
         });
         let recording = read.map_err(ConfigError::Cassette)?;
         if recording.is_torn {
             torn(cassette.path());
+        }
+        if let Some(time) = first {
+            clock.replayed(time.into());
         }
         let answers = answers
             .into_iter()
@@ -76,10 +94,11 @@ impl Player {
             answers,
             near,
             asked: Mutex::default(),
+            clock,
         })
     }
 
-    /// The recorded answer to the next repetition of this request.
+    /// The recorded answer to the next repetition of this request. The clock shows its time from now on.
     pub fn next(&self, root: &str, key: &Value, path: &str) -> Result<Arc<Line>, Error> {
         let n = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +117,11 @@ impl Player {
                 Some(line) if !line.final_hint => Err(miss(
                     "the recording stopped before this call was over".to_owned(),
                 )),
-                Some(line) => self.recording.line(line.at).map(Arc::new),
+                Some(line) => {
+                    let line = self.recording.line(line.at)?;
+                    self.clock.replayed(line.t.into());
+                    Ok(Arc::new(line))
+                }
             },
         }
     }
@@ -132,12 +155,12 @@ impl Player {
 }
 
 /// The repetitions of a request by rank, since numbers are missing: a call that was cancelled before it was sent, or refused
-/// by the budget, has a number and no line. Unfinished calls are left out if there are finished ones.
+/// by the budget, has a number and no line. Unfinished and cancelled calls are left out if there are other ones.
 fn in_order(of_root: BTreeMap<u64, Recorded>) -> Vec<Recorded> {
-    let any_whole = of_root.values().any(|line| line.final_hint);
+    let any_awaited = of_root.values().any(|line| line.is_awaited);
     of_root
         .into_values()
-        .filter(|line| line.final_hint || !any_whole)
+        .filter(|line| line.is_awaited || !any_awaited)
         .collect()
 }
 

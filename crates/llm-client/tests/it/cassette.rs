@@ -1,5 +1,6 @@
 //! Record and replay: equal replies and no socket.
 
+mod clock;
 mod errors;
 mod file;
 mod golden;
