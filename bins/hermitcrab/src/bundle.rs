@@ -17,7 +17,6 @@ use serde::Serialize;
 
 use crate::answer::{Answer, print_answer, printable_json};
 use crate::blocks::edit::key_notice;
-use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::{Error, name};
 
@@ -32,7 +31,7 @@ pub fn all_blocks(data: &DataDir, with_log: bool) -> Result<ExportText, Error> {
     let store = data.for_reading()?;
     let blocks = store.names()?.into_iter().map(|info| info.name).collect();
     let version = stored_version(&*store);
-    let how = Export::new(now())
+    let how = Export::new(data.now())
         .keystone_version(version.as_deref())
         .with_log(with_log);
     let text = pscale_blocks::bundle::export(&*store, None, &how)
@@ -154,7 +153,7 @@ pub fn import(args: &ImportFlags, data: &DataDir) -> Result<ImportAnswer, Error>
     let store = data.for_writing()?;
     let source = file.display().to_string();
     let blocks = parcel
-        .import(&*store, args.on_conflict.into(), &source, now())
+        .import(&*store, args.on_conflict.into(), &source, data.now())
         .map_err(|error| Error::of_bundle(file, error))?;
     Ok(ImportAnswer {
         file: file.clone(),

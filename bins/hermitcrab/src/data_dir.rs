@@ -1,11 +1,14 @@
-//! The data directory, which contains everything of an instance.
+//! The data directory, which contains everything of an instance, and the clock of what is written into it.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bin_support::escape;
-use pscale_blocks::{BlockStore, DirStore, MemStore};
+use jiff::Timestamp;
+use llm_client::{SystemClock, Timer};
+use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore, Stamp};
 
 use crate::error::Error;
 
@@ -16,10 +19,10 @@ const NAME: &str = "hermitcrab";
 const EARLIER: &str = "g0.json";
 
 /// A data directory, which may not exist yet.
-#[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
     source: &'static str,
+    clock: Arc<dyn Timer>,
 }
 
 impl DataDir {
@@ -28,16 +31,37 @@ impl DataDir {
     /// # Errors
     /// [`Error::NoDataFolder`].
     pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
-        if let Some(path) = flag {
-            return Ok(Self {
-                path: path.to_owned(),
-                source: "--data",
-            });
-        }
-        let (folder, source) =
-            bin_support::environment::data_folder().ok_or(Error::NoDataFolder)?;
-        let path = folder.join(NAME);
-        Ok(Self { path, source })
+        let (path, source) = if let Some(path) = flag {
+            (path.to_owned(), "--data")
+        } else {
+            let found = bin_support::environment::data_folder();
+            let (folder, source) = found.ok_or(Error::NoDataFolder)?;
+            (folder.join(NAME), source)
+        };
+        let clock = Arc::new(SystemClock::new());
+        Ok(Self {
+            path,
+            source,
+            clock,
+        })
+    }
+
+    /// Sets the clock, which is that of the machine otherwise.
+    pub fn with_clock(self, clock: Arc<dyn Timer>) -> Self {
+        Self { clock, ..self }
+    }
+
+    pub fn clock(&self) -> Arc<dyn Timer> {
+        self.clock.clone()
+    }
+
+    pub fn now(&self) -> Timestamp {
+        Timestamp::try_from(self.clock.now()).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Returns the stamp of an edit that the person makes now.
+    pub fn stamp_by_person(&self) -> Stamp {
+        Stamp::new(self.now(), EditAuthor::Person)
     }
 
     pub fn path(&self) -> &Path {

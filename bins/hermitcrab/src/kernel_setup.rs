@@ -12,7 +12,6 @@ use jiff::tz::TimeZone;
 use llm_client::Redactor;
 use pscale_blocks::{BlockStore, EditAuthor, MemStore, Stamp};
 
-use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::flags::KernelFlags;
@@ -53,7 +52,7 @@ pub fn open_after_takeover(
     let store = data.for_writing().map_err(Error::failure)?;
     let taken_over = take_over_waiting(data, &*store, &config.redactor);
     config.notices = taken_over.map_err(Error::failure)?;
-    open(config, store, brain, host)
+    open(config, data, store, brain, host)
 }
 
 /// Opens a kernel to look at, also while another process runs one. It calls no model, and its edits stay in memory.
@@ -73,14 +72,14 @@ pub fn open_read_only_with(
     config.data = Some(data.path().to_owned());
     config.read_only = true;
     config.settings = settings;
-    open(config, Box::new(store), brain, Arc::new(NoHost))
+    open(config, data, Box::new(store), brain, Arc::new(NoHost))
 }
 
 /// Copies the blocks into memory, without their logs.
 fn copy_blocks(data: &DataDir) -> Result<MemStore, Error> {
     let kept = data.for_reading()?;
     let copy = MemStore::new();
-    let stamp = Stamp::new(now(), EditAuthor::Kernel);
+    let stamp = Stamp::new(data.now(), EditAuthor::Kernel);
     for row in kept.names()? {
         copy.create(&row.name, &kept.load(&row.name)?.block, &stamp)?;
     }
@@ -94,6 +93,7 @@ pub fn open_offline(data: &DataDir) -> Result<Kernel, Failure> {
     config.settings = settings(data).map_err(Error::failure)?;
     open(
         config,
+        data,
         data.for_writing().map_err(Error::failure)?,
         Arc::new(OfflineBrain),
         Arc::new(NoHost),
@@ -102,12 +102,14 @@ pub fn open_offline(data: &DataDir) -> Result<Kernel, Failure> {
 
 fn open(
     config: KernelConfig,
+    data: &DataDir,
     store: Box<dyn BlockStore>,
     brain: Arc<dyn Brain>,
     host: Arc<dyn Host>,
 ) -> Result<Kernel, Failure> {
     let opened = Kernel::builder(Arc::from(store), brain)
         .config(config)
+        .clock(data.clock())
         .compiler(Arc::new(OxcCompiler))
         .host(host)
         .open();

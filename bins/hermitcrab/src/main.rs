@@ -11,7 +11,6 @@ mod address;
 mod answer;
 mod blocks;
 mod bundle;
-mod clock;
 mod commands;
 mod conversation;
 mod data_dir;
@@ -136,7 +135,10 @@ fn main() -> ExitCode {
 }
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-    let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
+    let data = || {
+        let data = DataDir::find(cli.data.as_deref()).map_err(Error::failure)?;
+        Ok::<_, Failure>(data.with_clock(cli.model.flags.clock()?))
+    };
     match &cli.command {
         Command::Chat(args) => chat::execute(args, &data()?, session),
         Command::Serve(args) => serve::execute(args, &data()?, session),
@@ -150,7 +152,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Import(args) => import::execute(args, &data()?, session),
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
-        Command::Mcp(args) => mcp::execute(*args, cli.data.as_deref(), session),
+        Command::Mcp(args) => mcp::execute(*args, cli.data.as_deref(), data, session),
         Command::Demo(args) => demo::execute(args, session),
     }
 }

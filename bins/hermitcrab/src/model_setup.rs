@@ -8,7 +8,7 @@ use bin_support::model::{ModelDefaults, ModelFlags, ModelSource, OpenOptions, Pr
 use bin_support::{Failure, Session};
 use hermitcrab_kernel::config::{ModelSpec, Settings};
 use hermitcrab_kernel::{Brain, LlmBrain, OfflineBrain};
-use llm_client::{AnthropicVersion, ClientBuilder, Redactor, Usd};
+use llm_client::{AnthropicVersion, ClientBuilder, Redactor, Timer, Usd};
 use secrecy::SecretString;
 
 use crate::data_dir::DataDir;
@@ -40,6 +40,7 @@ pub struct ModelSetup {
     flags: ModelFlags,
     environment: Environment,
     seed: u64,
+    clock: Arc<dyn Timer>,
     /// The settings, whose models are those that are called.
     pub settings: Settings,
 }
@@ -64,6 +65,7 @@ impl ModelSetup {
             flags: flags.clone(),
             environment: session.environment.clone(),
             seed,
+            clock: data.clock(),
             settings,
         })
     }
@@ -105,7 +107,7 @@ impl ModelSetup {
     }
 
     fn options(&self) -> OpenOptions<'_> {
-        OpenOptions::new(&DEFAULTS, self.seed)
+        OpenOptions::new(&DEFAULTS, self.seed, self.clock.clone())
             .versions(self.versions())
             .settings(|client| self.client(client))
     }

@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use llm_client::{Message, Redactor};
 use pscale_blocks::{BlockStore, EditAuthor, Stamp};
 
-use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::plain_file;
@@ -78,7 +77,7 @@ pub fn take_over_waiting(
     };
     let plan = plan(&export);
     let source = "an earlier generation".to_owned();
-    let (migrated, notice) = take_over(&plan, store, data.path(), source, now())?;
+    let (migrated, notice) = take_over(&plan, store, data.path(), source, data.now())?;
     let mut notices: Vec<_> = notice.into_iter().collect();
     if let Migrated::Done { .. } = migrated {
         notices.push(format!(
@@ -111,7 +110,7 @@ mod tests {
         let data = DataDir::find(Some(data)).unwrap();
         fs::write(data.earlier(), export).unwrap();
         let mut notices = take_over_waiting(&data, store, &Redactor::default()).unwrap();
-        notices.extend(install_default_blocks(store, now()).unwrap());
+        notices.extend(install_default_blocks(store, data.now()).unwrap());
         notices
     }
 
@@ -144,7 +143,9 @@ mod tests {
     fn a_store_that_is_used_takes_nothing_over() {
         let folder = tempfile::tempdir().unwrap();
         let store = MemStore::new();
-        let stamp = Stamp::new(now(), EditAuthor::Person);
+        let stamp = DataDir::find(Some(folder.path()))
+            .unwrap()
+            .stamp_by_person();
         let own = BlockName::new("yard").unwrap();
         (store.create(&own, &Block::new("What the yard holds."), &stamp)).unwrap();
         let notices = started(folder.path(), &store, EXPORT);

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::process;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bin_support::runs::EXPERIMENTS;
 use bin_support::{Exit, Failure, Session, escape};
-use llm_client::SystemClock;
+use llm_client::{SystemClock, Timer};
 use logosphere_core::config::Init;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::FileJournal;
@@ -42,10 +43,11 @@ pub fn run_in(
 ) -> Result<(Exit, RunStatus), Failure> {
     let control = running::control()?;
     let root = Path::new(EXPERIMENTS);
+    let clock = flags.settings.changeable.model.clock()?;
     let planned = match place {
         RunTarget::Experiment(path) => Experiment::open(path),
         RunTarget::Directory(path) => Experiment::planned(path),
-        RunTarget::New(name) => Experiment::next(root, name, today()),
+        RunTarget::New(name) => Experiment::next(root, name, today(&clock)),
     };
     let planned = planned.map_err(failure)?;
     spare(&planned, &flags.settings.changeable)?;
@@ -53,11 +55,14 @@ pub fn run_in(
     planned.check_free().map_err(failure)?;
     planned.check_unused().map_err(failure)?;
     let may_lack_seeds = !matches!(place, RunTarget::Experiment(_));
-    let ready = prepare(&planned, may_lack_seeds, &flags.settings, session)?;
+    let ready = {
+        let clock = clock.clone();
+        prepare(&planned, may_lack_seeds, &flags.settings, clock, session)?
+    };
     let experiment = match place {
         RunTarget::Experiment(_) => planned,
         RunTarget::Directory(path) => Experiment::open_or_make(path).map_err(failure)?,
-        RunTarget::New(name) => Experiment::create(root, name, today()).map_err(failure)?,
+        RunTarget::New(name) => Experiment::create(root, name, today(&clock)).map_err(failure)?,
     };
     announce(&experiment, &ready.notices, session);
     let _lock = experiment.lock(process::id()).map_err(failure)?;
@@ -65,7 +70,7 @@ pub fn run_in(
     if may_lack_seeds {
         ensure_init_file(&experiment, session)?;
     }
-    begin(&experiment, ready, flags, control, form, session)
+    begin(&experiment, ready, flags, clock, control, form, session)
 }
 
 /// Writes the directory's files, begins the journal and runs.
@@ -73,6 +78,7 @@ fn begin(
     experiment: &Experiment,
     ready: PreparedRun,
     flags: &RunFlags,
+    mut clock: Arc<dyn Timer>,
     mut control: RunControl,
     form: StatusForm,
     session: &mut Session,
@@ -106,9 +112,11 @@ fn begin(
     session.status(&estimate::brief(&effective.settings, &stored, prices)?);
     let durability = effective.settings.durability;
     let stamp = effective.settings.stamp_seeds;
-    let (mut run_id, mut clock) = (run_id()?, SystemClock::new());
+    let is_replay = flags.settings.changeable.model.replay.is_some();
+    let mut run_id = run_id(&clock, is_replay)?;
     if flags.canary {
-        (run_id, clock) = (format!("canary-{run_id}"), SystemClock::ahead_by(CENTURIES));
+        run_id = format!("canary-{run_id}");
+        clock = Arc::new(SystemClock::ahead_by(CENTURIES));
     }
     let start = ExperimentStart::new(effective, run_id, init.stored(stamp), template);
     let mind = if flags.canary {

@@ -171,7 +171,7 @@ impl ChangeableFlags {
             layer.provider = model.provider.map(|provider| provider.to_string());
             layer.model.clone_from(&model.model);
             layer.api_base_url.clone_from(&model.base_url);
-            layer.concurrency = model.concurrency.map(usize::from);
+            layer.concurrency = model.calls_at_once().map(usize::from);
             layer.silence_rounds = self.silence_rounds;
             layer.loss_above = self.loss_above;
             layer.fixed_pool = self.fixed_pool.map(|switch| switch == Switch::On);

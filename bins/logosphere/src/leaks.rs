@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, escape};
-use llm_client::SystemClock;
+use llm_client::Clock;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::Reader;
 use logosphere_core::verify::leak::{CanaryMind, Finding, Severity, check_start};
@@ -61,7 +61,7 @@ pub fn watched(
     mind: Box<dyn Mind>,
     run_id: &str,
     experiment: &Experiment,
-    clock: &SystemClock,
+    clock: &dyn Clock,
 ) -> Box<dyn Mind> {
     let mut canaries = vec![
         ("run id".to_owned(), run_id.to_owned()),

@@ -1,6 +1,7 @@
 //! The minds of a run: those of a model, or scripted minds.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bin_support::Failure;
 use bin_support::environment::Environment;
@@ -8,7 +9,7 @@ use bin_support::model::{
     ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
 };
 use clap::ValueEnum as _;
-use llm_client::{Client, LedgerFile, RetryPolicy, Usd};
+use llm_client::{Client, LedgerFile, RetryPolicy, Timer, Usd};
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::{LlmMind, LocalMind, Mind, Settings, local_mind};
@@ -42,6 +43,7 @@ impl Population {
         layer: &mut Layer,
         file: &Path,
         flags: &ChangeableFlags,
+        clock: Arc<dyn Timer>,
         environment: &Environment,
         notices: &mut Vec<String>,
     ) -> Result<Self, Failure> {
@@ -50,7 +52,8 @@ impl Population {
         if flags.model.base_url.is_none() && model.base_url.is_some() {
             model.base_url_file = Some(file.to_owned());
         }
-        let options = OpenOptions::new(&DEFAULTS, layer.seed.unwrap_or(0)).settings(|client| {
+        let seed = layer.seed.unwrap_or(0);
+        let options = OpenOptions::new(&DEFAULTS, seed, clock).settings(|client| {
             client
                 .models(prices.clone())
                 // Requests of a run differ in their messages and in nothing else.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bin_support::{Exit, Failure, Interrupt, Session, escape, shortened};
-use llm_client::{Clock as _, LedgerFile, SystemClock};
+use llm_client::{Clock as _, LedgerFile, SystemClock, Timer};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::format::Reason;
 use logosphere_core::journal::{
@@ -20,7 +20,7 @@ use crate::population::LEDGER;
 use crate::status::{RunPhase, RunStatus, StatusForm};
 
 /// The type of runs of this program.
-pub type FileRun = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
+pub type FileRun = Orchestrator<Box<dyn Mind>, FileJournal, Arc<dyn Timer>>;
 
 /// The number of answers after which losses are reported, and the share that is reported.
 const ENOUGH: u64 = 20;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bin_support::{Failure, Session, escape};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{Clock as _, SystemClock};
+use llm_client::{Clock, Timer};
 use logosphere_core::config::{Init, Layer, SettingDifference, parse_init};
 use logosphere_core::experiment::{Experiment, ExperimentError, Template};
 use logosphere_core::{RequestTemplate, Settings};
@@ -82,6 +83,7 @@ pub fn prepare(
     experiment: &Experiment,
     may_lack_seeds: bool,
     flags: &SettingFlags,
+    clock: Arc<dyn Timer>,
     session: &Session,
 ) -> Result<PreparedRun, Failure> {
     let config = experiment.read_config().map_err(failure)?;
@@ -105,6 +107,7 @@ pub fn prepare(
         &mut layer,
         &experiment.config(),
         &flags.changeable,
+        clock,
         &session.environment,
         &mut notices,
     )?;
@@ -153,19 +156,20 @@ pub fn failure(error: ExperimentError) -> Failure {
 }
 
 /// Returns today's date in UTC.
-pub fn today() -> jiff::civil::Date {
-    timestamp(&SystemClock::new())
-        .to_zoned(TimeZone::UTC)
-        .date()
+pub fn today(clock: &dyn Clock) -> jiff::civil::Date {
+    timestamp(clock).to_zoned(TimeZone::UTC).date()
 }
 
 /// Returns the time of day.
-pub fn timestamp(clock: &SystemClock) -> Timestamp {
+pub fn timestamp(clock: &dyn Clock) -> Timestamp {
     Timestamp::try_from(clock.now()).unwrap_or(Timestamp::MAX)
 }
 
-/// Draws the id of a run.
-pub fn run_id() -> Result<String, Failure> {
+/// Draws the id of a run. The id of a replay is the start of its recording.
+pub fn run_id(clock: &dyn Clock, is_replay: bool) -> Result<String, Failure> {
+    if is_replay {
+        return Ok(format!("{:016x}", timestamp(clock).as_nanosecond()));
+    }
     let drawn = getrandom::u64().map_err(|error| Error::Random {
         message: error.to_string(),
     });

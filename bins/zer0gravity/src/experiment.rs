@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use bin_support::{Exit, Failure, Interrupt, Session};
-use llm_client::{ErrorClass, SystemClock, Usd};
+use llm_client::{ErrorClass, Usd};
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
@@ -45,8 +45,8 @@ pub fn watched<T>(
     session: &Session,
     work: impl AsyncFnOnce(Runner<'_>, &mut dyn FnMut(RunEvent<'_>)) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let clock = SystemClock::new();
-    let context = Context::new(asked.model_client.as_ref(), &clock, asked.counter.as_ref());
+    let client = asked.model_client.as_ref();
+    let context = Context::new(client, &*asked.clock, asked.counter.as_ref());
     let runner = Runner::new(context.prices(&asked.prices))
         .replayed(asked.replay)
         .concurrency(asked.concurrency)

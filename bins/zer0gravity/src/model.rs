@@ -9,7 +9,7 @@ use bin_support::model::{
     ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
 };
 use bin_support::{Failure, Session};
-use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
+use llm_client::{Client, CountPolicy, LedgerFile, ModelTable, SystemClock, Timer};
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::run::RunDirectory;
 use zer0gravity_engine::run::pipeline::PriceList;
@@ -37,6 +37,8 @@ pub struct ModelChoice {
     client: Option<Client>,
     /// The model's id, or `offline`.
     pub model: String,
+    /// The clock of the command.
+    pub clock: Arc<dyn Timer>,
     pub concurrency: usize,
     pub counter: Arc<Tokenizers>,
     /// Whether replies come from a cassette.
@@ -88,7 +90,7 @@ pub fn open(
     seed: u64,
     session: &Session,
 ) -> Result<ModelChoice, Failure> {
-    let concurrency = flags.concurrency.map_or(CONCURRENCY, NonZeroUsize::get);
+    let concurrency = flags.calls_at_once().map_or(CONCURRENCY, NonZeroUsize::get);
     if concurrency > MOST {
         return Err(Failure::usage(Error::OutOfRange {
             flag: "--concurrency",
@@ -106,7 +108,8 @@ pub fn open(
         |client: llm_client::ClientBuilder| client.models(table).counts(CountPolicy::ExactOnly)
     };
     let counter = Arc::new(Tokenizers::default());
-    let options = OpenOptions::new(&DEFAULTS, seed).settings(settings);
+    let clock = flags.clock()?;
+    let options = OpenOptions::new(&DEFAULTS, seed, clock.clone()).settings(settings);
     let opened = flags.open(options, &session.environment, |line| session.warn(line))?;
     match opened {
         ModelSource::Offline => {
@@ -146,6 +149,7 @@ pub fn open(
                 model_client: Arc::new(LlmModelClient::new(client.clone(), label)),
                 client: Some(client),
                 model,
+                clock,
                 concurrency,
                 counter,
                 replay: flags.replay.is_some(),
@@ -161,6 +165,7 @@ pub fn offline() -> ModelChoice {
         model_client: Arc::new(OfflineModel),
         client: None,
         model: OfflineModel::NAME.to_owned(),
+        clock: Arc::new(SystemClock::new()),
         concurrency: CONCURRENCY,
         counter: Arc::new(Tokenizers::default()),
         replay: false,

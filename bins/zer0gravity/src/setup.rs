@@ -5,7 +5,7 @@ use std::path::Path;
 use bin_support::model::{ModelFlags, ProviderName, price_table};
 use bin_support::{Failure, Session};
 use clap::ValueEnum as _;
-use llm_client::SystemClock;
+use llm_client::Clock;
 use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
@@ -157,12 +157,13 @@ pub fn begun(
     plan: &Plan,
     left_out: usize,
     flags: &ModelFlags,
+    clock: &dyn Clock,
 ) -> Result<RunDirectory, Failure> {
     let notes = RunNotes::default()
         .base_url(flags.base_url.clone())
         .left_out(left_out)
         .cap(flags.max_usd);
-    RunDirectory::create(path, plan, notes, &SystemClock::new()).map_err(error::directory)
+    RunDirectory::create(path, plan, notes, clock).map_err(error::directory)
 }
 
 /// The models of a run that is continued or judged again by `plan`, at the address it was begun with unless a flag gives

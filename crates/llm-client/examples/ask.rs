@@ -42,7 +42,7 @@ impl Program for Cli {}
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let seed = cli.seed.seed;
     let (client, model) = match cli.model.open(
-        OpenOptions::new(&DEFAULTS, seed),
+        OpenOptions::new(&DEFAULTS, seed, cli.model.clock()?),
         &session.environment,
         |line| session.warn(line),
     )? {

@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::output::shown;
 use crate::address::Address;
 use crate::answer::Answer;
-use crate::clock::by_the_person;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::flags::RevisionFlags;
@@ -116,7 +115,7 @@ pub fn edit(
     op: &Op,
 ) -> Result<Edited, Error> {
     let store = data.for_writing()?;
-    Ok(store.edit(name, expect.rev, op, &by_the_person())?)
+    Ok(store.edit(name, expect.rev, op, &data.stamp_by_person())?)
 }
 
 impl Answer for EditAnswer {

@@ -3,12 +3,11 @@
 use std::io::{self, Write as _};
 
 use bin_support::Results;
-use pscale_blocks::{BlockName, BlockStore, NodeDiff};
+use pscale_blocks::{BlockName, BlockStore, NodeDiff, Stamp};
 use serde::Serialize;
 
 use super::output::differences;
 use crate::answer::Answer;
-use crate::clock::by_the_person;
 use crate::error::Error;
 
 /// The edits that were undone or redone.
@@ -51,9 +50,14 @@ impl StepAnswer {
     }
 }
 
-pub fn undo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<StepAnswer, Error> {
+pub fn undo(
+    name: &BlockName,
+    count: u32,
+    store: &dyn BlockStore,
+    stamp: &Stamp,
+) -> Result<StepAnswer, Error> {
     let before = store.load(name)?.block;
-    let edited = store.undo(name, count, &by_the_person())?;
+    let edited = store.undo(name, count, stamp)?;
     Ok(StepAnswer {
         undone: Some(edited.steps),
         changed: before.diff(&store.load(name)?.block),
@@ -61,9 +65,14 @@ pub fn undo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<Step
     })
 }
 
-pub fn redo(name: &BlockName, count: u32, store: &dyn BlockStore) -> Result<StepAnswer, Error> {
+pub fn redo(
+    name: &BlockName,
+    count: u32,
+    store: &dyn BlockStore,
+    stamp: &Stamp,
+) -> Result<StepAnswer, Error> {
     let before = store.load(name)?.block;
-    let edited = store.redo(name, count, &by_the_person())?;
+    let edited = store.redo(name, count, stamp)?;
     Ok(StepAnswer {
         redone: Some(edited.steps),
         changed: before.diff(&store.load(name)?.block),

@@ -114,7 +114,7 @@ fn writable(data: &DataDir) -> std::io::Result<()> {
 fn models(args: &DoctorArgs, data: &DataDir, session: &mut Session) -> Result<Vec<Check>, Failure> {
     key_file::read(data, session)?;
     let ModelSource::Client { client, host, .. } = args.model.open(
-        OpenOptions::new(&DEFAULTS, 0),
+        OpenOptions::new(&DEFAULTS, 0, data.clock()),
         &session.environment,
         |line| session.warn(line),
     )?

@@ -12,7 +12,6 @@ use pscale_blocks::bundle::MAX_BUNDLE;
 use serde::Serialize;
 
 use crate::answer::{Answer, print_answer};
-use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::takeover::{plan, take_over};
@@ -69,9 +68,9 @@ fn migrate(args: &MigrateArgs, data: &DataDir) -> Result<MigrateAnswer, Error> {
     } else {
         let store = data.for_writing()?;
         let source = path.display().to_string();
-        let (migrated, _) = take_over(&plan, &*store, data.path(), source, now())?;
+        let (migrated, _) = take_over(&plan, &*store, data.path(), source, data.now())?;
         if !matches!(migrated, Migrated::InUse { .. }) {
-            install_default_blocks(&*store, now())?;
+            install_default_blocks(&*store, data.now())?;
         }
         migrated
     };

@@ -3,9 +3,10 @@
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
+use test_support::program::with_fixed_times;
 
 use crate::model::{GREETING, Talk, calls, says};
-use crate::program::{Place, Ran};
+use crate::program::{Place, Ran, feed};
 
 const TAPE: &str = "tape.jsonl";
 const LINES: &str = "first\nsecond\n";
@@ -103,4 +104,39 @@ fn a_tape_that_is_none_is_a_usage_error_that_names_it() {
         let arguments = ["chat", "--provider", "anthropic", "--replay", tape];
         place.run(&arguments).exits(2).tells(&[words]);
     }
+}
+
+#[test]
+fn a_replay_takes_the_time_of_its_recording_whatever_its_threads() {
+    let talk = recorded();
+    let tape = with_fixed_times(&talk.place.read(TAPE));
+    let url = talk.server.url("");
+    drop(talk.server);
+    let files = |threads: &str, zone: &str, concurrency: &str| {
+        let place = Place::new();
+        place.file(TAPE, &tape);
+        let chat = ["chat", "--provider", "anthropic", "--base-url", &url];
+        let flags = ["--replay", TAPE, "--concurrency", concurrency];
+        let mut command = place.command(&[&chat[..], &flags].concat());
+        command.env("TOKIO_WORKER_THREADS", threads).env("TZ", zone);
+        feed(&mut command, LINES.as_bytes()).exits(0);
+        let export = [
+            "export",
+            "--with-log",
+            "-o",
+            "blocks.json",
+            "--replay",
+            TAPE,
+        ];
+        place.run(&export).exits(0);
+        let mut files = place.files("data");
+        files.insert("blocks.json".into(), place.read("blocks.json"));
+        files
+    };
+    let first = files("1", "UTC", "1");
+    assert_eq!(files("2", "Asia/Kolkata", "4"), first);
+    let text = |name: &str| &first[std::path::Path::new(name)];
+    // The blocks are older than the first call, and the usage is as old as the calls.
+    assert!(text("blocks.json").contains("2031-05-06T07:00:00Z"));
+    assert!(text("usage.jsonl").contains("2031-05-06T07:00:03"));
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::runs::EXPERIMENTS;
 use bin_support::{Exit, Failure, Session, escape};
+use llm_client::SystemClock;
 use logosphere_core::experiment::Experiment;
 
 use crate::folders;
@@ -24,7 +25,13 @@ pub struct NewArgs {
 }
 
 pub fn execute(args: &NewArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let make = || Experiment::create(Path::new(EXPERIMENTS), &args.name, today());
+    let make = || {
+        Experiment::create(
+            Path::new(EXPERIMENTS),
+            &args.name,
+            today(&SystemClock::new()),
+        )
+    };
     let made = if let Some(from) = &args.from {
         let from = Experiment::open(&folders::experiment(from, session)?).map_err(failure)?;
         // An experiment that cannot be copied must leave no empty directory.

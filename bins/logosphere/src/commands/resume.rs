@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::process;
+use std::sync::Arc;
 
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session, escape};
-use llm_client::SystemClock;
+use llm_client::Timer;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};
@@ -63,7 +64,11 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
         return Err(Failure::usage(Error::StillStopped { rule }));
     }
     let mut notices = Vec::new();
-    let population = population(&settings, &journal, args, session, &mut notices)?;
+    let clock = args.settings.model.clock()?;
+    let population = {
+        let clock = clock.clone();
+        population(&settings, &journal, args, clock, session, &mut notices)?
+    };
     announce(&experiment, &notices, session);
     population.keep_ledger(&experiment)?;
     let (mind, _) = population.mind(&settings)?;
@@ -83,7 +88,6 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     )?;
     control.check_leaks = args.check_leaks == Switch::On;
     control.spent_ms = resumption.spent_ms;
-    let clock = SystemClock::new();
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
     session.status(&format!("continues with mind {mind} of round {round}"));
@@ -116,6 +120,7 @@ fn population(
     settings: &Settings,
     journal: &Path,
     args: &ResumeArgs,
+    clock: Arc<dyn Timer>,
     session: &Session,
     notices: &mut Vec<String>,
 ) -> Result<Population, Failure> {
@@ -131,5 +136,12 @@ fn population(
         layer.mind.clone_from(&settings.mind);
     });
     let environment = &session.environment;
-    Population::choose(&mut layer, journal, &args.settings, environment, notices)
+    Population::choose(
+        &mut layer,
+        journal,
+        &args.settings,
+        clock,
+        environment,
+        notices,
+    )
 }

@@ -27,6 +27,7 @@ mod offline;
 mod old_reader;
 mod program;
 mod proof;
+mod recorded;
 mod refusals;
 mod replay;
 mod report;

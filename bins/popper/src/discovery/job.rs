@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
 use llm_client::error::Amount;
-use llm_client::{Cassette, Client, ErrorKind, SystemClock, Usd};
+use llm_client::{Cassette, Client, Clock, ErrorKind, Usd};
 use popper_discovery::status::RunStatus;
 use popper_discovery::store::{RunCost, RunRow, Store as _};
 use popper_discovery::{
@@ -83,9 +83,11 @@ impl Job<'_> {
         &self,
         store: AnyDatabase,
         settings: Settings,
-        (proposer, client): Chosen,
+        chosen: Chosen,
         session: &mut Session,
     ) -> Result<Exit, Failure> {
+        let (proposer, client) = (chosen.proposer, chosen.client);
+        let clock: Arc<dyn Clock> = chosen.clock;
         let Settings { harness, discovery } = settings;
         let timing = self.work.fleet.timing.timing();
         let mut store = Some(store);
@@ -103,7 +105,7 @@ impl Job<'_> {
                 .await?;
             let harness = harness.with_seed(harness.config().seed);
             let discovery = discovery.clone();
-            let clock = Arc::new(SystemClock::new());
+            let clock = Arc::clone(&clock);
             Discovery::open(store, harness, discovery, proposer.id(), clock, self.which).await
         });
         let interrupt = self.interrupt.clone();

@@ -1,10 +1,12 @@
 //! The choice of the proposer, from flags, the run's row, and the keys for a model.
 
+use std::sync::Arc;
+
 use bin_support::model::{
     ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
 };
 use bin_support::{Failure, Session};
-use llm_client::{Client, ClientBuilder};
+use llm_client::{Client, ClientBuilder, Timer};
 use popper_discovery::llm::{LlmOptions, LlmProposer};
 use popper_discovery::{EnumerativeProposer, Proposer};
 
@@ -19,8 +21,14 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
     model: LlmProposer::DEFAULT_MODEL,
 };
 
-/// The proposer of a run, and its client if it calls a model.
-pub type Chosen = (Box<dyn Proposer>, Option<Client>);
+/// The proposer of a run.
+pub struct Chosen {
+    pub proposer: Box<dyn Proposer>,
+    /// The client of a proposer that calls a model.
+    pub client: Option<Client>,
+    /// The clock of the run.
+    pub clock: Arc<dyn Timer>,
+}
 
 /// Chooses the proposer for a run; `stored` is the one that the run has had so far.
 pub fn choose(
@@ -30,18 +38,23 @@ pub fn choose(
     session: &Session,
 ) -> Result<Chosen, Failure> {
     let seed = settings.harness.config().seed;
-    let enumerative = Box::new(EnumerativeProposer::new(seed));
+    let clock = work.model.clock()?;
+    let enumerative = Chosen {
+        proposer: Box::new(EnumerativeProposer::new(seed)),
+        client: None,
+        clock: clock.clone(),
+    };
     let known = stored.filter(|id| *id != EnumerativeProposer::ID);
     let must_ask = match (work.proposer, stored) {
         (Some(ProposerName::Enumerative), _) => {
             return match named(&work.model) {
                 Some(flag) => Err(Failure::usage(Error::Meaningless { flag })),
-                None => Ok((enumerative, None)),
+                None => Ok(enumerative),
             };
         }
         (None, None) => false,
         (None, Some(_)) if known.is_none() && named(&work.model).is_none() => {
-            return Ok((enumerative, None));
+            return Ok(enumerative);
         }
         (Some(ProposerName::Llm), _) | (None, Some(_)) => true,
     };
@@ -55,12 +68,12 @@ pub fn choose(
         flags.model = flags.model.or_else(|| known.map(str::to_owned));
     }
     let prices = price_table(work.prices.as_deref())?;
-    let options = OpenOptions::new(&DEFAULTS, seed).settings({
+    let options = OpenOptions::new(&DEFAULTS, seed, clock).settings({
         let prices = prices.clone();
         |client: ClientBuilder| client.models(prices)
     });
     match flags.open(options, &session.environment, |line| session.warn(line))? {
-        ModelSource::Offline => Ok((enumerative, None)),
+        ModelSource::Offline => Ok(enumerative),
         ModelSource::Client {
             client,
             model,
@@ -72,12 +85,16 @@ pub fn choose(
             }
             let options = LlmOptions::of(&settings.discovery, seed);
             let proposer = LlmProposer::new(client.clone(), model, options);
-            Ok((Box::new(proposer), Some(client)))
+            Ok(Chosen {
+                proposer: Box::new(proposer),
+                client: Some(client),
+                ..enumerative
+            })
         }
     }
 }
 
-/// The first flag that names a model or a server.
+/// The first flag that names a model or a server. `--replay` also gives the time of a run, so it may stand alone.
 fn named(flags: &ModelFlags) -> Option<&'static str> {
     let asks = flags
         .provider
@@ -86,7 +103,6 @@ fn named(flags: &ModelFlags) -> Option<&'static str> {
         ("--provider", asks),
         ("--base-url", flags.base_url.is_some()),
         ("--model", flags.model.is_some()),
-        ("--replay", flags.replay.is_some()),
         ("--record", flags.record.is_some()),
     ];
     let mut given = given.into_iter().filter(|(_, given)| *given);

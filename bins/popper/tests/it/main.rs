@@ -19,6 +19,7 @@ mod kill;
 mod language;
 mod models;
 mod process;
+mod replay;
 mod review;
 mod runs;
 mod schema;

@@ -291,7 +291,7 @@ fn who_proposes_is_decided_or_refused() {
         &["run", "--proposer", "llm"] as &[&str],
         &["run", "--proposer", "llm", "--provider", "offline"],
         &["run", "--proposer", "enumerative", "--model", "m"],
-        &["run", "--proposer", "enumerative", "--replay", "f"],
+        &["run", "--proposer", "enumerative", "--record", "f"],
         &["run", "--provider", "ollama"],
         &["run", "--iterations", "0"],
         &["run", "--propose", "0"],

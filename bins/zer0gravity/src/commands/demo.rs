@@ -34,6 +34,7 @@ pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> 
         &plan,
         0,
         &bin_support::model::ModelFlags::default(),
+        &*asked.clock,
     )?;
     run_dir::tell(&folder, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;

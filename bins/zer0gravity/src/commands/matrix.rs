@@ -71,7 +71,7 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
     setup::check(&plan, asking, &args.checks, session)?;
     let folder = args.run_dir.clone();
     let folder = folder.map_or_else(|| runs::make_next("matrix"), Ok)?;
-    let directory = setup::begun(&folder, &plan, left_out, &asking.model)?;
+    let directory = setup::begun(&folder, &plan, left_out, &asking.model, &*asked.clock)?;
     run_dir::tell(&folder, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
     let (checks, shown) = (&args.checks, RunOutput::of(args.json));

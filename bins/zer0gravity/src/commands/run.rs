@@ -95,7 +95,7 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
             &results, left_out, checks, None, session,
         ));
     };
-    let directory = setup::begun(path, &plan, left_out, &args.asking.model)?;
+    let directory = setup::begun(path, &plan, left_out, &args.asking.model, &*asked.clock)?;
     run_dir::tell(path, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
     output::results(show, output, &report.results, &summary, quiet, session)?;

@@ -1,11 +1,13 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use llm_client::{Anthropic, Dialect, Usd};
+use llm_client::{Anthropic, Cassette, ConfigError, Dialect, ReplayClock, SystemClock, Timer, Usd};
 
 use super::choice::{Choice, ModelDefaults, choose};
 use crate::environment::Environment;
+use crate::{Error, Failure};
 
 /// The flags of every command that asks a model; add them with `#[command(flatten)]`.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -39,7 +41,7 @@ pub struct ModelFlags {
     /// Cap in tokens of prompts and replies for the whole run, set by a program that has a flag for it.
     #[arg(skip)]
     pub max_tokens: Option<u64>,
-    /// Calls at the same time, at most.
+    /// Calls at the same time, at most; a replay makes one.
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub concurrency: Option<NonZeroUsize>,
 }
@@ -49,6 +51,29 @@ impl ModelFlags {
     pub fn defaults_to_offline(&self, defaults: &ModelDefaults, environment: &Environment) -> bool {
         let choice = choose(self, defaults, |name| environment.get(name));
         matches!(choice, Ok(Choice::Offline { notice: Some(_) }))
+    }
+
+    /// The clock of a program with these flags: that of the recording with `--replay`, so that its results are the same on
+    /// every day, else that of the machine. Give it to [`super::OpenOptions::new`] too: the client moves it.
+    ///
+    /// # Errors
+    /// The recording cannot be read: the program ends with [`crate::Exit::Usage`].
+    pub fn clock(&self) -> Result<Arc<dyn Timer>, Failure> {
+        let Some(path) = &self.replay else {
+            return Ok(Arc::new(SystemClock::new()));
+        };
+        let clock = ReplayClock::open(&Cassette::new(path));
+        let error = |error| Failure::usage(Error::Model(ConfigError::Cassette(error)));
+        Ok(Arc::new(clock.map_err(error)?))
+    }
+
+    /// The number of calls at the same time, if a flag says it. A replay waits for no server and makes one call at a time,
+    /// so that its clock follows the calls in one order.
+    pub fn calls_at_once(&self) -> Option<NonZeroUsize> {
+        if self.replay.is_some() {
+            return Some(NonZeroUsize::MIN);
+        }
+        self.concurrency
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use llm_client::provider::Provider;
 use llm_client::{
     Anthropic, AnthropicVersion, Budget, Cassette, Client, ClientBuilder, Compat, Limits, Redactor,
-    SystemClock, Unpriced,
+    Timer, Unpriced,
 };
 
 use secrecy::SecretString;
@@ -65,17 +65,19 @@ pub enum ModelSource {
 pub struct OpenOptions<'a> {
     defaults: &'a ModelDefaults,
     seed: u64,
+    clock: Arc<dyn Timer>,
     versions: BTreeMap<String, AnthropicVersion>,
     key: Option<&'a SecretString>,
     settings: Box<dyn FnOnce(ClientBuilder) -> ClientBuilder + 'a>,
 }
 
 impl<'a> OpenOptions<'a> {
-    /// Options with these defaults; `seed` is the random seed of waits.
-    pub fn new(defaults: &'a ModelDefaults, seed: u64) -> Self {
+    /// Options with these defaults; `seed` is the random seed of waits, and `clock` is that of [`ModelFlags::clock`].
+    pub fn new(defaults: &'a ModelDefaults, seed: u64, clock: Arc<dyn Timer>) -> Self {
         Self {
             defaults,
             seed,
+            clock,
             versions: BTreeMap::new(),
             key: None,
             settings: Box::new(|client| client),
@@ -170,6 +172,7 @@ impl ModelFlags {
                 provider,
                 unpriced(target.provider),
                 options.seed,
+                options.clock,
             ))
             .build()
             .map_err(|error| Failure::usage(Error::Model(error)))?,
@@ -180,16 +183,22 @@ impl ModelFlags {
         })
     }
 
-    fn client(&self, provider: Arc<dyn Provider>, unpriced: Unpriced, seed: u64) -> ClientBuilder {
+    fn client(
+        &self,
+        provider: Arc<dyn Provider>,
+        unpriced: Unpriced,
+        seed: u64,
+        clock: Arc<dyn Timer>,
+    ) -> ClientBuilder {
         let mut limits = Limits::default();
-        if let Some(concurrency) = self.concurrency {
+        if let Some(concurrency) = self.calls_at_once() {
             limits.concurrency = concurrency.get();
         }
         let budget = Budget::default()
             .usd(self.max_usd)
             .tokens(self.max_tokens)
             .unpriced(unpriced);
-        let mut builder = Client::builder(provider, Arc::new(SystemClock::new()))
+        let mut builder = Client::builder(provider, clock)
             .limits(limits)
             .budget(budget)
             .seed(seed);
@@ -243,7 +252,7 @@ mod tests {
         defaults: &ModelDefaults,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<ModelSource, Failure> {
-        let options = OpenOptions::new(defaults, 7).settings(settings);
+        let options = OpenOptions::new(defaults, 7, flags.clock()?).settings(settings);
         flags.open(options, &Environment::default(), |_| {})
     }
 
@@ -335,7 +344,8 @@ mod tests {
         assert_eq!(missing, Some(ProviderName::Anthropic));
         assert_eq!(local().missing_key(&OWN, &environment).unwrap(), None);
         let key = SecretString::from("key-of-the-page-01");
-        let options = OpenOptions::new(&REMOTE, 7).key(&key);
+        let clock = flags.clock().unwrap();
+        let options = OpenOptions::new(&REMOTE, 7, clock).key(&key);
         let model = flags.open(options, &environment, |_| {});
         let Ok(ModelSource::Client { redactor, host, .. }) = model else {
             panic!("no client");

@@ -5,7 +5,6 @@ use pscale_blocks::{Block, BlockName};
 
 use crate::blocks::edit::{EditAction, EditAnswer};
 use crate::blocks::text;
-use crate::clock::by_the_person;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
@@ -31,7 +30,7 @@ pub fn execute(args: &CreateArgs, data: &DataDir) -> Result<EditAnswer, Error> {
     let mut block = Block::new("");
     block.write(&block.head(), &text)?;
     let store = data.for_writing()?;
-    let rev = store.create(&args.name, &block, &by_the_person())?;
+    let rev = store.create(&args.name, &block, &data.stamp_by_person())?;
     Ok(EditAnswer {
         // The store removes keys from a new block, but does not report their number.
         keys_removed: remove_keys(&text).1,

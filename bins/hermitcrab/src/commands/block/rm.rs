@@ -4,7 +4,6 @@ use pscale_blocks::{BlockError, BlockName, Op, StoreError};
 
 use crate::address::Address;
 use crate::blocks::edit::{EditAction, EditAnswer, edit, ensure_revision};
-use crate::clock::by_the_person;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::flags::RevisionFlags;
@@ -47,6 +46,6 @@ fn delete(name: &BlockName, expect: RevisionFlags, data: &DataDir) -> Result<Edi
     let store = data.for_writing()?;
     // No other process writes between these two steps.
     let rev = ensure_revision(&*store, name, expect)?;
-    store.delete(name, &by_the_person())?;
+    store.delete(name, &data.stamp_by_person())?;
     Ok(EditAnswer::new(name, rev, EditAction::Deleted))
 }

@@ -24,11 +24,11 @@ pub fn undo(args: &StepArgs, data: &DataDir) -> Result<StepAnswer, Error> {
     let store = data.for_writing()?;
     // No other process writes between these two steps.
     ensure_revision(&*store, &args.name, args.expect)?;
-    step::undo(&args.name, args.count, &*store)
+    step::undo(&args.name, args.count, &*store, &data.stamp_by_person())
 }
 
 pub fn redo(args: &StepArgs, data: &DataDir) -> Result<StepAnswer, Error> {
     let store = data.for_writing()?;
     ensure_revision(&*store, &args.name, args.expect)?;
-    step::redo(&args.name, args.count, &*store)
+    step::redo(&args.name, args.count, &*store, &data.stamp_by_person())
 }

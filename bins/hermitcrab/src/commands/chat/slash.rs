@@ -73,8 +73,9 @@ pub async fn run(
             } else {
                 step::redo
             };
-            let stepped =
-                count(edits.first()).and_then(|count| step(&block_name(name)?, count, &*store));
+            let stepped = count(edits.first()).and_then(|count| {
+                step(&block_name(name)?, count, &*store, &data.stamp_by_person())
+            });
             print(stepped, session)?;
         }
         ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,

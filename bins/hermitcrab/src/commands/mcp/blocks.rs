@@ -1,7 +1,7 @@
 use hermitcrab_kernel::{ToolError, install_default_blocks};
+use jiff::Timestamp;
 use pscale_blocks::BlockStore;
 
-use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
@@ -10,7 +10,7 @@ pub enum ServedBlocks {
     /// Blocks to read. They are opened again for every request, because another process may have written to them.
     Reading(DataDir),
     /// Blocks to write. No other process can write to them while the server runs.
-    Writing(Box<dyn BlockStore>),
+    Writing(DataDir, Box<dyn BlockStore>),
 }
 
 impl ServedBlocks {
@@ -28,9 +28,9 @@ impl ServedBlocks {
                     return Err(Error::Waiting { path: earlier });
                 }
                 // This is the start of an instance. Without the default blocks a model would have no instructions.
-                install_default_blocks(store.as_ref(), now())?;
+                install_default_blocks(store.as_ref(), data.now())?;
             }
-            return Ok(Self::Writing(store));
+            return Ok(Self::Writing(data, store));
         }
         // A problem is reported now, and not at the first request.
         data.for_reading()?;
@@ -38,7 +38,12 @@ impl ServedBlocks {
     }
 
     pub fn can_write(&self) -> bool {
-        matches!(self, Self::Writing(_))
+        matches!(self, Self::Writing(..))
+    }
+
+    pub fn now(&self) -> Timestamp {
+        let (Self::Reading(data) | Self::Writing(data, _)) = self;
+        data.now()
     }
 
     /// Calls a function with the current blocks.
@@ -51,7 +56,7 @@ impl ServedBlocks {
                 let store = data.for_reading().map_err(|error| error.to_tool_error())?;
                 Ok(act(store.as_ref()))
             }
-            Self::Writing(store) => Ok(act(store.as_ref())),
+            Self::Writing(_, store) => Ok(act(store.as_ref())),
         }
     }
 }

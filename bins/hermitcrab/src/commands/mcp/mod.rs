@@ -41,13 +41,17 @@ pub struct McpArgs {
     pub print_config: bool,
 }
 
-/// Serves the blocks of a data directory, or prints the configuration of a client. `data` is the value of `--data`.
-pub fn execute(args: McpArgs, data: Option<&Path>, session: &mut Session) -> Result<Exit, Failure> {
+/// Serves the blocks of a data directory, or prints the configuration of a client. `flag` is the value of `--data`.
+pub fn execute(
+    args: McpArgs,
+    flag: Option<&Path>,
+    data: impl FnOnce() -> Result<DataDir, Failure>,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
     if args.print_config {
-        return config::print(args.write, data, session);
+        return config::print(args.write, flag, session);
     }
-    let data = DataDir::find(data).map_err(Error::failure)?;
-    let blocks = ServedBlocks::open(data, args.write).map_err(Error::failure)?;
+    let blocks = ServedBlocks::open(data()?, args.write).map_err(Error::failure)?;
     if std::io::stdin().is_terminal() {
         session.warn("this is a server for an MCP client, which starts it and writes to its stdin");
     }

@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use super::blocks::ServedBlocks;
 use super::reply::clean;
-use crate::clock::now;
 
 /// The effect of a tool on the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +77,7 @@ pub fn call(
         return Some(answer(&fault.into()));
     }
     let stamp = Stamp::new(
-        now(),
+        blocks.now(),
         EditAuthor::Model {
             id: client.to_owned(),
             web: None,
