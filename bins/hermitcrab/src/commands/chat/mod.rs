@@ -32,6 +32,9 @@ Examples:
 /// The time that a turn has to stop after SIGTERM or SIGHUP.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// The end of the line about a turn that the cap of the process stopped.
+const CAP: &str = "(--max-usd)";
+
 #[derive(Debug, Default, clap::Args)]
 #[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
 pub struct ChatArgs {
@@ -139,7 +142,9 @@ async fn converse(
                 exit = Exit::SomeFailed;
             }
             TurnOutcome::Stopped if at_terminal => stopped = true,
-            TurnOutcome::Stopped => return Ok(Exit::Interrupted),
+            TurnOutcome::Capped if at_terminal => exit = Exit::SomeFailed,
+            // No further line of a pipe could be answered.
+            TurnOutcome::Stopped | TurnOutcome::Capped => return Ok(Exit::Interrupted),
         }
     }
 }
@@ -189,6 +194,8 @@ enum TurnOutcome {
     Answered,
     Failed,
     Stopped,
+    /// The cap of the process ended it.
+    Capped,
 }
 
 async fn turn(
@@ -202,8 +209,11 @@ async fn turn(
     match work.await {
         Ok(report) => {
             show_answer(&report, screen, session)?;
+            let is_capped = |line: &String| line.ends_with(CAP);
             Ok(if cancel.is_cancelled() {
                 TurnOutcome::Stopped
+            } else if report.stopped.as_ref().is_some_and(is_capped) {
+                TurnOutcome::Capped
             } else if report.stopped.is_some() {
                 TurnOutcome::Failed
             } else {
