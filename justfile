@@ -81,6 +81,10 @@ dist *FLAGS:
 pictures *FLAGS:
     cargo xtask pictures {{FLAGS}}
 
+# Asks a model by a recipe and keeps the evidence (docs/models.md).
+campaign *ARGUMENTS:
+    cargo xtask campaign {{ARGUMENTS}}
+
 # Runs the opt-in tests against servers and clients by others (docs/peers.md).
 peers *NAMES:
     cargo xtask peers {{NAMES}}

@@ -32,6 +32,10 @@ pub enum Error {
         name: String,
         known: Vec<&'static str>,
     },
+    /// The command line, or an input, is wrong.
+    Usage {
+        reason: String,
+    },
     NotInstalled {
         missing: String,
     },
@@ -68,7 +72,7 @@ impl fmt::Display for Error {
             Self::Unknown { kind, name, known } => {
                 write!(f, "unknown {kind} \"{name}\"; known: {}", known.join(", "))
             }
-            Self::Program { reason } => f.write_str(reason),
+            Self::Program { reason } | Self::Usage { reason } => f.write_str(reason),
             Self::NotInstalled { missing } => f.write_str(missing),
             Self::TooLarge { name, size, limit } => {
                 write!(f, "{name} has {size} bytes, more than {limit}")

@@ -2,6 +2,7 @@
 
 mod apt;
 mod browser;
+mod campaign;
 mod demo;
 mod dist;
 mod docs;
@@ -116,6 +117,53 @@ const TASKS: &[Task] = &[
         run: pictures::run,
     },
     Task {
+        name: "campaign",
+        summary: "Run a recipe of questions against a model, and keep the evidence",
+        flags: &[
+            Argument {
+                name: "--max-usd X",
+                help: "Cap in dollars of the whole campaign [default: 2]",
+            },
+            Argument {
+                name: "--provider P",
+                help: "Provider [default: the recipe's]",
+            },
+            Argument {
+                name: "--base-url U",
+                help: "Address of the server [default: the provider's]",
+            },
+            Argument {
+                name: "--model M",
+                help: "Model [default: the recipe's]",
+            },
+            Argument {
+                name: "--dir D",
+                help: "Folder [default: experiments/DATE-campaign-WORLD-MODEL]",
+            },
+            Argument {
+                name: "--yes",
+                help: "Send without a question",
+            },
+            Argument {
+                name: "--local",
+                help: "Ask the small model of `peers`; the folder is not evidence",
+            },
+            Argument {
+                name: "--replay D",
+                help: "Make a kept campaign again, and compare every byte",
+            },
+            Argument {
+                name: "--bless",
+                help: "With --replay: write what is made in place of comparing",
+            },
+        ],
+        names: Some(Argument {
+            name: "WORLD",
+            help: "popper, zer0gravity, logosphere, hermitcrab, or all with --local",
+        }),
+        run: campaign::run,
+    },
+    Task {
         name: "peers",
         summary: "Install programs by others, run the opt-in tests with each",
         flags: &[],
@@ -128,7 +176,7 @@ const TASKS: &[Task] = &[
 ];
 
 /// The end of a task, with the exit codes that all programs share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Everything asked for is done.
     Done = 0,
@@ -136,6 +184,10 @@ pub enum Exit {
     Failed = 1,
     /// Some items could not be tried.
     SomeFailed = 3,
+    /// A check that was asked for did not hold.
+    CheckFailed = 4,
+    /// A signal or a cap ended it; the same command continues.
+    Interrupted = 130,
 }
 
 /// The exit code of a wrong command line.
@@ -185,7 +237,7 @@ fn main() -> ExitCode {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(error) => {
             eprintln!("xtask: {error}");
-            let usage = matches!(error, Error::Unknown { .. });
+            let usage = matches!(error, Error::Unknown { .. } | Error::Usage { .. });
             ExitCode::from(if usage { USAGE } else { Exit::Failed as u8 })
         }
     }

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use crate::workspace::Workspace;
 use crate::{Error, Exit};
 
+/// The most flags that a usage lists.
+const MOST: usize = 4;
+
 /// A task, and the arguments that it takes.
 pub struct Task {
     pub name: &'static str,
@@ -15,7 +18,7 @@ pub struct Task {
     pub run: fn(&Workspace, &Arguments) -> Result<Exit, Error>,
 }
 
-/// A flag, or the names that a task takes, with its help.
+/// A flag, or the names that a task takes, with its help. A flag with a value has the value's name after a space.
 pub struct Argument {
     pub name: &'static str,
     pub help: &'static str,
@@ -24,12 +27,16 @@ pub struct Argument {
 impl Task {
     /// The task with its arguments, as a usage shows them.
     pub fn usage(&self) -> String {
-        let flags = self.flags.iter().map(|flag| format!(" [{}]", flag.name));
+        let each = || self.flags.iter().map(|flag| format!(" [{}]", flag.name));
+        let flags: Vec<_> = match self.flags.len() {
+            0..=MOST => each().collect(),
+            _ => vec![" [FLAGS]".to_owned()],
+        };
         let names = self
             .names
             .iter()
             .map(|names| format!(" [{}...]", names.name));
-        self.name.to_owned() + &flags.chain(names).collect::<String>()
+        self.name.to_owned() + &flags.into_iter().chain(names).collect::<String>()
     }
 
     /// The text of `cargo xtask TASK --help`.
@@ -53,9 +60,16 @@ impl Task {
     /// Reads the words after the name of the task. An error is a phrase about the first word that does not fit.
     pub fn parse(&self, words: &[String]) -> Result<Arguments, String> {
         let mut arguments = Arguments::default();
-        for word in words {
-            if let Some(flag) = self.flags.iter().find(|flag| flag.name == word) {
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let is_it = |flag: &&Argument| flag.name.split(' ').next() == Some(word);
+            if let Some(flag) = self.flags.iter().find(is_it) {
                 arguments.flags.push(flag.name);
+                if let Some((name, value)) = flag.name.split_once(' ') {
+                    let missing = || format!("{}: {name} needs a value {value}", self.name);
+                    let given = words.next().ok_or_else(missing)?;
+                    arguments.values.push((name, given.clone()));
+                }
             } else if word.starts_with('-') {
                 return Err(format!("{}: unknown flag \"{word}\"", self.name));
             } else if self.names.is_some() {
@@ -72,6 +86,7 @@ impl Task {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     flags: Vec<&'static str>,
+    values: Vec<(&'static str, String)>,
     pub names: Vec<String>,
 }
 
@@ -79,6 +94,14 @@ impl Arguments {
     /// Whether the flag, such as `--open`, was given.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.contains(&flag)
+    }
+
+    /// The value of a flag, the last one if it was given twice.
+    pub fn value(&self, flag: &str) -> Option<&str> {
+        let mut given = self.values.iter().rev();
+        given
+            .find(|(name, _)| *name == flag)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -89,10 +112,16 @@ mod tests {
     const TASK: Task = Task {
         name: "walk",
         summary: "Walk it",
-        flags: &[Argument {
-            name: "--slow",
-            help: "Slowly",
-        }],
+        flags: &[
+            Argument {
+                name: "--slow",
+                help: "Slowly",
+            },
+            Argument {
+                name: "--for TIME",
+                help: "Time",
+            },
+        ],
         names: Some(Argument {
             name: "FILE",
             help: "Pages",
@@ -109,6 +138,11 @@ mod tests {
         let arguments = TASK.parse(&words("a --slow b")).unwrap();
         assert_eq!(arguments.names, ["a", "b"]);
         assert!(arguments.has("--slow") && !arguments.has("--fast"));
+        assert_eq!(arguments.value("--for"), None);
+        let arguments = TASK.parse(&words("--for 1 a --for 2")).unwrap();
+        assert_eq!(arguments.value("--for"), Some("2"));
+        let wrong = TASK.parse(&words("--for")).unwrap_err();
+        assert_eq!(wrong, "walk: --for needs a value TIME");
         let wrong = TASK.parse(&words("--fast")).unwrap_err();
         assert_eq!(wrong, "walk: unknown flag \"--fast\"");
         let bare = Task {
@@ -121,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_help_has_each_argument() {
-        let help = "Walk it\n\nUsage: cargo xtask walk [--slow] [FILE...]\n\n  FILE          Pages\n  --slow        Slowly\n  --help        Print help\n";
+        let help = "Walk it\n\nUsage: cargo xtask walk [--slow] [--for TIME] [FILE...]\n\n  FILE          Pages\n  --slow        Slowly\n  --for TIME    Time\n  --help        Print help\n";
         assert_eq!(TASK.help(), help);
     }
 }

@@ -52,6 +52,11 @@ impl Workspace {
         made(self.target.join("peers").join(peer))
     }
 
+    /// A folder for a campaign's files that are not kept; made if it is not there.
+    pub fn campaign_folder(&self, name: &str) -> Result<PathBuf, Error> {
+        made(self.target.join("campaign").join(name))
+    }
+
     /// A program of the repository, run in the workspace's root.
     pub fn command(&self, path: &str) -> Command {
         let mut command = Command::new(self.root.join(path));

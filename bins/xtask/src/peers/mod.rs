@@ -11,7 +11,7 @@ use crate::task::Arguments;
 use crate::workspace::{Workspace, finish};
 use crate::{Error, Exit};
 use peer::{PEERS, Peer, Role};
-use server::Server;
+pub use server::Server;
 
 /// A peer that the tests can use. A server is stopped when this is dropped.
 enum Ready {
@@ -77,6 +77,17 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> 
     }
     println!("\n{}", list.join("\n"));
     Ok(exit)
+}
+
+/// Installs and starts the server of a peer. It is stopped when the value is dropped.
+pub fn start(workspace: &Workspace, name: &str) -> Result<Server, Error> {
+    let peer = choose(&[name.to_owned()])?[0];
+    let folder = workspace.peer_folder(peer.name)?;
+    peer.install(&folder)?;
+    match Ready::make(peer, &folder)? {
+        Ready::Server(server) => Ok(server),
+        Ready::Client(_) => Err(Error::Check("this peer is a client")),
+    }
 }
 
 /// The names of all peers.

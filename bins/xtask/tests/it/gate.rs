@@ -68,6 +68,7 @@ fn the_steps_run_from_quick_to_slow_and_each_says_its_seconds() {
             "documentation",
             "tests",
             "pictures",
+            "campaigns",
             "advisories",
         ]
     );
@@ -97,6 +98,7 @@ fn the_first_failure_ends_it() {
         ("xtask features", "features"),
         ("xtask test", "tests"),
         ("xtask pictures --check", "pictures"),
+        ("xtask campaign", "campaigns"),
         ("check --disable-fetch", "advisories"),
     ];
     for (fail, step) in ends {

@@ -7,6 +7,8 @@
 mod arrows;
 #[cfg(unix)]
 mod browser;
+#[cfg(unix)]
+mod campaign;
 mod commands;
 mod decisions;
 mod declaration;
