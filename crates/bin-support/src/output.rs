@@ -28,7 +28,8 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Begins a file, which fails early if `path` cannot be written. It gets the mode of the file that it replaces.
+    /// Begins a file, which fails early if `path` cannot be written. A missing folder is made. The file gets the mode of the one
+    /// that it replaces.
     ///
     /// # Errors
     /// [`Error::OutputFile`].
@@ -39,7 +40,9 @@ impl OutputFile {
             Ok(found) if !found.is_file() => {
                 (File::options().write(true).open(&place)).map(Sink::Device)
             }
-            _ => Disk::default().stage(&place).map(Sink::Staged),
+            _ => make_parent(&place)
+                .and_then(|()| Disk::default().stage(&place))
+                .map(Sink::Staged),
         };
         Ok(Self {
             sink: opened.map_err(|source| failed(path, source))?,
@@ -47,7 +50,7 @@ impl OutputFile {
         })
     }
 
-    /// Creates the folder if needed, refuses a path that is one of `inputs`, then begins as [`OutputFile::begin`].
+    /// Refuses a path that is one of `inputs`, then begins as [`OutputFile::begin`].
     ///
     /// # Errors
     /// [`Error::OutputFile`], or [`Error::OverInput`] as [`Failure::usage`].
@@ -56,9 +59,6 @@ impl OutputFile {
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Self, Failure> {
         ensure_not_input(path, inputs)?;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| failed(path, source))?;
-        }
         Ok(Self::begin(path)?)
     }
 
@@ -84,6 +84,11 @@ impl OutputFile {
         });
         kept.map_err(|source| failed(&path, source))
     }
+}
+
+/// Makes the folder of a file.
+fn make_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
 /// Refuses an output path that names one of `inputs`, also through links.
@@ -154,7 +159,10 @@ mod tests {
         let left: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
         assert_eq!((fs::read(&path).unwrap(), left.len()), (b"one".to_vec(), 1));
         assert!(OutputFile::begin(&folder).is_err());
-        assert!(OutputFile::begin(&folder.join("no/such/folder")).is_err());
+        assert!(OutputFile::begin(&path.join("in/a/file")).is_err());
+        let below = folder.join("made/for/it");
+        write_file(&below, |file| file.write_all(b"three")).unwrap();
+        assert_eq!(fs::read(&below).unwrap(), b"three");
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -47,6 +47,9 @@ impl RunFolders {
     /// Returns the path that the argument names: a path, else a name in `experiments/`, else the newest run with this name
     /// after its date. Without an argument it is the run whose file changed last, and a line on stderr says which.
     ///
+    /// A second run of a day has a number after its name: of `DATE-abc` and `DATE-abc-2`, `abc` is the newer one, and `abc-2` the
+    /// second. Without `DATE-abc`, the name of `DATE-abc-2` is `abc-2` alone.
+    ///
     /// # Errors
     /// No such run, with the nearest names: [`Failure::usage`].
     pub fn find(&self, argument: &RunArg, session: &Session) -> Result<PathBuf, Failure> {
@@ -85,8 +88,7 @@ impl RunFolders {
         }
         let is_earlier = |known: &str| {
             let path = root.join(known);
-            let own = without_date(known).map(without_number);
-            own == name(given)
+            name(given).is_some_and(|name| is_named(root, known, name))
                 && !is_same(&path, later)
                 && self.changed(&path) <= self.changed(later)
         };
@@ -103,7 +105,7 @@ impl RunFolders {
         if with_date.is_dir() {
             return Some(with_date);
         }
-        let newest = self.newest(root, |known| without_date(known) == Some(name));
+        let newest = self.newest(root, |known| is_named(root, known, name));
         newest.map(|found| root.join(found))
     }
 
@@ -186,12 +188,17 @@ fn without_date(name: &str) -> Option<&str> {
     (digits == 8 && date.ends_with('-')).then_some(rest)
 }
 
-/// `matrix-2` without the number of a second run of a day.
-fn without_number(name: &str) -> &str {
-    match name.rsplit_once('-') {
-        Some((base, number)) if number.parse::<u32>().is_ok() => base,
-        _ => name,
-    }
+/// The name of the first run of the day, for one with a number from 2 on after its name.
+fn without_number(name: &str) -> Option<&str> {
+    let (first, number) = name.rsplit_once('-')?;
+    (number.parse::<u32>().ok()? > 1).then_some(first)
+}
+
+/// Whether a folder in `root` is the run of this name, or a later one of the same day with a number.
+fn is_named(root: &Path, folder: &str, name: &str) -> bool {
+    let is_first = |first: &str| without_date(first) == Some(name);
+    is_first(folder)
+        || without_number(folder).is_some_and(|first| is_first(first) && root.join(first).is_dir())
 }
 
 /// Whether both paths lead to the same file or folder.
@@ -238,14 +245,23 @@ mod tests {
         let root = folder.path();
         made(
             root,
-            &["2026-01-02-a", "2026-01-03-a", "2026-01-03-a-2", "b"],
+            &[
+                "2026-01-02-a",
+                "2026-01-03-a",
+                "2026-01-03-a-2",
+                "2026-01-04-c-3",
+                "b",
+            ],
         );
         fs::create_dir(root.join("2026-02-02-other")).unwrap();
         let named = |given: &str| {
             let path = RUNS.named(root, Path::new(given))?;
             Some(path.strip_prefix(root).unwrap().display().to_string())
         };
-        assert_eq!(named("a").as_deref(), Some("2026-01-03-a"));
+        assert_eq!(named("a").as_deref(), Some("2026-01-03-a-2"));
+        assert_eq!(named("2026-01-03-a").as_deref(), Some("2026-01-03-a"));
+        assert_eq!(named("c-3").as_deref(), Some("2026-01-04-c-3"));
+        assert_eq!(named("c"), None);
         assert_eq!(named("a-2").as_deref(), Some("2026-01-03-a-2"));
         assert_eq!(named("b").as_deref(), Some("b"));
         assert_eq!(named("2026-01-02-a").as_deref(), Some("2026-01-02-a"));
@@ -257,6 +273,11 @@ mod tests {
         let missing = RUNS.missing(root, Path::new("aa"));
         let text = missing.error().to_string();
         assert!(text.ends_with("did you mean a, a-2, b?"), "{text}");
+        // The first run is the newer one again after a change.
+        let file = fs::File::create(root.join("2026-01-03-a/run.json")).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(100))
+            .unwrap();
+        assert_eq!(named("a").as_deref(), Some("2026-01-03-a"));
     }
 
     #[test]
@@ -278,8 +299,8 @@ mod tests {
         let numbered = tempfile::tempdir().unwrap();
         let root = numbered.path();
         made(root, &["2026-01-03-a-2", "2026-01-03-a", "2026-01-03-a-3"]);
-        let found = RUNS.named_before(root, Path::new("a"), &root.join("2026-01-03-a"));
-        assert_eq!(found, Some(root.join("2026-01-03-a-2")));
+        let found = RUNS.named_before(root, Path::new("a"), &root.join("2026-01-03-a-3"));
+        assert_eq!(found, Some(root.join("2026-01-03-a")));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::{output, run_dir};
 pub const EXAMPLES: &str = "\
 Examples:
   zer0gravity compare matrix
-  zer0gravity compare matrix runs/twice --max-drop 5";
+  zer0gravity compare matrix-2 runs/twice --max-drop 5";
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {

@@ -215,7 +215,7 @@ fn runs_are_named_and_the_newest_is_said() {
     let told = format!("run: experiments/{folder}-2 (newest)\n");
     assert!(ran.stderr.starts_with(&told), "{}", ran.stderr);
     let ran = place.alone(&["report", "matrix"]).exits(0);
-    assert_eq!(ran.stdout, format!("experiments/{folder}/report.html\n"));
+    assert_eq!(ran.stdout, format!("experiments/{folder}-2/report.html\n"));
 }
 
 #[test]

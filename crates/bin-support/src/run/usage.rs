@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use clap::Command;
-use clap::error::{ContextKind, ContextValue};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use strsim::levenshtein;
 
 use super::shared_command::SharedCommand;
@@ -92,6 +93,32 @@ fn correct_proposals(answer: &mut clap::Error, command: &Command) {
             answer.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
         }
     }
+    if let Some(tip) = moved_flag(answer, command) {
+        let tips = vec![StyledStr::from(tip)];
+        answer.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+}
+
+/// Returns the form of a command line that has a flag of `run` in place of a command.
+fn moved_flag(answer: &clap::Error, command: &Command) -> Option<String> {
+    let Some(ContextValue::String(flag)) = answer.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let Some(ContextValue::StyledStr(usage)) = answer.get(ContextKind::Usage) else {
+        return None;
+    };
+    let program = command.get_name();
+    let usage = usage.to_string().replace("[OPTIONS] ", "");
+    let is_of_program = usage.trim().ends_with(&format!("{program} <COMMAND>"));
+    if answer.kind() != ErrorKind::UnknownArgument || !is_of_program {
+        return None;
+    }
+    let mut flags = command.find_subcommand("run")?.get_arguments();
+    let long = flag.strip_prefix("--")?.split('=').next();
+    flags.find(|argument| argument.get_long() == long)?;
+    Some(format!(
+        "'{flag}' is a flag of a command: {program} run {flag}"
+    ))
 }
 
 /// The name in the help of a command or flag that was proposed by a former name, which is still accepted.
@@ -151,6 +178,11 @@ mod tests {
         /// Compute a span
         #[command(alias = "extent")]
         Span,
+        /// Run an experiment
+        Run {
+            #[arg(long)]
+            rounds: Option<u32>,
+        },
     }
 
     fn answer(line: &str) -> String {
@@ -171,6 +203,8 @@ mod tests {
             ("p read --sum", None),
             ("p extend", Some("'span'")),
             ("p read --digests", Some("'--summary'")),
+            ("p --rounds 2", Some("p run --rounds")),
+            ("p read --rounds 2", None),
         ] {
             let text = answer(line);
             assert_eq!(text.contains("tip:"), proposed.is_some(), "{text}");
