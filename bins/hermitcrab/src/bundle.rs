@@ -27,9 +27,17 @@ pub struct ExportText {
 }
 
 /// Collects all blocks of a data directory in one bundle.
+///
+/// # Errors
+/// The directory does not exist, or it has no block: an empty bundle would replace a backup.
 pub fn all_blocks(data: &DataDir, with_log: bool) -> Result<ExportText, Error> {
+    data.ensure_exists()?;
     let store = data.for_reading()?;
-    let blocks = store.names()?.into_iter().map(|info| info.name).collect();
+    let blocks: Vec<_> = store.names()?.into_iter().map(|info| info.name).collect();
+    if blocks.is_empty() {
+        let path = data.path().to_owned();
+        return Err(Error::NoBlocks { path });
+    }
     let version = stored_version(&*store);
     let how = Export::new(data.now())
         .keystone_version(version.as_deref())

@@ -1,22 +1,32 @@
 //! The data directory, which contains everything of an instance, and the clock of what is written into it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use bin_support::escape;
 use jiff::Timestamp;
 use llm_client::{SystemClock, Timer};
-use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore, Stamp};
+use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore, Stamp, StoreError};
 
 use crate::error::Error;
 
 /// The name of the directory inside of the user's folder for data.
 const NAME: &str = "hermitcrab";
 
+/// The flag that names a data directory.
+const FLAG: &str = "--data";
+
 /// The name of an export of the earlier generation. The first start takes it over.
 const EARLIER: &str = "g0.json";
+
+/// The interval between two attempts to take the lock, and their number: about two seconds. An edit holds it for milliseconds.
+const POLL: Duration = Duration::from_millis(20);
+const ATTEMPTS: u32 = 100;
 
 /// A data directory, which may not exist yet.
 pub struct DataDir {
@@ -32,7 +42,7 @@ impl DataDir {
     /// [`Error::NoDataFolder`].
     pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
         let (path, source) = if let Some(path) = flag {
-            (path.to_owned(), "--data")
+            (path.to_owned(), FLAG)
         } else {
             let found = bin_support::environment::data_folder();
             let (folder, source) = found.ok_or(Error::NoDataFolder)?;
@@ -75,16 +85,29 @@ impl DataDir {
 
     /// Returns whether a file would be inside of this directory.
     pub fn holds(&self, file: &Path) -> bool {
-        let folder = match file.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        // A link is followed. A file that does not exist yet is in its folder.
-        let place = file.canonicalize().or_else(|_| folder.canonicalize());
-        match (place, self.path.canonicalize()) {
-            (Ok(place), Ok(own)) => place.starts_with(own),
+        // A link is followed. A file that does not exist yet is in its folder, which may not exist either.
+        let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+        let mut places = absolute.ancestors().map(Path::canonicalize);
+        match (places.find_map(Result::ok), self.path.canonicalize()) {
+            (Some(place), Ok(own)) => place.starts_with(own),
             _ => false,
         }
+    }
+
+    /// Returns the end of a command that works on this directory, to be pasted into a shell.
+    pub fn flag(&self) -> String {
+        if self.source == FLAG {
+            format!(" {FLAG} {}", shell_word(&self.path))
+        } else {
+            String::new()
+        }
+    }
+
+    /// Returns the files of deleted blocks.
+    pub fn trash(&self) -> BTreeSet<PathBuf> {
+        let files = fs::read_dir(self.path.join("trash"));
+        let files = files.into_iter().flatten().flatten();
+        files.map(|file| file.path()).collect()
     }
 
     /// Returns the path of an export of the earlier generation. The file may not exist.
@@ -92,14 +115,39 @@ impl DataDir {
         self.path.join(EARLIER)
     }
 
-    /// Opens the blocks to read them, also while another process writes to them.
-    ///
-    /// A directory that does not exist has no blocks, and reading does not create it.
+    fn is_missing(&self) -> bool {
+        fs::metadata(&self.path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    }
+
+    /// Checks that the directory exists.
     ///
     /// # Errors
-    /// This program cannot read the store in the directory.
+    /// [`Error::NoData`].
+    pub fn ensure_exists(&self) -> Result<(), Error> {
+        if self.is_missing() {
+            let path = self.path.clone();
+            return Err(Error::NoData { path });
+        }
+        Ok(())
+    }
+
+    /// Opens the blocks to read them, also while another process writes to them.
+    ///
+    /// Reading creates no directory. The default directory has no blocks before the first edit; one that `--data` names is
+    /// misspelt if it does not exist.
+    ///
+    /// # Errors
+    /// [`Error::NoData`], or this program cannot read the store in the directory.
     pub fn for_reading(&self) -> Result<Box<dyn BlockStore>, Error> {
-        if fs::metadata(&self.path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        if self.source == FLAG {
+            self.ensure_exists()?;
+        }
+        self.stored()
+    }
+
+    /// Opens the blocks as [`DataDir::for_reading`] does; a missing directory has none.
+    fn stored(&self) -> Result<Box<dyn BlockStore>, Error> {
+        if self.is_missing() {
             return Ok(Box::new(MemStore::new()));
         }
         Ok(Box::new(with_notices_logged(DirStore::open_read_only(
@@ -113,15 +161,36 @@ impl DataDir {
     /// Those of [`DataDir::for_writing`] that are known without writing.
     pub fn for_checking(&self) -> Result<Box<dyn BlockStore>, Error> {
         DirStore::check_open(&self.path)?;
-        self.for_reading()
+        self.stored()
     }
 
     /// Opens the blocks to write to them. No other process can write meanwhile. A missing directory is created.
     ///
+    /// Waits up to two seconds for another process that writes.
+    ///
     /// # Errors
-    /// Another process writes to the directory, or it cannot be written to.
+    /// Another process still writes to the directory, or it cannot be written to.
     pub fn for_writing(&self) -> Result<Box<dyn BlockStore>, Error> {
-        Ok(Box::new(with_notices_logged(DirStore::open(&self.path)?)))
+        let mut opened = DirStore::open(&self.path);
+        for _ in 0..ATTEMPTS {
+            if !matches!(opened, Err(StoreError::Locked { .. })) {
+                break;
+            }
+            thread::sleep(POLL);
+            opened = DirStore::open(&self.path);
+        }
+        Ok(Box::new(with_notices_logged(opened?)))
+    }
+}
+
+/// Returns a path as a word of a command that can be pasted into a shell.
+pub fn shell_word(path: &Path) -> String {
+    let word = escape(&path.display().to_string());
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./:=@%+,".contains(char);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

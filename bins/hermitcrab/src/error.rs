@@ -17,6 +17,11 @@ use pscale_blocks::{BlockError, BlockName, FormatErrors, StoreError};
 pub enum Error {
     #[error("no home folder is known to keep data in; name one with --data DIR")]
     NoDataFolder,
+    #[error(
+        "{}: there is no such data folder: --data DIR names another one, and `hermitcrab block create` or `chat` makes one",
+        name(path)
+    )]
+    NoData { path: PathBuf },
     #[error("{}", store_line(error))]
     Store { error: StoreError },
     #[error("{}: {}{}", name(path), with_sources(error), bundle_hint(error))]
@@ -62,11 +67,15 @@ pub enum Error {
     },
     #[error("to remove the whole block: hermitcrab block rm {name} --whole")]
     WholeBlock { name: BlockName },
+    #[error(
+        "{name} is compared with nothing: name another block or a file, or an earlier revision with --since REVISION"
+    )]
+    NoOther { name: BlockName },
     #[error("{} is not a number of edits: give one from 1 on", escape(typed))]
     NoCount { typed: String },
     #[error("missing TEXT: {purpose}")]
     MissingText { purpose: &'static str },
-    #[error("{}: no block in it", name(path))]
+    #[error("{}: no block in it, so nothing was done; name another one", name(path))]
     NoBlocks { path: PathBuf },
     #[error("cannot write {}", name(path))]
     Write {
@@ -184,12 +193,13 @@ impl Error {
             | Self::AllowHost(_)
             | Self::UnusualPath { .. }
             | Self::WholeBlock { .. }
+            | Self::NoOther { .. }
             | Self::MissingText { .. }
             | Self::NoCount { .. }
             | Self::EmptyQuery => "usage",
             Self::Kernel(_) => "kernel",
             Self::Settings { .. } => "settings",
-            Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
+            Self::NoData { .. } | Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
             Self::NoRevision { .. } => "revision",
             Self::NotAnExport { .. } => "no_export",
             Self::TooMuch { .. } => "too_large",
@@ -205,21 +215,19 @@ impl Error {
         ToolError::new(kind, with_sources(self))
     }
 
-    /// Returns the failure that ends the program: exit code 2 if the command line is wrong, otherwise 1.
+    /// Returns the failure that ends the program: exit code 2 if the command line or an input is wrong or the directory is
+    /// locked, otherwise 1.
     pub fn failure(self) -> Failure {
         match self {
-            // The person has to add a flag.
-            Self::Bundle {
-                error: BundleError::NameNeeded,
-                ..
+            Self::Store {
+                error: StoreError::Locked { .. },
             } => Failure::usage(self),
-            Self::Store { .. }
-            | Self::Bundle { .. }
-            | Self::NoBlock { .. }
-            | Self::NoBlocks { .. }
+            Self::Bundle {
+                error: BundleError::Left { .. },
+                ..
+            }
+            | Self::Store { .. }
             | Self::NoRevision { .. }
-            | Self::NotAnExport { .. }
-            | Self::TooMuch { .. }
             | Self::InUse { .. }
             | Self::Kernel(_)
             | Self::NoShell { .. }
@@ -241,7 +249,9 @@ fn hint(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         StoreError::NoBlock { near: None, .. } => "`hermitcrab block list` names all",
         StoreError::Io { .. } => "--data DIR names another directory",
-        StoreError::Locked { .. } => "reading works meanwhile; to write, end that process",
+        StoreError::Locked { .. } => {
+            "reading works meanwhile; try again when that process has ended"
+        }
         _ => return None,
     })
 }

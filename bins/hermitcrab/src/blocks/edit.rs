@@ -39,6 +39,9 @@ pub struct EditAnswer {
     /// The usual form of the paths, if they were typed in another form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The command that restores a deleted block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restore: Option<String>,
 }
 
 /// The kind of an edit.
@@ -65,6 +68,7 @@ impl EditAnswer {
             grown: None,
             keys_removed: 0,
             note: None,
+            restore: None,
         }
     }
 
@@ -144,6 +148,8 @@ impl Answer for EditAnswer {
                 made.join(", ")
             ));
         }
+        let restore = self.restore.as_ref();
+        notices.extend(restore.map(|command| format!("restore it with: {command}")));
         notices.extend(growth_notice(&self.name, self.grown.as_ref()));
         notices.extend(key_notice(self.keys_removed));
         notices

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write as _};
 
-use bin_support::{Results, Table, escape, shortened};
+use bin_support::{Results, Table};
 use pscale_blocks::store::BlockInfo;
 use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
 
+use super::output::line;
 use crate::answer::Answer;
 use crate::error::Error;
 
@@ -33,7 +34,6 @@ impl Answer for ListAnswer {
         }
         let mut table = Table::new(["block", "decimal", "revision", "nodes", "head"]);
         table = table.wrapping("head");
-        let is_terminal = out.width().is_some();
         for block in &self.blocks {
             let head = block.head.as_deref().unwrap_or_default();
             table.row([
@@ -41,11 +41,7 @@ impl Answer for ListAnswer {
                 block.decimal.to_string(),
                 block.rev.to_string(),
                 block.nodes.to_string(),
-                if is_terminal {
-                    shortened(head, SHOWN)
-                } else {
-                    escape(head)
-                },
+                line(head, SHOWN, out),
             ]);
         }
         let text = table.text(out);

@@ -2,17 +2,17 @@
 
 use std::io::{self, Write as _};
 
-use bin_support::{Results, escape, shortened};
+use bin_support::{Results, escape};
 use pscale_blocks::store::{LogEntry, LoggedOp};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op};
 use serde::Serialize;
 
 use super::list::chosen;
-use super::output::shown;
+use super::output::{line, shown};
 use crate::answer::Answer;
 use crate::error::Error;
 
-/// The longest text that is shown whole, in characters.
+/// The longest text that a terminal shows whole, in characters.
 const SHOWN: usize = 60;
 
 /// The edits of one block or of several.
@@ -78,8 +78,8 @@ impl Answer for LogAnswer {
                 "{name} {}  {}  {}  {}{}",
                 logged.rev,
                 logged.at.strftime("%Y-%m-%d %H:%M:%SZ"),
-                who(&logged.by),
-                what(logged),
+                who(&logged.by, out),
+                what(logged, out),
                 note.unwrap_or_default()
             )?;
         }
@@ -87,24 +87,22 @@ impl Answer for LogAnswer {
     }
 }
 
-fn who(by: &EditAuthor) -> String {
+fn who(by: &EditAuthor, out: &Results) -> String {
+    let cut = |text: &str| line(text, SHOWN, out);
     match by {
         EditAuthor::Person => "person".to_owned(),
-        EditAuthor::Model { id, web: None } => format!("model {}", shortened(id, SHOWN)),
+        EditAuthor::Model { id, web: None } => format!("model {}", cut(id)),
         EditAuthor::Model { id, web: Some(url) } => {
-            format!(
-                "model {} after {}",
-                shortened(id, SHOWN),
-                shortened(url, SHOWN)
-            )
+            format!("model {} after {}", cut(id), cut(url))
         }
-        EditAuthor::Web { url } => format!("web {}", shortened(url, SHOWN)),
-        EditAuthor::Import { source } => format!("import {}", shortened(source, SHOWN)),
+        EditAuthor::Web { url } => format!("web {}", cut(url)),
+        EditAuthor::Import { source } => format!("import {}", cut(source)),
         EditAuthor::Kernel => "kernel".to_owned(),
     }
 }
 
-fn what(logged: &LogEntry) -> String {
+fn what(logged: &LogEntry, out: &Results) -> String {
+    let cut = |text: &str| line(text, SHOWN, out);
     let op = match &logged.op {
         LoggedOp::Create { .. } => return "create".to_owned(),
         LoggedOp::Delete => return "delete".to_owned(),
@@ -113,14 +111,14 @@ fn what(logged: &LogEntry) -> String {
         LoggedOp::Edit(op) => op,
     };
     match op {
-        Op::Write { path, text } => format!("write {}  {}", shown(path), shortened(text, SHOWN)),
+        Op::Write { path, text } => format!("write {}  {}", shown(path), cut(text)),
         Op::Remove { path } => format!("remove {}", shown(path)),
         Op::Relocate { from, to } => format!("move {} to {}", shown(from), shown(to)),
         Op::Append { text, .. } => {
             let path = logged.path.as_ref().map(shown).unwrap_or_default();
-            format!("append {path}  {}", shortened(text, SHOWN))
+            format!("append {path}  {}", cut(text))
         }
-        Op::Grow { summary } => format!("grow  {}", shortened(&summary.text, SHOWN)),
+        Op::Grow { summary } => format!("grow  {}", cut(&summary.text)),
         Op::Replace { .. } => "replace".to_owned(),
         Op::SetDecimal { decimal } => format!("decimal {decimal}"),
     }

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use bin_support::{escape, shortened};
+use bin_support::{Results, escape, shortened};
 use pscale_blocks::{NodeDiff, NodeLine, Path};
 
 /// The last line of an outline in which a text was cut.
 const CUT: &str = "(cut; --full shows all)";
 
-/// The longest text of a difference that is shown whole, in characters.
+/// The longest text of a difference that a terminal shows whole, in characters.
 const SHOWN: usize = 100;
 
 /// The words in the place of a missing text.
@@ -20,6 +20,14 @@ pub fn shown(path: &Path) -> String {
         "tree".to_owned()
     } else {
         path.to_string()
+    }
+}
+
+/// Returns a text as one line. A terminal gets at most `limit` characters of it.
+pub fn line(text: &str, limit: usize, out: &Results) -> String {
+    match out.width() {
+        Some(_) => shortened(text, limit),
+        None => escape(text),
     }
 }
 
@@ -71,11 +79,11 @@ pub fn node(
 }
 
 /// Writes a line for each text that one of two blocks has and the other has not.
-pub fn differences(nodes: &[NodeDiff], out: &mut dyn Write) -> io::Result<()> {
+pub fn differences(nodes: &[NodeDiff], out: &mut Results) -> io::Result<()> {
     for node in nodes {
         for (sign, text) in [('-', &node.before), ('+', &node.after)] {
             if let Some(text) = text {
-                let text = shortened(text, SHOWN);
+                let text = line(text, SHOWN, out);
                 writeln!(out, "{sign} {}  {text}", shown(&node.path))?;
             }
         }

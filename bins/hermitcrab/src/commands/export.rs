@@ -1,12 +1,9 @@
 //! `export`: all blocks as one file.
 
-use std::io::ErrorKind;
-
 use bin_support::{Exit, Failure, OutputTarget, Session};
 
 use crate::bundle::{all_blocks, send};
 use crate::data_dir::DataDir;
-use crate::error::Error;
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
@@ -28,11 +25,6 @@ pub struct ExportArgs {
 }
 
 pub fn execute(args: &ExportArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    if !data.path().exists() {
-        let source = ErrorKind::NotFound.into();
-        let path = data.path().to_owned();
-        return Err(Error::Read { path, source }.failure());
-    }
     let export = all_blocks(data, args.with_log);
     send(export, args.output.as_ref(), args.json, data, session)
 }

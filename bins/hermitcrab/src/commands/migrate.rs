@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Results, Session, shortened};
+use bin_support::{Exit, Failure, Results, Session};
 use hermitcrab_kernel::install_default_blocks;
 use hermitcrab_migrate::{Counts, Export, Migrated, Plan, check};
 use pscale_blocks::BlockName;
@@ -12,11 +12,12 @@ use pscale_blocks::bundle::MAX_BUNDLE;
 use serde::Serialize;
 
 use crate::answer::{Answer, print_answer};
+use crate::blocks::output::line;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::takeover::{plan, take_over};
 
-/// The longest name that is shown whole, in characters.
+/// The longest name that a terminal shows whole, in characters.
 const SHOWN: usize = 80;
 
 /// Examples of the command, which tests run.
@@ -165,7 +166,7 @@ impl Answer for MigrateAnswer {
     fn write_text(&self, out: &mut Results) -> io::Result<()> {
         let counts = &self.counts;
         let name = match &self.instance_name {
-            Some(name) => shortened(name, SHOWN),
+            Some(name) => line(name, SHOWN, out),
             None => "not known".to_owned(),
         };
         let blocks: Vec<_> = self.blocks.iter().map(BlockName::as_str).collect();
@@ -190,7 +191,8 @@ impl Answer for MigrateAnswer {
         writeln!(out, "empty files   {}", counts.empty_files)?;
         writeln!(out, "keys removed  {}", counts.keys_redacted)?;
         for left in &self.not_imported {
-            writeln!(out, "not imported  {}", shortened(left, SHOWN))?;
+            let left = line(left, SHOWN, out);
+            writeln!(out, "not imported  {left}")?;
         }
         Ok(())
     }

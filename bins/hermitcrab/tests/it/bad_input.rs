@@ -4,7 +4,7 @@ use std::fs;
 
 use pscale_blocks::DirStore;
 
-use crate::program::{DATA, Place};
+use crate::program::{DATA, Place, finish, start};
 
 /// Creates a block with a head and two entries.
 fn yard() -> Place {
@@ -131,12 +131,101 @@ fn a_directory_that_another_process_writes_to_can_be_read() {
         &["rm", "yard", "--whole"],
     ] {
         let arguments = [&["block"], edit, &["--json"]].concat();
-        let ran = place.run(&arguments).exits(1);
-        let ran = ran.tells(&[&pid, "reading works"]);
+        let ran = place.run(&arguments).exits(2);
+        let ran = ran.tells(&[&pid, "reading works", "try again"]);
+        assert!(!ran.stderr.contains("end that process"), "{}", ran.stderr);
         assert_eq!(ran.json()["error"], "locked");
     }
     drop(holder);
     place.run(&["block", "append", "yard", "Ash"]).exits(0);
+}
+
+#[test]
+fn an_edit_waits_for_the_edit_of_another_process() {
+    let place = yard();
+    let holder = DirStore::open(place.path(DATA)).unwrap();
+    // The lock does not say whose it is.
+    place.file("data/lock", "");
+    let waiting = start(&mut place.command(&["block", "append", "yard", "Ash"]));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    drop(holder);
+    finish(waiting).exits(0);
+    let holder = DirStore::open(place.path(DATA)).unwrap();
+    place.file("data/lock", "");
+    let ran = place.run(&["block", "append", "yard", "Elm"]).exits(2);
+    let ran = ran.tells(&["locked by another process"]);
+    assert!(!ran.stderr.contains('?'), "{}", ran.stderr);
+    drop(holder);
+}
+
+#[test]
+fn a_named_data_folder_that_is_missing_is_said_and_no_backup_is_lost() {
+    let place = yard();
+    for export in [&["export"][..], &["block", "export"]] {
+        let arguments = [export, &["-o", "backup.json"]].concat();
+        place.run(&arguments).exits(0);
+        let before = place.read("backup.json");
+        for data in ["typo", "empty"] {
+            fs::create_dir_all(place.path("empty")).unwrap();
+            let mut command = place.bare(&[&arguments[..], &["--data", data]].concat());
+            finish(start(&mut command)).exits(2).tells(&[data]);
+            assert_eq!(place.read("backup.json"), before, "{export:?} {data}");
+        }
+    }
+    for arguments in [
+        &["block", "list"][..],
+        &["block", "read", "yard"],
+        &["block", "log"],
+        &["block", "search", "oak"],
+        &["cost"],
+        &["shells"],
+        &["prompt"],
+        &["export"],
+        &["mcp"],
+    ] {
+        let mut command = place.bare(&[arguments, &["--data", "typo"]].concat());
+        let ran = finish(start(&mut command)).exits(2);
+        let said = "typo: there is no such data folder: --data DIR names another one";
+        assert!(ran.stderr.contains(said), "{arguments:?} {}", ran.stderr);
+    }
+    let doctor = ["doctor", "--provider", "offline", "--data", "typo"];
+    let ran = finish(start(&mut place.bare(&doctor))).exits(4);
+    assert!(
+        ran.stdout
+            .contains("FAILS  blocks     typo: there is no such"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!place.path("typo").exists());
+    // The default folder has no blocks before the first edit.
+    finish(start(&mut place.bare(&["block", "list"]))).exits(0);
+}
+
+#[test]
+fn an_input_that_cannot_be_read_is_wrong_usage() {
+    let place = yard();
+    place.file("list.json", "[]");
+    place.file("other.json", "{}");
+    place.file("yard.txt", "no block");
+    for arguments in [
+        &["import", "list.json"][..],
+        &["import", "other.json"],
+        &["migrate", "other.json"],
+        &["block", "diff", "yard", "yard.txt"],
+    ] {
+        place
+            .run(arguments)
+            .exits(2)
+            .tells(&[arguments[arguments.len() - 1]]);
+    }
+    place
+        .run(&["block", "diff", "yard"])
+        .exits(2)
+        .tells(&["--since REVISION"]);
+    place
+        .run(&["block", "remove", "yard"])
+        .exits(2)
+        .tells(&["hermitcrab block rm yard --whole"]);
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn what_is_no_block_is_refused_or_repaired() {
     let place = Place::new();
     let faulty = json!({ "decimal": 1, "tree": { "0": { "_": "Head", "1": "One", "12": "Two digits", "x": 3 } } });
     place.file("faulty.json", faulty.to_string());
-    let ran = place.run(&["block", "import", "faulty.json"]).exits(1);
+    let ran = place.run(&["block", "import", "faulty.json"]).exits(2);
     ran.tells(&["faulty.json", "12", "--repair"]);
     assert!(!place.path("data/blocks/faulty.json").exists());
     let ran = import(&place, "faulty.json", &["--repair"]).exits(0);
@@ -170,7 +170,7 @@ fn a_file_that_is_none_of_ours_writes_nothing() {
     ] {
         place.file(file, content);
         let arguments = ["import", file, "--name", "x"];
-        place.run(&arguments).exits(1).tells(words);
+        place.run(&arguments).exits(2).tells(words);
     }
     place
         .run(&["import", "missing.json"])
@@ -185,7 +185,7 @@ fn a_file_that_is_none_of_ours_writes_nothing() {
     place.file("bundle.json", bundle.to_string());
     place
         .run(&["import", "bundle.json"])
-        .exits(1)
+        .exits(2)
         .tells(&["bad"]);
     assert!(!place.path(DATA).join("blocks/good.json").exists());
 }
@@ -194,7 +194,8 @@ fn a_file_that_is_none_of_ours_writes_nothing() {
 fn an_output_that_cannot_be_written_is_named() {
     let place = yard();
     fs::create_dir(place.path("folder")).unwrap();
-    for file in ["no/such/folder/x.json", "folder"] {
+    place.file("file", "");
+    for file in ["file/in/a/file/x.json", "folder"] {
         let ran = place.run(&["export", "-o", file, "--json"]).exits(1);
         assert_eq!(ran.json()["error"], "io");
         ran.tells(&[file]);

@@ -11,7 +11,7 @@ const PROGRAM: EnvFileProgram = EnvFileProgram {
     key_name: "HERMITCRAB_API_KEY",
     ask: &["chat", "--data", "d", "--provider", "anthropic"],
     work: &["block", "list", "--data", "d"],
-    prepare: |_| {},
+    prepare: |root| fs::create_dir(root.join("d")).unwrap(),
 };
 
 #[test]
@@ -33,7 +33,7 @@ fn a_bad_line_of_a_file_that_was_found_is_told_and_the_command_does_its_work() {
 fn the_key_file_gives_keys_only() {
     let (server, planted) = PROGRAM.plant_address("");
     let data = planted.root().join("inner/d");
-    fs::create_dir(&data).unwrap();
+    fs::create_dir_all(&data).unwrap();
     let text = format!("ANTHROPIC_BASE_URL={}\nHOME='/other'\n", server.url(""));
     fs::write(planted.root().join(".env"), "").unwrap();
     fs::write(data.join("keys.env"), text).unwrap();

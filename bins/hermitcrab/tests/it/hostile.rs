@@ -279,6 +279,7 @@ fn tabs_of_an_answer_stay() {
 #[test]
 fn a_conversation_that_is_not_saved_shows_in_the_exit_code() {
     let place = Place::new();
+    place.file("nope", "a file");
     for (file, words) in [
         ("nope/talk.txt", "nope"),
         ("data/talk.txt", "data directory"),
@@ -294,7 +295,7 @@ fn a_conversation_that_is_not_saved_shows_in_the_exit_code() {
 
 #[test]
 fn doctor_names_the_source_of_the_data_folder() {
-    let place = Place::new();
+    let place = Place::with_data();
     let offline = ["doctor", "--provider", "offline"];
     let found = |command: &mut Command| crate::program::feed(command, b"").exits(0).stdout;
     let told = found(&mut place.command(&offline));

@@ -95,6 +95,7 @@ fn the_data_flag_is_in_the_help_of_commands_that_use_it_and_taken_everywhere() {
     for line in ["block list", "cost", "compile"] {
         assert!(!help(line).contains("--provider"), "{line}");
     }
+    std::fs::create_dir(place.path("d")).unwrap();
     for line in [
         "--data d block list",
         "block --data d list",

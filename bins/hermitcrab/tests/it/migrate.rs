@@ -179,7 +179,7 @@ fn a_dry_run_makes_every_check_of_the_real_one() {
     locked.run(&["migrate", "dump.json"]).exits(0);
     let lock = fs::File::open(locked.path("data/lock")).unwrap();
     lock.lock().unwrap();
-    assert!(both(&locked, 1).contains("is locked by pid"));
+    assert!(both(&locked, 2).contains("is locked by pid"));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn what_is_no_export_writes_nothing() {
         if file != "empty" {
             place.file(file, content);
         }
-        let ran = place.run(&["migrate", file]).exits(1);
+        let ran = place.run(&["migrate", file]).exits(2);
         ran.tells(&[file, "not an export of"]);
     }
     place

@@ -364,7 +364,7 @@ fn two_cannot_talk_at_once_and_the_second_says_what_to_do() {
     let pid = child.id().to_string();
     place
         .fed(b"remember: y\n", &["chat"])
-        .exits(1)
+        .exits(2)
         .tells(&["locked", &pid]);
     // Looking works meanwhile.
     place.run(&["cost"]).exits(0);

@@ -8,10 +8,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use serde_json::Value;
-use test_support::program::{ProgramFolder, isolated};
-pub use test_support::program::{ProgramRun as Ran, finish, signal, start};
+use test_support::program::ProgramFolder;
+pub use test_support::program::{ProgramRun as Ran, finish, isolated, signal, start};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_hermitcrab");
+/// The path of the program.
+pub const BINARY: &str = env!("CARGO_BIN_EXE_hermitcrab");
 
 /// The name of the data directory of a place.
 pub const DATA: &str = "data";
@@ -30,6 +31,13 @@ impl Deref for Place {
 impl Place {
     pub fn new() -> Self {
         Self(ProgramFolder::new(BINARY))
+    }
+
+    /// Returns a place with an empty data directory.
+    pub fn with_data() -> Self {
+        let place = Self::new();
+        fs::create_dir(place.path(DATA)).unwrap();
+        place
     }
 
     /// Returns a place with a block that has a head and these entries.

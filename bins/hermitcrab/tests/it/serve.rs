@@ -282,7 +282,7 @@ fn a_data_directory_belongs_to_one_server() {
     let served = Served::new(&place, &["--provider", "offline"]);
     place
         .run(&[&QUIETLY[..], &["--provider", "offline"]].concat())
-        .exits(1)
+        .exits(2)
         .tells(&["locked by pid"]);
     // Reading works meanwhile.
     place.run(&["block", "list"]).exits(0);

@@ -41,7 +41,7 @@ pub enum StoreError {
         actual: u64,
     },
     /// The directory is locked by another process, which writes to it.
-    #[error("{} is locked by pid {}", dir.display(), pid.map_or("?".to_owned(), |pid| pid.to_string()))]
+    #[error("{} is locked by {}", dir.display(), pid.map_or("another process".to_owned(), |pid| format!("pid {pid}")))]
     Locked {
         /// The directory.
         dir: PathBuf,

@@ -20,7 +20,7 @@ pub struct DiffArgs {
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
     /// Name of the second block, or its file; a file has a dot or a slash in its name.
-    #[arg(value_name = "OTHER", required_unless_present = "since")]
+    #[arg(value_name = "OTHER")]
     pub other: Option<String>,
     /// Earlier revision of the block, to compare with it instead.
     #[arg(long, value_name = "REVISION", conflicts_with = "other")]
@@ -49,9 +49,13 @@ pub fn execute(args: &DiffArgs, data: &DataDir) -> Result<DiffAnswer, Error> {
     let stored = store.load(&args.name)?;
     let (before, after) = match (&args.other, args.since) {
         (Some(other), _) => (stored.block, another(other, &*store)?),
-        (None, since) => {
-            let then = at_revision(&args.name, &stored, since.unwrap_or(stored.rev), &*store)?;
+        (None, Some(since)) => {
+            let then = at_revision(&args.name, &stored, since, &*store)?;
             (then, stored.block)
+        }
+        (None, None) => {
+            let name = args.name.clone();
+            return Err(Error::NoOther { name });
         }
     };
     let decimals = [before.decimal(), after.decimal()];

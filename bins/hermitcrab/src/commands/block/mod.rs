@@ -76,7 +76,7 @@ pub enum BlockCommand {
     #[command(after_help = examples::MV, visible_alias = "move")]
     Mv(MvArgs),
     /// Remove a node and the nodes below it
-    #[command(after_help = examples::RM, visible_alias = "delete")]
+    #[command(after_help = examples::RM, visible_alias = "delete", alias = "remove")]
     Rm(RmArgs),
     /// Find the nodes whose texts contain some words
     #[command(after_help = examples::SEARCH)]

@@ -4,7 +4,7 @@ use pscale_blocks::{BlockError, BlockName, Op, StoreError};
 
 use crate::address::Address;
 use crate::blocks::edit::{EditAction, EditAnswer, edit, ensure_revision};
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, shell_word};
 use crate::error::Error;
 use crate::flags::RevisionFlags;
 
@@ -16,7 +16,7 @@ pub struct RmArgs {
     /// Path of the node.
     #[arg(value_name = "PATH")]
     pub at: Option<Address>,
-    /// Remove the whole block; its file moves to the folder trash.
+    /// Remove the whole block; its file moves to the folder trash, and the command that restores it is printed.
     #[arg(long, conflicts_with = "at")]
     pub whole: bool,
     #[command(flatten)]
@@ -46,6 +46,15 @@ fn delete(name: &BlockName, expect: RevisionFlags, data: &DataDir) -> Result<Edi
     let store = data.for_writing()?;
     // No other process writes between these two steps.
     let rev = ensure_revision(&*store, name, expect)?;
+    let before = data.trash();
     store.delete(name, &data.stamp_by_person())?;
-    Ok(EditAnswer::new(name, rev, EditAction::Deleted))
+    let mut trash = data.trash().into_iter();
+    let restore = trash.find(|file| !before.contains(file)).map(|file| {
+        let (file, flag) = (shell_word(&file), data.flag());
+        format!("hermitcrab block import {file} --name {name}{flag}")
+    });
+    Ok(EditAnswer {
+        restore,
+        ..EditAnswer::new(name, rev, EditAction::Deleted)
+    })
 }

@@ -40,6 +40,9 @@ struct BlockHit {
     name: BlockName,
     #[serde(flatten)]
     hit: Hit,
+    /// The whole text of the node, for a pipe.
+    #[serde(skip)]
+    whole: String,
 }
 
 pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error> {
@@ -51,10 +54,19 @@ pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error>
     for name in chosen(&*store, args.name.as_ref())? {
         // One node more than is shown is enough to know that there are more.
         let wanted = args.limit.saturating_add(1) - hits.len();
-        let found = store.load(&name)?.block.search(&args.query, wanted);
-        hits.extend(found.into_iter().map(|hit| BlockHit {
-            name: name.clone(),
-            hit,
+        let block = store.load(&name)?.block;
+        let found = block.search(&args.query, wanted);
+        hits.extend(found.into_iter().map(|hit| {
+            BlockHit {
+                name: name.clone(),
+                whole: block
+                    .text(&hit.path)
+                    .ok()
+                    .flatten()
+                    .unwrap_or_default()
+                    .to_owned(),
+                hit,
+            }
         }));
     }
     let more = hits.len() > args.limit;
@@ -64,8 +76,10 @@ pub fn execute(args: &SearchArgs, data: &DataDir) -> Result<SearchAnswer, Error>
 
 impl Answer for SearchAnswer {
     fn write_text(&self, out: &mut Results) -> io::Result<()> {
-        for BlockHit { name, hit } in &self.hits {
-            writeln!(out, "{name} {}  {}", shown(&hit.path), escape(&hit.text))?;
+        let is_terminal = out.width().is_some();
+        for BlockHit { name, hit, whole } in &self.hits {
+            let text = if is_terminal { &hit.text } else { whole };
+            writeln!(out, "{name} {}  {}", shown(&hit.path), escape(text))?;
         }
         Ok(())
     }

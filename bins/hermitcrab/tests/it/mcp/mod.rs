@@ -402,13 +402,13 @@ async fn orient_is_the_keystone_and_every_head() {
 
 #[tokio::test]
 async fn an_empty_directory_is_left_empty_by_a_reader_and_seeded_by_a_writer() {
-    let place = Place::new();
+    let place = Place::with_data();
     let client = Client::start(&place, false).await;
     assert_eq!(client.done("block_list", json!({})).await, json!([]));
     let text = client.prompt("orient").await.unwrap();
     assert!(text.contains("There is no other block yet"), "{text}");
     client.leave().await;
-    assert!(!place.path(DATA).exists());
+    assert!(place.names(DATA).is_empty());
 
     let client = Client::start(&place, true).await;
     let list = client.done("block_list", json!({})).await;
@@ -462,7 +462,7 @@ async fn one_writes_others_read_what_was_written() {
     let place = yard();
     let writer = Client::start(&place, true).await;
     let reader = Client::start(&place, false).await;
-    let ran = place.fed(b"", &["mcp", "--write"]).exits(1);
+    let ran = place.fed(b"", &["mcp", "--write"]).exits(2);
     ran.tells(&["locked by pid", &writer.pid().to_string()]);
 
     let saw = json!({"name": "yard", "path": "0.3", "content": "Two saws"});
