@@ -75,7 +75,10 @@ pub enum Error {
     NoCount { typed: String },
     #[error("missing TEXT: {purpose}")]
     MissingText { purpose: &'static str },
-    #[error("{}: no block in it, so nothing was done; name another one", name(path))]
+    #[error(
+        "{}: no block in it, so nothing was done; name another one",
+        name(path)
+    )]
     NoBlocks { path: PathBuf },
     #[error("cannot write {}", name(path))]
     Write {

@@ -124,6 +124,8 @@ fn begin(
     } else {
         mind
     };
+    let has_choice = flags.settings.fixed.on_error.is_some();
+    control.stop_unanswered = !has_choice && !start.effective.settings.is_offline();
     control.check_leaks = flags.canary || flags.check_leaks == Switch::On;
     if control.check_leaks {
         leaks::warn(&start, experiment, session);

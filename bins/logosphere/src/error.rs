@@ -76,6 +76,16 @@ pub enum Error {
     #[error("{}: contains no run; `logosphere run` begins one", name(path))]
     NoRun { path: PathBuf },
     #[error(
+        "--rounds {rounds}: the run is at round {begun} already; give that number or a greater one"
+    )]
+    FewerRounds { rounds: u32, begun: u32 },
+    #[error(
+        "{}: unknown ending of the name; choose a format with --format: {}",
+        name(path),
+        formats.join(", ")
+    )]
+    UnknownEnding { path: PathBuf, formats: Vec<String> },
+    #[error(
         "the run was ended by {rule}, which still applies; --silence-rounds, --loss-above and --fixed-pool change such rules"
     )]
     StillStopped { rule: &'static str },

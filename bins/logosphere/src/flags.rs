@@ -105,7 +105,7 @@ pub struct FixedFlags {
     /// Seed messages without a signature.
     #[arg(long, help_heading = FORMAT, hide_short_help = true)]
     pub no_stamp: bool,
-    /// Effect of a call that failed after all its attempts [default: skip].
+    /// Effect of a call that failed after all its attempts [default: skip, and stop at a round without any answer].
     #[arg(long, value_enum, value_name = "WHAT", help_heading = LENGTH, hide_short_help = true)]
     pub on_error: Option<OnError>,
 }

@@ -1,7 +1,7 @@
 //! The journal that a command reads: its path, its errors, and the files that an output must not replace.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure};
@@ -56,7 +56,14 @@ pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
     if is_endless(&path) {
         return Err(Failure::usage(Error::Device { path }));
     }
-    let file = File::open(&path).map_err(|source| Failure::usage(Error::Read { path, source }))?;
+    let file = File::open(&path).map_err(|source| {
+        Failure::usage(if given.is_dir() && source.kind() == ErrorKind::NotFound {
+            let path = given.to_owned();
+            Error::NoRun { path }
+        } else {
+            Error::Read { path, source }
+        })
+    })?;
     Ok(BufReader::new(file))
 }
 

@@ -14,7 +14,8 @@ use crate::config::{
 use crate::format::{Reason, Rules, SystemPrompt, format_prompt, parse_in_run};
 use crate::journal::{
     AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, MindReply, ParseFacts,
-    Protocol, RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, TokenUse, may_cost,
+    Protocol, RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, TokenUse, dollars,
+    may_cost, usd,
 };
 use crate::mind::MindInput;
 use crate::pool::{
@@ -243,6 +244,20 @@ impl RunState {
     /// Returns whether one more failed call stops the run: three times as many in a row as there are minds.
     pub(crate) fn is_failing_too_often(&self) -> bool {
         self.failures + 1 >= 3 * u64::from(self.settings.n_minds)
+    }
+
+    /// Returns whether one more failed call leaves the open round without any answer.
+    pub(crate) fn is_last_without_answer(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| {
+            let failed = open.protocol.by_reason.get(&Reason::CallFailed);
+            let failed = failed.copied().unwrap_or_default() + 1;
+            failed == u64::from(self.settings.n_minds)
+        })
+    }
+
+    /// Returns the last round that began; 0 before the first one.
+    pub fn round(&self) -> Round {
+        self.round
     }
 
     /// Returns the next step.
@@ -582,14 +597,4 @@ impl RunState {
         self.failures = 0;
         Ok(())
     }
-}
-
-/// Converts an amount to the dollars of a journal.
-pub(crate) fn dollars(usd: Usd) -> f64 {
-    usd.0 as f64 / 1e9
-}
-
-/// Converts the dollars of a journal to an amount.
-pub(crate) fn usd(dollars: f64) -> Usd {
-    Usd((dollars * 1e9).round() as i64)
 }

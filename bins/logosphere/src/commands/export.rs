@@ -2,11 +2,13 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
+use crate::error::Error;
 use crate::folders::RUNS;
 use crate::journal_file;
 use crate::recorded::RecordedRun;
@@ -35,8 +37,16 @@ pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure
     let target = target.unwrap_or(&OutputTarget::Stdout);
     let named = target.file().and_then(|file| file.extension());
     let named = named.and_then(OsStr::to_str).unwrap_or_default();
-    let format = args.format.or_else(|| named.parse().ok());
-    let format = format.unwrap_or(ExportFormat::Csv);
+    let format = match (args.format, named) {
+        (Some(format), _) => format,
+        (None, "") => ExportFormat::Csv,
+        (None, named) => named.parse().map_err(|_| {
+            Failure::usage(Error::UnknownEnding {
+                path: target.file().map(Path::to_owned).unwrap_or_default(),
+                formats: kind.formats().iter().map(ToString::to_string).collect(),
+            })
+        })?,
+    };
     if !kind.formats().contains(&format) {
         return Err(Failure::usage(ExportError::NoSuchForm { kind, format }));
     }

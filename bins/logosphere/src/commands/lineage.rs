@@ -4,15 +4,17 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::runs::RunArg;
-use bin_support::{Exit, Failure, Session, Table, shortened};
+use bin_support::{Exit, Failure, Results, Session, Table, escape, shortened};
+use logosphere_core::Transcript;
 use logosphere_core::measures::lineage::{Lineage, LineageSummary};
+use logosphere_core::pool::MessageId;
 use serde::Serialize;
 
 use crate::folders::RUNS;
 use crate::numbers::{self, number, wrapped};
 use crate::recorded::RecordedRun;
 
-/// The number of characters of a text that a line shows.
+/// The number of characters of a text that a terminal shows.
 const SHOWN: usize = 60;
 
 /// The largest number of seed messages that are listed.
@@ -48,10 +50,11 @@ pub fn execute(args: &LineageArgs, session: &mut Session) -> Result<Exit, Failur
         };
         return recorded.print_json(&result, session);
     }
+    let text_of = |id| line(id, &recorded.run, &session.results);
     let mut text = wrapped(&numbers::lineage(&summary), session.results.width());
     for (title, table) in [
-        ("most descendants", top(&summary)),
-        ("seeds", seeds(&summary)),
+        ("most descendants", top(&summary, &text_of)),
+        ("seeds", seeds(&summary, &text_of)),
         ("survival of lines", survival(&summary)),
     ] {
         if !table.is_empty() {
@@ -66,7 +69,19 @@ pub fn execute(args: &LineageArgs, session: &mut Session) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-fn top(summary: &LineageSummary) -> Table {
+/// Returns the text of a message in one line. A terminal gets its beginning and end.
+fn line(id: MessageId, run: &Transcript, out: &Results) -> String {
+    let message = usize::try_from(id.0)
+        .ok()
+        .and_then(|id| run.messages.get(id));
+    let text = message.map_or("", |message| &message.text);
+    match out.width() {
+        Some(_) => shortened(text, SHOWN),
+        None => escape(text),
+    }
+}
+
+fn top(summary: &LineageSummary, text_of: &impl Fn(MessageId) -> String) -> Table {
     let header = [
         "message",
         "round",
@@ -83,13 +98,13 @@ fn top(summary: &LineageSummary) -> Table {
             spreader.descendants.to_string(),
             spreader.children.to_string(),
             spreader.lifetime.to_string(),
-            shortened(&spreader.text, SHOWN),
+            text_of(spreader.id),
         ]);
     }
     table
 }
 
-fn seeds(summary: &LineageSummary) -> Table {
+fn seeds(summary: &LineageSummary, text_of: &impl Fn(MessageId) -> String) -> Table {
     let header = ["seed", "descendants", "of messages", "of window", "text"];
     let mut table = Table::new(header).wrapping("text");
     for seed in summary.seeds.iter().take(MOST_SEEDS) {
@@ -98,7 +113,7 @@ fn seeds(summary: &LineageSummary) -> Table {
             seed.descendants.to_string(),
             number(seed.message_share),
             number(seed.window_share),
-            shortened(&seed.text, SHOWN),
+            text_of(seed.id),
         ]);
     }
     table

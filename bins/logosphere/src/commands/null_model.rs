@@ -10,7 +10,7 @@ use logosphere_core::measures::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
 use crate::folders::RUNS;
-use crate::numbers::{band, heading, number};
+use crate::numbers::{band, heading, number, wrapped};
 use crate::recorded::RecordedRun;
 
 /// The result of the comparison.
@@ -101,11 +101,14 @@ pub fn execute(args: &NullModelArgs, session: &mut Session) -> Result<Exit, Fail
         row.extend(band(measured.null));
         table.row(row);
     }
-    let text = format!(
+    let mut text = format!(
         "{}\n{}",
         heading(&analysis, analysis.null.as_ref()),
         table.text(&session.results)
     );
+    if let Some(caveat) = analysis.caveat() {
+        text.push_str(&wrapped(&caveat, session.results.width()));
+    }
     session.results.write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }

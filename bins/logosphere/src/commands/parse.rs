@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session, shortened};
+use bin_support::{Exit, Failure, Session, escape, shortened};
 use logosphere_core::format::{Note, ParseMode, Parsed, Reason, is_signature, parse_signed};
 use serde::Serialize;
 
@@ -94,7 +94,10 @@ pub fn execute(args: &ParseArgs, session: &mut Session) -> Result<Exit, Failure>
         serde_json::to_writer_pretty(&mut session.results, &reading)?;
         writeln!(session.results)?;
     } else {
-        session.results.write_all(told(&text, &parsed).as_bytes())?;
+        let is_terminal = session.results.width().is_some();
+        session
+            .results
+            .write_all(told(&text, &parsed, is_terminal).as_bytes())?;
     }
     Ok(Exit::Done)
 }
@@ -115,7 +118,7 @@ fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the result as text.
-fn told(text: &str, parsed: &Parsed) -> String {
+fn told(text: &str, parsed: &Parsed, is_terminal: bool) -> String {
     let mut lines = vec![
         format!("reason     {}", word(parsed.reason)),
         format!("end        {}", word(parsed.end)),
@@ -130,7 +133,12 @@ fn told(text: &str, parsed: &Parsed) -> String {
     }
     let mut part = |name: &str, range: &Range<usize>, text: &str| {
         let bytes = format!("{}..{}", range.start, range.end);
-        let line = format!("{name:<9}  {bytes:<12}  {}", shortened(text, SHOWN));
+        let text = if is_terminal {
+            shortened(text, SHOWN)
+        } else {
+            escape(text)
+        };
+        let line = format!("{name:<9}  {bytes:<12}  {text}");
         lines.push(line.trim_end().to_owned());
     };
     let spans = &parsed.spans;

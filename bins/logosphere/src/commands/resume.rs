@@ -20,7 +20,7 @@ use crate::journal_file::not_resumable;
 use crate::population::Population;
 use crate::running;
 use crate::setup::{SOFTWARE, announce, changes, failure, spare};
-use crate::status::StatusForm;
+use crate::status::{RunPhase, RunStatus, StatusForm};
 
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
@@ -43,6 +43,7 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
         return Err(Failure::usage(Error::NoRun { path }));
     }
     spare(&experiment, &args.settings)?;
+    let form = StatusForm::of(args.json);
     let mut control = running::control()?;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     let journal = experiment.journal();
@@ -51,9 +52,17 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let changed = changes(&args.settings.layer(), resumption.state.settings())?;
     let settings = resumption.state.settings().with_changes(&changed);
     let settings = settings.map_err(Failure::usage)?;
+    let begun = resumption.state.round().0;
+    if settings.max_rounds < begun {
+        let rounds = settings.max_rounds;
+        return Err(Failure::usage(Error::FewerRounds { rounds, begun }));
+    }
     let given = Layer::of(&settings).settings(settings.seed);
     given.map_err(Failure::usage)?;
     if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
+        let state = &resumption.state;
+        let status = RunStatus::new(experiment.path(), &journal, state, RunPhase::Ended);
+        status.print(form, session)?;
         session.warn("the run has ended; --rounds N with more rounds than before continues it");
         return Ok(match resumption.state.errors() {
             0 => Exit::Done,
@@ -87,11 +96,11 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
         chain,
     )?;
     control.check_leaks = args.check_leaks == Switch::On;
+    control.stop_unanswered = !settings.is_offline();
     control.spent_ms = resumption.spent_ms;
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
     session.status(&format!("continues with mind {mind} of round {round}"));
-    let form = StatusForm::of(args.json);
     running::run_to_end(run, &experiment, form, session).map(|(exit, _)| exit)
 }
 

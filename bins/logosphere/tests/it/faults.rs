@@ -210,7 +210,18 @@ fn three_failures_in_a_row_for_each_mind_end_the_run() {
     place
         .asking(
             &stub,
-            &["run", "E", "--minds", "2", "--rounds", "9", "--seed", "1"],
+            &[
+                "run",
+                "E",
+                "--minds",
+                "2",
+                "--rounds",
+                "9",
+                "--seed",
+                "1",
+                "--on-error",
+                "skip",
+            ],
         )
         .exits(1);
     let before = events(&place, "E");
@@ -221,6 +232,39 @@ fn three_failures_in_a_row_for_each_mind_end_the_run() {
     place.resuming(&stub, "E", &["--rounds", "9"]).exits(3);
     assert_eq!(calls(&events(&place, "E")).len(), 18);
     place.alone(&["verify", &journal::path("E")]).exits(0);
+}
+
+#[test]
+fn a_round_without_any_answer_stops_a_run_that_can_be_resumed() {
+    let dead = MindFaults {
+        fault: test_support::MindFault::Server,
+        ..MindFaults::always(1.0)
+    };
+    for scheduling in ["sequential", "snapshot"] {
+        let (place, stub) = (Place::new(), MindStub::start(MindScript::default()));
+        place.experiment("E");
+        let run = format!("run E --minds 3 --rounds 1 --seed 1 --scheduling {scheduling}");
+        place.asking(&stub, &words(&run)).exits(0);
+        stub.set(failing(dead));
+        for _ in 0..2 {
+            let ran = place.resuming(&stub, "E", &["--rounds", "4"]).exits(1);
+            let last = ran.stderr.lines().last().unwrap();
+            assert!(last.contains("no call of round 2 was answered"), "{last}");
+            assert!(
+                last.ends_with("continue with: logosphere resume E"),
+                "{last}"
+            );
+            let events = events(&place, "E");
+            assert_eq!(events.last().unwrap()["type"], "run_interrupted");
+            assert_eq!(calls(&events).len(), 5, "{scheduling}");
+            place.alone(&["status", "E"]).exits(0);
+            place.alone(&["verify", "E"]).exits(0);
+        }
+        stub.set(MindScript::default());
+        place.resuming(&stub, "E", &[]).exits(3);
+        assert_eq!(calls(&events(&place, "E")).len(), 12);
+        place.alone(&["verify", "E"]).exits(0);
+    }
 }
 
 #[test]
@@ -257,7 +301,7 @@ fn a_reply_that_is_no_reply_is_an_error_and_not_an_answer() {
     let place = Place::new();
     place.experiment("E");
     place
-        .asking(&stub, &["run", "E", "--minds", "2", "--rounds", "1"])
+        .asking(&stub, &words("run E --minds 2 --rounds 1 --on-error skip"))
         .exits(3);
     let events = events(&place, "E");
     assert_eq!(of_type(&events, "error").len(), 2);

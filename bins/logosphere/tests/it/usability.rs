@@ -182,6 +182,7 @@ fn l17_a_null_model_shows_what_it_can_move() {
             .stdout
             .lines()
             .skip(4)
+            .filter(|line| !line.starts_with("Null model "))
             .map(|line| line.split(' ').next().unwrap().to_owned());
         rows.collect()
     };
@@ -310,4 +311,140 @@ fn l11_a_short_name_in_a_header_is_a_leak() {
     assert!(ran.stdout.contains("okd"), "{}", ran.stdout);
     let run_id = journal::events(&place, "okd")[0]["run_id"].clone();
     keep(&format!("x {}", run_id.as_str().unwrap())).exits(4);
+}
+
+#[test]
+fn the_sentence_has_a_verdict_where_the_null_model_can_generate_the_run() {
+    let place = Place::new();
+    for (name, mind) in [("copies", "copier"), ("variants", "mutator:p=0.1")] {
+        place.experiment(name);
+        let run = ["run", name, "--rounds", "8", "--seed", "1", "--mind", mind];
+        place.alone(&run).exits(0);
+    }
+    let first = |arguments: &[&str]| {
+        let ran = place.alone(arguments).exits(0);
+        ran.stdout.lines().next().unwrap_or_default().to_owned()
+    };
+    let copies = first(&["analyze", "copies"]);
+    assert!(copies.contains("Null model random-copy: "), "{copies}");
+    assert!(
+        copies.contains("similar as by chance (p = ")
+            || copies.contains("similar than by chance (p = "),
+        "{copies}"
+    );
+    assert!(!copies.contains("no verdict"), "{copies}");
+    let variants = first(&["analyze", "variants"]);
+    let caveat = " variants count as new texts; no verdict.";
+    assert!(variants.ends_with(caveat), "{variants}");
+    assert!(variants.contains("Null model random-copy: "), "{variants}");
+    let seeds = first(&["analyze", "variants", "--null", "seeds-only"]);
+    assert!(seeds.contains("Null model seeds-only: "), "{seeds}");
+    let shuffle = first(&["analyze", "variants", "--null", "shuffle"]);
+    let unmoved = "Null model shuffle does not change this measure.";
+    assert!(shuffle.ends_with(unmoved), "{shuffle}");
+    // The table of one null model has the same caveat.
+    for (name, kind, has_caveat) in [
+        ("variants", "random-copy", true),
+        ("variants", "shuffle", false),
+        ("copies", "random-copy", false),
+    ] {
+        let ran = place.alone(&["null-model", name, "--kind", kind]).exits(0);
+        assert_eq!(ran.stdout.contains(caveat), has_caveat, "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_short_run_has_no_interval() {
+    let place = Place::new();
+    place.experiment("E");
+    for (rounds, said) in [
+        ("7", "(no interval below 8 rounds)"),
+        ("8", "(95 % interval "),
+    ] {
+        let command = if rounds == "7" { "run" } else { "resume" };
+        place.alone(&[command, "E", "--rounds", rounds]).exits(0);
+        let ran = place.alone(&["analyze", "E"]).exits(0);
+        let first = ran.stdout.lines().next().unwrap_or_default();
+        assert!(first.contains(said), "{first}");
+    }
+}
+
+#[test]
+fn an_ended_run_has_a_status_and_keeps_its_rounds() {
+    let place = Place::new();
+    place.experiment("E");
+    place.alone(&["run", "E", "--rounds", "3"]).exits(0);
+    let ran = place.alone(&["resume", "E", "--json"]).exits(0);
+    let (status, same): (Value, Value) =
+        (ran.json(), place.alone(&["status", "E", "--json"]).json());
+    assert_eq!(status, same);
+    assert_eq!(
+        (&status["status"], &status["rounds"]),
+        (&"ended".into(), &3.into())
+    );
+    let before = place.read("E/logs/experiment.jsonl");
+    place
+        .alone(&["resume", "E", "--rounds", "2"])
+        .exits(2)
+        .tells(&["--rounds 2: the run is at round 3 already"]);
+    assert_eq!(place.read("E/logs/experiment.jsonl"), before);
+}
+
+#[test]
+fn an_old_command_line_an_unknown_ending_and_a_folder_without_a_run_are_explained() {
+    let place = Place::new();
+    place
+        .alone(&["--rounds", "2"])
+        .exits(2)
+        .tells(&["logosphere run --rounds"]);
+    place.experiment("E");
+    for command in ["lineage", "analyze", "verify", "report"] {
+        let ran = place.alone(&[command, "E"]).exits(2);
+        ran.tells(&["E: contains no run; `logosphere run` begins one"]);
+    }
+    place.alone(&["run", "E", "--rounds", "1"]).exits(0);
+    place
+        .alone(&["export", "lineage", "E", "-o", "x.pdf"])
+        .exits(2)
+        .tells(&["x.pdf", "--format", "graphml"]);
+    assert!(!place.path("x.pdf").exists());
+    place
+        .alone(&["export", "lineage", "E", "-o", "x.pdf", "--format", "csv"])
+        .exits(0);
+}
+
+#[test]
+fn the_newest_experiment_of_a_name_is_run() {
+    let place = Place::new();
+    place.alone(&["new", "abc"]).exits(0);
+    place.alone(&["new", "abc"]).exits(0);
+    let names = place.names("experiments");
+    let first = fs::File::options()
+        .append(true)
+        .open(place.path(&format!("experiments/{}/init.md", names[0])));
+    first
+        .unwrap()
+        .set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    place.alone(&["run", "abc", "--rounds", "1"]).exits(0);
+    let journal = |name: &str| {
+        place
+            .path(&format!("experiments/{name}/logs/experiment.jsonl"))
+            .exists()
+    };
+    assert!(names[1].ends_with("-abc-2"), "{names:?}");
+    assert_eq!((journal(&names[0]), journal(&names[1])), (false, true));
+}
+
+#[test]
+fn a_pipe_gets_the_whole_texts_of_a_lineage() {
+    let place = Place::new();
+    let long = format!("One {} end.", "x".repeat(400));
+    place.seeded("E", &[&long, "Two.", "Three."]);
+    place
+        .alone(&["run", "E", "--rounds", "2", "--mind", "copier"])
+        .exits(0);
+    let ran = place.alone(&["lineage", "E"]).exits(0);
+    assert!(ran.stdout.contains(&long), "{}", ran.stdout);
+    assert!(!ran.stdout.contains('\u{2026}'), "{}", ran.stdout);
 }

@@ -13,7 +13,7 @@ pub use file::FileJournal;
 pub(crate) use line::encode;
 pub use pending::{PendingReply, read_spool};
 pub use read::{CorruptionKind, Entry, ReadError, Reader, is_legacy};
-pub(crate) use reply::{MindReply, TokenUse};
+pub(crate) use reply::{MindReply, TokenUse, dollars, usd};
 pub use sink::{JournalError, JournalSink, MemJournal};
 
 pub use event::{

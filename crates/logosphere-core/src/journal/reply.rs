@@ -67,3 +67,13 @@ impl TokenUse {
         }
     }
 }
+
+/// Converts an amount to the dollars of a journal.
+pub(crate) fn dollars(usd: Usd) -> f64 {
+    usd.0 as f64 / 1e9
+}
+
+/// Converts the dollars of a journal to an amount.
+pub(crate) fn usd(dollars: f64) -> Usd {
+    Usd((dollars * 1e9).round() as i64)
+}

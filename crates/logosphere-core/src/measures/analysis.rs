@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::config::Scheduling;
 use crate::measures::lineage::{Lineage, LineageSummary};
 use crate::measures::metrics::{
-    Interval, Match, Metric, PERMUTATIONS, RESAMPLES, SeedExit, Series, Trend, Volume, Window,
-    block_interval, measure, seed_exit, trend, volume,
+    Interval, MIN_VALUES, Match, Metric, PERMUTATIONS, RESAMPLES, SeedExit, Series, Trend, Volume,
+    Window, block_interval, measure, seed_exit, trend, volume,
 };
 use crate::measures::nulls::{MIN_RUNS, Null, NullBand, NullModel, null_bands};
 use crate::pool::Round;
@@ -226,25 +226,63 @@ impl Analysis {
 
     /// Returns the result in a sentence; `None` if no round has enough texts.
     ///
-    /// The sentence names no trend. Rounds share messages, so runs without selection often have a trend too.
+    /// It says more or less than chance only if the null model can generate the run, see [`Analysis::caveat`]. It names no
+    /// trend: rounds share messages, so runs without selection often have a trend too.
     pub fn sentence(&self) -> Option<String> {
         let measure = self.metric(Metric::TfidfSimilarity)?;
         let mean = measure.mean?;
-        // The null model counts every variant of a text as a new text, so a distance from it proves nothing.
-        let compared = measure.null.map_or(
-            "",
-            |_| " Null model of copying: variants count as new texts; no verdict.",
-        );
-        let interval = measure.interval.map_or_else(String::new, |interval| {
-            format!(
-                " (95 % interval {:.2} to {:.2})",
-                interval.low, interval.high
-            )
-        });
-        Some(format!(
-            "The similarity of the texts that can be read is {mean:.2} on average{interval}, over {} of {} rounds.{compared}",
+        let interval = match measure.interval {
+            Some(Interval { low, high }) => format!("95 % interval {low:.2} to {high:.2}"),
+            None => format!("no interval below {MIN_VALUES} rounds"),
+        };
+        let mut sentence = format!(
+            "The similarity of the texts that can be read is {mean:.2} on average ({interval}), over {} of {} rounds.",
             measure.n, self.rounds
-        ))
+        );
+        if let (Some(null), Some(band)) = (&self.null, measure.null) {
+            let model = null.model;
+            let is_moved = self
+                .null_model()
+                .is_some_and(|null| null.moves(measure.name));
+            let compared = match (self.caveat(), is_moved) {
+                (Some(caveat), _) => caveat,
+                (None, false) => format!("Null model {model} does not change this measure."),
+                (None, true) => {
+                    let verdict = if band.observed > band.high {
+                        "more similar than by chance"
+                    } else if band.observed < band.low {
+                        "less similar than by chance"
+                    } else {
+                        "as similar as by chance"
+                    };
+                    format!("Null model {model}: {verdict} (p = {:.3}).", band.p)
+                }
+            };
+            sentence.push(' ');
+            sentence.push_str(&compared);
+        }
+        Some(sentence)
+    }
+
+    /// Returns why a distance from the null model proves nothing; `None` if the model can generate the run.
+    ///
+    /// A model of copying counts every variant of a text as a new text.
+    pub fn caveat(&self) -> Option<String> {
+        let null = self.null_model()?;
+        let variants = self.lineage.ngram;
+        let is_copying = matches!(null, Null::RandomCopy { .. } | Null::SeedsOnly { .. });
+        (is_copying && variants > 0).then(|| {
+            let texts = if variants == 1 {
+                "variant counts as a new text"
+            } else {
+                "variants count as new texts"
+            };
+            format!("Null model {null}: {variants} {texts}; no verdict.")
+        })
+    }
+
+    fn null_model(&self) -> Option<Null> {
+        self.null.as_ref()?.model.parse().ok()
     }
 }
 

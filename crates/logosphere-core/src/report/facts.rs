@@ -7,10 +7,10 @@ use crate::config::Settings;
 use crate::format::{Note, Reason, Rules};
 use crate::journal::{
     CallError, ExperimentEnd, ExperimentStart, MindInvocation, Protocol, RoundEnd, RunInterrupted,
-    RunResumed, TokenTotals,
+    RunResumed, TokenTotals, dollars,
 };
 use crate::pool::{Retention, Round};
-use crate::state::{RunState, dollars};
+use crate::state::RunState;
 use crate::verify::{Fold, Observer, ResumeError, Transcript};
 
 /// The facts of a journal besides its messages.

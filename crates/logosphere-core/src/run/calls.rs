@@ -376,6 +376,11 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
             let many = 3 * u64::from(settings.n_minds);
             let detail = format!("{many} calls failed in a row, the last with {error}");
             Some(Stop::new(InterruptCause::Error, detail))
+        } else if self.control.stop_unanswered && self.state.is_last_without_answer() {
+            let round = self.state.round();
+            let detail =
+                format!("no call of round {round} was answered, the last failed with {error}");
+            Some(Stop::new(InterruptCause::Error, detail))
         } else {
             None
         }

@@ -20,6 +20,8 @@ pub struct RunControl {
     pub cancel: CancellationToken,
     /// Whether each request is compared with the expected one before it is sent.
     pub check_leaks: bool,
+    /// Whether the run stops at the last call of a round in which every call failed; it can be resumed with that call.
+    pub stop_unanswered: bool,
     /// The signal that cancelled the run, such as `SIGTERM`, for the journal.
     pub signal: Arc<OnceLock<&'static str>>,
     /// The milliseconds that the run took in earlier processes, for the wall-clock limit.
@@ -31,6 +33,7 @@ impl Default for RunControl {
         Self {
             cancel: CancellationToken::new(),
             check_leaks: true,
+            stop_unanswered: false,
             signal: Arc::default(),
             spent_ms: 0,
         }

@@ -10,9 +10,9 @@ use crate::config::ConfigError;
 use crate::format::{Reason, with_signature};
 use crate::journal::{
     CallError, Entry, Event, ExperimentStart, Line, MindInvocation, MindReply, ReadError, Reader,
-    RunInterrupted, RunResumed, encode,
+    RunInterrupted, RunResumed, encode, usd,
 };
-use crate::state::{Outcome, RunState, StateError, Step, usd};
+use crate::state::{Outcome, RunState, StateError, Step};
 
 /// The counts of a verified journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -53,9 +53,9 @@ fn the_result_says_what_it_is_and_repeats() {
             .contains("cosine")
     );
     let number = |of: &Value| of.as_f64().unwrap();
-    let interval = &similarity["interval"];
-    assert!(number(&interval["low"]) <= number(&similarity["mean"]));
-    assert!(number(&interval["high"]) >= number(&similarity["mean"]));
+    assert!(number(&similarity["mean"]) > 0.0);
+    // Five rounds are too few.
+    assert_eq!(similarity["interval"], Value::Null);
     assert_eq!(similarity["null"], Value::Null);
     assert_eq!(analysis["volume"]["by_reason"]["ok"], 20);
     assert_eq!(analysis["lineage"]["messages"], 20);

@@ -71,7 +71,6 @@ pub fn parse_samples(
     name: &str,
 ) -> (Vec<RoundTripSample>, Vec<CaseError>) {
     const REQUIRED: [&str; 3] = ["text", "encodedText", "decodedText"];
-    let key = |sample: &RoundTripSample| (sample.encoding_id.clone(), sample.case.id.clone());
     const OPTIONAL: [&str; 6] = [
         "encodingId",
         "encodingSystem",
@@ -80,6 +79,7 @@ pub fn parse_samples(
         "semanticScore",
         "implementabilityScore",
     ];
+    let key = |sample: &RoundTripSample| (sample.encoding_id.clone(), sample.case.id.clone());
     read(bytes, format, name, &REQUIRED, key, |record, case| {
         record.check_spelling(&OPTIONAL)?;
         Ok(RoundTripSample {

@@ -8,6 +8,9 @@ use crate::pool::SampleRng;
 /// The number of resamples of a bootstrap.
 pub const RESAMPLES: usize = 2000;
 
+/// The fewest values of a series with an interval. Of fewer there are too few blocks to resample.
+pub const MIN_VALUES: usize = 8;
+
 /// The share of resamples that an interval leaves out at each end.
 const TAIL: f64 = 0.025;
 
@@ -21,11 +24,14 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Returns the interval of the mean of a series of values, such as those of rounds; `None` for fewer than two.
+/// Returns the interval of the mean of a series of values, such as those of rounds; `None` for fewer than [`MIN_VALUES`].
 ///
 /// It is a moving-block bootstrap with blocks of [`block_length`] values, which keeps the correlation of neighbours.
 /// `name` and the seed choose the random numbers.
 pub fn block_interval(values: &[f64], seed: u64, name: &str) -> Option<Interval> {
+    if values.len() < MIN_VALUES {
+        return None;
+    }
     bootstrap(values, block_length(values.len()), seed, name)
 }
 

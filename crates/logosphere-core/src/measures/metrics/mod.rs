@@ -27,7 +27,9 @@ mod volume;
 mod window;
 
 pub(crate) use interval::quantile;
-pub use interval::{Interval, RESAMPLES, block_interval, block_length, replicate_interval};
+pub use interval::{
+    Interval, MIN_VALUES, RESAMPLES, block_interval, block_length, replicate_interval,
+};
 pub use matching::Match;
 pub use measure::measure;
 pub use metric::Metric;
