@@ -1,5 +1,6 @@
 //! A `PostgreSQL` server for the tests: there already, installed, or done without.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ const SERVER_PROGRAM: [&str; 4] = [
 pub struct TestServer {
     /// `None` without the programs.
     running: Option<(Child, String)>,
-    /// The file with a line for each test that was skipped for want of them.
+    /// The file with a line for each test that was skipped.
     skipped: PathBuf,
 }
 
@@ -68,15 +69,22 @@ impl TestServer {
 
     /// The number of tests that were skipped.
     pub fn skipped(&self) -> usize {
-        let lines = fs::read_to_string(&self.skipped).unwrap_or_default();
-        lines.lines().count()
+        self.skipped_lines().lines().count()
     }
 
-    /// The line about the tests that were skipped, if there are any.
-    pub fn report(&self) -> Option<String> {
-        let count = self.skipped();
-        (count > 0)
-            .then(|| format!("{count} tests SKIPPED: no PostgreSQL server programs (15 or later)"))
+    /// A line for each reason for which tests were skipped.
+    pub fn report(&self) -> Vec<String> {
+        let mut reasons = BTreeMap::new();
+        for line in self.skipped_lines().lines() {
+            *reasons.entry(line.to_owned()).or_insert(0) += 1;
+        }
+        (reasons.into_iter())
+            .map(|(reason, count)| format!("{count} tests {reason}"))
+            .collect()
+    }
+
+    fn skipped_lines(&self) -> String {
+        fs::read_to_string(&self.skipped).unwrap_or_default()
     }
 }
 
@@ -143,12 +151,15 @@ mod tests {
             running: None,
             skipped: folder.path().join("skipped"),
         };
-        assert_eq!(server.report(), None);
-        let mut test = shell("echo SKIPPED >> $ORRERY_SKIPPED; test -z \"$ORRERY_POSTGRES\"");
+        assert!(server.report().is_empty());
+        let mut test = shell(
+            "echo SKIPPED: no moon >> $ORRERY_SKIPPED; echo SKIPPED: no sun >> $ORRERY_SKIPPED; test -z \"$ORRERY_POSTGRES\"",
+        );
         test.env_remove("ORRERY_POSTGRES");
         server.tell(&mut test);
         assert!(test.status().unwrap().success() && test.status().unwrap().success());
-        let expected = "2 tests SKIPPED: no PostgreSQL server programs (15 or later)";
-        assert_eq!(server.report().as_deref(), Some(expected));
+        let expected = ["2 tests SKIPPED: no moon", "2 tests SKIPPED: no sun"];
+        assert_eq!(server.report(), expected);
+        assert_eq!(server.skipped(), 4);
     }
 }

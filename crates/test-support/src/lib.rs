@@ -53,8 +53,6 @@ mod canned;
 mod clock;
 mod compression_stub;
 mod documentation;
-#[cfg(unix)]
-mod env_file;
 mod memory;
 mod mind_stub;
 mod model;
@@ -62,21 +60,23 @@ mod model;
 pub mod page;
 pub mod program;
 mod server;
+mod skip;
 
 pub use canned::CannedReply;
 pub use clock::FakeClock;
 pub use compression_stub::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
 pub use documentation::{Guide, check_help, check_shared_commands};
-#[cfg(unix)]
-pub use env_file::{EnvFileProgram, PlantedEnvFile};
 pub use memory::{MemoryTransport, response, streamed};
 pub use mind_stub::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,
 };
 pub use model::{ModelRequest, Rule, ScriptedModel};
+#[cfg(unix)]
+pub use program::{EnvFileProgram, PlantedEnvFile};
 #[cfg(all(unix, feature = "postgres"))]
 pub use server::postgres;
 pub use server::{Answer, Closed, FaultServer, Received, Signal, closed_port};
+pub use skip::has_program;
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,11 @@
 //! Runs of a program under test in a temporary folder, with no environment but the path to programs.
 
+#[cfg(unix)]
+mod env_file;
+
+#[cfg(unix)]
+pub use env_file::{EnvFileProgram, PlantedEnvFile};
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
@@ -276,10 +282,21 @@ pub fn in_terminal(command: &mut Command, columns: u16) -> ProgramRun {
     ran
 }
 
-/// Sends a signal to a process that the test has started.
+/// Sends a signal, such as `-INT`, to a process that the test has started.
 pub fn signal(id: u32, name: &str) {
-    let sent = Command::new("kill").args([name, &id.to_string()]).status();
-    assert!(sent.unwrap().success());
+    assert!(kill(id, name), "{name} to {id}");
+}
+
+/// Whether a process of this number is there.
+pub fn is_running(id: u32) -> bool {
+    kill(id, "-0")
+}
+
+/// The `kill` of the shell: a program of that name is not on every machine.
+fn kill(id: u32, name: &str) -> bool {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "kill \"$0\" \"$1\"", name, &id.to_string()]);
+    shell.stderr(Stdio::null()).status().unwrap().success()
 }
 
 /// Numbers without a pattern, from a seed (`SplitMix64`).

@@ -9,7 +9,7 @@ use std::thread;
 
 use serde_json::Value;
 use test_support::program::ProgramFolder;
-pub use test_support::program::{ProgramRun as Ran, finish, isolated, signal, start};
+pub use test_support::program::{ProgramRun as Ran, finish, is_running, isolated, signal, start};
 
 /// The path of the program.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_hermitcrab");

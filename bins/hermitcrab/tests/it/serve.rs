@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, Ran, files, finish, signal, start};
+use crate::program::{Place, Ran, files, finish, is_running, signal, start};
 
 /// The arguments of a server without a browser and without npm.
 const QUIETLY: [&str; 4] = ["serve", "--no-open", "--runtime", "builtin"];
@@ -352,15 +352,8 @@ fn h16_npm_is_not_waited_for() {
     let pid = fs::read_to_string(&pid).unwrap();
     served.end().exits(0);
     let begun = Instant::now();
-    let runs = || {
-        Command::new("kill")
-            .args(["-0", pid.trim()])
-            .output()
-            .unwrap()
-            .status
-            .success()
-    };
-    while runs() {
+    let pid = pid.trim().parse().unwrap();
+    while is_running(pid) {
         assert!(begun.elapsed() < PATIENCE, "npm was left running");
         thread::sleep(Duration::from_millis(5));
     }

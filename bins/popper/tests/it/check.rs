@@ -3,6 +3,7 @@
 mod unreadable;
 
 use serde_json::{Value, json};
+use test_support::program::signal;
 
 use crate::process::{command, false_law, file, law, popper, popper_reads, quick, without_folder};
 
@@ -213,10 +214,7 @@ fn ctrl_c_prints_what_is_finished_and_ends_with_130() {
     while !catches_ctrl_c(child.id()) {
         std::thread::yield_now();
     }
-    let kill = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(kill.unwrap().success());
+    signal(child.id(), "-INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let verdicts: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();

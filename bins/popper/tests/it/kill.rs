@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -176,9 +176,7 @@ fn interrupt(child: &Child) {
 
 /// Sends a signal to a process that this test has started.
 pub fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    let sent = Command::new("kill").args([name, &id]).status().unwrap();
-    assert!(sent.success());
+    test_support::program::signal(child.id(), name);
 }
 
 #[cfg(unix)]

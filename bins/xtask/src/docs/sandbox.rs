@@ -158,8 +158,13 @@ fn wait(mut process: Child) -> std::io::Result<ExitStatus> {
         thread::sleep(Duration::from_millis(5));
         ended = process.try_wait()?;
     }
-    let mut kill = Command::new("kill");
-    kill.args(["-KILL", "--", &format!("-{}", process.id())]);
+    // The shell's own, since a program of that name is not on every machine.
+    let mut kill = Command::new("sh");
+    kill.args([
+        "-c",
+        "kill -s KILL -- \"$0\"",
+        &format!("-{}", process.id()),
+    ]);
     // Mostly nothing is left to kill.
     kill.stderr(Stdio::null()).status()?;
     ended.map_or_else(|| process.wait(), Ok)

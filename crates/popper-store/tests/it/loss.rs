@@ -1,11 +1,11 @@
 //! Connections that are lost, and servers that crash: the next call says so, the one after it works.
 
 use std::cell::Cell;
-use std::process::Command;
 use std::time::Duration;
 
 use popper_discovery::store::{DecisionRow, Store as _, StoreError};
 use popper_store::{Access, Address, Server};
+use test_support::program::signal;
 
 use crate::made;
 use crate::place::{self, Place as _};
@@ -112,17 +112,13 @@ async fn a_server_that_does_not_answer_is_given_up() {
     store.lock("universe", "configuration").await.unwrap();
     let pid = "SELECT pid::bigint FROM pg_stat_activity \
                WHERE datname = current_database() AND application_name = 'a run'";
-    let pid = place.number(pid).await.to_string();
-    let signal = |name: &str| {
-        let done = Command::new("kill").args([name, &pid]).status();
-        assert!(done.unwrap().success());
-    };
-    signal("-STOP");
+    let pid = u32::try_from(place.number(pid).await).unwrap();
+    signal(pid, "-STOP");
     // Nothing else happens here, so the clock goes on to the limit at once.
     tokio::time::pause();
     let error = store.create_run(&made::run()).await.unwrap_err();
     tokio::time::resume();
-    signal("-CONT");
+    signal(pid, "-CONT");
     assert!(is_disconnected(&error), "{error:?}");
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(source.contains("no answer within 75 s"), "{source}");

@@ -10,13 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The folders in which distributions install programs that are not on the PATH.
-const FOLDERS: [&str; 4] = [
-    "/usr/bin",
-    "/usr/lib/chromium",
-    "/usr/lib/chromium-browser",
-    "/snap/bin",
-];
+use crate::skip::on_path;
 
 /// Chromium and the chromedriver that fits it.
 pub struct Programs {
@@ -66,14 +60,7 @@ fn named(variable: &str, names: &[&str]) -> Result<Option<PathBuf>, String> {
 }
 
 fn find(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<_> = std::env::split_paths(&path)
-        .chain(FOLDERS.map(PathBuf::from))
-        .collect();
-    names
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
-        .find(|program| program.is_file())
+    names.iter().find_map(|name| on_path(name))
 }
 
 /// A running chromedriver, and the profile of the one browser that it may start.

@@ -53,10 +53,7 @@ impl WorkerProcess {
 
     /// Sends a signal by name.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill")
-            .args([format!("-{name}"), self.id().to_string()])
-            .status();
-        assert!(sent.unwrap().success());
+        test_support::program::signal(self.id(), name);
     }
 
     pub fn has_ended(&mut self) -> bool {

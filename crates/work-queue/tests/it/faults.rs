@@ -431,13 +431,13 @@ async fn stop_processes(times: usize) {
         let file = folder.path().join(time.to_string());
         scene.submit(&[&format!("file {}", file.display())]).await;
         scene.reaches(delivered, 1).await;
-        sleeper.signal("STOP");
+        sleeper.signal("-STOP");
         let settings = [("CHILD_DRAIN", "1")];
         let mut other = WorkerProcess::start_at(&scene.url, "s", "other", &settings);
         scene.reaches(delivered, 2).await;
         std::fs::write(file, "").unwrap();
         assert!(other.ended().await.success());
-        sleeper.signal("CONT");
+        sleeper.signal("-CONT");
         let late = "SELECT count(*) FROM work_queue.late";
         scene.reaches(late, time as i64 + 1).await;
     }

@@ -59,7 +59,7 @@ async fn terminate_workers(times: usize) {
         let worker = &mut workers[number % 8];
         waits.next(200).await;
         let asked = Instant::now();
-        worker.signal("TERM");
+        worker.signal("-TERM");
         let status = worker.ended().await;
         assert_eq!(status.code(), Some(130), "{number}: {status}");
         assert!(asked.elapsed() < END, "{:?}", asked.elapsed());

@@ -26,15 +26,14 @@ pub use database::Database;
 pub use server::Server;
 pub use tls::TlsServer;
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use crate::skip::skip;
 use programs::PostgresPrograms;
 
-/// The line of a test that cannot run.
-pub const SKIPPED: &str = "SKIPPED: no PostgreSQL server programs (15 or later)";
+/// The reason of a test that cannot run.
+const MISSING: &str = "no PostgreSQL server programs (15 or later)";
 
 /// The server of this process, if `ORRERY_POSTGRES` names no other.
 static OWN: OnceLock<Server> = OnceLock::new();
@@ -91,43 +90,7 @@ pub fn client(name: &str) -> PathBuf {
 fn programs() -> Option<PostgresPrograms> {
     let found = PostgresPrograms::find();
     if found.is_none() {
-        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        skip(
-            variable("CI").is_some(),
-            variable("ORRERY_SKIPPED").map(PathBuf::from),
-        );
+        skip(MISSING);
     }
     found
-}
-
-/// Says that a test is skipped. The runner of the tests counts the lines of the file.
-fn skip(is_ci: bool, lines: Option<PathBuf>) {
-    assert!(!is_ci, "{SKIPPED}");
-    eprintln!("{SKIPPED}");
-    if let Some(path) = lines {
-        let file = OpenOptions::new().append(true).create(true).open(path);
-        writeln!(file.unwrap(), "{SKIPPED}").unwrap();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_skipped_test_leaves_a_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let lines = folder.path().join("skipped");
-        skip(false, Some(lines.clone()));
-        skip(false, Some(lines.clone()));
-        skip(false, None);
-        let text = std::fs::read_to_string(lines).unwrap();
-        assert_eq!(text, format!("{SKIPPED}\n{SKIPPED}\n"));
-    }
-
-    #[test]
-    #[should_panic(expected = "SKIPPED: no PostgreSQL")]
-    fn in_ci_nothing_is_skipped() {
-        skip(true, None);
-    }
 }
