@@ -77,8 +77,12 @@ pub enum StepFlags {
 pub enum SpentAt {
     /// The ledger of a run, whose cap holds over all its processes.
     Ledger(String),
-    /// The JSON of a command. The cap of such a step holds for one process.
-    Command { command: Vec<String>, field: String },
+    /// The JSON of a command. The cap of such a step holds for one process. Before `path` exists nothing is spent.
+    Command {
+        command: Vec<String>,
+        field: String,
+        path: String,
+    },
 }
 
 impl Recipe {
@@ -242,6 +246,7 @@ impl SpentAt {
         Some(Self::Command {
             command: words(&value["run"])?,
             field: value["field"].as_str()?.to_owned(),
+            path: value["path"].as_str()?.to_owned(),
         })
     }
 }

@@ -94,7 +94,10 @@ pub fn label(record: &Record, spent: Dollars, cut: Option<u64>) -> String {
     let Some(day) = &record.day else {
         return "offline (scripted, no model)".to_owned();
     };
-    let models = join(&record.models);
+    let models = match join(&record.models) {
+        none if none.is_empty() => "a model that gave no answer".to_owned(),
+        models => models,
+    };
     let providers = join(&record.providers);
     let mut parts = vec![format!(
         "recorded from {models} via {providers} on {day}, {spent}"
@@ -144,6 +147,11 @@ mod tests {
         assert_eq!(
             label(&record, spent, Some(144)),
             "recorded from claude-opus-5-5 via anthropic on 2026-11-26, $1.98; cut at $1.98 after 120 of 144 calls"
+        );
+        record.models.clear();
+        assert_eq!(
+            label(&record, spent, None),
+            "recorded from a model that gave no answer via anthropic on 2026-11-26, $1.98"
         );
         record.models = set("SmolLM2-135M-Instruct");
         assert!(

@@ -121,7 +121,10 @@ impl<'a> Work<'a> {
     pub fn spent_at(&self, place: &SpentAt) -> Result<Dollars, Error> {
         let (command, field) = match place {
             SpentAt::Ledger(path) => return ledger(&self.folder.join(path)),
-            SpentAt::Command { command, field } => (command, field),
+            SpentAt::Command { path, .. } if !self.folder.join(path).exists() => {
+                return Ok(Dollars(0));
+            }
+            SpentAt::Command { command, field, .. } => (command, field),
         };
         let ended = self.run(command, &[], None)?;
         let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap_or_default();

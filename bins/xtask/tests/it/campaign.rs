@@ -308,10 +308,10 @@ fn a_campaign_that_was_cut_continues_with_what_is_left() {
     assert!(ended.stderr.contains("this campaign is finished"));
 }
 
-/// Talks: it keeps each line, records a call, and is interrupted by the word `stop` as long as the file `stops` exists.
+/// Talks, and has no cost before its first line: it keeps each line, records a call, and is interrupted by the word `stop` as long as the file `stops` exists.
 const TALKER: &str = r#"#!/bin/sh
 case "$1" in
-  cost) echo "{\"usd\": $(wc -l < talk 2>/dev/null || echo 0)}"; exit 0 ;;
+  cost) [ -e talk ] || exit 2; echo "{\"usd\": $(wc -l < talk)}"; exit 0 ;;
 esac
 read -r line
 echo "$line" >> talk
@@ -326,7 +326,7 @@ const TALK: &str = r#"{
   "schema_version": 1, "world": "talk", "question": "Q?", "limits": ["L."],
   "asks": {"provider": "p", "model": "m"}, "calls": 3, "files": ["lines.json"],
   "steps": [{"run": ["talker", "chat"], "lines": "lines.json", "flags": "model",
-    "spent": {"run": ["talker", "cost"], "field": "/usd"}}],
+    "spent": {"run": ["talker", "cost"], "field": "/usd", "path": "talk"}}],
   "results": {"cost": ["talker", "cost"]}, "page": "conversation.txt"
 }"#;
 
