@@ -27,11 +27,12 @@ here=$(CDPATH='' cd -- "$(dirname -- "$script")" && pwd -P)
 [ -d "$here/bin" ] && [ -d "$here/share" ] || fail "no folders bin and share in $here: call the script of the unpacked archive"
 [ "$here" != "$(cd -- "$prefix" 2>/dev/null && pwd -P)" ] || fail "$prefix is the unpacked archive: choose another PREFIX"
 cd "$here"
+files=$(find bin share -type f) && [ -n "$files" ] || fail "the files of the archive cannot be listed: nothing was changed"
 
 # Calls a function with the place of each file. A failure leaves everything as it was: all files are copied next to their places, and
 # only then renamed. A program that runs at this moment keeps its old file.
 each() {
-  find bin share -type f | LC_ALL=C sort | while IFS= read -r file; do
+  printf '%s\n' "$files" | LC_ALL=C sort | while IFS= read -r file; do
     "$1" "$prefix/$file" || exit 1
   done
 }

@@ -27,9 +27,10 @@ here=$(CDPATH='' cd -- "$(dirname -- "$script")" && pwd -P)
 [ -d "$here/bin" ] && [ -d "$here/share" ] || fail "no folders bin and share in $here: call the script of the unpacked archive"
 [ "$here" != "$(cd -- "$prefix" 2>/dev/null && pwd -P)" ] || fail "$prefix is the unpacked archive: choose another PREFIX"
 cd "$here"
+files=$(find bin share -type f) && [ -n "$files" ] || fail "the files of the archive cannot be listed: nothing was changed"
 
 status=0
-find bin share -type f | {
+printf '%s\n' "$files" | {
   while IFS= read -r file; do rm -f "$prefix/$file" || status=1; done
   exit "$status"
 } || status=1

@@ -19,7 +19,11 @@ const FILES: [&str; 4] = [
 struct Scene(tempfile::TempDir);
 
 impl Scene {
-    fn new() -> Self {
+    /// `None` without the program that the scripts need.
+    fn new() -> Option<Self> {
+        if !test_support::has_program("find") {
+            return None;
+        }
         let scene = Self(tempfile::tempdir().unwrap());
         for name in FILES {
             scene.write(&format!("an archive/{name}"), "new");
@@ -29,7 +33,7 @@ impl Scene {
             let script = root().join("packaging").join(name);
             fs::copy(script, scene.path().join("an archive").join(name)).unwrap();
         }
-        scene
+        Some(scene)
     }
 
     fn path(&self) -> &Path {
@@ -80,7 +84,7 @@ impl Scene {
 
 #[test]
 fn a_removed_installation_leaves_what_was_there() {
-    let scene = Scene::new();
+    let Some(scene) = Scene::new() else { return };
     scene.write("prefix/bin/other", "foreign");
     scene.write("prefix/share/man/man1/other.1", "foreign");
     scene.write("prefix/bin/popper", "old");
@@ -108,7 +112,7 @@ fn a_removed_installation_leaves_what_was_there() {
 
 #[test]
 fn a_new_prefix_is_empty_again() {
-    let scene = Scene::new();
+    let Some(scene) = Scene::new() else { return };
     for arguments in [&["a prefix/of two"][..], &[]] {
         scene.done("an archive/install.sh", arguments);
         let prefix = arguments.first().unwrap_or(&"a home/.local");
@@ -122,7 +126,7 @@ fn a_new_prefix_is_empty_again() {
 
 #[test]
 fn a_script_finds_its_archive_through_links() {
-    let scene = Scene::new();
+    let Some(scene) = Scene::new() else { return };
     fs::create_dir(scene.path().join("links")).unwrap();
     for name in ["install.sh", "uninstall.sh"] {
         let link = scene.path().join("links").join(name);
@@ -139,7 +143,7 @@ fn a_script_finds_its_archive_through_links() {
 
 #[test]
 fn a_script_outside_of_its_archive_does_nothing() {
-    let scene = Scene::new();
+    let Some(scene) = Scene::new() else { return };
     for name in ["install.sh", "uninstall.sh"] {
         let script = scene.path().join("an archive").join(name);
         fs::copy(script, scene.path().join(name)).unwrap();
@@ -166,7 +170,7 @@ fn a_script_outside_of_its_archive_does_nothing() {
 
 #[test]
 fn a_folder_in_the_place_of_a_program_stops_the_installation() {
-    let scene = Scene::new();
+    let Some(scene) = Scene::new() else { return };
     scene.write("prefix/bin/popper/kept", "foreign");
     scene.write("prefix/bin/hermit crab", "old");
     let (code, stdout, told) = scene.call("an archive/install.sh", &["prefix"]);
@@ -181,7 +185,7 @@ fn a_folder_in_the_place_of_a_program_stops_the_installation() {
 
 #[test]
 fn a_file_that_cannot_be_removed_does_not_keep_the_others() {
-    let scene = Scene::new();
+    let Some(scene) = Scene::new() else { return };
     scene.write("prefix/bin/hermit crab/kept", "foreign");
     for name in &FILES[1..] {
         scene.write(&format!("prefix/{name}"), "new");
@@ -194,6 +198,28 @@ fn a_file_that_cannot_be_removed_does_not_keep_the_others() {
         "{told}"
     );
     assert_eq!(scene.files("prefix"), ["bin/hermit crab/kept"]);
+}
+
+#[test]
+fn an_archive_whose_files_cannot_be_listed_changes_nothing() {
+    let Some(scene) = Scene::new() else { return };
+    program(&scene.path().join("find"), "#!/bin/sh\nexit 1\n");
+    for script in ["an archive/install.sh", "an archive/uninstall.sh"] {
+        let path = format!("{}:/usr/bin:/bin", scene.path().display());
+        let output = Command::new("sh")
+            .args([script, "prefix"])
+            .current_dir(scene.path())
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            told.ends_with("cannot be listed: nothing was changed\n"),
+            "{told}"
+        );
+        assert!(!scene.path().join("prefix").exists());
+    }
 }
 
 /// Both find their folders in the same way.
@@ -228,7 +254,7 @@ echo "a.whl 3000000"
 
 #[test]
 fn a_release_is_packed_from_one_folder_and_an_error_of_the_packer_is_shown() {
-    let scene = Scene::new();
+    let Some(scene) = Scene::new() else { return };
     let version = env!("CARGO_PKG_VERSION");
     for name in ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE", "README.md"] {
         scene.write(name, name);
