@@ -65,7 +65,10 @@ impl<'a> UniverseObject<'a> {
             None => Ok(()),
             Some(key) => {
                 let free = known.iter().copied().filter(|k| !self.map.contains_key(*k));
-                let meant = hint(nearest(key, free));
+                let meant = match nearest(key, free) {
+                    None => format!("; the keys are {}", known.join(", ")),
+                    near => hint(near),
+                };
                 wrong(&self.at(key), format!("unknown key `{key}`{meant}"))
             }
         }
