@@ -161,10 +161,12 @@ impl Job<'_> {
                     session.warn(&format!(
                         "cost cap of {cap} reached ({spent} spent); continue with: {command}"
                     ));
-                    return Ok(exit);
+                } else {
+                    session.report(failure(error).error());
+                    self.print_resume_command(&run, session);
                 }
-                session.report(failure(error).error());
-                self.print_resume_command(&run, session);
+                // The lock is free before this process ends. A store that failed has said so.
+                let _closed = store.close().await;
                 return Ok(exit);
             }
         };
