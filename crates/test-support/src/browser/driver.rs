@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::skip::on_path;
+
+/// The number of times that chromedriver is started.
+const STARTS: usize = 10;
 
 /// Chromium and the chromedriver that fits it.
 pub struct Programs {
@@ -63,6 +66,37 @@ fn find(names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| on_path(name))
 }
 
+/// Starts chromedriver and reads its port. It takes a free port of one kind of address and ends if the same port of the
+/// other kind is in use, so it is started again.
+fn started(chromedriver: &Path) -> (Child, BufReader<ChildStdout>, u16) {
+    let mut said = String::new();
+    for _ in 0..STARTS {
+        let mut process = Command::new(chromedriver)
+            .arg("--port=0")
+            // Any Chromium that the driver can talk to will do.
+            .arg("--disable-build-check")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        while output.read_line(&mut line).unwrap() > 0 {
+            let port = line.split_once("successfully on port ");
+            if let Some(port) =
+                port.and_then(|(_, port)| port.trim().trim_end_matches('.').parse().ok())
+            {
+                return (process, output, port);
+            }
+            said.push_str(&line);
+            line.clear();
+        }
+        process.wait().unwrap();
+    }
+    panic!("chromedriver ended {STARTS} times before it said its port: {said}");
+}
+
 /// A running chromedriver, and the profile of the one browser that it may start.
 pub struct Driver {
     process: Child,
@@ -82,27 +116,7 @@ struct Started {
 
 impl Driver {
     pub fn start(programs: &Programs) -> Self {
-        let mut process = Command::new(&programs.chromedriver)
-            .arg("--port=0")
-            // Any Chromium that the driver can talk to will do.
-            .arg("--disable-build-check")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        let port = loop {
-            let mut line = String::new();
-            let read = output.read_line(&mut line).unwrap();
-            assert_ne!(read, 0, "chromedriver ended before it said its port");
-            let port = line
-                .split_once("successfully on port ")
-                .and_then(|(_, port)| port.trim().trim_end_matches('.').parse().ok());
-            if let Some(port) = port {
-                break port;
-            }
-        };
+        let (process, output, port) = started(&programs.chromedriver);
         Self {
             process,
             _output: output,
@@ -181,5 +195,26 @@ impl Drop for Driver {
         }
         let _ended = self.process.kill();
         let _reaped = self.process.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_chromedriver_that_gets_no_port_is_started_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("chromedriver");
+        let text = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\n[ -e again ] && echo \"was started successfully on port 12.\" && exit\n\
+            touch again\necho \"port not available\"\n";
+        fs::write(&program, text).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let (mut process, _, port) = started(&program);
+        process.wait().unwrap();
+        assert_eq!(port, 12);
     }
 }
