@@ -9,6 +9,8 @@ pub(crate) const HIDDEN: &str = "[redacted]";
 const BEARER: &str = "bearer ";
 /// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
 const LEAST: usize = 8;
+/// The number of bytes of a key that are searched for first.
+const SEARCHED: usize = 16;
 /// The maximum depth of JSON texts in JSON strings that are searched; tool arguments are a JSON text in a string.
 const DEPTH: u32 = 4;
 
@@ -31,6 +33,23 @@ impl Redactor {
     pub fn learn(&self, key: SecretString) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         keys.push(key);
+    }
+
+    /// Whether `key` is one of the exact keys.
+    pub(crate) fn knows(&self, key: &str) -> bool {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        keys.iter().any(|known| known.expose_secret() == key)
+    }
+
+    /// `text` without the exact keys; `None` if it has none.
+    pub(crate) fn without_keys(&self, text: &str) -> Option<String> {
+        let may_hold = {
+            let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+            let mut keys = keys.iter().map(ExposeSecret::expose_secret);
+            keys.any(|key| may_hold(text, key))
+        };
+        let clean = may_hold.then(|| self.redact_exact(text.to_owned()));
+        clean.filter(|clean| clean != text)
     }
 
     /// `text` with `hide` done for each key.
@@ -81,15 +100,26 @@ fn hide_exact(text: String, key: &str) -> String {
     clean + &text[rest..]
 }
 
-/// The ranges of `text` that are `key`, in bytes and in their order, also where JSON escapes write a part of it.
-fn find(text: &str, key: &str) -> Vec<Range<usize>> {
+/// The start of the JSON escapes that can write a part of `key`.
+fn escape_of(key: &str) -> &'static str {
     // Only `\u` can write a character that JSON needs no escape for.
-    let escape = if key.contains(['"', '\\', '/']) {
+    if key.contains(['"', '\\', '/']) {
         "\\"
     } else {
         "\\u"
-    };
-    if !text.contains(escape) {
+    }
+}
+
+/// Whether `text` may hold `key`, which a longer search decides: its first characters are in it, or an escape.
+fn may_hold(text: &str, key: &str) -> bool {
+    // The standard library searches for a short text with vector instructions.
+    let start = &key[..key.floor_char_boundary(SEARCHED)];
+    text.contains(start) || key.len() >= LEAST && text.contains(escape_of(key))
+}
+
+/// The ranges of `text` that are `key`, in bytes and in their order, also where JSON escapes write a part of it.
+fn find(text: &str, key: &str) -> Vec<Range<usize>> {
+    if !text.contains(escape_of(key)) {
         let places = text.match_indices(key);
         return places.map(|(at, _)| at..at + key.len()).collect();
     }

@@ -66,9 +66,9 @@ pub fn throughput(report: &mut Report, scale: Scale) {
     crate::runtime().block_on(async {
         for count in [1, 16, 256] {
             let raw = Raw::new(server);
-            let layers = Layers::new(server, Form::Anthropic, None);
+            let layers = Layers::new(server, Form::Anthropic, None, 0);
             let path = folder.path().join(format!("{count}.jsonl"));
-            let recording = Layers::new(server, Form::Anthropic, Some(&path));
+            let recording = Layers::new(server, Form::Anthropic, Some(&path), 0);
             let mut best = [Rate::NONE; 3];
             // The first round opens the connections and is not counted.
             for round in 0..=ROUNDS {
@@ -93,16 +93,56 @@ pub fn throughput(report: &mut Report, scale: Scale) {
                     Goal::Open
                 }
             };
-            let measured = |side: Rate| Measured {
+            let measured = |side: Rate, cpu_goal: f64| Measured {
                 unit: "calls/s",
                 layers: side.per_second,
                 raw: raw.per_second,
                 limit: None,
                 cpu_us: Some((side.cpu_us, raw.cpu_us)),
+                cpu_goal: (count == 16).then_some(cpu_goal),
             };
-            report.add(&format!("calls_c{count}"), goal(0.85), &measured(layers));
-            let name = format!("calls_recorded_c{count}");
-            report.add(&name, goal(0.7), &measured(recording));
+            report.add(
+                &format!("calls_c{count}"),
+                goal(0.85),
+                &measured(layers, 1.2),
+            );
+            report.add(
+                &format!("record_c{count}"),
+                goal(0.7),
+                &measured(recording, 1.5),
+            );
+        }
+    });
+}
+
+/// Calls with tools against the same calls without.
+pub fn tools(report: &mut Report, scale: Scale) {
+    const COUNT: usize = 16;
+    let server = server::start(Scene::Whole(wire::whole()));
+    let span = scale.pick(Duration::from_millis(800), Duration::from_millis(150));
+    crate::runtime().block_on(async {
+        let sides = [0, 10, 30].map(|tools| Layers::new(server, Form::Anthropic, None, tools));
+        let mut best = [Rate::NONE; 3];
+        for round in 0..=ROUNDS {
+            for (best, side) in best.iter_mut().zip(&sides) {
+                let side = side.clone();
+                let rate = rate(COUNT, span, move || call_layers(side.clone())).await;
+                if round > 0 {
+                    *best = best.best(rate);
+                }
+            }
+        }
+        let [none, ten, thirty] = best;
+        for (name, side, cpu_goal) in [("tools10", ten, Some(1.1)), ("tools30", thirty, None)] {
+            let measured = Measured {
+                unit: "calls/s",
+                layers: side.per_second,
+                raw: none.per_second,
+                limit: None,
+                cpu_us: Some((side.cpu_us, none.cpu_us)),
+                cpu_goal,
+            };
+            report.add(name, Goal::Open, &measured);
         }
     });
 }
@@ -121,7 +161,7 @@ pub fn first_event(report: &mut Report, scale: Scale) {
     let count = scale.pick(2000, 200);
     crate::runtime().block_on(async {
         let raw = Raw::new(server);
-        let layers = Layers::new(server, Form::Anthropic, None);
+        let layers = Layers::new(server, Form::Anthropic, None, 0);
         let (mut best, mut added) = ([f64::INFINITY; 2], f64::INFINITY);
         for _ in 0..ROUNDS {
             let mut times = [Vec::with_capacity(count), Vec::with_capacity(count)];
@@ -152,6 +192,7 @@ pub fn first_event(report: &mut Report, scale: Scale) {
                 raw,
                 limit: None,
                 cpu_us: None,
+                cpu_goal: None,
             },
         );
         add_limit("first_event_added", "us", added, 100.0);

@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p orrery-llm-client --bench throughput` prints one JSON line for each figure. Both sides run on one thread, the server
 //! on another one; they take turns, and the best of three rounds counts. `-- --short` takes shorter turns, `-- --check` fails
-//! when a ratio misses its goal by more than a fifth, `-- --only NAME` runs `calls`, `first`, `long` or `memory`.
+//! when a ratio, also one of processor times, misses its goal by more than a fifth, `-- --only NAME` runs `calls`, `tools`, `first`, `long` or
+//! `memory`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -77,6 +78,9 @@ fn main() -> ExitCode {
     let mut report = Report::default();
     if runs("calls") {
         calls::throughput(&mut report, scale);
+    }
+    if runs("tools") {
+        calls::tools(&mut report, scale);
     }
     if runs("first") {
         calls::first_event(&mut report, scale);

@@ -28,6 +28,8 @@ pub struct Measured {
     pub limit: Option<f64>,
     /// The processor time of the client's thread for each call or stream, in microseconds: layers and raw.
     pub cpu_us: Option<(f64, f64)>,
+    /// The largest ratio of these two.
+    pub cpu_goal: Option<f64>,
 }
 
 impl Report {
@@ -48,8 +50,16 @@ impl Report {
             Goal::Open => (Value::Null, true, true),
         };
         let stated = !text.is_null() || measured.limit.is_some();
+        let text_cpu = measured.cpu_goal.map(|goal| format!("ratio <= {goal}"));
         let met = ratio_met && measured.limit.is_none_or(|limit| measured.layers <= limit);
-        if !near {
+        let cpu_ratio = measured.cpu_us.map(|(layers, raw)| layers / raw);
+        let cpu_met = measured
+            .cpu_goal
+            .is_none_or(|goal| cpu_ratio.is_some_and(|ratio| ratio <= goal));
+        let cpu_near = measured
+            .cpu_goal
+            .is_none_or(|goal| cpu_ratio.is_some_and(|ratio| ratio <= goal * (1.0 + MARGIN)));
+        if !near || !cpu_near {
             self.missed.push(name.to_owned());
         }
         let line = json!({
@@ -61,6 +71,9 @@ impl Report {
             "unit": measured.unit,
             "layers": rounded(measured.layers),
             "raw": rounded(measured.raw),
+            "cpu_ratio": cpu_ratio.map(rounded),
+            "cpu_goal": text_cpu,
+            "cpu_met": measured.cpu_goal.map(|_| cpu_met),
             "cpu_us": measured.cpu_us.map(|(layers, raw)| [rounded(layers), rounded(raw)]),
             "load": load(),
             "cores": cores(),

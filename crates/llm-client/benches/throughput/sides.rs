@@ -8,9 +8,10 @@ use futures_util::StreamExt as _;
 use llm_client::provider::Provider;
 use llm_client::{
     Anthropic, Auth, Budget, Cassette, Client, Compat, Dialect, Endpoint, Event, EventStream,
-    Limits, ModelTable, Request, SystemClock, Usd,
+    Limits, ModelTable, Request, SystemClock, ToolSpec, Usd,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::wire::Form;
 
@@ -106,6 +107,25 @@ impl Raw {
     }
 }
 
+/// A tool as programs define them: about 350 bytes.
+fn tool(number: usize) -> ToolSpec {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The file to read."},
+            "lines": {"type": "integer", "minimum": 1},
+            "mode": {"type": "string", "enum": ["text", "bytes"]},
+        },
+        "required": ["path"],
+    });
+    ToolSpec::Function {
+        name: format!("read_{number}"),
+        description: "Reads a part of a file of the project.".to_owned(),
+        schema,
+        strict: None,
+    }
+}
+
 /// The client with budget, retries, limiter and timeouts, and with a record if there is a place for it.
 #[derive(Clone)]
 pub struct Layers {
@@ -114,7 +134,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    pub fn new(server: SocketAddr, form: Form, record: Option<&Path>) -> Self {
+    pub fn new(server: SocketAddr, form: Form, record: Option<&Path>, tools: usize) -> Self {
         let provider: Arc<dyn Provider> = match form {
             Form::Anthropic => {
                 let auth = Auth::ApiKeyHeader(KEY.into());
@@ -152,6 +172,7 @@ impl Layers {
         }
         let mut request = Request::new(MODEL, prompt());
         request.max_tokens = Some(MAX_TOKENS);
+        request.tools = (0..tools).map(tool).collect();
         Self {
             client: builder.build().unwrap(),
             request: Arc::new(request),

@@ -1,9 +1,9 @@
 //! Fits a request to the model it goes to: what the model does not take is dropped or changed with a warning, or
 //! refused.
 
-use llm_types::{
-    Block, BlockKind, Message, Origin, Request, Role, Target, Thinking, ToolChoice, Warning,
-};
+use std::borrow::Cow;
+
+use llm_types::{Block, BlockKind, Message, Request, Role, Target, Thinking, ToolChoice, Warning};
 
 use crate::Error;
 use crate::models::{Model, ModelThinking};
@@ -27,29 +27,36 @@ impl Adapter<'_> {
 
 /// `request` for `target`: thoughts go back only to the model that had them, and fields of reasoning only to the
 /// server they came from.
-pub(crate) fn retarget(request: &mut Request, target: &Target) {
-    request.model.clone_from(&target.model);
-    for message in &mut request.messages {
-        strip_foreign(message, target);
+pub(crate) fn retarget(request: &mut Cow<'_, Request>, target: &Target) {
+    if request.model != target.model {
+        request.to_mut().model.clone_from(&target.model);
+    }
+    let is_foreign = |message: &Message| message.content.iter().any(|it| foreign(it, target));
+    if request.messages.iter().any(is_foreign) {
+        let messages = &mut request.to_mut().messages;
+        for message in messages.iter_mut().filter(|message| is_foreign(message)) {
+            strip_foreign(message, target);
+        }
     }
 }
 
+/// Whether the block is from another model, or from another server.
+fn foreign(block: &Block, target: &Target) -> bool {
+    block
+        .origin
+        .as_ref()
+        .is_some_and(|origin| origin.provider != target.provider || origin.model != target.model)
+}
+
 fn strip_foreign(message: &mut Message, target: &Target) {
-    let foreign = |origin: &Option<Origin>| {
-        origin.as_ref().is_some_and(|origin| {
-            origin.provider != target.provider || origin.model != target.model
-        })
-    };
     let stays = |block: &Block| {
         !matches!(
             block.kind,
             BlockKind::Thinking { .. } | BlockKind::RedactedThinking
-        ) || !foreign(&block.origin)
+        ) || !foreign(block, target)
     };
-    if message.content.iter().any(|block| foreign(&block.origin)) {
-        // The assistant object as it came may hold reasoning in fields that we do not know by name.
-        message.raw = None;
-    }
+    // The assistant object as it came may hold reasoning in fields that we do not know by name.
+    message.raw = None;
     let before = message.content.len();
     message.content.retain(stays);
     if message.content.is_empty() && before > 0 {
@@ -59,11 +66,14 @@ fn strip_foreign(message: &mut Message, target: &Target) {
 
 /// Fits `request` to its model, of which the table may have a row.
 pub(crate) fn adapt(
-    request: &mut Request,
+    request: &mut Cow<'_, Request>,
     caps: &Capabilities,
     row: Option<&Model>,
 ) -> Result<Vec<Warning>, Error> {
-    let model = request.model.clone();
+    let model = match row {
+        Some(row) if row.id == request.model => Cow::Borrowed(row.id.as_str()),
+        _ => Cow::Owned(request.model.clone()),
+    };
     let mut adapter = Adapter {
         model: &model,
         warnings: Vec::new(),
@@ -96,12 +106,12 @@ fn is_prefill(last: &Message) -> bool {
     last.role == Role::Assistant && !last.content.iter().any(runs)
 }
 
-fn length(request: &mut Request, row: Option<&Model>, adapter: &mut Adapter<'_>) {
+fn length(request: &mut Cow<'_, Request>, row: Option<&Model>, adapter: &mut Adapter<'_>) {
     let most = row.and_then(|row| row.max_output).unwrap_or(u32::MAX);
     if let Some(asked) = request.max_tokens
         && asked > most
     {
-        request.max_tokens = Some(most);
+        request.to_mut().max_tokens = Some(most);
         adapter.changed(
             "max_tokens",
             &format!("{asked} is cut to {most}, the most of this model"),
@@ -110,7 +120,7 @@ fn length(request: &mut Request, row: Option<&Model>, adapter: &mut Adapter<'_>)
 }
 
 fn tools(
-    request: &mut Request,
+    request: &mut Cow<'_, Request>,
     caps: &Capabilities,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
@@ -125,22 +135,22 @@ fn tools(
             format!("{} cannot be made to call a tool; use Auto", request.model),
         ));
     }
-    if let ToolChoice::Auto { parallel } = &mut request.tool_choice
+    if let ToolChoice::Auto { parallel: Some(_) } = request.tool_choice
         && !caps.parallel_tools
-        && parallel.take().is_some()
     {
+        request.to_mut().tool_choice = ToolChoice::Auto { parallel: None };
         adapter.changed("tool_choice.parallel", "not taken, left out");
     }
     Ok(())
 }
 
 fn sampling(
-    request: &mut Request,
+    request: &mut Cow<'_, Request>,
     caps: &Capabilities,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
 ) {
-    let asked = &mut request.sampling;
+    let mut asked = request.sampling;
     let sampled = row.is_none_or(|row| row.sampling);
     let takes = caps.sampling && sampled;
     let dropped = [
@@ -155,13 +165,16 @@ fn sampling(
         ),
         ("sampling.seed", !caps.seed && asked.seed.take().is_some()),
     ];
-    for (field, _) in dropped.into_iter().filter(|(_, set)| *set) {
+    for (field, _) in dropped.iter().filter(|(_, set)| *set) {
         adapter.changed(field, "not taken, left out");
+    }
+    if dropped.iter().any(|(_, set)| *set) {
+        request.to_mut().sampling = asked;
     }
 }
 
 fn thinking(
-    request: &mut Request,
+    request: &mut Cow<'_, Request>,
     caps: &Capabilities,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
@@ -175,7 +188,7 @@ fn thinking(
         return Ok(());
     }
     if !caps.thinking {
-        request.thinking = Thinking::Unset;
+        request.to_mut().thinking = Thinking::Unset;
         adapter.changed("thinking", "this server has no field for it, left out");
         return Ok(());
     }
@@ -207,14 +220,14 @@ fn thinking(
         (fits, _) => (fits, ""),
     };
     if fit != request.thinking {
-        request.thinking = fit;
+        request.to_mut().thinking = fit;
         adapter.changed("thinking", how);
     }
     Ok(())
 }
 
 fn effort(
-    request: &mut Request,
+    request: &mut Cow<'_, Request>,
     caps: &Capabilities,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
@@ -226,7 +239,7 @@ fn effort(
     let fits = caps.effort && (known.is_empty() || known.contains(asked));
     if !fits {
         let how = format!("{asked:?} is not taken, left out");
-        request.effort = None;
+        request.to_mut().effort = None;
         adapter.changed("effort", &how);
     }
 }
@@ -234,7 +247,7 @@ fn effort(
 /// The schema of the reply always reaches the model: where the server or the model has no form for it, in the system
 /// text.
 fn format(
-    request: &mut Request,
+    request: &mut Cow<'_, Request>,
     caps: &Capabilities,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
@@ -249,10 +262,12 @@ fn format(
     if native == StructuredMode::Schema {
         return;
     }
-    request.system.push(Block::text(format!(
+    let instruction = Block::text(format!(
         "Answer with one JSON value and nothing else: no explanation before or after it, no code fence. It must follow this JSON Schema:\n{}",
         format.schema
-    )));
+    ));
+    let request = request.to_mut();
+    request.system.push(instruction);
     if native == StructuredMode::None {
         request.format = None;
     }

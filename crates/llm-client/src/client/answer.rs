@@ -11,7 +11,7 @@ use super::finisher::{ReplyFinisher, ReportedUsage};
 use super::open_stream::OpenStream;
 use crate::codec::reply_as_events;
 use crate::layers::limiter::Permit;
-use crate::layers::timeout::{IdleTimer, with_progress_limit};
+use crate::layers::timeout::{Alarm, IdleTimer, with_progress_limit};
 use crate::provider::{Answer, ProviderCall, Route};
 use crate::{Error, EventStream};
 
@@ -29,12 +29,12 @@ impl OpenAnswer {
         inner: &ClientCore,
         call: ProviderCall,
         wanted: Route,
-        progress: Option<Duration>,
+        progress: Option<(&Alarm, Duration)>,
         reported: &mut ReportedUsage,
     ) -> Result<Self, Error> {
         let answer = match (inner.settings.provider.answer(call).await?, progress) {
-            (Answer::Stream(events), Some(limit)) => {
-                Answer::Stream(with_progress_limit(events, &inner.clock, limit))
+            (Answer::Stream(events), Some((alarm, limit))) => {
+                Answer::Stream(with_progress_limit(events, alarm, limit))
             }
             (answer, _) => answer,
         };

@@ -13,16 +13,16 @@ use super::answer::OpenAnswer;
 use super::checked_transport::{CheckedTransport, NoTransport};
 use super::core::ClientCore;
 use super::finisher::{ReplyFinisher, ReportedUsage};
-use super::prepare::PreparedRequest;
-use super::replay::{prepare_for, replay};
+use super::prepare::CallTerms;
+use super::replay::{replay, terms_for};
 use super::trace;
 use crate::layers::budget::Reservation;
 use crate::layers::limiter::Permit;
 use crate::layers::retry::{self, Decision};
-use crate::layers::timeout::{Elapsed, IdleTimer, headers_limit};
-use crate::provider::{Answer, HeaderText, HttpRequest, ProviderCall, Route, Transport};
-use crate::recording::cassette::root_of;
+use crate::layers::timeout::{Alarm, Elapsed, IdleTimer, headers_limit};
+use crate::provider::{Answer, HttpRequest, ProviderCall, Route, Transport};
 use crate::recording::recorder::{AttemptRecorder, CassetteKey};
+use crate::recording::root::root_of;
 use crate::{Error, ErrorKind};
 
 /// Runs `request` by the route `wanted`; `wire` is the encoded request, if it exists already.
@@ -65,7 +65,9 @@ pub(crate) struct CallRun {
     /// The deadline of the call, as an instant of the clock.
     deadline: Duration,
     call: u64,
-    random: ChaCha20Rng,
+    /// The source of random waits, once there is one.
+    random: Option<ChaCha20Rng>,
+    alarm: Alarm,
     attempts: Vec<Attempt>,
     reservation: Option<Reservation>,
     key: Option<CassetteKey>,
@@ -86,8 +88,6 @@ struct Traces {
 impl CallRun {
     fn new(inner: &Arc<ClientCore>, wanted: Route, span: Span) -> Self {
         let call = inner.calls.fetch_add(1, Ordering::Relaxed);
-        let mut random = ChaCha20Rng::seed_from_u64(inner.settings.seed);
-        random.set_stream(call);
         Self {
             deadline: inner
                 .clock
@@ -97,7 +97,8 @@ impl CallRun {
             wanted,
             span,
             call,
-            random,
+            random: None,
+            alarm: Alarm::new(&inner.clock),
             attempts: Vec::new(),
             reservation: None,
             key: None,
@@ -114,17 +115,17 @@ impl CallRun {
     ) -> Result<Answer, Error> {
         let inner = self.inner.clone();
         let mut first = inner.prepare(request, target)?;
-        let asks_a_model = first.caps.offline.is_none();
+        let asks_a_model = first.terms.caps.offline.is_none();
         if asks_a_model && (inner.player.is_some() || inner.recorder.is_some()) {
             // A cassette knows a call by what is asked without the limit that a budget adds.
             let known = wire.take();
             let known = known.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
-            let provider = &first.target.provider;
-            let (root, key) = root_of(provider, &known, request.replay_key.as_deref())?;
+            let provider = &first.terms.target.provider;
+            let root = root_of(provider, &known, request.replay_key.as_deref())?;
             if let Some(player) = &inner.player {
-                let line = player.next(&root, &key, &known.path)?;
-                let prepared = prepare_for(&line, &inner, request, first)?;
-                return replay(inner, self.wanted, prepared, known, line, self.span).await;
+                let line = player.next(&root, &known)?;
+                let terms = terms_for(&line, &inner, request, first.terms)?;
+                return replay(inner, self.wanted, terms, known, line, self.span).await;
             }
             if let Some(recorder) = &inner.recorder {
                 recorder.check()?;
@@ -147,13 +148,14 @@ impl CallRun {
         };
         let wire = wire.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
         self.reservation = most.map(|most| inner.ledger.reserve(most)).transpose()?;
-        let prepared = Arc::new(first);
-        match self.ask(&prepared, &wire).await {
+        // Behind the encoding nothing holds the request.
+        let terms = Arc::new(first.terms);
+        match self.ask(&terms, wire).await {
             Ok((open, traces)) => {
                 let deadline = Some(self.timer());
                 let end = ReplyFinisher {
                     inner,
-                    prepared,
+                    terms,
                     span: self.span,
                     attempts: self.attempts,
                     reservation: self.reservation,
@@ -173,11 +175,11 @@ impl CallRun {
     /// Attempts the call until there is an answer or the policy stops it.
     async fn ask(
         &mut self,
-        prepared: &Arc<PreparedRequest>,
-        wire: &HttpRequest,
+        terms: &CallTerms,
+        wire: HttpRequest,
     ) -> Result<(OpenAnswer, Traces), Error> {
         let inner = self.inner.clone();
-        prepared.warnings.iter().for_each(trace::warning);
+        terms.warnings.iter().for_each(trace::warning);
         let mut wait = Duration::ZERO;
         let mut n = 0;
         loop {
@@ -189,9 +191,9 @@ impl CallRun {
                 permit: None,
                 reported: ReportedUsage::default(),
             };
-            let result = self.attempt(prepared, wire, n, &mut traces).await;
+            let result = self.attempt(terms, &wire, n, &mut traces).await;
             let number = self.attempts.len() as u32 + 1;
-            let mut attempt = Attempt::new(number, prepared.target.clone());
+            let mut attempt = Attempt::new(number, terms.target.clone());
             attempt.status = Some(200);
             attempt.wait = wait;
             attempt.latency = inner.clock.elapsed().saturating_sub(began);
@@ -206,7 +208,7 @@ impl CallRun {
             attempt.status = error.status();
             attempt.class = Some(error.class());
             if let Some(reservation) = &mut self.reservation {
-                reservation.learn(traces.reported.charge_of(&error, &inner, prepared));
+                reservation.learn(traces.reported.charge_of(&error, &inner, terms));
                 attempt.charge = reservation.fail();
             }
             if !matches!(error.kind(), ErrorKind::Refused { .. }) {
@@ -238,9 +240,10 @@ impl CallRun {
             let Some(next) = next else {
                 return Err(error);
             };
-            // The slot is free while this call waits.
+            // The slot is free while this call waits, and no limit runs.
             drop(traces);
-            trace::retry(&prepared.target, &error, next, n + 2, self.allowed);
+            self.alarm.stop();
+            trace::retry(&terms.target, &error, next, n + 2, self.allowed);
             self.last = Some(error);
             inner.clock.sleep(next).await;
             wait = next;
@@ -268,7 +271,12 @@ impl CallRun {
         if n + 1 >= self.allowed {
             return (error, None);
         }
-        let wait = retry::delay(wait, n, policy, &mut self.random);
+        let random = self.random.get_or_insert_with(|| {
+            let mut random = ChaCha20Rng::seed_from_u64(inner.settings.seed);
+            random.set_stream(self.call);
+            random
+        });
+        let wait = retry::delay(wait, n, policy, random);
         if inner.clock.elapsed().saturating_add(wait) >= self.deadline {
             return (Error::deadline(Some(error)), None);
         }
@@ -278,13 +286,14 @@ impl CallRun {
     /// Runs one attempt, up to the reply or the first event.
     async fn attempt(
         &mut self,
-        prepared: &Arc<PreparedRequest>,
+        terms: &CallTerms,
         wire: &HttpRequest,
         n: u32,
         traces: &mut Traces,
     ) -> Result<OpenAnswer, Error> {
         let inner = self.inner.clone();
         let mut deadline = self.timer();
+        let alarm = self.alarm.clone();
         let key = self.key.clone();
         let number = self.attempts.len() as u32 + 1;
         let send_state = self
@@ -294,46 +303,42 @@ impl CallRun {
         let wanted = self.wanted;
         let result = deadline
             .guard(async {
-                let permit = inner.limiter.enter(prepared.target.clone()).await;
+                let permit = inner.limiter.enter(&terms.target).await;
                 let queue = permit.as_ref().map(Permit::queue);
                 traces.permit = permit;
-                let mut transport: Arc<dyn Transport> = if prepared.caps.offline.is_some() {
+                let mut transport: Arc<dyn Transport> = if terms.caps.offline.is_some() {
                     Arc::new(NoTransport)
                 } else {
                     inner.transport()?
                 };
                 if let (Some(recorder), Some(key)) = (&inner.recorder, key) {
-                    let recorder = AttemptRecorder::new(
-                        recorder.clone(),
-                        key,
-                        prepared.target.clone(),
-                        number,
-                    );
+                    let recorder =
+                        AttemptRecorder::new(recorder.clone(), key, terms.target.clone(), number);
                     transport = recorder.listen(transport);
                     traces.recorder = Some(recorder);
                 }
                 let timeouts = &inner.settings.timeouts;
                 let headers = match wanted {
                     Route::Count => timeouts.headers,
-                    _ => headers_limit(timeouts, &prepared.request, &prepared.caps),
+                    _ => headers_limit(timeouts, &terms.caps, terms.max_tokens, &terms.extra),
                 };
                 let transport = Arc::new(CheckedTransport {
-                    inner: inner.timed(transport, headers),
+                    inner: transport,
+                    timer: inner.request_timer(&alarm, headers),
                     clock: inner.clock.clone(),
                     send_state,
                     queue,
-                    max_body: prepared.caps.max_body,
+                    max_body: terms.caps.max_body,
                 });
                 let mut wire = wire.clone();
                 if n > 0 && inner.settings.retry.send_count {
-                    let count = HeaderText::Open(n.to_string());
-                    wire.headers.push(("x-retry-count", count));
+                    wire.headers.set("x-retry-count", &n.to_string());
                 }
-                let route = prepared.route(wanted, timeouts.total);
-                let target = prepared.target.clone();
+                let route = terms.route(wanted, timeouts.total);
+                let target = terms.target.clone();
                 let mut call = ProviderCall::new(wire, route, target, transport);
                 call.attempt = n;
-                let progress = Some(timeouts.progress);
+                let progress = Some((&alarm, timeouts.progress));
                 OpenAnswer::of(&inner, call, wanted, progress, &mut traces.reported).await
             })
             .await;
@@ -342,6 +347,6 @@ impl CallRun {
 
     fn timer(&self) -> IdleTimer {
         let clock = &self.inner.clock;
-        IdleTimer::new(clock, self.deadline.saturating_sub(clock.elapsed()))
+        IdleTimer::new(&self.alarm, self.deadline.saturating_sub(clock.elapsed()))
     }
 }

@@ -7,13 +7,15 @@ use futures_util::future::BoxFuture;
 
 use crate::layers::budget::SendState;
 use crate::layers::limiter::ModelQueue;
+use crate::layers::timeout::RequestTimer;
 use crate::provider::{HttpRequest, HttpResponse, Transport};
 use crate::{Error, Timer};
 
-/// Refuses a body that is too large, tracks for the budget whether the request was sent, and passes the response's headers
+/// Refuses a body that is too large, times out on a silent server, tracks for the budget whether the request was sent, and passes the response's headers
 /// to the limiter.
 pub(crate) struct CheckedTransport {
     pub inner: Arc<dyn Transport>,
+    pub timer: RequestTimer,
     pub clock: Arc<dyn Timer>,
     pub send_state: Option<Arc<SendState>>,
     pub queue: Option<Arc<ModelQueue>>,
@@ -29,17 +31,14 @@ impl CheckedTransport {
                 format!("its body has {size} bytes, this provider takes {most}"),
             ));
         }
-        let keys = request.secrets();
+        let redactor = request.redactor();
+        let sending = self.timer.send(self.inner.as_ref(), request);
         let mut response = match &self.send_state {
-            Some(send_state) => send_state.watch(self.inner.execute(request)).await?,
-            None => self.inner.execute(request).await?,
+            Some(send_state) => send_state.watch(sending).await?,
+            None => sending.await?,
         };
-        for (_, value) in &mut response.headers {
-            // A server that sends the key back must not get it into ids, errors and records.
-            for key in &keys {
-                *value = key.redact_exact(std::mem::take(value));
-            }
-        }
+        // A server that sends the key back must not get it into ids, errors and records.
+        response.headers.hide(&redactor);
         // A wish in so many words is the retry's to obey; resets are of the whole allowance and much later.
         let wishes =
             response.header("retry-after").is_some() || response.header("retry-after-ms").is_some();

@@ -10,7 +10,7 @@ use super::builder::ClientBuilder;
 use crate::layers::budget::BudgetLedger;
 use crate::layers::limiter::RateLimiter;
 use crate::layers::retry;
-use crate::layers::timeout::TimedTransport;
+use crate::layers::timeout::{Alarm, RequestTimer};
 use crate::models::tokens::CountCache;
 use crate::provider::{HttpTransport, Transport};
 use crate::recording::recorder::Recorder;
@@ -47,18 +47,13 @@ impl ClientCore {
         Ok(self.transport.get_or_init(|| Arc::new(made)).clone())
     }
 
-    /// Wraps `transport` in the timeouts of a call; `headers` is the limit for the headers of a plain reply.
-    pub fn timed(
-        &self,
-        transport: Arc<dyn Transport>,
-        headers: Option<Duration>,
-    ) -> Arc<dyn Transport> {
-        Arc::new(TimedTransport {
-            inner: transport,
-            clock: self.clock.clone(),
+    /// The limits of a request that `alarm` ends; `headers` is the limit for the headers of a plain reply.
+    pub fn request_timer(&self, alarm: &Alarm, headers: Option<Duration>) -> RequestTimer {
+        RequestTimer {
+            alarm: alarm.clone(),
             timeouts: self.settings.timeouts,
             headers,
-        })
+        }
     }
 
     /// Adds the table's facts about a model that is not served, and the wait that the server asks for.

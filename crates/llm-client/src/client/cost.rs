@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use llm_types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd};
+use llm_types::{Charge, CostSource, Reply, Request, ToolSpec, Usage, Usd};
 use serde_json::Value;
 
 use super::core::ClientCore;
-use super::prepare::{LENGTHS, PreparedRequest, REPLY};
+use super::prepare::{CallTerms, LENGTHS, PreparedRequest, REPLY};
 use crate::layers::budget::CostBound;
 use crate::models::tokens::{self, Media};
 use crate::models::{Factor, Model, Price, Tier};
@@ -16,46 +16,52 @@ use crate::{Error, ErrorKind, Unpriced};
 const TOOL_RESULT: u64 = 10_000;
 
 impl ClientCore {
+    /// The row of `model` at the provider of a call.
+    fn row<'a>(&'a self, terms: &'a CallTerms, model: &str) -> Option<&'a Model> {
+        if model == terms.target.model {
+            return terms.row.as_deref();
+        }
+        self.settings.models.find(&terms.target.provider, model)
+    }
+
     /// The maximum cost of one attempt. A prompt with more than text may have to be counted first.
     pub async fn most(
         self: &Arc<Self>,
-        prepared: &PreparedRequest,
+        prepared: &PreparedRequest<'_>,
         request: &Request,
     ) -> Result<CostBound, Error> {
         let settings = &self.settings;
-        let Target {
-            provider, model, ..
-        } = &prepared.target;
-        let row = settings.models.find(provider, model);
-        let extra = &prepared.request.extra;
-        let reply = prepared
-            .request
+        let terms = &prepared.terms;
+        let row = terms.row.as_deref();
+        let reply = terms
             .max_tokens
-            .or(prepared.caps.default_max_tokens)
+            .or(terms.caps.default_max_tokens)
             .or(row.and_then(|row| row.max_output))
             .unwrap_or(REPLY);
-        let lengths = LENGTHS.iter().filter_map(|name| extra.get(*name)?.as_u64());
+        let lengths = LENGTHS
+            .iter()
+            .filter_map(|name| terms.extra.get(*name)?.as_u64());
         let reply = lengths.fold(reply.into(), u64::max);
-        let is_priced = self.max_cost(&prepared.target, 0, 0, Factor::ONE).is_some();
+        let is_priced = self.max_cost(row, 0, 0, Factor::ONE).is_some();
         let dollars = settings.budget.usd.is_some();
-        if !is_priced && dollars && settings.budget.unpriced == Unpriced::Refuse {
-            let model = model.clone();
+        let refuses = settings.budget.unpriced == Unpriced::Refuse;
+        if !is_priced && dollars && refuses {
+            let model = terms.target.model.clone();
             return Err(ErrorKind::PriceUnknown { model }.into());
         }
         let strict = dollars && is_priced;
-        let (uses, fees) = server_tools(prepared, row, strict)?;
+        let (uses, fees) = server_tools(prepared, strict)?;
         let prompt = self.prompt(prepared, request, strict).await?;
         let prompt = prompt.saturating_add(uses.saturating_mul(TOOL_RESULT));
-        let mut usd =
-            self.max_cost_with_extra(&prepared.target, prompt, reply, prepared, strict)?;
+        let mut usd = self.max_cost_with_extra(row, prompt, reply, terms, strict)?;
         // `OpenRouter` may serve any of `models`.
-        let others = extra.get("models").and_then(Value::as_array);
+        let others = terms.extra.get("models").and_then(Value::as_array);
         for model in others.into_iter().flatten().filter_map(Value::as_str) {
-            let target = Target::new(provider, model);
-            let other = self.max_cost_with_extra(&target, prompt, reply, prepared, strict)?;
+            let row = self.row(terms, model);
+            let other = self.max_cost_with_extra(row, prompt, reply, terms, strict)?;
             usd = usd.zip(other).map(|(usd, other)| usd.max(other));
-            if usd.is_none() && strict && settings.budget.unpriced == Unpriced::Refuse {
-                let model = target.model;
+            if usd.is_none() && strict && refuses {
+                let model = model.to_owned();
                 return Err(ErrorKind::PriceUnknown { model }.into());
             }
         }
@@ -68,7 +74,7 @@ impl ClientCore {
     /// The tokens of the prompt: counted by the provider, or an upper bound.
     async fn prompt(
         self: &Arc<Self>,
-        prepared: &PreparedRequest,
+        prepared: &PreparedRequest<'_>,
         request: &Request,
         strict: bool,
     ) -> Result<u64, Error> {
@@ -78,8 +84,7 @@ impl ClientCore {
             return Ok(bound);
         }
         let media = tokens::media(&prepared.request).filter(|_| strict);
-        let count = self.count(prepared, request, media.is_some());
-        if let Some(count) = Box::pin(count).await? {
+        if let Some(count) = self.count(prepared, request, media.is_some()).await? {
             return Ok(count);
         }
         match media {
@@ -94,14 +99,14 @@ impl ClientCore {
     /// The maximum cost as in [`Self::max_cost`], at the factor that the request's `extra` fields have for this model.
     fn max_cost_with_extra(
         &self,
-        target: &Target,
+        row: Option<&Model>,
         prompt: u64,
         reply: u64,
-        prepared: &PreparedRequest,
+        terms: &CallTerms,
         strict: bool,
     ) -> Result<Option<Usd>, Error> {
-        match self.factor(target, prepared) {
-            Ok(factor) => Ok(self.max_cost(target, prompt, reply, factor)),
+        match factor(row, terms) {
+            Ok(factor) => Ok(self.max_cost(row, prompt, reply, factor)),
             Err(key) if strict => Err(Error::refused(
                 format!("extra.{key}"),
                 "its price is not in the models table",
@@ -110,22 +115,16 @@ impl ClientCore {
         }
     }
 
-    /// The factor on the prices of `target`, or the field of `extra` whose factor is unknown.
-    fn factor(&self, target: &Target, prepared: &PreparedRequest) -> Result<Factor, &'static str> {
-        let models = &self.settings.models;
-        let extra = &prepared.request.extra;
-        match models.find(&target.provider, &target.model) {
-            Some(row) => row.factor(extra),
-            None => Model::unknown("", "").factor(extra),
-        }
-    }
-
-    /// The maximum cost of these tokens at `target`, by the table or by the assumed price.
-    fn max_cost(&self, target: &Target, prompt: u64, reply: u64, factor: Factor) -> Option<Usd> {
-        let settings = &self.settings;
-        let row = settings.models.find(&target.provider, &target.model);
+    /// The maximum cost of these tokens at a model, by its row or by the assumed price.
+    fn max_cost(
+        &self,
+        row: Option<&Model>,
+        prompt: u64,
+        reply: u64,
+        factor: Factor,
+    ) -> Option<Usd> {
         let listed = row.and_then(|row| row.max_cost_at(prompt, reply, factor));
-        match settings.budget.unpriced {
+        match self.settings.budget.unpriced {
             Unpriced::Assume { input, output } if listed.is_none() => {
                 assumed(input, output).max_cost_at(prompt, reply, factor)
             }
@@ -134,26 +133,22 @@ impl ClientCore {
     }
 
     /// Sets the cost of the reply by the table. It stays unknown if a field of the request has an unknown effect on the price.
-    pub fn price(&self, reply: &mut Reply, prepared: &PreparedRequest) {
-        let models = &self.settings.models;
-        let provider = &prepared.target.provider;
-        let row = models
-            .find(provider, &reply.model)
-            .or_else(|| models.find(provider, &prepared.target.model));
+    pub fn price(&self, reply: &mut Reply, terms: &CallTerms) {
+        let row = self.row(terms, &reply.model).or(terms.row.as_deref());
         if let Some(row) = row
-            && let Ok(factor) = row.factor(&prepared.request.extra)
+            && let Ok(factor) = row.factor(&terms.extra)
         {
             reply.cost = row.priced_at(&reply.usage, factor);
         }
     }
 
     /// The charge for `reply`. `None` if it reports no usage; then the whole reservation is charged.
-    pub fn charge(&self, reply: &Reply, prepared: &PreparedRequest) -> Option<Charge> {
+    pub fn charge(&self, reply: &Reply, terms: &CallTerms) -> Option<Charge> {
         if reply.usage.output == 0 && !reply.content.is_empty() {
             return None;
         }
         let told = (reply.cost.from == CostSource::Provider).then_some(reply.cost.usd);
-        self.charge_usage(&reply.usage, &reply.model, told.flatten(), prepared)
+        self.charge_usage(&reply.usage, &reply.model, told.flatten(), terms)
     }
 
     /// The charge for the usage of a call that `model` answered.
@@ -162,25 +157,21 @@ impl ClientCore {
         usage: &Usage,
         model: &str,
         told: Option<Usd>,
-        prepared: &PreparedRequest,
+        terms: &CallTerms,
     ) -> Option<Charge> {
         // No prompt has no tokens.
         if !usage.known || usage.partial || usage.prompt() == 0 {
             return None;
         }
         let priced = || {
-            let models = &self.settings.models;
-            let target = &prepared.target;
-            let row = models
-                .find(&target.provider, model)
-                .or_else(|| models.find(&target.provider, &target.model));
-            let factor = self.factor(target, prepared).ok()?;
+            let row = self.row(terms, model).or(terms.row.as_deref());
+            let factor = factor(terms.row.as_deref(), terms).ok()?;
             let listed = row.and_then(|row| row.priced_at(usage, factor).usd);
             if listed.is_some() || self.settings.budget.usd.is_none() {
                 return listed;
             }
             // Under a cap in dollars a reply that nobody can price is not free: else the cap is never reached.
-            self.max_cost(target, usage.prompt(), usage.output, factor)
+            self.max_cost(terms.row.as_deref(), usage.prompt(), usage.output, factor)
         };
         // A provider that bills another account reports nothing as the cost: a known price counts more.
         let told_more = told.filter(|usd| *usd > Usd::ZERO);
@@ -189,12 +180,17 @@ impl ClientCore {
     }
 }
 
+/// The factor on the prices of a model, or the field of `extra` whose factor is unknown.
+fn factor(row: Option<&Model>, terms: &CallTerms) -> Result<Factor, &'static str> {
+    match row {
+        Some(row) => row.factor(&terms.extra),
+        None => Model::unknown("", "").factor(&terms.extra),
+    }
+}
+
 /// The maximum uses of the provider's tools, and the cost of these uses.
-fn server_tools(
-    prepared: &PreparedRequest,
-    row: Option<&Model>,
-    strict: bool,
-) -> Result<(u64, Usd), Error> {
+fn server_tools(prepared: &PreparedRequest<'_>, strict: bool) -> Result<(u64, Usd), Error> {
+    let row = prepared.terms.row.as_deref();
     let (mut uses, mut fees) = (0_u64, Usd::ZERO);
     for (index, tool) in prepared.request.tools.iter().enumerate() {
         let ToolSpec::Server(raw) = tool else {

@@ -24,9 +24,9 @@ impl Client {
     pub async fn count_tokens(&self, request: &Request) -> Result<Count, Error> {
         let inner = &self.inner;
         let prepared = inner.prepare(request, inner.target(request))?;
-        if !prepared.caps.count_tokens {
+        if !prepared.terms.caps.count_tokens {
             return inner.estimated(
-                prepared.prompt,
+                prepared.terms.prompt,
                 "the protocol has no count of tokens",
                 || {
                     Error::refused(
@@ -55,7 +55,7 @@ impl Client {
             Ok(_) => Err(other_form()),
             Err(error) if has_no_route(&error) => {
                 let reason = format!("the server has no count of tokens ({error})");
-                inner.estimated(prepared.prompt, &reason, || error)
+                inner.estimated(prepared.terms.prompt, &reason, || error)
             }
             Err(error) => Err(error),
         }
@@ -75,8 +75,8 @@ fn has_no_route(error: &Error) -> bool {
 
 impl ClientCore {
     /// The key of a count in the cache.
-    fn count_key(&self, prepared: &PreparedRequest, wire: &HttpRequest) -> CountKey {
-        let key = CountKey::new(&prepared.target.provider, &wire.body);
+    fn count_key(&self, prepared: &PreparedRequest<'_>, wire: &HttpRequest) -> CountKey {
+        let key = CountKey::new(&prepared.terms.target.provider, &wire.body);
         if self.recorder.is_none() && self.player.is_none() {
             return key;
         }
@@ -87,11 +87,11 @@ impl ClientCore {
     /// only estimates them or has no such route.
     pub async fn count(
         self: &Arc<Self>,
-        prepared: &PreparedRequest,
+        prepared: &PreparedRequest<'_>,
         request: &Request,
         may_ask: bool,
     ) -> Result<Option<u64>, Error> {
-        if !prepared.caps.count_tokens || !may_ask && self.counts.is_empty() {
+        if !prepared.terms.caps.count_tokens || !may_ask && self.counts.is_empty() {
             return Ok(None);
         }
         let wire = self.encode(prepared, Route::Count)?;
@@ -100,7 +100,9 @@ impl ClientCore {
         if known.is_some() || !may_ask {
             return Ok(known);
         }
-        match call::run(self, request, Route::Count, Some(wire)).await {
+        // Most calls do not count: those that do pay for the box of a call inside a call.
+        let counting = Box::pin(call::run(self, request, Route::Count, Some(wire)));
+        match counting.await {
             Ok(Answer::Count(count)) if count.source == CountSource::Exact => {
                 let tokens = count.tokens;
                 self.counts.put(key, count);

@@ -6,7 +6,7 @@ use llm_types::{Attempt, Charge, Cost, CostSource, Event, Reply, ReplySource, Us
 use tracing::Span;
 
 use super::core::ClientCore;
-use super::prepare::PreparedRequest;
+use super::prepare::CallTerms;
 use super::trace;
 use crate::layers::budget::Reservation;
 use crate::models::tokens;
@@ -17,7 +17,7 @@ use crate::{Error, ErrorKind};
 /// that.
 pub(crate) struct ReplyFinisher {
     pub inner: Arc<ClientCore>,
-    pub prepared: Arc<PreparedRequest>,
+    pub terms: Arc<CallTerms>,
     pub span: Span,
     pub attempts: Vec<Attempt>,
     pub reservation: Option<Reservation>,
@@ -36,7 +36,7 @@ impl ReplyFinisher {
         self.complete_reply(&mut reply);
         if let Some(reservation) = self.reservation.take() {
             // The reply is paid for, whether it can be written down or not.
-            let charge = self.inner.charge(&reply, &self.prepared);
+            let charge = self.inner.charge(&reply, &self.terms);
             self.charged(reservation.settle(charge));
         }
         self.record()?;
@@ -63,7 +63,7 @@ impl ReplyFinisher {
     pub fn fail(&mut self, mut error: Error) -> Error {
         self.inner.explain(&mut error);
         if let Some(mut reservation) = self.reservation.take() {
-            if let Some(charge) = self.reported.charge_of(&error, &self.inner, &self.prepared) {
+            if let Some(charge) = self.reported.charge_of(&error, &self.inner, &self.terms) {
                 reservation.learn(Some(charge));
             }
             self.charged(reservation.fail());
@@ -82,13 +82,14 @@ impl ReplyFinisher {
         error
     }
 
-    /// Updates the reported usage; it is invalid again if the model continues.
-    pub fn hear(&mut self, event: &Event) {
+    /// Updates the reported usage; it is invalid again if the model continues. Returns whether the charge of a drop changed.
+    pub fn hear(&mut self, event: &Event) -> bool {
         self.reported.event(event);
-        if let Some(reservation) = &mut self.reservation
-            && !matches!(event, Event::Ping | Event::Unknown { .. })
-        {
-            reservation.learn(self.reported.charge(&self.inner, &self.prepared));
+        match &mut self.reservation {
+            Some(reservation) if !matches!(event, Event::Ping | Event::Unknown { .. }) => {
+                reservation.learn(self.reported.charge(&self.inner, &self.terms))
+            }
+            _ => false,
         }
     }
 
@@ -110,23 +111,23 @@ impl ReplyFinisher {
 
     /// Adds what a provider does not report: cost, missing usage, source.
     fn complete_reply(&mut self, reply: &mut Reply) {
-        let prepared = &self.prepared;
+        let terms = &self.terms;
         if !reply.usage.known {
             if reply.usage.prompt() == 0 {
-                reply.usage.input = prepared.prompt;
+                reply.usage.input = terms.prompt;
             }
             if reply.usage.output == 0 {
                 reply.usage.output = tokens::estimate_content(&reply.content);
             }
         }
-        reply.warnings.extend_from_slice(&prepared.warnings);
+        reply.warnings.extend_from_slice(&terms.warnings);
         if let Some(source) = self.source.take() {
             reply.source = source;
         }
         if reply.source != ReplySource::Live {
             reply.cost = Cost::FREE;
         } else if reply.cost.from == CostSource::Unknown {
-            self.inner.price(reply, prepared);
+            self.inner.price(reply, terms);
         }
     }
 }
@@ -150,8 +151,8 @@ impl ReportedUsage {
     }
 
     /// The charge for that usage, if it is final.
-    fn charge(&self, inner: &ClientCore, prepared: &PreparedRequest) -> Option<Charge> {
-        inner.charge_usage(self.usage.as_ref()?, &self.model, None, prepared)
+    fn charge(&self, inner: &ClientCore, terms: &CallTerms) -> Option<Charge> {
+        inner.charge_usage(self.usage.as_ref()?, &self.model, None, terms)
     }
 
     /// The charge for an attempt that failed.
@@ -159,11 +160,11 @@ impl ReportedUsage {
         &self,
         error: &Error,
         inner: &ClientCore,
-        prepared: &PreparedRequest,
+        terms: &CallTerms,
     ) -> Option<Charge> {
         match error.kind() {
-            ErrorKind::StreamTruncated { partial } => inner.charge(partial, prepared),
-            _ => self.charge(inner, prepared),
+            ErrorKind::StreamTruncated { partial } => inner.charge(partial, terms),
+            _ => self.charge(inner, terms),
         }
     }
 }

@@ -23,7 +23,7 @@ use llm_types::{ModelInfo, Reply, Request, Target};
 use self::checked_transport::CheckedTransport;
 use self::core::ClientCore;
 use crate::layers::ledger_file::LedgerFile;
-use crate::layers::timeout::{Elapsed, IdleTimer};
+use crate::layers::timeout::{Alarm, Elapsed, IdleTimer};
 use crate::provider::{Answer, Capabilities, HeaderText, Provider, ProviderCall, Route, Transport};
 use crate::recording::hash::sha256_hex;
 use crate::{Error, ErrorKind, EventStream, Spend, Timer};
@@ -98,12 +98,12 @@ impl Client {
                 .iter()
                 .map(|(name, value)| {
                     let shown = match value {
-                        HeaderText::Open(text) => text.clone(),
-                        HeaderText::Secret(_) => {
-                            format!("sha256:{}", sha256_hex(value.expose_secret().as_bytes()))
+                        HeaderText::Open(text) => text.to_owned(),
+                        HeaderText::Secret(text) => {
+                            format!("sha256:{}", sha256_hex(text.as_bytes()))
                         }
                     };
-                    ((*name).to_owned(), shown)
+                    (name.to_owned(), shown)
                 })
                 .collect(),
             sha256: sha256_hex(&wire.body),
@@ -121,8 +121,10 @@ impl Client {
             let diff = "lists of models are not recorded".to_owned();
             return Err(ErrorKind::ReplayMiss { diff }.into());
         }
+        let alarm = Alarm::new(&inner.clock);
         let transport: Arc<dyn Transport> = Arc::new(CheckedTransport {
-            inner: inner.timed(inner.transport()?, inner.settings.timeouts.headers),
+            inner: inner.transport()?,
+            timer: inner.request_timer(&alarm, inner.settings.timeouts.headers),
             clock: inner.clock.clone(),
             send_state: None,
             queue: None,
@@ -133,7 +135,7 @@ impl Client {
         let target = Target::new(provider.name(), "");
         let wire = provider.encode(&Request::default(), &target, route)?;
         let listing = provider.answer(ProviderCall::new(wire, route, target, transport));
-        let answer = IdleTimer::new(&inner.clock, settings.timeouts.total)
+        let answer = IdleTimer::new(&alarm, settings.timeouts.total)
             .guard(listing)
             .await
             .unwrap_or_else(|Elapsed| Err(Error::deadline(None)))?;

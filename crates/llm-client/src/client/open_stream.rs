@@ -46,15 +46,18 @@ impl OpenStream {
             Some(first) => Some(Ok(first)),
             None => ready!(self.poll_read(context)),
         };
+        let mut is_new_charge = true;
         let event = event.map(|event| match event {
             Ok(Event::Done(reply)) => self.end.finish(reply).map(Event::Done),
             Ok(event) => {
-                self.end.hear(&event);
+                is_new_charge = self.end.hear(&event);
                 Ok(event)
             }
             Err(error) => Err(self.end.fail(error)),
         });
-        self.show_charge();
+        if is_new_charge {
+            self.show_charge();
+        }
         Poll::Ready(event)
     }
 

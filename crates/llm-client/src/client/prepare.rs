@@ -1,15 +1,18 @@
 //! A request prepared for a target: checked, adapted to the model, fitted to the budget, encoded.
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use llm_types::{Request, Target, Warning};
+use serde_json::{Map, Value};
 
 use super::adapt::{adapt, retarget};
 use super::check::check;
 use super::core::ClientCore;
 use crate::Error;
-use crate::models::tokens;
+use crate::models::{Model, tokens};
 use crate::provider::{Capabilities, HttpRequest, Method, Route};
 
 /// The longest reply in tokens, if neither request, protocol nor table give one.
@@ -33,23 +36,32 @@ pub struct Prepared {
     pub sha256: String,
 }
 
-/// A request that is checked and adapted to its target.
-pub(crate) struct PreparedRequest {
-    pub request: Request,
+/// A request that is checked and adapted to its target: the caller's own, unless something in it had to change.
+pub(crate) struct PreparedRequest<'a> {
+    pub request: Cow<'a, Request>,
+    pub terms: CallTerms,
+}
+
+/// The facts about a call that its end needs too, when the request is gone.
+pub(crate) struct CallTerms {
     pub target: Target,
     pub caps: Capabilities,
+    /// The row of the model.
+    pub row: Option<Arc<Model>>,
     pub warnings: Vec<Warning>,
     /// The estimated tokens of the prompt.
     pub prompt: u64,
+    pub max_tokens: Option<u32>,
+    pub extra: Map<String, Value>,
 }
 
-impl PreparedRequest {
+impl CallTerms {
     /// The route for the answer `wanted`: a whole reply that could take longer than `total` is streamed.
     pub(crate) fn route(&self, wanted: Route, total: Duration) -> Route {
         if wanted != Route::Whole {
             return wanted;
         }
-        let most = self.request.max_tokens.or(self.caps.default_max_tokens);
+        let most = self.max_tokens.or(self.caps.default_max_tokens);
         let seconds = u64::from(most.unwrap_or(0)) * 3600 / 128_000;
         if self.caps.whole_by_stream && seconds > total.as_secs() {
             Route::Stream
@@ -61,63 +73,75 @@ impl PreparedRequest {
 
 impl ClientCore {
     /// The encoded request for the answer `wanted`.
-    pub fn encode(&self, prepared: &PreparedRequest, wanted: Route) -> Result<HttpRequest, Error> {
+    pub fn encode(
+        &self,
+        prepared: &PreparedRequest<'_>,
+        wanted: Route,
+    ) -> Result<HttpRequest, Error> {
         let settings = &self.settings;
-        let route = prepared.route(wanted, settings.timeouts.total);
-        settings
-            .provider
-            .encode(&prepared.request, &prepared.target, route)
+        let PreparedRequest { request, terms } = prepared;
+        let route = terms.route(wanted, settings.timeouts.total);
+        settings.provider.encode(request, &terms.target, route)
     }
 
     /// Checks `request` and adapts it to `target`, a model of the client's provider.
-    pub fn prepare(&self, request: &Request, target: Target) -> Result<PreparedRequest, Error> {
+    pub fn prepare<'a>(
+        &self,
+        request: &'a Request,
+        target: Target,
+    ) -> Result<PreparedRequest<'a>, Error> {
         let caps = self.settings.provider.capabilities(&target.model);
         check(request, &caps)?;
-        let mut request = request.clone();
+        let mut request = Cow::Borrowed(request);
         retarget(&mut request, &target);
-        let settings = &self.settings;
-        let row = settings.models.find(&target.provider, &target.model);
-        let warnings = adapt(&mut request, &caps, row)?;
-        Ok(PreparedRequest {
-            prompt: tokens::estimate(&request),
-            request,
+        let models = &self.settings.models;
+        let row = models.find_shared(&target.provider, &target.model).cloned();
+        let warnings = adapt(&mut request, &caps, row.as_deref())?;
+        let terms = CallTerms {
             target,
             caps,
+            row,
             warnings,
-        })
+            prompt: tokens::estimate(&request),
+            max_tokens: request.max_tokens,
+            extra: request.extra.clone(),
+        };
+        Ok(PreparedRequest { request, terms })
     }
 
     /// Adds the longest reply to a request under a cap, since an unlimited one cannot be reserved for. Returns whether that
     /// changed the request.
-    pub fn limit_reply(&self, prepared: &mut PreparedRequest) -> bool {
+    pub fn limit_reply(&self, prepared: &mut PreparedRequest<'_>) -> bool {
         let budget = &self.settings.budget;
         let capped = budget.usd.is_some() || budget.tokens.is_some();
-        if !capped || prepared.caps.offline.is_some() {
+        let PreparedRequest { request, terms } = prepared;
+        if !capped || terms.caps.offline.is_some() {
             return false;
         }
-        let request = &mut prepared.request;
-        let extras = request.extra.len();
         // A null takes the field out of the body, and what is no number is no limit.
         let is_length = |name: &String| LENGTHS.contains(&name.as_str());
-        request
-            .extra
-            .retain(|name, value| !is_length(name) || value.is_u64());
-        if request.max_tokens.is_some()
-            || prepared.caps.default_max_tokens.is_some()
-            || request.extra.keys().any(is_length)
+        let is_limit = |name: &String, value: &Value| !is_length(name) || value.is_u64();
+        let extras = terms.extra.len();
+        terms.extra.retain(|name, value| is_limit(name, value));
+        let mut changed = terms.extra.len() != extras;
+        if terms.max_tokens.is_none()
+            && terms.caps.default_max_tokens.is_none()
+            && !terms.extra.keys().any(is_length)
         {
-            return request.extra.len() != extras;
+            let most = terms.row.as_ref().and_then(|row| row.max_output);
+            let most = most.unwrap_or(REPLY);
+            terms.max_tokens = Some(most);
+            terms.warnings.push(Warning::new(
+                "max_tokens",
+                format!("set to {most}: a budget needs a longest reply"),
+            ));
+            changed = true;
         }
-        let row = self
-            .settings
-            .models
-            .find(&prepared.target.provider, &prepared.target.model);
-        let most = row.and_then(|row| row.max_output).unwrap_or(REPLY);
-        request.max_tokens = Some(most);
-        prepared.warnings.push(Warning::new(
-            "max_tokens",
-            format!("set to {most}: a budget needs a longest reply"),
-        ));
-        true
+        if changed {
+            let request = request.to_mut();
+            request.max_tokens = terms.max_tokens;
+            request.extra.clone_from(&terms.extra);
+        }
+        changed
     }
 }

@@ -8,7 +8,7 @@ use tracing::Span;
 use super::answer::OpenAnswer;
 use super::core::ClientCore;
 use super::finisher::{ReplyFinisher, ReportedUsage};
-use super::prepare::PreparedRequest;
+use super::prepare::CallTerms;
 use super::trace;
 use crate::layers::retry::{self, Decision};
 use crate::provider::{Answer, HttpRequest, ProviderCall, Route};
@@ -16,20 +16,20 @@ use crate::recording::cassette::{Line, RecordedKind};
 use crate::recording::replay::ReplayTransport;
 use crate::{Error, ErrorKind};
 
-/// Prepares `request` for the target that the attempt `line` was made at.
-pub(crate) fn prepare_for(
+/// The terms of `request` for the target that the attempt `line` was made at.
+pub(crate) fn terms_for(
     line: &Line,
     inner: &ClientCore,
     request: &Request,
-    first: PreparedRequest,
-) -> Result<PreparedRequest, Error> {
+    first: CallTerms,
+) -> Result<CallTerms, Error> {
     let served = Target::new(&line.provider, &line.model);
     if served == first.target {
         return Ok(first);
     }
     if served.provider == first.target.provider {
         // An earlier version recorded chains of models.
-        return inner.prepare(request, served);
+        return inner.prepare(request, served).map(|other| other.terms);
     }
     Err(Error::cassette(
         None,
@@ -44,29 +44,29 @@ pub(crate) fn prepare_for(
 pub(crate) async fn replay(
     inner: Arc<ClientCore>,
     wanted: Route,
-    prepared: PreparedRequest,
+    terms: CallTerms,
     wire: HttpRequest,
     line: Arc<Line>,
     span: Span,
 ) -> Result<Answer, Error> {
-    prepared.warnings.iter().for_each(trace::warning);
-    let prepared = Arc::new(prepared);
+    terms.warnings.iter().for_each(trace::warning);
+    let terms = Arc::new(terms);
     let out_of_time = line
         .error
         .as_ref()
         .is_some_and(|error| error.kind == RecordedKind::Deadline);
-    let mut attempt = Attempt::new(line.attempt, prepared.target.clone());
+    let mut attempt = Attempt::new(line.attempt, terms.target.clone());
     attempt.status = line.response.as_ref().map(|response| response.status);
     let timeouts = inner.settings.timeouts;
-    let route = prepared.route(wanted, timeouts.total);
+    let route = terms.route(wanted, timeouts.total);
     let transport = Arc::new(ReplayTransport { line, timeouts });
-    let call = ProviderCall::new(wire, route, prepared.target.clone(), transport);
+    let call = ProviderCall::new(wire, route, terms.target.clone(), transport);
     let mut reported = ReportedUsage::default();
     match OpenAnswer::of(&inner, call, wanted, None, &mut reported).await {
         Ok(open) => {
             let end = ReplyFinisher {
                 inner,
-                prepared,
+                terms,
                 span,
                 attempts: vec![attempt],
                 reservation: None,

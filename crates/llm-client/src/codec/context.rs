@@ -4,7 +4,7 @@ use llm_types::Origin;
 use serde_json::value::RawValue;
 
 use super::error_body;
-use crate::provider::{HttpRequest, HttpResponse, Transport};
+use crate::provider::{Headers, HttpRequest, HttpResponse, Transport};
 use crate::{Error, Redactor};
 
 /// The facts about a request that the decoding of its answer needs, with the headers of the answer.
@@ -15,7 +15,7 @@ pub(crate) struct RequestContext {
     pub redactor: Redactor,
     /// Whether a 403 can mean that the content was flagged (`OpenRouter`).
     pub moderates: bool,
-    pub headers: Vec<(String, String)>,
+    pub headers: Headers,
 }
 
 impl RequestContext {
@@ -24,7 +24,7 @@ impl RequestContext {
             origin: Origin::new(provider, model),
             redactor: redactor.clone(),
             moderates: false,
-            headers: Vec::new(),
+            headers: Headers::default(),
         }
     }
 

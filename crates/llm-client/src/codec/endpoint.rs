@@ -3,7 +3,7 @@ use std::fmt;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
-use crate::provider::{HeaderText, HttpRequest, Method};
+use crate::provider::{HttpRequest, Method};
 use crate::{ConfigError, Redactor};
 
 /// The authentication of a client.
@@ -112,27 +112,26 @@ impl Endpoint {
     }
 
     /// A request to `path` under the base URL, with the headers that every request has.
-    pub(crate) fn request(&self, method: Method, path: &str) -> HttpRequest {
+    pub(crate) fn request(&self, method: Method, path: &'static str) -> HttpRequest {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
         let mut request = HttpRequest::new(method, url, path);
+        request.redactor = self.redactor.clone();
         let headers = &mut request.headers;
-        headers.extend([
-            ("accept", "application/json".into()),
-            (
-                "user-agent",
-                concat!("orrery-llm-client/", env!("CARGO_PKG_VERSION")).into(),
-            ),
-        ]);
+        headers.set("accept", "application/json");
+        headers.set(
+            "user-agent",
+            concat!("orrery-llm-client/", env!("CARGO_PKG_VERSION")),
+        );
         if method == Method::Post {
-            headers.push(("content-type", "application/json".into()));
+            headers.set("content-type", "application/json");
         }
         match &self.auth {
-            Auth::Bearer(key) => headers.push((
-                "authorization",
-                HeaderText::Secret(format!("Bearer {}", key.expose_secret()).into()),
-            )),
-            Auth::ApiKeyHeader(key) => headers.push(("x-api-key", HeaderText::Secret(key.clone()))),
+            Auth::Bearer(key) => {
+                let bearer = format!("Bearer {}", key.expose_secret());
+                headers.set_secret("authorization", &bearer.into());
+            }
+            Auth::ApiKeyHeader(key) => headers.set_secret("x-api-key", key),
             Auth::None => {}
         }
         request

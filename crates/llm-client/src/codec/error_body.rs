@@ -8,7 +8,7 @@ use super::fields::Fields;
 use crate::error::UnavailableModel;
 use crate::error::call::{ErrorContext, RetryHeaders};
 use crate::layers::retry;
-use crate::provider::transport::header;
+use crate::provider::Headers;
 use crate::redact::Redactor;
 use crate::{Error, ErrorKind};
 
@@ -68,9 +68,9 @@ pub(crate) fn excerpt(redactor: &Redactor, text: &str) -> String {
 }
 
 /// The context in the headers of a response: request id and retry headers.
-pub(crate) fn context(headers: &[(String, String)]) -> ErrorContext {
-    let text = |name| header(headers, name).map(str::to_owned);
-    let should_retry = header(headers, "x-should-retry").and_then(|text| {
+pub(crate) fn context(headers: &Headers) -> ErrorContext {
+    let text = |name| headers.get(name).map(str::to_owned);
+    let should_retry = headers.get("x-should-retry").and_then(|text| {
         let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
         is("true").then_some(true).or(is("false").then_some(false))
     });
@@ -230,8 +230,10 @@ fn in_one_line(text: &str) -> String {
 }
 
 /// The target of a redirect: scheme and host only, since a path may contain anything.
-fn redirection(status: u16, headers: &[(String, String)]) -> Option<String> {
-    let to = header(headers, "location").filter(|_| (300..400).contains(&status))?;
+fn redirection(status: u16, headers: &Headers) -> Option<String> {
+    let to = headers
+        .get("location")
+        .filter(|_| (300..400).contains(&status))?;
     let origin = Url::parse(to.trim()).ok().map(|url| url.origin());
     Some(match origin.filter(url::Origin::is_tuple) {
         Some(origin) => format!(

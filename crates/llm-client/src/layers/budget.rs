@@ -199,9 +199,11 @@ impl Reservation {
         self.charge()
     }
 
-    /// Sets the charge for the final usage of a stream, or clears it if the stream continues.
-    pub fn learn(&mut self, known: Option<Charge>) {
+    /// Sets the charge for the final usage of a stream, or clears it if the stream continues. Returns whether that is new.
+    pub fn learn(&mut self, known: Option<Charge>) -> bool {
+        let is_new = self.known != known;
         self.known = known;
+        is_new
     }
 
     /// Settles a failed attempt: charges it, or keeps the reservation for the next one if it was free.

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use llm_types::{Clock, Target};
 use tokio::sync::{Mutex as Turnstile, OwnedSemaphorePermit, Semaphore};
 
+use crate::provider::Headers;
 use crate::{Limits, Timer};
 
 /// The longest pause that a server's rate limit headers cause. They give the time of a full reset, which is long after the
@@ -49,7 +50,7 @@ impl ModelQueue {
     }
 
     /// Pauses until the reset that the headers of a reply give, if no allowance remains.
-    pub fn learn(&self, clock: &dyn Clock, headers: &[(String, String)]) {
+    pub fn learn(&self, clock: &dyn Clock, headers: &Headers) {
         if let Some(wait) = wait_until_reset(clock.now(), headers) {
             self.pause(clock, wait.min(LONGEST_PAUSE));
         }
@@ -76,23 +77,23 @@ impl RateLimiter {
         }
     }
 
-    fn queue(&self, key: Target) -> Arc<ModelQueue> {
+    fn queue(&self, key: &Target) -> Arc<ModelQueue> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues
-            .entry(key)
-            .or_insert_with(|| {
-                Arc::new(ModelQueue {
-                    turnstile: Turnstile::new(()),
-                    not_before: Mutex::default(),
-                })
-            })
-            .clone()
+        if let Some(queue) = queues.get(key) {
+            return queue.clone();
+        }
+        let queue = Arc::new(ModelQueue {
+            turnstile: Turnstile::new(()),
+            not_before: Mutex::default(),
+        });
+        queues.insert(key.clone(), queue.clone());
+        queue
     }
 
     /// Waits for the call's turn, for the end of a pause, and for a slot. A drop leaves the queue.
     ///
     /// The slot comes last, under the lock of the queue: a paused queue takes no slot from the others.
-    pub async fn enter(&self, key: Target) -> Option<Permit> {
+    pub async fn enter(&self, key: &Target) -> Option<Permit> {
         let queue = self.queue(key);
         let slot = {
             let _turn = queue.turnstile.lock().await;
@@ -114,10 +115,10 @@ impl RateLimiter {
 }
 
 /// The longest wait that the rate limit headers of a reply ask for, if an allowance is used up.
-fn wait_until_reset(now: SystemTime, headers: &[(String, String)]) -> Option<Duration> {
+fn wait_until_reset(now: SystemTime, headers: &Headers) -> Option<Duration> {
     headers
         .iter()
-        .filter(|(_, value)| value.trim() == "0")
+        .filter(|(_, value)| value.expose_secret().trim() == "0")
         .filter_map(|(name, _)| {
             let reset = if name.starts_with("anthropic-ratelimit-") {
                 name.strip_suffix("-remaining")
@@ -126,7 +127,7 @@ fn wait_until_reset(now: SystemTime, headers: &[(String, String)]) -> Option<Dur
                 let kind = name.strip_prefix("x-ratelimit-remaining-");
                 kind.map(|kind| format!("x-ratelimit-reset-{kind}"))
             }?;
-            let reset = crate::provider::transport::header(headers, &reset)?;
+            let reset = headers.get(&reset)?;
             time_from(now, reset.trim())
         })
         .max()
@@ -153,25 +154,25 @@ mod tests {
     fn the_reset_of_what_is_used_up_is_read_in_both_forms() {
         let now: jiff::Timestamp = "2026-11-21T12:00:00Z".parse().unwrap();
         let now = now.into();
-        let anthropic = [
+        let anthropic = Headers::from_iter([
             header("anthropic-ratelimit-requests-remaining", "0"),
             header("anthropic-ratelimit-requests-reset", "2026-11-21T12:00:07Z"),
-        ];
+        ]);
         assert_eq!(
             wait_until_reset(now, &anthropic),
             Some(Duration::from_secs(7))
         );
-        let openai = [
+        let openai = Headers::from_iter([
             header("x-ratelimit-remaining-requests", "0"),
             header("x-ratelimit-reset-requests", "1s"),
             header("x-ratelimit-remaining-tokens", "0"),
             header("x-ratelimit-reset-tokens", "6m0s"),
-        ];
+        ]);
         assert_eq!(wait_until_reset(now, &openai), Some(Duration::from_mins(6)));
-        let plenty = [
+        let plenty = Headers::from_iter([
             header("x-ratelimit-remaining-requests", "10"),
             header("x-ratelimit-reset-requests", "1s"),
-        ];
+        ]);
         assert_eq!(wait_until_reset(now, &plenty), None);
     }
 }

@@ -2,43 +2,128 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
-use llm_types::{Event, Request};
-use serde_json::Value;
+use llm_types::Event;
+use serde_json::{Map, Value};
 
 use crate::EventStream;
 use crate::error::TimeoutPhase;
 use crate::provider::{Capabilities, HttpRequest, HttpResponse, Transport};
 use crate::{Error, Timeouts, Timer};
 
-/// A timer that ends after an idle time. One sleep serves many resets: it is checked again only when it ends.
-pub(crate) struct IdleTimer {
+/// The timer of a call, which all its limits share: one sleep for the limit that ends first.
+#[derive(Clone)]
+pub(crate) struct Alarm {
     clock: Arc<dyn Timer>,
+    shared: Arc<Mutex<SharedSleep>>,
+}
+
+/// The sleep of all limits, and the number of limits so far.
+#[derive(Default)]
+struct SharedSleep {
+    sleep: Option<Sleep>,
+    limits: u64,
+}
+
+/// A sleep under way.
+struct Sleep {
+    until: Duration,
+    ends: BoxFuture<'static, ()>,
+    /// The task that it wakes.
+    waker: Waker,
+    /// The number of the limit that began it.
+    limit: u64,
+}
+
+impl Alarm {
+    pub fn new(clock: &Arc<dyn Timer>) -> Self {
+        Self {
+            clock: clock.clone(),
+            shared: Arc::default(),
+        }
+    }
+
+    fn shared(&self) -> MutexGuard<'_, SharedSleep> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the sleep, when nothing is limited for a while.
+    pub fn stop(&self) {
+        self.shared().sleep = None;
+    }
+
+    /// The number of a further limit.
+    fn next_limit(&self) -> u64 {
+        let mut shared = self.shared();
+        shared.limits += 1;
+        shared.limits
+    }
+
+    /// Polls the moment `until` for `limit`. If the shared sleep is of another limit and wakes another task, `own` is used.
+    fn poll_until(
+        &self,
+        limit: u64,
+        own: &mut Option<Sleep>,
+        context: &mut Context<'_>,
+        until: Duration,
+    ) -> Poll<()> {
+        let mut shared = self.shared();
+        let is_ours = shared
+            .sleep
+            .as_ref()
+            .is_none_or(|sleep| sleep.limit == limit || sleep.waker.will_wake(context.waker()));
+        let sleep = if is_ours { &mut shared.sleep } else { own };
+        if let Some(sleep) = sleep.as_mut().filter(|sleep| sleep.until <= until) {
+            sleep.waker.clone_from(context.waker());
+            ready!(sleep.ends.poll_unpin(context));
+        }
+        loop {
+            let left = until.saturating_sub(self.clock.elapsed());
+            if left.is_zero() {
+                *sleep = None;
+                return Poll::Ready(());
+            }
+            let next = sleep.insert(Sleep {
+                until,
+                ends: self.clock.sleep(left),
+                waker: context.waker().clone(),
+                limit,
+            });
+            ready!(next.ends.poll_unpin(context));
+        }
+    }
+}
+
+/// A timer that ends after an idle time. A reset costs no new sleep: the time is looked at again only when one ends.
+pub(crate) struct IdleTimer {
+    alarm: Alarm,
     limit: Duration,
     reset: Duration,
     /// Whether the timer was reset after that.
     is_reset: bool,
-    timer: BoxFuture<'static, ()>,
+    number: u64,
+    own: Option<Sleep>,
 }
 
 /// The end of the idle time.
 pub(crate) struct Elapsed;
 
 impl IdleTimer {
-    pub fn new(clock: &Arc<dyn Timer>, limit: Duration) -> Self {
+    pub fn new(alarm: &Alarm, limit: Duration) -> Self {
         Self {
-            clock: clock.clone(),
             limit,
-            reset: clock.elapsed(),
+            reset: alarm.clock.elapsed(),
             is_reset: false,
-            timer: clock.sleep(limit),
+            number: alarm.next_limit(),
+            own: None,
+            alarm: alarm.clone(),
         }
     }
 
@@ -61,36 +146,31 @@ impl IdleTimer {
     pub fn poll_elapsed(&mut self, context: &mut Context<'_>) -> Poll<Elapsed> {
         if std::mem::take(&mut self.is_reset) {
             // Not for every sign of life: many may come without a wait between them.
-            self.reset = self.clock.elapsed();
+            self.reset = self.alarm.clock.elapsed();
         }
-        loop {
-            ready!(self.timer.poll_unpin(context));
-            let silent = self.clock.elapsed().saturating_sub(self.reset);
-            let left = self.limit.saturating_sub(silent);
-            // Even when it is over: a later guard must not wait on a finished timer.
-            self.timer = self.clock.sleep(left);
-            if left.is_zero() {
-                return Poll::Ready(Elapsed);
-            }
-        }
+        let until = self.reset.saturating_add(self.limit);
+        let alarm = &self.alarm;
+        alarm
+            .poll_until(self.number, &mut self.own, context, until)
+            .map(|()| Elapsed)
     }
 }
 
 /// The longest time for one token of a hosted server: 128,000 tokens in an hour.
 const LONGEST_TOKEN: Duration = Duration::from_micros(28_125);
 
-/// The limit for the headers of a plain reply to `request`, which the server sends after the reply is written. `None` for
-/// no limit.
+/// The limit for the headers of a plain reply, which the server sends after the reply is written. `None` for no limit.
 pub(crate) fn headers_limit(
     timeouts: &Timeouts,
-    request: &Request,
     caps: &Capabilities,
+    max_tokens: Option<u32>,
+    extra: &Map<String, Value>,
 ) -> Option<Duration> {
     if timeouts.headers.is_some() || caps.self_hosted {
         return timeouts.headers;
     }
-    let extra = |name: &str| request.extra.get(name).and_then(Value::as_u64);
-    let sent = request.max_tokens.or(caps.default_max_tokens);
+    let extra = |name: &str| extra.get(name).and_then(Value::as_u64);
+    let sent = max_tokens.or(caps.default_max_tokens);
     let most = [
         sent.map(u64::from),
         extra("max_tokens"),
@@ -100,18 +180,21 @@ pub(crate) fn headers_limit(
     Some(Duration::from_mins(1).saturating_add(LONGEST_TOKEN.saturating_mul(most)))
 }
 
-/// A transport that times out on a silent server: no headers of a plain reply, no first byte of a stream, or no further
-/// byte of a body.
-pub(crate) struct TimedTransport {
-    pub inner: Arc<dyn Transport>,
-    pub clock: Arc<dyn Timer>,
+/// The limits of one request: no headers of a plain reply, no first byte of a stream, or no further byte of a body.
+pub(crate) struct RequestTimer {
+    pub alarm: Alarm,
     pub timeouts: Timeouts,
     /// The limit for the headers of a plain reply.
     pub headers: Option<Duration>,
 }
 
-impl TimedTransport {
-    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
+impl RequestTimer {
+    /// Sends `request`, and times out on a silent server.
+    pub async fn send(
+        &self,
+        transport: &dyn Transport,
+        request: HttpRequest,
+    ) -> Result<HttpResponse, Error> {
         let Timeouts {
             first_byte, idle, ..
         } = self.timeouts;
@@ -119,22 +202,22 @@ impl TimedTransport {
         let (timer, phase, limit);
         if request.streams {
             // The time for the first byte goes on from the headers into the body.
-            let mut first = IdleTimer::new(&self.clock, first_byte);
+            let mut first = IdleTimer::new(&self.alarm, first_byte);
             response = first
-                .guard(self.inner.execute(request))
+                .guard(transport.execute(request))
                 .await
                 .map_err(|_| Error::timeout(TimeoutPhase::FirstByte, first_byte))??;
             (timer, phase, limit) = (first, TimeoutPhase::FirstByte, first_byte);
         } else {
-            let asked = self.inner.execute(request);
+            let asked = transport.execute(request);
             response = match self.headers {
                 None => asked.await?,
-                Some(headers) => IdleTimer::new(&self.clock, headers)
+                Some(headers) => IdleTimer::new(&self.alarm, headers)
                     .guard(asked)
                     .await
                     .map_err(|_| Error::timeout(TimeoutPhase::FirstByte, headers))??,
             };
-            timer = IdleTimer::new(&self.clock, idle);
+            timer = IdleTimer::new(&self.alarm, idle);
             (phase, limit) = (TimeoutPhase::Idle, idle);
         }
         response.body = TimedBody {
@@ -170,7 +253,7 @@ impl Stream for TimedBody {
             return Poll::Ready(Some(Err(Error::timeout(self.phase, self.limit))));
         };
         if self.phase == TimeoutPhase::FirstByte {
-            self.timer = IdleTimer::new(&self.timer.clock, self.idle);
+            self.timer = IdleTimer::new(&self.timer.alarm, self.idle);
             (self.phase, self.limit) = (TimeoutPhase::Idle, self.idle);
         } else {
             self.timer.reset();
@@ -179,21 +262,15 @@ impl Stream for TimedBody {
     }
 }
 
-impl Transport for TimedTransport {
-    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
-        self.send(request).boxed()
-    }
-}
-
 /// Adds a timeout to `events`: [`TimeoutPhase::Progress`] if only pings and unknown events arrive for `limit`.
 pub(crate) fn with_progress_limit(
     events: EventStream,
-    clock: &Arc<dyn Timer>,
+    alarm: &Alarm,
     limit: Duration,
 ) -> EventStream {
     EventStream::new(ProgressStream {
         events,
-        timer: IdleTimer::new(clock, limit),
+        timer: IdleTimer::new(alarm, limit),
     })
 }
 

@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -23,7 +24,7 @@ pub struct ModelTable {
 #[derive(Debug, Clone)]
 struct Entry {
     row: Row,
-    model: Model,
+    model: Arc<Model>,
 }
 
 #[derive(Deserialize)]
@@ -138,7 +139,13 @@ impl ModelTable {
     /// The model with this id or alias at `provider`. A whole id is found before an alias, and that before a pattern
     /// that ends in `*`.
     pub fn find(&self, provider: &str, id: &str) -> Option<&Model> {
-        self.models()
+        self.find_shared(provider, id).map(Arc::as_ref)
+    }
+
+    /// As [`Self::find`], for a call that keeps the row.
+    pub(crate) fn find_shared(&self, provider: &str, id: &str) -> Option<&Arc<Model>> {
+        let models = self.entries.iter().map(|entry| &entry.model);
+        models
             .filter(|model| model.provider == provider)
             .filter_map(|model| Some((model.match_rank(id)?, model)))
             .max_by_key(|(rank, _)| *rank)
@@ -147,7 +154,7 @@ impl ModelTable {
 
     /// All models, in the order of the table.
     pub fn models(&self) -> impl Iterator<Item = &Model> {
-        self.entries.iter().map(|entry| &entry.model)
+        self.entries.iter().map(|entry| entry.model.as_ref())
     }
 
     /// The day the table was read; of merged tables, the later one.
@@ -187,7 +194,7 @@ impl ModelTable {
 
 impl Entry {
     fn new(row: Row) -> Self {
-        let model = row.model();
+        let model = row.model().into();
         Self { row, model }
     }
 }

@@ -11,7 +11,7 @@ use llm_types::{Count, ModelInfo, Reply, Request, Target};
 use crate::{Error, EventStream};
 
 pub use transport::{
-    HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
+    HeaderText, Headers, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };
 
 /// A provider of models: a codec between the client's types and a server's, or an implementation without a server.

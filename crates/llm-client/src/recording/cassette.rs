@@ -12,16 +12,12 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::hash::{canonical_json, sha256_hex};
+use super::root::request_key;
 use crate::error::{ConnectPhase, TimeoutPhase};
-use crate::provider::HttpRequest;
 use crate::{Error, ErrorKind, Timeouts};
 
 /// The version of the line format.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
-
-/// Fields of a body that are not part of the request key.
-const IGNORED_FIELDS: [&str; 4] = ["metadata", "stream", "stream_options", "user"];
 
 /// A file of recorded exchanges, for [`crate::ClientBuilder::record`] or [`crate::ClientBuilder::replay`].
 #[derive(Debug, Clone)]
@@ -228,10 +224,9 @@ fn is_torn(bytes: &[u8]) -> bool {
 }
 
 /// A recorded attempt.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Line {
-    pub schema_version: u32,
-    /// The hash of the request key: see [`root_of`].
+    /// The hash of the request key: see [`super::root::root_of`].
     pub root: String,
     /// The number of equal requests before, from 0.
     pub n: u64,
@@ -252,18 +247,14 @@ pub(crate) struct Line {
     pub error: Option<RecordedError>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct RecordedRequest {
-    pub method: String,
     pub path: String,
-    pub headers: Vec<(String, String)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Raw>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body_text: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct RecordedResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
@@ -389,44 +380,4 @@ impl Line {
         let body = self.request.body.as_ref()?.to().ok()?;
         Some(request_key(body))
     }
-}
-
-/// The fields for a body: JSON on one line as a value, anything else as a text.
-pub(crate) fn body_fields(text: &str) -> (Option<Raw>, Option<String>) {
-    if text.is_empty() {
-        return (None, None);
-    }
-    let one_line = !text.contains(['\n', '\r']);
-    match Raw::parse(text) {
-        // White space around the value would be lost.
-        Ok(raw) if one_line && raw.get().len() == text.len() => (Some(raw), None),
-        _ => (None, Some(text.to_owned())),
-    }
-}
-
-/// The body without the fields that are not part of the request key.
-fn request_key(mut body: Value) -> Value {
-    if let Some(fields) = body.as_object_mut() {
-        fields.retain(|name, _| !IGNORED_FIELDS.contains(&name.as_str()));
-    }
-    body
-}
-
-/// The hash of a request, and its key. They cover provider, path and body, but not the user, the form of delivery, the server
-/// or the API key.
-pub(crate) fn root_of(
-    provider: &str,
-    request: &HttpRequest,
-    replay_key: Option<&str>,
-) -> Result<(String, Value), Error> {
-    let body = serde_json::from_slice(&request.body)
-        .map_err(|error| Error::refused("request", format!("its body is not JSON: {error}")))?;
-    // Moved in and out again: the question may be long.
-    let mut identity = serde_json::json!({ "provider": provider, "path": request.path });
-    identity["body"] = request_key(body);
-    if let Some(key) = replay_key {
-        identity["replay_key"] = key.into();
-    }
-    let root = sha256_hex(canonical_json(&identity).as_bytes());
-    Ok((root, identity["body"].take()))
 }

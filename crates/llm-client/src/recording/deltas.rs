@@ -35,7 +35,7 @@ struct Cut {
 
 /// Hides each key in the joined texts of several events: its first part becomes `[redacted]`, the others are removed. Only
 /// events with a part of a key change.
-pub(super) fn hide_split(events: &mut [RecordedEvent], secrets: &[Redactor]) {
+pub(super) fn hide_split(events: &mut [RecordedEvent], keys: &Redactor) {
     let mut fields: HashMap<String, Field> = HashMap::new();
     for (event, recorded) in events.iter().enumerate() {
         let mut number = 0;
@@ -57,8 +57,7 @@ pub(super) fn hide_split(events: &mut [RecordedEvent], secrets: &[Redactor]) {
     }
     let mut cuts: BTreeMap<usize, BTreeMap<usize, Vec<Cut>>> = BTreeMap::new();
     for field in fields.values().filter(|field| field.pieces.len() > 1) {
-        let found = secrets.iter().flat_map(|secret| secret.find(&field.joined));
-        let mut found: Vec<_> = found.collect();
+        let mut found = keys.find(&field.joined);
         found.sort_by_key(|key| key.start);
         // Two headers may hold the same key, or one key a part of the other.
         found.dedup_by(|key, before| key.start < before.end);

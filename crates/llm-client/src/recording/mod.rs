@@ -6,4 +6,6 @@ mod deltas;
 pub(crate) mod hash;
 pub(crate) mod recorder;
 pub(crate) mod replay;
+pub(crate) mod root;
 mod syncer;
+mod written;

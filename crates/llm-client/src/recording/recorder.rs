@@ -1,5 +1,6 @@
 //! The recorder: every attempt is written before its result reaches the caller.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
@@ -12,18 +13,21 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use llm_types::{Clock, Target};
 
 use super::cassette::{
-    Cassette, Line, OpenCassette, RecordedError, RecordedEvent, RecordedKind, RecordedRequest,
-    RecordedResponse, SCHEMA_VERSION, StreamTail, body_fields,
+    Cassette, OpenCassette, RecordedError, RecordedEvent, RecordedKind, SCHEMA_VERSION, StreamTail,
 };
 use super::syncer::Syncer;
+use super::written::{WrittenHeaders, WrittenLine, WrittenRequest, WrittenResponse, body_fields};
 use crate::codec::sse::{SseDecoder, SseEvent};
 use crate::layers::timer::timestamp;
 use crate::provider::transport::is_event_stream;
-use crate::provider::{HeaderText, HttpRequest, HttpResponse, Transport};
-use crate::{ConfigError, Error, ErrorKind};
+use crate::provider::{Headers, HttpRequest, HttpResponse, Transport};
+use crate::{ConfigError, Error, ErrorKind, Redactor};
 
 /// The maximum time until a line is synced to the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// The bytes that most lines need.
+const LINE: usize = 8 << 10;
 
 /// The headers that are recorded, by name or prefix.
 const KEPT: [&str; 9] = [
@@ -106,8 +110,9 @@ impl Recorder {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, line: &Line) -> Result<(), Error> {
-        let mut text = serde_json::to_vec(line).map_err(unwritten)?;
+    fn write(&self, line: &WrittenLine<'_>) -> Result<(), Error> {
+        let mut text = Vec::with_capacity(LINE);
+        serde_json::to_writer(&mut text, line).map_err(unwritten)?;
         text.push(b'\n');
         let mut written = self.file();
         self.check_file(&written)?;
@@ -148,7 +153,7 @@ pub(crate) struct AttemptRecorder {
 struct RecordedBytes {
     request: Option<HttpRequest>,
     began: Duration,
-    response: Option<(u16, Vec<(String, String)>)>,
+    response: Option<(u16, Headers)>,
     chunks: Vec<(Duration, Bytes)>,
 }
 
@@ -182,59 +187,53 @@ impl AttemptRecorder {
         let Some(request) = recorded.request else {
             return Ok(());
         };
-        let secrets = request.secrets();
-        let hide = &|text: String| {
-            secrets
-                .iter()
-                .fold(text, |text, secret| secret.redact_exact(text))
-        };
-        let text = |bytes: &[u8]| hide(String::from_utf8_lossy(bytes).into_owned());
-        let response = recorded.response.map(|(status, headers)| {
-            let streamed = is_event_stream(&headers);
-            let (mut events, mut tail, mut body, mut body_text) = (None, None, None, None);
-            if streamed {
+        let keys = request.redactor();
+        let chunks: Vec<&[u8]> = recorded.chunks.iter().map(|(_, it)| &it[..]).collect();
+        let (mut events, mut tail, mut reply) = (None, None, Cow::Borrowed(""));
+        match &recorded.response {
+            Some((_, headers)) if is_event_stream(headers) => {
+                let hide = |text: String| keys.redact_exact(text);
                 let (mut whole, rest) = decode(&recorded.chunks, recorded.began, hide);
-                super::deltas::hide_split(&mut whole, &secrets);
+                super::deltas::hide_split(&mut whole, &keys);
                 (events, tail) = (Some(whole), rest);
-            } else {
-                let pieces: Vec<&[u8]> = recorded
-                    .chunks
-                    .iter()
-                    .map(|(_, chunk)| &chunk[..])
-                    .collect();
-                (body, body_text) = body_fields(&text(&pieces.concat()));
             }
-            RecordedResponse {
-                status,
-                headers: kept(headers, hide),
+            Some(_) => {
+                reply = if let [one] = chunks[..] {
+                    hidden(String::from_utf8_lossy(one), &keys)
+                } else {
+                    let whole = String::from_utf8_lossy(&chunks.concat()).into_owned();
+                    hidden(whole.into(), &keys)
+                };
+            }
+            None => {}
+        }
+        let response = recorded.response.as_ref().map(|(status, headers)| {
+            let (body, body_text) = body_fields(&reply);
+            WrittenResponse {
+                status: *status,
+                headers: kept(headers, &keys),
                 events,
                 tail,
                 body,
                 body_text,
             }
         });
-        let (body, body_text) = body_fields(&text(&request.body));
-        let open = request
-            .headers
-            .iter()
-            .filter_map(|(name, value)| match value {
-                HeaderText::Open(value) => Some(((*name).to_owned(), value.clone())),
-                HeaderText::Secret(_) => None,
-            });
-        self.recorder.write(&Line {
+        let asked = hidden(String::from_utf8_lossy(&request.body), &keys);
+        let (body, body_text) = body_fields(&asked);
+        self.recorder.write(&WrittenLine {
             schema_version: SCHEMA_VERSION,
-            root: self.key.root.clone(),
+            root: &self.key.root,
             n: self.key.n,
             call: self.key.call,
             attempt: self.attempt,
             final_hint: is_final,
-            provider: self.target.provider.clone(),
-            model: self.target.model.clone(),
+            provider: &self.target.provider,
+            model: &self.target.model,
             t: timestamp(self.recorder.clock.now()),
-            request: RecordedRequest {
-                method: request.method.as_str().to_owned(),
-                path: hide(request.path.clone()),
-                headers: kept(open.collect(), hide),
+            request: WrittenRequest {
+                method: request.method.as_str(),
+                path: hidden(request.path.as_ref().into(), &keys),
+                headers: kept(&request.headers, &keys),
                 body,
                 body_text,
             },
@@ -244,6 +243,11 @@ impl AttemptRecorder {
                 .map(|kind| RecordedError { kind }),
         })
     }
+}
+
+/// The text without keys.
+fn hidden<'a>(text: Cow<'a, str>, keys: &Redactor) -> Cow<'a, str> {
+    keys.without_keys(&text).map_or(text, Cow::Owned)
 }
 
 impl Drop for AttemptRecorder {
@@ -256,9 +260,10 @@ impl Drop for AttemptRecorder {
     }
 }
 
-fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<(String, String)> {
+/// The headers that are recorded, without keys.
+fn kept<'a>(headers: &'a Headers, keys: &Redactor) -> WrittenHeaders<'a> {
     headers
-        .into_iter()
+        .open()
         .filter(|(name, _)| {
             KEPT.iter().any(|kept| {
                 name == kept
@@ -266,7 +271,7 @@ fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<
                     || (*kept == "retry-after" && name.starts_with(kept))
             })
         })
-        .map(|(name, value)| (name, hide(value)))
+        .map(|(name, value)| (name, hidden(value.into(), keys)))
         .collect()
 }
 

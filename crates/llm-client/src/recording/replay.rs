@@ -13,6 +13,7 @@ use tracing::warn;
 use super::cassette::{
     Cassette, Line, LineAt, RecordedKind, RecordedResponse, Recording, StreamTail,
 };
+use super::root::key_of;
 use crate::provider::{HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, ErrorKind, Timeouts, Timer};
 
@@ -99,7 +100,7 @@ impl Player {
     }
 
     /// The recorded answer to the next repetition of this request. The clock shows its time from now on.
-    pub fn next(&self, root: &str, key: &Value, path: &str) -> Result<Arc<Line>, Error> {
+    pub fn next(&self, root: &str, request: &HttpRequest) -> Result<Arc<Line>, Error> {
         let n = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
             let count = asked.entry(root.to_owned()).or_insert(0);
@@ -107,7 +108,7 @@ impl Player {
             *count - 1
         };
         match self.answers.get(root) {
-            None => Err(miss(self.nearest(key, path))),
+            None => Err(miss(self.nearest(request))),
             Some(of_root) => match of_root.get(n) {
                 None => Err(miss(format!(
                     "this question was recorded {} times and is asked for the {}. time",
@@ -127,12 +128,13 @@ impl Player {
     }
 
     /// The differences to the most similar of the first recorded requests of this path.
-    fn nearest(&self, key: &Value, path: &str) -> String {
+    fn nearest(&self, request: &HttpRequest) -> String {
+        let (key, path) = (key_of(request), &*request.path);
         let near = self.near.get(path).into_iter().flatten();
         near.filter_map(|at| {
             let line = self.recording.line(*at).ok()?;
             let mut found = Vec::new();
-            differences("", &line.request_key()?, key, &mut found);
+            differences("", &line.request_key()?, &key, &mut found);
             Some((line.call, found))
         })
         .min_by_key(|(_, found)| found.len())

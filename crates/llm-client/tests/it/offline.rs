@@ -67,7 +67,7 @@ async fn an_echo_is_the_same_over_runs_and_platforms() {
         r#"{"messages":[{"content":[{"kind":{"text":{"text":"hi"}}}],"role":"user"}],"model":"m","offline_seed":7}"#
     );
     assert_eq!(
-        (encoded.url.as_str(), encoded.path.as_str()),
+        (encoded.url.as_str(), &*encoded.path),
         ("offline:echo", "/offline/echo")
     );
 }

@@ -47,7 +47,7 @@ impl Wire {
         let requests = self.transport.requests();
         requests
             .iter()
-            .map(|request| (request.path.clone(), body(request)))
+            .map(|request| (request.path.to_string(), body(request)))
             .collect()
     }
 }

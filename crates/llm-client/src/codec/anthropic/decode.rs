@@ -40,7 +40,7 @@ pub(super) fn fault_or_bad(
 /// Decodes a whole reply.
 pub(super) fn reply(context: &RequestContext, body: &[u8]) -> Result<Reply, Error> {
     let (whole, fields) = object(context, body)?;
-    let kind = fields.text("type");
+    let kind = fields.word("type");
     let content = fields.list("content");
     if kind.as_deref() == Some("error") || content.is_none() {
         if let Some(object) = fields.raw("error") {
@@ -109,9 +109,9 @@ pub(super) fn fields_of(raw: &RawValue) -> Fields<'_> {
 
 /// Decodes the kind of a block.
 pub(super) fn block_kind(fields: &Fields<'_>) -> Result<BlockKind, Error> {
-    let kind = fields.text("type").unwrap_or_default();
+    let kind = fields.word("type").unwrap_or_default();
     let text = |name: &str| fields.text(name).unwrap_or_default();
-    Ok(match kind.as_str() {
+    Ok(match &*kind {
         "text" => BlockKind::Text {
             text: essential(fields, "text")?,
         },
@@ -134,16 +134,18 @@ pub(super) fn block_kind(fields: &Fields<'_>) -> Result<BlockKind, Error> {
             error_code: fields
                 .object("content")
                 .and_then(|content| content.text("error_code")),
-            kind,
+            kind: kind.into_owned(),
         },
-        _ => BlockKind::Other { kind },
+        _ => BlockKind::Other {
+            kind: kind.into_owned(),
+        },
     })
 }
 
 /// A text that may be absent; one that cannot be read is an error.
 fn essential(fields: &Fields<'_>, name: &str) -> Result<String, Error> {
-    match (fields.raw(name), fields.text(name)) {
-        (_, Some(text)) => Ok(text),
+    match (fields.raw(name), fields.word(name)) {
+        (_, Some(text)) => Ok(text.into_owned()),
         (None, None) => Ok(String::new()),
         (Some(_), None) => Err(Error::protocol(format!(
             "the {name} of a block is not a text"
@@ -172,8 +174,8 @@ pub(super) fn settle_id(ids: &mut CallIds, block: &mut Block) {
 }
 
 fn stop_reason(fields: &Fields<'_>) -> StopReason {
-    let reason = fields.text("stop_reason").unwrap_or_default();
-    match reason.as_str() {
+    let reason = fields.word("stop_reason").unwrap_or_default();
+    match &*reason {
         "end_turn" => StopReason::EndTurn,
         "stop_sequence" => StopReason::StopSequence(fields.text("stop_sequence")),
         "max_tokens" => StopReason::MaxTokens,
@@ -181,7 +183,7 @@ fn stop_reason(fields: &Fields<'_>) -> StopReason {
         "pause_turn" => StopReason::PauseTurn,
         "refusal" => StopReason::Refusal,
         "model_context_window_exceeded" => StopReason::ContextWindow,
-        _ => StopReason::Other(reason),
+        _ => StopReason::Other(reason.into_owned()),
     }
 }
 

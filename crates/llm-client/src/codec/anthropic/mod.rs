@@ -23,6 +23,9 @@ use crate::provider::{
 };
 use crate::{ConfigError, Error};
 
+/// The path of messages after the base URL.
+const MESSAGES: &str = "/v1/messages";
+
 /// A provider for the Messages API of Anthropic.
 ///
 /// ```
@@ -43,6 +46,8 @@ pub struct Anthropic {
     versions: BTreeMap<String, AnthropicVersion>,
     /// The value of `anthropic-beta`.
     betas: Option<String>,
+    /// The request for a message with `version`, without its body.
+    message: HttpRequest,
 }
 
 /// A version of the Messages API, sent as `anthropic-version`.
@@ -92,10 +97,12 @@ impl Anthropic {
 
     /// Models at `endpoint`, asked with the newest version of the API.
     pub fn new(endpoint: Endpoint) -> Self {
+        let version = AnthropicVersion::default();
         Self {
+            message: request(&endpoint, Method::Post, MESSAGES, version, None),
             endpoint,
             name: "anthropic".to_owned(),
-            version: AnthropicVersion::default(),
+            version,
             versions: BTreeMap::new(),
             betas: None,
         }
@@ -105,6 +112,7 @@ impl Anthropic {
     #[must_use]
     pub fn with_version(mut self, version: AnthropicVersion) -> Self {
         self.version = version;
+        self.message = self.request(Method::Post, MESSAGES, version);
         self
     }
 
@@ -143,22 +151,34 @@ impl Anthropic {
             }
         }
         self.betas = (!betas.is_empty()).then(|| betas.join(","));
+        self.message = self.request(Method::Post, MESSAGES, self.version);
         Ok(self)
     }
 
-    /// A request with the headers that every request to this API has.
-    fn request(&self, method: Method, path: &str, version: AnthropicVersion) -> HttpRequest {
-        let mut request = self.endpoint.request(method, path);
-        request
-            .headers
-            .push(("anthropic-version", version.as_str().into()));
-        if let Some(betas) = &self.betas {
-            request
-                .headers
-                .push(("anthropic-beta", betas.as_str().into()));
-        }
-        request
+    fn request(
+        &self,
+        method: Method,
+        path: &'static str,
+        version: AnthropicVersion,
+    ) -> HttpRequest {
+        request(&self.endpoint, method, path, version, self.betas.as_deref())
     }
+}
+
+/// A request with the headers that every request to this API has.
+fn request(
+    endpoint: &Endpoint,
+    method: Method,
+    path: &'static str,
+    version: AnthropicVersion,
+    betas: Option<&str>,
+) -> HttpRequest {
+    let mut request = endpoint.request(method, path);
+    request.headers.set("anthropic-version", version.as_str());
+    if let Some(betas) = betas {
+        request.headers.set("anthropic-beta", betas);
+    }
+    request
 }
 
 /// Sends `call` and decodes the answer.
@@ -223,12 +243,13 @@ impl Provider for Anthropic {
         route: Route,
     ) -> Result<HttpRequest, Error> {
         let model = &target.model;
-        let (method, path) = match route {
-            Route::Whole | Route::Stream => (Method::Post, "/v1/messages"),
-            Route::Count => (Method::Post, "/v1/messages/count_tokens"),
-            Route::Models => (Method::Get, "/v1/models"),
+        let version = self.version_for(model);
+        let mut http = match route {
+            Route::Whole | Route::Stream if version == self.version => self.message.clone(),
+            Route::Whole | Route::Stream => self.request(Method::Post, MESSAGES, version),
+            Route::Count => self.request(Method::Post, "/v1/messages/count_tokens", version),
+            Route::Models => self.request(Method::Get, "/v1/models", version),
         };
-        let mut http = self.request(method, path, self.version_for(model));
         if route != Route::Models {
             http.body = encode::body(request, model, route)?;
         }

@@ -16,11 +16,12 @@ use self::stream::Chunks;
 use super::{Endpoint, LONGEST_REPLY, RequestContext, events, readable, repair_warning};
 use crate::Error;
 use crate::dialect::ThinkingField;
-use crate::provider::{
-    Answer, Capabilities, HeaderText, HttpRequest, Method, Provider, ProviderCall, Route,
-};
+use crate::provider::{Answer, Capabilities, HttpRequest, Method, Provider, ProviderCall, Route};
 
 pub use dialect::Dialect;
+
+/// The path of completions after the base URL.
+const COMPLETIONS: &str = "/chat/completions";
 
 /// A provider for servers of chat completions: `OpenAI`, `OpenRouter`, llama.cpp, Ollama, vLLM and others.
 #[derive(Debug, Clone)]
@@ -30,12 +31,15 @@ pub struct Compat {
     name: String,
     referer: Option<String>,
     title: Option<String>,
+    /// The request for a completion, without its body.
+    completion: HttpRequest,
 }
 
 impl Compat {
     /// The server at `endpoint`, whose base URL includes `/v1`, `/api/v1` or the like.
     pub fn new(endpoint: Endpoint, dialect: Dialect) -> Self {
         Self {
+            completion: endpoint.request(Method::Post, COMPLETIONS),
             endpoint,
             name: dialect.name.to_owned(),
             dialect,
@@ -55,6 +59,7 @@ impl Compat {
     #[must_use]
     pub fn with_referer(mut self, address: impl Into<String>) -> Self {
         self.referer = Some(address.into());
+        self.completion = self.request(Method::Post, COMPLETIONS);
         self
     }
 
@@ -62,16 +67,15 @@ impl Compat {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self.completion = self.request(Method::Post, COMPLETIONS);
         self
     }
 
-    fn request(&self, method: Method, path: &str) -> HttpRequest {
+    fn request(&self, method: Method, path: &'static str) -> HttpRequest {
         let mut request = self.endpoint.request(method, path);
         for (name, value) in [("http-referer", &self.referer), ("x-title", &self.title)] {
             if let Some(value) = value {
-                request
-                    .headers
-                    .push((name, HeaderText::Open(value.clone())));
+                request.headers.set(name, value);
             }
         }
         request
@@ -111,7 +115,7 @@ impl Provider for Compat {
             Route::Models => return Ok(self.request(Method::Get, "/models")),
             Route::Count => return Err(route.refused_by(&self.name)),
         }
-        let mut http = self.request(Method::Post, "/chat/completions");
+        let mut http = self.completion.clone();
         http.streams = route == Route::Stream;
         let (dialect, name, model) = (&self.dialect, &self.name, &target.model);
         http.body = encode::body(dialect, name, request, model, http.streams)?;

@@ -3,10 +3,9 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Position, Url};
 
-use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
+use super::{HttpRequest, HttpResponse, Method, Transport};
 use crate::error::{ConnectPhase, TimeoutPhase};
 use crate::settings::setters::setters;
 use crate::{ConfigError, Error};
@@ -111,27 +110,25 @@ impl HttpTransport {
             Method::Post => reqwest::Method::POST,
         };
         let host = request.url.authority().to_owned();
-        let response = self
+        let mut wire = reqwest::Request::new(method, request.url);
+        *wire.headers_mut() = request.headers.into_map()?;
+        *wire.body_mut() = Some(request.body.into());
+        let mut response = self
             .client
-            .request(method, request.url)
-            .headers(headers(&request.headers)?)
-            .body(request.body)
-            .send()
+            .execute(wire)
             .await
             .map_err(|error| self.send_error(&host, error))?;
-        let headers = response
-            .headers()
-            .iter()
-            .filter_map(|(name, value)| {
-                Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-            })
-            .collect();
+        let headers = std::mem::take(response.headers_mut()).into();
         let status = response.status().as_u16();
         let body = response
             .bytes_stream()
             .map_err(move |error| Error::connect(ConnectPhase::Body, Broken::new(&host, error)))
             .boxed();
-        Ok(HttpResponse::new(status, headers, body))
+        Ok(HttpResponse {
+            status,
+            headers,
+            body,
+        })
     }
 
     fn send_error(&self, host: &str, error: reqwest::Error) -> Error {
@@ -153,17 +150,6 @@ impl Transport for HttpTransport {
     fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }
-}
-
-fn headers(list: &[(&'static str, HeaderText)]) -> Result<HeaderMap, Error> {
-    list.iter()
-        .map(|(name, text)| {
-            let mut value = HeaderValue::from_str(text.expose_secret())
-                .map_err(|_| Error::refused(*name, "it cannot be an HTTP header"))?;
-            value.set_sensitive(matches!(text, HeaderText::Secret(_)));
-            Ok((HeaderName::from_static(name), value))
-        })
-        .collect()
 }
 
 /// The error of a connection: its host, with the last cause of the chain, which is the informative one.

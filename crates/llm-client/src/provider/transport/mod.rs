@@ -1,20 +1,22 @@
 //! HTTP requests, responses and the transport that executes them.
 
+mod headers;
 mod http;
 #[cfg(feature = "tls")]
 pub mod tls;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
 use crate::{Error, Redactor};
 
+pub use headers::{HeaderText, Headers};
 pub use http::{HttpOptions, HttpTransport};
 
 /// An executor of HTTP requests. [`HttpTransport`] uses the network; a test or another host implements its own.
@@ -52,67 +54,41 @@ pub struct HttpRequest {
     /// The address.
     pub url: Url,
     /// The part of the path after the provider's base URL.
-    pub path: String,
-    /// The headers, with names in lower case.
-    pub headers: Vec<(&'static str, HeaderText)>,
+    pub path: Cow<'static, str>,
+    /// The headers.
+    pub headers: Headers,
     /// The body: JSON, or empty.
     pub body: Bytes,
     /// Whether an event stream is expected.
     pub streams: bool,
+    /// The redactor for the key of the server.
+    pub(crate) redactor: Redactor,
 }
 
 impl HttpRequest {
     /// Creates a request without headers and body.
-    pub fn new(method: Method, url: Url, path: impl Into<String>) -> Self {
+    pub fn new(method: Method, url: Url, path: impl Into<Cow<'static, str>>) -> Self {
         Self {
             method,
             url,
             path: path.into(),
-            headers: Vec::new(),
+            headers: Headers::default(),
             body: Bytes::new(),
             streams: false,
+            redactor: Redactor::default(),
         }
     }
 
-    /// The redactors for the keys of this request.
-    pub(crate) fn secrets(&self) -> Vec<Redactor> {
-        self.headers
-            .iter()
-            .filter_map(|(_, value)| match value {
-                HeaderText::Secret(_) => {
-                    let key = value.expose_secret();
-                    let key = key.strip_prefix("Bearer ").unwrap_or(key);
-                    Some(Redactor::new(Some(key.into())))
-                }
-                HeaderText::Open(_) => None,
-            })
-            .collect()
-    }
-}
-
-/// The value of a header. `Debug` does not show a secret one.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum HeaderText {
-    /// A value that may be shown.
-    Open(String),
-    /// A secret value, such as a key.
-    Secret(SecretString),
-}
-
-impl HeaderText {
-    /// The value, for sending.
-    pub fn expose_secret(&self) -> &str {
-        match self {
-            Self::Open(text) => text,
-            Self::Secret(text) => text.expose_secret(),
+    /// The redactor for all keys of this request.
+    pub(crate) fn redactor(&self) -> Redactor {
+        if self.headers.keys().all(|key| self.redactor.knows(key)) {
+            return self.redactor.clone();
         }
-    }
-}
-
-impl From<&str> for HeaderText {
-    fn from(text: &str) -> Self {
-        Self::Open(text.to_owned())
+        let own = Redactor::default();
+        for key in self.headers.keys() {
+            own.learn(key.into());
+        }
+        own
     }
 }
 
@@ -121,8 +97,8 @@ impl From<&str> for HeaderText {
 pub struct HttpResponse {
     /// The status.
     pub status: u16,
-    /// The headers in order, with names in lower case; values that are not text are left out.
-    pub headers: Vec<(String, String)>,
+    /// The headers.
+    pub headers: Headers,
     /// The body, decompressed. A drop closes the connection.
     pub body: BoxStream<'static, Result<Bytes, Error>>,
 }
@@ -145,14 +121,14 @@ impl HttpResponse {
     ) -> Self {
         Self {
             status,
-            headers,
+            headers: headers.into_iter().collect(),
             body,
         }
     }
 
     /// The first header of this name (lower case).
     pub fn header(&self, name: &str) -> Option<&str> {
-        header(&self.headers, name)
+        self.headers.get(name)
     }
 
     /// The provider's id of the exchange.
@@ -207,18 +183,10 @@ impl HttpResponse {
 }
 
 /// Whether the content type is that of an event stream.
-pub(crate) fn is_event_stream(headers: &[(String, String)]) -> bool {
-    header(headers, "content-type").is_some_and(|kind| {
+pub(crate) fn is_event_stream(headers: &Headers) -> bool {
+    headers.get("content-type").is_some_and(|kind| {
         kind.trim_start()
             .get(..17)
             .is_some_and(|start| start.eq_ignore_ascii_case("text/event-stream"))
     })
-}
-
-/// The first header of this name (lower case).
-pub(crate) fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers
-        .iter()
-        .find(|(found, _)| found == name)
-        .map(|(_, value)| value.as_str())
 }

@@ -83,7 +83,7 @@ fn base64(media_type: &str) -> MediaSource {
 #[tokio::test]
 async fn images_and_documents_are_counted_by_the_provider_first() {
     let transport = server(|request| {
-        Ok(match request.path.as_str() {
+        Ok(match &*request.path {
             "/v1/messages/count_tokens" => json(200, r#"{"input_tokens": 250000}"#.into()),
             _ => whole(WIRE, &usual()),
         })

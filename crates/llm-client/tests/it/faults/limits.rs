@@ -256,7 +256,8 @@ async fn no_row_outlasts_its_limit_in_any_protocol_and_form() {
                 let answer = move |clock: FakeClock| {
                     let mut answer = body(&clock, &start, row.then);
                     answer.status = row.status;
-                    answer.headers = vec![("content-type".into(), row.content_type.into())];
+                    let content_type = ("content-type".to_owned(), row.content_type.to_owned());
+                    answer.headers = [content_type].into_iter().collect();
                     std::future::ready(answer)
                 };
                 let end = match form {

@@ -169,7 +169,9 @@ async fn a_last_429_holds_the_lane_for_the_others() {
     let transport = server(move |_| {
         if std::mem::take(&mut first) {
             let mut limited = failed(wire, 429, "rate_limit_error");
-            limited.headers.push(("retry-after".into(), "20".into()));
+            limited
+                .headers
+                .extend([("retry-after".to_owned(), "20".to_owned())]);
             return Ok(limited);
         }
         Ok(whole(wire, &hello()))
