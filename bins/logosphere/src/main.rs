@@ -17,6 +17,7 @@ mod flags;
 mod folders;
 mod journal_file;
 mod leaks;
+mod measuring;
 mod numbers;
 mod page;
 mod population;

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use bin_support::page::{RunPage, RunPhase};
 use bin_support::{Failure, OutputTarget, Session, escape};
 use logosphere_core::experiment::Experiment;
+use logosphere_core::measures::NullProgress;
 use logosphere_core::measures::nulls::MIN_RUNS;
 use logosphere_core::report::{ReportData, RunEnd, page};
 
 use crate::error::Error;
 use crate::journal_file;
+use crate::measuring;
 use crate::recorded::is_old;
 
 /// The seconds after which a browser loads the page of a run in progress again.
@@ -61,7 +63,8 @@ impl PageFile {
             "measuring, with {MIN_RUNS} runs of each null model"
         ));
         let output = self.target.begin(journal_file::kept(&self.run))?;
-        let html = page(&self.read()?).render()?;
+        let data = self.read(&mut measuring::null_runs(session))?;
+        let html = page(&data).render()?;
         output.finish(session, |out| out.write_all(html.as_bytes()))
     }
 
@@ -74,7 +77,7 @@ impl PageFile {
         if last == Some(&state) {
             return Ok(None);
         }
-        let data = self.read()?;
+        let data = self.read(&mut |_| {})?;
         let facts = &data.facts;
         let mut page = page(&data);
         let phase = match (&facts.end, state.is_open) {
@@ -110,10 +113,10 @@ impl PageFile {
         })
     }
 
-    fn read(&self) -> Result<ReportData, Failure> {
+    fn read(&self, on_null_run: &mut dyn FnMut(NullProgress)) -> Result<ReportData, Failure> {
         let path = journal_file::path(&self.run);
         let journal = journal_file::open(&self.run)?;
-        ReportData::read(journal, MIN_RUNS)
+        ReportData::watched(journal, MIN_RUNS, measuring::threads(), on_null_run)
             .map_err(|source| Failure::usage(Error::Transcript { path, source }))
     }
 }

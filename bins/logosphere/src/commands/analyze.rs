@@ -11,6 +11,7 @@ use logosphere_core::measures::nulls::Null;
 use logosphere_core::measures::{Analysis, AnalysisPlan, Measured};
 
 use crate::folders::RUNS;
+use crate::measuring;
 use crate::numbers::{self, band, heading, number, wrapped};
 use crate::recorded::RecordedRun;
 
@@ -52,11 +53,9 @@ pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failur
     plan.window = window(args.window);
     plan.matched = args.matched;
     plan.null = args.null;
-    let analysis = if args.json || args.null.is_some() {
-        Analysis::of(&recorded.run, &plan)
-    } else {
-        Analysis::with_null_models(&recorded.run, &plan)
-    };
+    plan.own_nulls = !args.json;
+    plan.threads = measuring::threads();
+    let analysis = Analysis::watched(&recorded.run, &plan, &mut measuring::null_runs(session));
     if args.matched && analysis.matched.is_none() {
         session.warn("there are not enough texts to match; all texts are used");
     }

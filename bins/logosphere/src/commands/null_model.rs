@@ -10,6 +10,7 @@ use logosphere_core::measures::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
 use crate::folders::RUNS;
+use crate::measuring;
 use crate::numbers::{band, heading, number, wrapped};
 use crate::recorded::RecordedRun;
 
@@ -72,7 +73,8 @@ pub fn execute(args: &NullModelArgs, session: &mut Session) -> Result<Exit, Fail
     plan.null = Some(args.kind.with_mu(mu));
     plan.null_runs = args.runs;
     plan.null_seed = args.seed.seed;
-    let analysis = Analysis::of(&recorded.run, &plan);
+    plan.threads = measuring::threads();
+    let analysis = Analysis::watched(&recorded.run, &plan, &mut measuring::null_runs(session));
     let compared = Compared {
         schema_version: analysis.schema_version,
         software: &analysis.software,

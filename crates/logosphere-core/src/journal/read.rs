@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::event::{Event, ExperimentStart, Line, SCHEMA_VERSION};
 use super::line;
-use super::line::{Head, before_chain, chain, decode};
+use super::line::{Head, before_chain, chain, decode, decode_in_order};
 
 /// A reader of a journal, which checks each line against the chain.
 pub struct Reader<R> {
@@ -199,8 +199,13 @@ impl<R: BufRead> Reader<R> {
         if number == 1 && is_legacy(&String::from_utf8_lossy(&self.line)) {
             return Err(damaged("experiment_start", CorruptionKind::OldProgram));
         }
-        let head: Head =
-            serde_json::from_slice(&self.line).map_err(|error| form("", error.to_string()))?;
+        let (head, event) = if let Some((head, event)) = decode_in_order(&self.line) {
+            (head, Some(event))
+        } else {
+            let head = serde_json::from_slice(&self.line);
+            let head: Head = head.map_err(|error| form("", error.to_string()))?;
+            (head, None)
+        };
         let kind = head.r#type.clone();
         if (number == 1) != (kind == "experiment_start") {
             let damage = if number == 1 {
@@ -214,7 +219,10 @@ impl<R: BufRead> Reader<R> {
             let (expected, found) = (self.seq, head.seq);
             return Err(damaged(&kind, CorruptionKind::Seq { expected, found }));
         }
-        let line = decode(head, &self.line).map_err(|error| form(&kind, error))?;
+        let line = match event {
+            Some(event) => Some(head.with(event)),
+            None => decode(head, &self.line).map_err(|error| form(&kind, error))?,
+        };
         if let Some(Line {
             event: Event::ExperimentStart(start),
             ..

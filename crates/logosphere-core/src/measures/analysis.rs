@@ -1,16 +1,19 @@
 //! The analysis of a run: all measures as one result.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::thread;
 
 use serde::Serialize;
 
 use crate::config::Scheduling;
 use crate::measures::lineage::{Lineage, LineageSummary};
+use crate::measures::metrics::corpus::Corpus;
 use crate::measures::metrics::{
     Interval, MIN_VALUES, Match, Metric, PERMUTATIONS, RESAMPLES, SeedExit, Series, Trend, Volume,
-    Window, block_interval, measure, seed_exit, trend, volume,
+    Window, block_interval, measure, measure_in, trend,
 };
-use crate::measures::nulls::{MIN_RUNS, Null, NullBand, NullModel, null_bands};
+use crate::measures::nulls::{MIN_RUNS, Null, NullBand, NullModel, NullRuns, bands};
 use crate::pool::Round;
 use crate::verify::Transcript;
 
@@ -32,12 +35,16 @@ pub struct AnalysisPlan {
     pub window: Window,
     /// Whether only samples of equal number and length are compared.
     pub matched: bool,
-    /// The null model to compare the run with.
+    /// The null model to compare every measure with; before [`Self::own_nulls`].
     pub null: Option<Null>,
+    /// Whether each measure is compared with the null model that changes it, see [`Null::of`].
+    pub own_nulls: bool,
     /// The number of runs of the null model, at least [`MIN_RUNS`].
     pub null_runs: u32,
     /// The random seed of the runs of the null model.
     pub null_seed: u64,
+    /// The number of threads; the result does not depend on it.
+    pub threads: usize,
     /// The number of messages with most descendants that are listed.
     pub top: usize,
 }
@@ -48,8 +55,10 @@ impl Default for AnalysisPlan {
             window: Window::default(),
             matched: false,
             null: None,
+            own_nulls: false,
             null_runs: MIN_RUNS,
             null_seed: 0,
+            threads: 1,
             top: 10,
         }
     }
@@ -158,21 +167,55 @@ pub struct MeasuredPoint {
 impl Analysis {
     /// Analyzes a run.
     pub fn of(run: &Transcript, plan: &AnalysisPlan) -> Self {
-        let matched = plan
-            .matched
+        Self::watched(run, plan, &mut |_| {})
+    }
+
+    /// Analyzes a run, and tells `on_null_run` after each run of a null model how many are done.
+    pub fn watched(
+        run: &Transcript,
+        plan: &AnalysisPlan,
+        on_null_run: &mut dyn FnMut(NullProgress),
+    ) -> Self {
+        Self::with_lineage(run, plan, on_null_run).0
+    }
+
+    /// Analyzes a run, and returns the lineage that the summary is of.
+    pub(crate) fn with_lineage(
+        run: &Transcript,
+        plan: &AnalysisPlan,
+        on_null_run: &mut dyn FnMut(NullProgress),
+    ) -> (Self, Lineage) {
+        let corpus = Corpus::of(run);
+        let matched = (plan.matched)
             .then(|| Match::of(&[run], plan.window))
             .flatten();
-        let series = measure(run, plan.window, Metric::ALL, matched);
-        let mut metrics: Vec<Measured> = (series.into_iter())
-            .map(|series| Measured::of(series, run.seed))
-            .collect();
-        let null = plan.null.map(|null| {
-            let of_texts = metrics.iter_mut().filter(|found| found.name.is_of_texts());
-            compare(run, plan, null, matched, of_texts.collect());
-            NullFacts::of(run, plan, null)
-        });
+        let measured = || -> Vec<Measured> {
+            let series = measure_in(run, &corpus, plan.window, Metric::ALL, matched);
+            (series.into_iter())
+                .map(|series| Measured::of(series, run.seed))
+                .collect()
+        };
+        let descent = || Lineage::within(run, &corpus);
+        let (mut metrics, lineage) = both(plan.threads, measured, descent);
+        let comparisons: Vec<(Null, Vec<&mut Measured>)> = match plan.null {
+            Some(null) => {
+                let of_texts = metrics.iter_mut().filter(|found| found.name.is_of_texts());
+                vec![(null, of_texts.collect())]
+            }
+            None if plan.own_nulls => by_own_null(&mut metrics),
+            None => Vec::new(),
+        };
+        let null = comparisons.first().map(|(null, _)| *null);
+        let total = plan.null_runs.max(MIN_RUNS) * comparisons.len() as u32;
+        let mut done = 0;
+        for (null, compared) in comparisons {
+            compare(run, plan, null, matched, compared, &mut || {
+                done += 1;
+                on_null_run(NullProgress { done, total });
+            });
+        }
         let models: BTreeSet<&str> = run.calls.iter().map(|call| call.model.as_str()).collect();
-        Self {
+        let analysis = Self {
             schema_version: SCHEMA_VERSION,
             software: concat!("logosphere-core ", env!("CARGO_PKG_VERSION")).to_owned(),
             seed: run.seed,
@@ -194,29 +237,13 @@ impl Analysis {
             rounds: run.rounds.len(),
             window: plan.window,
             matched,
-            null,
+            null: null.map(|null| NullFacts::of(run, plan, null)),
             metrics,
-            volume: volume(run),
-            seed_exit: seed_exit(run, plan.window),
-            lineage: Lineage::of(run).summary(run, plan.top),
-        }
-    }
-
-    /// Analyzes a run, and compares each measure with the null model that changes it ([`Null::of`]).
-    pub fn with_null_models(run: &Transcript, plan: &AnalysisPlan) -> Self {
-        let plan = AnalysisPlan {
-            null: None,
-            ..*plan
+            volume: Volume::of(run, &corpus),
+            seed_exit: SeedExit::of(run, &corpus, plan.window),
+            lineage: lineage.summary(run, plan.top),
         };
-        let mut analysis = Self::of(run, &plan);
-        let matched = analysis.matched;
-        for null in OWN_NULLS {
-            let metrics = analysis.metrics.iter_mut();
-            let compared = metrics.filter(|measured| Null::of(measured.name) == Some(null));
-            compare(run, &plan, null, matched, compared.collect());
-        }
-        analysis.null = Some(NullFacts::of(run, &plan, OWN_NULLS[0]));
-        analysis
+        (analysis, lineage)
     }
 
     /// Returns the result of a metric.
@@ -328,6 +355,46 @@ impl NullFacts {
     }
 }
 
+/// The number of runs of null models that are done.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NullProgress {
+    /// The number that is done, from 1.
+    pub done: u32,
+    /// The number of all.
+    pub total: u32,
+}
+
+/// Returns both results. They are computed side by side if there are at least two threads.
+fn both<A, B: Send>(
+    threads: usize,
+    here: impl FnOnce() -> A,
+    there: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads < 2 {
+        return (here(), there());
+    }
+    thread::scope(|scope| {
+        let there = scope.spawn(there);
+        let here = here();
+        let there = there.join();
+        (here, there.unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
+/// Returns the metrics that each null model changes ([`Null::of`]).
+fn by_own_null(metrics: &mut [Measured]) -> Vec<(Null, Vec<&mut Measured>)> {
+    let mut comparisons = Vec::from(OWN_NULLS.map(|null| (null, Vec::new())));
+    for measured in metrics {
+        let own = Null::of(measured.name);
+        let place = (comparisons.iter_mut()).find(|(null, _): &&mut (Null, _)| Some(*null) == own);
+        if let Some((_, compared)) = place {
+            compared.push(measured);
+        }
+    }
+    comparisons
+}
+
 /// Sets the bands of means and rounds of these metrics, all from the same runs of the null model.
 fn compare(
     run: &Transcript,
@@ -335,6 +402,7 @@ fn compare(
     null: Null,
     matched: Option<Match>,
     compared: Vec<&mut Measured>,
+    on_run: &mut dyn FnMut(),
 ) {
     let metrics: Vec<Metric> = compared.iter().map(|measured| measured.name).collect();
     let numbers = |run: &Transcript| {
@@ -345,8 +413,17 @@ fn compare(
         });
         numbers.collect()
     };
-    let bands = null_bands(run, null, plan.null_runs, plan.null_seed, numbers);
-    let mut bands = bands.into_iter();
+    // The run was measured before.
+    let observed = compared.iter().flat_map(|measured| {
+        let rounds = measured.points.iter().map(|point| point.value);
+        std::iter::once(measured.mean).chain(rounds)
+    });
+    let runs = NullRuns {
+        model: NullModel::new(run, null, plan.null_seed),
+        count: plan.null_runs,
+        threads: plan.threads,
+    };
+    let mut bands = bands(observed.collect(), &runs, numbers, on_run).into_iter();
     for measured in compared {
         measured.null = bands.next().flatten();
         for point in &mut measured.points {

@@ -5,4 +5,4 @@ pub mod lineage;
 pub mod metrics;
 pub mod nulls;
 
-pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};
+pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts, NullProgress};

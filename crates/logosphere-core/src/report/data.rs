@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use super::facts::RunFacts;
 use super::nulls;
-use crate::measures::Analysis;
 use crate::measures::lineage::Lineage;
+use crate::measures::{Analysis, AnalysisPlan, NullProgress};
 use crate::verify::{ResumeError, Transcript};
 
 /// The data of a page.
@@ -31,17 +31,42 @@ impl ReportData {
     /// # Errors
     /// See [`Transcript::read`].
     pub fn read(journal: impl BufRead, null_runs: u32) -> Result<Self, ResumeError> {
+        Self::watched(journal, null_runs, 1, &mut |_| {})
+    }
+
+    /// Reads a journal as [`ReportData::read`] does, on this number of threads, and tells `on_null_run` after each run of a null model
+    /// how many are done.
+    ///
+    /// # Errors
+    /// See [`Transcript::read`].
+    pub fn watched(
+        journal: impl BufRead,
+        null_runs: u32,
+        threads: usize,
+        on_null_run: &mut dyn FnMut(NullProgress),
+    ) -> Result<Self, ResumeError> {
         let (facts, transcript) = RunFacts::read(journal)?;
-        Ok(Self::of(facts, transcript, null_runs))
+        let plan = nulls::plan(null_runs, threads);
+        Ok(Self::planned(facts, transcript, &plan, on_null_run))
     }
 
     /// Computes all measures as [`ReportData::read`] does, for a run that was read before.
     pub fn of(facts: RunFacts, transcript: Transcript, null_runs: u32) -> Self {
+        Self::planned(facts, transcript, &nulls::plan(null_runs, 1), &mut |_| {})
+    }
+
+    fn planned(
+        facts: RunFacts,
+        transcript: Transcript,
+        plan: &AnalysisPlan,
+        on_null_run: &mut dyn FnMut(NullProgress),
+    ) -> Self {
+        let (analysis, lineage) = Analysis::with_lineage(&transcript, plan, on_null_run);
         Self {
-            analysis: nulls::analysed(&transcript, null_runs),
-            lineage: Lineage::of(&transcript),
             facts,
             transcript,
+            analysis,
+            lineage,
         }
     }
 }

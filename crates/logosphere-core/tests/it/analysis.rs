@@ -181,3 +181,44 @@ fn windows_and_matching_reach_the_metrics() {
         assert_eq!(measured.matched, measured.name.can_match());
     }
 }
+
+#[test]
+fn l21_the_result_is_the_same_on_any_number_of_threads_and_tells_each_null_run() {
+    let run = simulate(&Simulation {
+        minds: 4,
+        samples: 3,
+        active: 12,
+        snapshot: false,
+        rounds: 6,
+        seeds: ["one two", "three four", "five"]
+            .map(str::to_owned)
+            .to_vec(),
+        mu: 0.2,
+        seed: 7,
+    });
+    let null = Some(Null::Permutation);
+    for (null, own_nulls, models) in [(None, true, 3), (null, true, 1), (None, false, 0)] {
+        let analyzed = |threads| {
+            let plan = AnalysisPlan::default();
+            let plan = with(plan, |plan| {
+                (plan.null, plan.own_nulls, plan.threads) = (null, own_nulls, threads);
+            });
+            let mut told = Vec::new();
+            let analysis = Analysis::watched(&run, &plan, &mut |now| {
+                assert_eq!(now.total, models * plan.null_runs);
+                told.push(now.done);
+            });
+            assert_eq!(told, (1..=models * plan.null_runs).collect::<Vec<_>>());
+            serde_json::to_string(&analysis).unwrap()
+        };
+        let alone = analyzed(1);
+        assert_eq!(alone.contains("\"median\""), models > 0);
+        assert_eq!(analyzed(2), alone);
+        assert_eq!(analyzed(8), alone);
+    }
+}
+
+fn with(mut plan: AnalysisPlan, set: impl FnOnce(&mut AnalysisPlan)) -> AnalysisPlan {
+    set(&mut plan);
+    plan
+}

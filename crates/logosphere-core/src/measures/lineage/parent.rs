@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::measures::metrics::corpus::Corpus;
-use crate::measures::metrics::grams::Grams;
 use crate::pool::MessageId;
 use crate::verify::MindCall;
 
@@ -48,7 +47,6 @@ impl Method {
 /// The sample of a call, indexed for the search of parents.
 pub(super) struct Inputs<'a> {
     corpus: &'a Corpus<'a>,
-    triples: &'a Grams,
     /// The messages in the order drawn, each with the index of its text among the different texts.
     messages: Vec<(MessageId, usize)>,
     /// The index of each different text, by its number in the corpus.
@@ -59,7 +57,7 @@ pub(super) struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     /// Returns the sample of a call.
-    pub(super) fn of(corpus: &'a Corpus<'a>, triples: &'a Grams, call: &MindCall) -> Self {
+    pub(super) fn of(corpus: &'a Corpus<'a>, call: &MindCall) -> Self {
         let mut messages = Vec::with_capacity(call.sampled.len());
         let mut kinds = HashMap::new();
         let mut trigrams = Vec::new();
@@ -68,7 +66,8 @@ impl<'a> Inputs<'a> {
             let next = kinds.len();
             let place = *kinds.entry(kind).or_insert_with(|| {
                 trigrams.extend(
-                    triples
+                    corpus
+                        .triples()
                         .of(corpus, kind)
                         .iter()
                         .map(|&trigram| (trigram, next)),
@@ -81,7 +80,6 @@ impl<'a> Inputs<'a> {
         trigrams.dedup();
         Self {
             corpus,
-            triples,
             messages,
             kinds,
             trigrams,
@@ -118,7 +116,7 @@ impl<'a> Inputs<'a> {
 
     /// Returns the share of a text's trigrams that each different text contains; 0 for a text without trigrams.
     fn shares(&self, kind: usize) -> Vec<f64> {
-        let own = self.triples.of(self.corpus, kind);
+        let own = self.corpus.triples().of(self.corpus, kind);
         let mut shared = vec![0_u32; self.kinds.len()];
         for &trigram in own {
             let first = self.trigrams.partition_point(|&(other, _)| other < trigram);

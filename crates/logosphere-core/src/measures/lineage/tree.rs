@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::parent::{Inputs, Parent};
 use crate::measures::metrics::Window;
 use crate::measures::metrics::corpus::Corpus;
-use crate::measures::metrics::grams::Grams;
 use crate::pool::{MessageId, Round};
 use crate::verify::Transcript;
 
@@ -58,11 +57,14 @@ impl Node {
 impl Lineage {
     /// Infers the lineage of a run.
     pub fn of(run: &Transcript) -> Self {
-        let corpus = Corpus::of(run);
-        let triples = Grams::triples(&corpus, &Grams::pairs(&corpus));
+        Self::within(run, &Corpus::of(run))
+    }
+
+    /// Infers the lineage of a run with this corpus.
+    pub(crate) fn within(run: &Transcript, corpus: &Corpus<'_>) -> Self {
         let mut parents = vec![Vec::new(); run.messages.len()];
         for call in &run.calls {
-            let inputs = Inputs::of(&corpus, &triples, call);
+            let inputs = Inputs::of(corpus, call);
             for &child in call.added.iter().filter(|child| corpus.has(**child)) {
                 parents[child.index()] = inputs.parents(child);
             }

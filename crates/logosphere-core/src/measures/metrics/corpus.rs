@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use super::grams::Grams;
 use super::token::{lower, spans};
 use crate::format::{is_invisible, without_signature};
 use crate::pool::MessageId;
@@ -21,6 +23,9 @@ pub(crate) struct Corpus<'a> {
     tokens: Vec<u32>,
     /// The number of different tokens.
     vocabulary: usize,
+    /// The n-grams of two and of three tokens, built when the first measure asks for them.
+    pairs: OnceLock<Grams>,
+    triples: OnceLock<Grams>,
 }
 
 /// A group of equal texts.
@@ -59,6 +64,8 @@ impl<'a> Corpus<'a> {
             texts: Vec::with_capacity(run.messages.len()),
             tokens: Vec::new(),
             vocabulary: 0,
+            pairs: OnceLock::new(),
+            triples: OnceLock::new(),
         };
         let mut known = HashMap::new();
         let mut words: HashMap<String, u32> = HashMap::new();
@@ -131,6 +138,16 @@ impl<'a> Corpus<'a> {
     /// Returns the number of different tokens.
     pub(crate) fn vocabulary(&self) -> usize {
         self.vocabulary
+    }
+
+    /// Returns the n-grams of two tokens.
+    pub(crate) fn pairs(&self) -> &Grams {
+        self.pairs.get_or_init(|| Grams::pairs(self))
+    }
+
+    /// Returns the n-grams of three tokens.
+    pub(crate) fn triples(&self) -> &Grams {
+        self.triples.get_or_init(|| Grams::triples(self))
     }
 
     /// Returns the measured texts in the order of their messages.

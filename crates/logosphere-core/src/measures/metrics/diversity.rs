@@ -11,24 +11,18 @@ const MOST_TOKENS: usize = 2000;
 /// The smallest number of tokens that gives a value.
 const LEAST_TOKENS: usize = 200;
 
-/// The n-grams of one, two, three and five tokens of all texts.
+/// The texts whose n-grams of one, two, three and five tokens are counted.
 pub(crate) struct Runs {
-    pairs: Grams,
-    triples: Grams,
     /// The indexes of texts with a token.
     worded: Vec<usize>,
 }
 
 impl Runs {
-    /// Returns the n-grams of a corpus.
+    /// Returns the texts of a corpus.
     pub(crate) fn of(corpus: &Corpus<'_>) -> Self {
-        let pairs = Grams::pairs(corpus);
-        let triples = Grams::triples(corpus, &pairs);
         let places = 0..corpus.texts().len();
         let worded = places.filter(|&place| corpus.texts()[place].worded);
         Self {
-            pairs,
-            triples,
             worded: worded.collect(),
         }
     }
@@ -43,8 +37,8 @@ impl Runs {
     ) -> Vec<Point> {
         let (ids, different) = match length {
             1 => (corpus.tokens(), corpus.vocabulary()),
-            2 => (self.pairs.ids(), self.pairs.different()),
-            _ => (self.triples.ids(), self.triples.different()),
+            2 => (corpus.pairs().ids(), corpus.pairs().different()),
+            _ => (corpus.triples().ids(), corpus.triples().different()),
         };
         // The last window that had each run.
         let mut last_in = vec![u32::MAX; different];
@@ -90,8 +84,8 @@ impl Runs {
 
     /// Returns the mean share of 5-grams that an earlier text contains, over the texts of each round. Texts without a
     /// 5-gram and the first text are left out.
-    pub(crate) fn reuse(&self, corpus: &Corpus<'_>, rounds: &[TextRange]) -> Vec<Point> {
-        let fives = Grams::fives(corpus, &self.triples);
+    pub(crate) fn reuse(corpus: &Corpus<'_>, rounds: &[TextRange]) -> Vec<Point> {
+        let fives = Grams::fives(corpus);
         let mut known = vec![false; fives.different()];
         let mut shares = vec![None; corpus.texts().len()];
         let mut seen = vec![false; corpus.kinds()];

@@ -21,12 +21,13 @@ impl Grams {
     }
 
     /// Returns the n-grams of three tokens, built from those of two.
-    pub(crate) fn triples(corpus: &Corpus<'_>, pairs: &Self) -> Self {
-        Self::joined(corpus, 3, &pairs.ids, corpus.tokens(), 2)
+    pub(crate) fn triples(corpus: &Corpus<'_>) -> Self {
+        Self::joined(corpus, 3, &corpus.pairs().ids, corpus.tokens(), 2)
     }
 
     /// Returns the n-grams of five tokens, built from those of three.
-    pub(crate) fn fives(corpus: &Corpus<'_>, triples: &Self) -> Self {
+    pub(crate) fn fives(corpus: &Corpus<'_>) -> Self {
+        let triples = corpus.triples();
         Self::joined(corpus, 5, &triples.ids, &triples.ids, 2)
     }
 

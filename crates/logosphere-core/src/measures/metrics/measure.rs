@@ -25,8 +25,18 @@ pub fn measure(
     metrics: &[Metric],
     matched: Option<Match>,
 ) -> Vec<Series> {
-    let whole = Corpus::of(run);
-    let on_whole = MetricInputs::new(run, &whole, Scopes::of(run, &whole, window));
+    measure_in(run, &Corpus::of(run), window, metrics, matched)
+}
+
+/// Returns the values as [`measure`] does, for a run with this corpus.
+pub(crate) fn measure_in(
+    run: &Transcript,
+    whole: &Corpus<'_>,
+    window: Window,
+    metrics: &[Metric],
+    matched: Option<Match>,
+) -> Vec<Series> {
+    let on_whole = MetricInputs::new(run, whole, Scopes::of(run, whole, window));
     let cut = matched.map(|sizes| (sizes, Corpus::cut(run, sizes.tokens)));
     let on_cut = cut.as_ref().map(|(sizes, cut)| {
         let mut scopes = Scopes::of(run, cut, window);
@@ -97,7 +107,7 @@ impl<'a, 'b> MetricInputs<'a, 'b> {
             Metric::Distinct1 => self.runs().distinct(corpus, 1, windows),
             Metric::Distinct2 => self.runs().distinct(corpus, 2, windows),
             Metric::Distinct3 => self.runs().distinct(corpus, 3, windows),
-            Metric::Reuse5gram => self.runs().reuse(corpus, rounds),
+            Metric::Reuse5gram => Runs::reuse(corpus, rounds),
             Metric::PairIdentity => duplicate_rate(corpus, windows),
             Metric::Turnover => turnover(corpus, windows),
             Metric::SeedEcho => seed_echo(corpus, self.tfidf(), self.run.seeds, windows),

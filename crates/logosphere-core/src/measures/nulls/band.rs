@@ -1,5 +1,9 @@
 //! The position of a number of a run among those of a null model.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
 use serde::Serialize;
 
 use crate::measures::metrics::quantile;
@@ -55,7 +59,7 @@ pub fn null_band(
     null: Null,
     runs: u32,
     seed: u64,
-    metric: impl Fn(&Transcript) -> Option<f64>,
+    metric: impl Fn(&Transcript) -> Option<f64> + Sync,
 ) -> Option<NullBand> {
     let mut bands = null_bands(run, null, runs, seed, |run| vec![metric(run)]);
     bands.pop().flatten()
@@ -70,16 +74,60 @@ pub fn null_bands(
     null: Null,
     runs: u32,
     seed: u64,
-    metric: impl Fn(&Transcript) -> Vec<Option<f64>>,
+    metric: impl Fn(&Transcript) -> Vec<Option<f64>> + Sync,
 ) -> Vec<Option<NullBand>> {
-    let observed = metric(run);
+    let runs = NullRuns {
+        model: NullModel::new(run, null, seed),
+        count: runs,
+        threads: 1,
+    };
+    bands(metric(run), &runs, metric, &mut || {})
+}
+
+/// Runs of a null model.
+pub(crate) struct NullRuns<'a> {
+    pub(crate) model: NullModel<'a>,
+    /// The number of runs, at least [`MIN_RUNS`].
+    pub(crate) count: u32,
+    /// The number of threads that make and measure them.
+    pub(crate) threads: usize,
+}
+
+/// Returns the bands of the numbers `observed`, as [`null_bands`] does. `on_run` is called after each run.
+///
+/// Threads measure the runs in any order. A band sorts its numbers, so the order has no effect.
+pub(crate) fn bands(
+    observed: Vec<Option<f64>>,
+    runs: &NullRuns<'_>,
+    metric: impl Fn(&Transcript) -> Vec<Option<f64>> + Sync,
+    on_run: &mut dyn FnMut(),
+) -> Vec<Option<NullBand>> {
     let mut values = vec![Vec::new(); observed.len()];
-    let model = NullModel::new(run, null, seed);
-    for index in 0..runs.max(MIN_RUNS) {
-        for (values, value) in values.iter_mut().zip(metric(&model.run(index))) {
-            values.extend(value);
+    let count = runs.count.max(MIN_RUNS);
+    let next = AtomicU32::new(0);
+    thread::scope(|scope| {
+        // The channel is short, so that results do not pile up.
+        let (sender, measured) = mpsc::sync_channel(1);
+        for _ in 0..runs.threads.max(1) {
+            let sender = sender.clone();
+            let (next, metric) = (&next, &metric);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count || sender.send(metric(&runs.model.run(index))).is_err() {
+                        break;
+                    }
+                }
+            });
         }
-    }
+        drop(sender);
+        for numbers in measured {
+            for (values, number) in values.iter_mut().zip(numbers) {
+                values.extend(number);
+            }
+            on_run();
+        }
+    });
     (observed.into_iter().zip(values))
         .map(|(observed, values)| NullBand::new(observed?, values))
         .collect()

@@ -33,6 +33,7 @@ mod model;
 mod simulation;
 
 pub use band::{MIN_RUNS, NullBand, null_band, null_bands};
+pub(crate) use band::{NullRuns, bands};
 pub use drift::{Drift, DriftRules, Kind, Source, duplicate_rate};
 pub use model::{Null, NullModel, UnknownNull, novelty_rate};
 pub use simulation::{Simulation, simulate};
