@@ -185,6 +185,7 @@ fn journal(calls: u32) -> Vec<u8> {
         settings.seed = 42;
         settings.n_minds = 100;
         settings.max_rounds = calls / 100;
+        settings.stamp_seeds = false;
     });
     let mind = local_mind("copier:mu=0.05", &settings.prompt()).unwrap();
     let template = RequestTemplate::of(&mind, &settings, "local").unwrap();
