@@ -152,6 +152,7 @@ impl Job<'_> {
             }
             Ok(RunEnd::Stopped) => self.interrupted(&run, session),
             Err(error) => {
+                let is_connected = !is_lost(&error);
                 let exit = match error {
                     Error::Propose(ProposeError::Budget(_)) => Exit::Interrupted,
                     _ => Exit::Failed,
@@ -165,8 +166,10 @@ impl Job<'_> {
                     session.report(failure(error).error());
                     self.print_resume_command(&run, session);
                 }
-                // The lock is free before this process ends. A store that failed has said so.
-                let _closed = store.close().await;
+                if is_connected {
+                    // The lock is free before this process ends. A store that failed has said so.
+                    let _closed = store.close().await;
+                }
                 return Ok(exit);
             }
         };
