@@ -4,8 +4,8 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::Disk;
 use crate::disk::Step;
+use crate::{Disk, tail};
 
 /// A file that only grows, by whole lines.
 #[derive(Debug)]
@@ -180,19 +180,7 @@ fn is_same(_: &Metadata, _: &Metadata) -> bool {
 /// # Errors
 /// The file cannot be read.
 pub fn whole_lines(mut file: &File) -> io::Result<u64> {
-    const STEP: u64 = 1 << 16;
-    let mut end = file.metadata()?.len();
-    while end > 0 {
-        let begin = end.saturating_sub(STEP);
-        let mut bytes = vec![0; (end - begin) as usize];
-        file.seek(SeekFrom::Start(begin))?;
-        file.read_exact(&mut bytes)?;
-        if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
-            end = begin + at as u64 + 1;
-            break;
-        }
-        end = begin;
-    }
+    let whole = tail(file)?.whole();
     file.rewind()?;
-    Ok(end)
+    Ok(whole)
 }

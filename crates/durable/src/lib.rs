@@ -22,21 +22,29 @@
 //!
 //! let lines: Vec<_> = lines(std::fs::read(&path)?.as_slice()).collect::<Result<_, _>>()?;
 //! assert_eq!((lines[1].number, lines[1].offset, lines[1].text()), (2, 4, &b"two"[..]));
+//!
+//! // The last lines are read without those before them.
+//! let mut newest = durable::tail(std::fs::File::open(&path)?)?;
+//! assert_eq!(newest.next().transpose()?.unwrap().text(), b"two");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! **The one decision.** How files are written belongs to their owner, not to the single call: a [`Disk`] says it once.
 //! Errors are those of the system, without paths: the owner knows the path and has the words for its users.
 //!
-//! Next: [`Disk`], [`StagedFile`], [`AppendFile`], [`Lock`].
+//! Next: [`Disk`], [`StagedFile`], [`AppendFile`], [`Lock`]. With feature `archive` a `Disk` also moves old lines to packed
+//! files.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod append;
+#[cfg(feature = "archive")]
+mod archive;
 mod disk;
 mod lines;
 mod lock;
 mod replace;
+mod tail;
 
 pub use append::{AppendFile, Replaced, Tail, whole_lines};
 pub use disk::Disk;
@@ -45,3 +53,4 @@ pub use disk::{Step, Watch};
 pub use lines::{Line, lines};
 pub use lock::{Lock, LockError};
 pub use replace::{StagedFile, replace};
+pub use tail::{TailLines, tail};

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Line {
-    /// The number of the line, from 1.
+    /// The number of the line, from 1, counted from the side where the reading begins.
     pub number: usize,
     /// Bytes of the file before it.
     pub offset: u64,

@@ -5,9 +5,11 @@
 )]
 
 mod append;
+mod archive;
 mod faults;
 mod lines;
 mod lock;
 mod replace;
+mod tail;
 #[cfg(unix)]
 mod unix;
