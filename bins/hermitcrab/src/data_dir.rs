@@ -115,7 +115,8 @@ impl DataDir {
         self.path.join(EARLIER)
     }
 
-    fn is_missing(&self) -> bool {
+    /// Returns whether the directory does not exist.
+    pub fn is_missing(&self) -> bool {
         fs::metadata(&self.path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
@@ -150,9 +151,15 @@ impl DataDir {
         if self.is_missing() {
             return Ok(Box::new(MemStore::new()));
         }
-        Ok(Box::new(with_notices_logged(DirStore::open_read_only(
-            &self.path,
-        )?)))
+        Ok(Box::new(self.existing()?))
+    }
+
+    /// Opens the blocks of a directory that exists, to read them for as long as the store is kept.
+    ///
+    /// # Errors
+    /// This program cannot read the store in the directory.
+    pub fn existing(&self) -> Result<DirStore, Error> {
+        Ok(with_notices_logged(DirStore::open_read_only(&self.path)?))
     }
 
     /// Opens the blocks to read them, and checks that this process could write to them. Nothing is written.
@@ -171,6 +178,14 @@ impl DataDir {
     /// # Errors
     /// Another process still writes to the directory, or it cannot be written to.
     pub fn for_writing(&self) -> Result<Box<dyn BlockStore>, Error> {
+        Ok(Box::new(self.locked()?))
+    }
+
+    /// Opens the store as [`DataDir::for_writing`] does.
+    ///
+    /// # Errors
+    /// Those of [`DataDir::for_writing`].
+    pub fn locked(&self) -> Result<DirStore, Error> {
         let mut opened = DirStore::open(&self.path);
         for _ in 0..ATTEMPTS {
             if !matches!(opened, Err(StoreError::Locked { .. })) {
@@ -179,7 +194,7 @@ impl DataDir {
             thread::sleep(POLL);
             opened = DirStore::open(&self.path);
         }
-        Ok(Box::new(with_notices_logged(opened?)))
+        Ok(with_notices_logged(opened?))
     }
 }
 
@@ -194,10 +209,7 @@ pub fn shell_word(path: &Path) -> String {
     }
 }
 
-/// Logs the problems that were found in a store, and returns the store.
+/// Logs the problems that are found in a store, those of a block at its first use.
 fn with_notices_logged(store: DirStore) -> DirStore {
-    for notice in store.notices() {
-        tracing::warn!("{}", escape(&notice));
-    }
-    store
+    store.on_notice(|notice| tracing::warn!("{}", escape(notice)))
 }

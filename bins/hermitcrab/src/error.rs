@@ -178,7 +178,7 @@ impl Error {
         let kind = match self {
             Self::Tool(fault) => return fault.clone(),
             Self::Store { error } => {
-                let fault = ToolError::new(error.kind(), with_sources(error));
+                let fault = ToolError::new(error.kind(), store_text(error));
                 return match hint(error) {
                     Some(hint) => fault.hint(hint),
                     None => fault,
@@ -267,8 +267,19 @@ fn bundle_hint(error: &BundleError) -> &'static str {
     }
 }
 
+/// Returns an error of the store with the name of this program and its flag.
+fn store_text(error: &StoreError) -> String {
+    match error {
+        StoreError::Newer { path, found, known } => format!(
+            "{} was written by a newer hermitcrab (schema {found}, this one knows {known}): update the program, or use --data",
+            name(path)
+        ),
+        error => with_sources(error),
+    }
+}
+
 fn store_line(error: &StoreError) -> String {
-    let mut line = with_sources(error);
+    let mut line = store_text(error);
     if let Some(hint) = hint(error) {
         let _ = write!(line, "; {hint}");
     }

@@ -10,9 +10,10 @@ use hermitcrab_kernel::faces::{Host, NoHost};
 use hermitcrab_kernel::{Brain, Kernel, KernelConfig, OfflineBrain};
 use jiff::tz::TimeZone;
 use llm_client::Redactor;
-use pscale_blocks::{BlockStore, EditAuthor, MemStore, Stamp};
+use pscale_blocks::{BlockStore, StoreError};
 
 use crate::data_dir::DataDir;
+use crate::draft_store::DraftStore;
 use crate::error::Error;
 use crate::flags::KernelFlags;
 use crate::model_setup::{ModelSetup, settings};
@@ -67,23 +68,12 @@ pub fn open_read_only_with(
     settings: Settings,
     brain: Arc<dyn Brain>,
 ) -> Result<Kernel, Failure> {
-    let store = copy_blocks(data).map_err(Error::failure)?;
+    let store = DraftStore::new(data.for_reading().map_err(Error::failure)?);
     let mut config = KernelConfig::default();
     config.data = Some(data.path().to_owned());
     config.read_only = true;
     config.settings = settings;
     open(config, data, Box::new(store), brain, Arc::new(NoHost))
-}
-
-/// Copies the blocks into memory, without their logs.
-fn copy_blocks(data: &DataDir) -> Result<MemStore, Error> {
-    let kept = data.for_reading()?;
-    let copy = MemStore::new();
-    let stamp = Stamp::new(data.now(), EditAuthor::Kernel);
-    for row in kept.names()? {
-        copy.create(&row.name, &kept.load(&row.name)?.block, &stamp)?;
-    }
-    Ok(copy)
 }
 
 /// Opens a kernel that can change faces and calls no model.
@@ -121,18 +111,19 @@ pub const FIRST_START: &str = "first start: ";
 
 /// Returns the notices of the kernel about its start. If all blocks are new, one line names their folder.
 pub fn notices(kernel: &Kernel, data: &DataDir) -> Result<Vec<String>, Failure> {
-    let blocks = kernel.store().names();
-    let blocks = blocks.map_err(|error| Error::from(error).failure())?.len();
     let line = |notice: &String| {
-        let made = notice.strip_prefix("seeded: ");
-        if made.is_some_and(|made| made.split(", ").count() == blocks) {
-            let place = data.path().display();
-            format!("{FIRST_START}created {blocks} blocks in {place}")
-        } else {
-            notice.clone()
+        if let Some(made) = notice.strip_prefix("seeded: ") {
+            let blocks = kernel.store().names()?.len();
+            if made.split(", ").count() == blocks {
+                let place = data.path().display();
+                return Ok(format!("{FIRST_START}created {blocks} blocks in {place}"));
+            }
         }
+        Ok(notice.clone())
     };
-    Ok(kernel.notices().iter().map(line).collect())
+    let lines = kernel.notices().iter().map(line);
+    let lines: Result<_, StoreError> = lines.collect();
+    lines.map_err(|error| Error::from(error).failure())
 }
 
 /// Reads the values of `--grant`: `DIR`, `DIR:rw` or `DIR:rwd`.

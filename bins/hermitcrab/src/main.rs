@@ -14,6 +14,7 @@ mod bundle;
 mod commands;
 mod conversation;
 mod data_dir;
+mod draft_store;
 mod error;
 mod flags;
 mod kernel_setup;

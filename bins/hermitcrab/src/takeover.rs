@@ -151,6 +151,6 @@ mod tests {
         let notices = started(folder.path(), &store, EXPORT);
         assert_eq!((notices.len(), &*conversation(folder.path())), (1, ""));
         let memory = store.load(CoreBlock::Memory.name()).unwrap().block;
-        assert_eq!(memory, *CoreBlock::Memory.embedded());
+        assert_eq!(*memory, *CoreBlock::Memory.embedded());
     }
 }

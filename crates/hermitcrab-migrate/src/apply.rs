@@ -1,3 +1,4 @@
+use pscale_blocks::store::LogRange;
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError};
 
 use crate::plan::Plan;
@@ -33,7 +34,7 @@ pub fn check(plan: &Plan, store: &dyn BlockStore) -> Result<Migrated, StoreError
     for info in store.names()? {
         let name = info.name;
         let kept = store.load(&name)?;
-        if plan.blocks.get(&name) == Some(&kept.block) {
+        if plan.blocks.get(&name) == Some(&*kept.block) {
             present.push(name);
         } else if !is_seeded(&name, store)? {
             in_use.push(name);
@@ -77,6 +78,6 @@ pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migra
 
 /// Whether the program itself made the block, and no one edited it.
 fn is_seeded(name: &BlockName, store: &dyn BlockStore) -> Result<bool, StoreError> {
-    let log = store.log(Some(name), 0)?;
+    let log = store.log(name, LogRange::newest(2))?;
     Ok(log.len() == 1 && log[0].by == EditAuthor::Kernel)
 }

@@ -39,7 +39,7 @@
 //! // The part for a model, in at most 60 tokens. The whole is a file that `Block::parse` reads.
 //! let layer = aperture(&block, &memory, 60, &Heuristic);
 //! assert_eq!(layer.text.lines().nth(2), Some("0.1 Nine calm crossings."));
-//! assert_eq!(Block::parse(&block.to_file())?, block);
+//! assert_eq!(Block::parse(&block.to_file())?, *block);
 //! # Ok(())
 //! # }
 //! ```

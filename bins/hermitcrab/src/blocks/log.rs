@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use bin_support::{Results, escape};
-use pscale_blocks::store::{LogEntry, LoggedOp};
+use pscale_blocks::store::{LogEntry, LogRange, LoggedOp, newest_edits};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op};
 use serde::Serialize;
 
@@ -40,29 +40,25 @@ pub fn log(
     let mut entries = Vec::new();
     for name in names {
         // The log of an unknown block is empty, but loading the block fails.
-        let logged = store.log(Some(&name), 0)?;
-        if logged.is_empty() {
+        let newest = store.log(&name, limit.map_or(LogRange::ALL, LogRange::newest))?;
+        if newest.is_empty() {
             store.load(&name)?;
         }
-        let left_out = limit.map_or(0, |limit| logged.len().saturating_sub(limit));
-        entries.extend(
-            logged
-                .into_iter()
-                .skip(left_out)
-                .map(|logged| BlockLogEntry {
-                    name: name.clone(),
-                    logged,
-                }),
-        );
+        entries.extend(newest.into_iter().rev().map(|logged| BlockLogEntry {
+            name: name.clone(),
+            logged,
+        }));
     }
     Ok(LogAnswer { entries })
 }
 
 /// Returns the last edits of all blocks, the oldest of them first.
 pub fn latest(count: usize, store: &dyn BlockStore) -> Result<LogAnswer, Error> {
-    let mut entries = log(None, Some(count), store)?.entries;
-    entries.sort_by_key(|entry| entry.logged.at);
-    entries.drain(..entries.len().saturating_sub(count));
+    let newest = newest_edits(store, count)?.into_iter();
+    let mut entries: Vec<_> = newest
+        .map(|(name, logged)| BlockLogEntry { name, logged })
+        .collect();
+    entries.reverse();
     Ok(LogAnswer { entries })
 }
 

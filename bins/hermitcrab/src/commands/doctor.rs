@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use bin_support::model::{ModelFlags, ModelSource, OpenOptions};
 use bin_support::{Exit, Failure, Session, block_on, escape};
+use pscale_blocks::BlockStore as _;
 use serde::Serialize;
 
 use crate::answer::print_json;
@@ -83,7 +84,14 @@ fn settings(data: &DataDir) -> Check {
 }
 
 fn blocks(data: &DataDir) -> Check {
-    let rows = || -> Result<usize, Error> { Ok(data.for_reading()?.names()?.len()) };
+    let rows = || -> Result<usize, Error> {
+        if data.is_missing() {
+            return Ok(data.for_reading()?.names()?.len());
+        }
+        let store = data.existing()?;
+        store.check_logs()?;
+        Ok(store.names()?.len())
+    };
     let (path, source) = (data.path().display(), data.source());
     let (holds, found) = match rows() {
         Ok(count) => match writable(data) {

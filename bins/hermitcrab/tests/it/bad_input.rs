@@ -141,6 +141,52 @@ fn a_directory_that_another_process_writes_to_can_be_read() {
 }
 
 #[test]
+fn what_a_newer_program_wrote_ends_a_start_before_anything_is_written() {
+    let place = Place::with_data();
+    // Complete but for its capabilities, and the lock as a process left it.
+    place
+        .run(&["chat", "--provider", "offline", "--quiet"])
+        .exits(0);
+    place
+        .run(&["block", "rm", "capabilities", "--whole"])
+        .exits(0);
+    let data = place.path(DATA);
+    let log = std::fs::read_to_string(data.join("log/memory.jsonl")).unwrap();
+    let newer = format!("{log}{}\n", r#"{"schema_version":3,"rev":2}"#);
+    for (file, text) in [
+        ("log/memory.jsonl", newer.as_str()),
+        ("store.json", r#"{"schema_version":3}"#),
+    ] {
+        place.file(&format!("{DATA}/{file}"), text);
+        place.file(&format!("{DATA}/lock"), std::process::id().to_string());
+        let all = || {
+            let files = crate::program::files(&data).into_iter();
+            let bytes = files.map(|path| (std::fs::read(&path).unwrap(), path));
+            bytes
+                .filter(|(_, path)| !path.ends_with("lock") || file == "store.json")
+                .collect::<Vec<_>>()
+        };
+        let before = all();
+        let told = format!(
+            "{file} was written by a newer hermitcrab (schema 3, this one knows 1): update the program, or use --data"
+        );
+        for words in [
+            &["chat", "--provider", "offline", "--quiet"][..],
+            &["block", "append", "memory", "x"],
+            &["block", "list"],
+            &["block", "read", "memory"],
+            &["prompt", "--provider", "offline"],
+            &["mcp", "--write"],
+        ] {
+            place.run(words).exits(1).tells(&[&told]);
+            assert!(all() == before, "{file}: {words:?}");
+        }
+        let refused = place.run(&["block", "list", "--json"]).exits(1).json();
+        assert_eq!(refused["error"], "newer");
+    }
+}
+
+#[test]
 fn an_edit_waits_for_the_edit_of_another_process() {
     let place = yard();
     let holder = DirStore::open(place.path(DATA)).unwrap();
@@ -271,7 +317,9 @@ fn a_file_that_is_no_block_does_not_hide_the_others() {
     place.file("data/blocks/shed.json", "{\"decimal\": 1, \"tree\": {}");
     place.run(&["block", "read", "yard"]).exits(0);
     let ran = place.run(&["block", "append", "yard", "Ash"]).exits(0);
-    // It is said, and the good version comes back from the log.
+    assert!(!ran.stderr.contains("shed"), "{}", ran.stderr);
+    // It is said at the first use, and the good version comes back from the log.
+    let ran = place.run(&["block", "append", "shed", "A spade"]).exits(0);
     let ran = ran.tells(&["shed"]);
     assert!(ran.stderr.contains("quarantine"), "{}", ran.stderr);
     assert_eq!(place.names("data/quarantine").len(), 1);

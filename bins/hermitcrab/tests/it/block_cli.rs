@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::program::Place;
+use crate::program::{DATA, Place};
 
 /// Creates a block with a head, three entries and a branch.
 fn yard() -> Place {
@@ -432,6 +432,16 @@ fn what_has_changed_since_a_revision() {
             .tells(&["no revision", "its last one is 8"]);
     }
     place.run(&["block", "diff", "yard"]).exits(2);
+    // An entry that is gone is not passed over.
+    let log = place.path(DATA).join("log/yard.jsonl");
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let lines = lines
+        .split_inclusive('\n')
+        .filter(|line| !line.contains("\"rev\":6,"));
+    std::fs::write(&log, lines.collect::<String>()).unwrap();
+    since("7").exits(4);
+    since("6").exits(0);
+    since("5").exits(1).tells(&["no revision 5"]);
 }
 
 /// The error names the missing argument and the command that the person probably meant.

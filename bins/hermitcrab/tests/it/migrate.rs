@@ -172,7 +172,7 @@ fn a_dry_run_makes_every_check_of_the_real_one() {
     used.file("dump.json", dump());
     assert!(both(&used, 1).contains("in use (yard)"));
     used.file("data/store.json", br#"{"schema_version":2}"#);
-    assert!(both(&used, 1).contains("schema version 2"));
+    assert!(both(&used, 1).contains("by a newer hermitcrab (schema 2,"));
     // Another process writes to it.
     let locked = Place::new();
     locked.file("dump.json", dump());

@@ -133,7 +133,7 @@ const WITH_TYPES: &[(&str, usize)] = &[
     ("crates/llm-client/src/codec/anthropic/mod.rs", 2),
     ("crates/llm-client/src/provider/mod.rs", 6),
     ("crates/llm-client/src/provider/transport/mod.rs", 4),
-    ("crates/pscale-blocks/src/store/dir/mod.rs", 4),
+    ("crates/pscale-blocks/src/store/dir/mod.rs", 3),
     ("crates/report-kit/src/plot/mod.rs", 7),
     ("crates/report-kit/src/section/mod.rs", 2),
     ("crates/test-support/src/compression_stub/mod.rs", 5),

@@ -1,8 +1,11 @@
 //! The edits of blocks, newest first, with the text of the node before and afterwards.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use hermitcrab_kernel::ToolError;
 use jiff::Timestamp;
-use pscale_blocks::store::{LoggedOp, Steps};
+use pscale_blocks::store::{LogEntry, LogRange, LoggedOp, Steps, newest_edits};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op, Path, StoreError};
 use serde::Serialize;
 
@@ -34,31 +37,38 @@ pub(crate) fn rows(
     limit: usize,
 ) -> Result<Vec<Row>, ToolError> {
     let limit = limit.min(MAX_ROWS);
-    let mut rows = Vec::new();
+    let mut logs: BTreeMap<BlockName, Vec<LogEntry>> = BTreeMap::new();
     match name {
-        Some(name) => of_block(store, name, limit, &mut rows)?,
+        Some(name) => {
+            let log = store.log(name, LogRange::newest(limit))?;
+            logs.insert(name.clone(), log);
+        }
         None => {
-            for row in store.names()? {
-                of_block(store, &row.name, limit, &mut rows)?;
+            for (name, entry) in newest_edits(store, limit)? {
+                logs.entry(name).or_default().push(entry);
             }
         }
     }
+    let mut rows = Vec::new();
+    for (name, log) in logs {
+        of_block(store, &name, log, &mut rows)?;
+    }
     rows.sort_by(|a, b| (b.at, &b.name, b.rev).cmp(&(a.at, &a.name, a.rev)));
-    rows.truncate(limit);
     Ok(rows)
 }
 
+/// Adds the rows of a block whose newest entries are `log`, the newest first.
 fn of_block(
     store: &dyn BlockStore,
     name: &BlockName,
-    limit: usize,
+    mut log: Vec<LogEntry>,
     rows: &mut Vec<Row>,
 ) -> Result<(), StoreError> {
-    let mut block = store.load(name)?.block;
-    let log = store.log(Some(name), 0)?;
+    let mut block = Arc::unwrap_or_clone(store.load(name)?.block);
+    log.reverse();
     let steps = Steps::of(&log);
     let counted = |revs: &[u64], rev| revs.iter().position(|one| *one == rev).map(|at| at + 1);
-    for entry in log.into_iter().rev().take(limit) {
+    for entry in log.into_iter().rev() {
         let text = |block: &pscale_blocks::Block| {
             let path = entry.path.as_ref()?;
             block.text(path).ok().flatten().map(str::to_owned)

@@ -131,7 +131,7 @@ pub(super) async fn block(
         return Ok(Json(json!({
             "name": name,
             "rev": found.rev,
-            "block": found.block,
+            "block": *found.block,
         })));
     };
     let mut input = json!({"name": name, "path": path});

@@ -3,6 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use jiff::Timestamp;
+use pscale_blocks::store::LogRange;
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError, Summary,
     SummaryKind,
@@ -73,8 +74,8 @@ fn is_newest(
     stamp: &Stamp,
 ) -> Result<bool, StoreError> {
     let found = store.load(name)?;
-    let log = store.log(Some(name), found.rev)?;
-    let Some(newest) = log.last().filter(|entry| entry.note == stamp.note) else {
+    let log = store.log(name, LogRange::newest(1))?;
+    let Some(newest) = log.first().filter(|entry| entry.note == stamp.note) else {
         return Ok(false);
     };
     let path = newest.path.filter(|path| found.block.pscale(path) == -1);

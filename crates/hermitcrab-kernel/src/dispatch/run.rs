@@ -1,6 +1,7 @@
 //! One tool call: find the tool, check its arguments, run it, and never fail in another way than by its answer.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use llm_client::Message;
@@ -88,7 +89,7 @@ impl TurnContext<'_> {
     }
 
     /// The block that a model is about to touch, if it is one that says who the model is.
-    fn own_block(&self, args: &Args, caller: &ToolCaller<'_>) -> Option<(BlockName, Block)> {
+    fn own_block(&self, args: &Args, caller: &ToolCaller<'_>) -> Option<(BlockName, Arc<Block>)> {
         let is_model = matches!(caller.provenance, EditAuthor::Model { .. });
         let name = args.text("name");
         if !is_model || !matches!(name, "keystone" | "constitution") {

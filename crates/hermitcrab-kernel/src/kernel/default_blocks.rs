@@ -25,7 +25,7 @@ pub(super) fn prepare(store: &dyn BlockStore, now: Timestamp) -> Result<Prepared
     let mut notices = install_default_blocks(store, now)?;
     let keystone = choose_keystone(store, now, &mut notices)?;
     let constitution = match store.load(CoreBlock::Constitution.name()) {
-        Ok(found) => found.block,
+        Ok(found) => Arc::unwrap_or_clone(found.block),
         Err(StoreError::Corrupt { reason, .. }) => {
             notices.push(format!(
                 "the stored constitution cannot be read ({reason}); the built-in one is used"
@@ -71,19 +71,21 @@ pub fn install_default_blocks(
     store: &dyn BlockStore,
     now: Timestamp,
 ) -> Result<Vec<String>, StoreError> {
-    let stamp = stamp(now, "seeded");
-    let there = store.names()?;
-    let mut made = Vec::new();
+    // All are looked at before the first one is made: a start that is refused makes none.
+    let mut missing = Vec::new();
     for core in CoreBlock::ALL {
-        if there.iter().any(|row| row.name == *core.name()) {
-            continue;
-        }
-        match store.create(core.name(), core.embedded(), &stamp) {
-            Ok(_) => made.push(core.name().as_str()),
-            // Somebody else made it, or it is there and cannot be read.
-            Err(StoreError::Exists { .. } | StoreError::Corrupt { .. }) => {}
+        match store.load(core.name()) {
+            Err(StoreError::NoBlock { .. }) => missing.push(core),
+            // It is there, even if it cannot be read.
+            Ok(_) | Err(StoreError::Corrupt { .. }) => {}
             Err(error) => return Err(error),
         }
+    }
+    let stamp = stamp(now, "seeded");
+    let mut made = Vec::new();
+    for core in missing {
+        store.create(core.name(), core.embedded(), &stamp)?;
+        made.push(core.name().as_str());
     }
     Ok(if made.is_empty() {
         Vec::new()

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm_client::Redactor;
-use pscale_blocks::store::{BlockInfo, Edited, LogEntry, Versioned};
+use pscale_blocks::store::{BlockInfo, Edited, LogEntry, LogRange, Versioned};
 use pscale_blocks::{Block, BlockName, BlockStore, Op, Stamp, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,8 +55,8 @@ impl BlockStore for RedactingStore {
         self.store.delete(name, stamp)
     }
 
-    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
-        self.store.log(name, from)
+    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
+        self.store.log(name, range)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {

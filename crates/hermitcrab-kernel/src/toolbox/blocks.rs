@@ -1,6 +1,6 @@
 //! The tools on blocks.
 
-use pscale_blocks::store::Edited;
+use pscale_blocks::store::{Edited, LogRange};
 use pscale_blocks::{
     Appended, Applied, Block, BlockError, BlockName, BlockStore, Op, Path, Stamp, StoreError,
     Summary, SummaryKind,
@@ -293,9 +293,9 @@ fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
     let limit = args
         .number("limit")
         .map_or(10, |limit| limit.min(ROWS as u64) as usize);
-    let entries = store.log(Some(&name), 0)?;
-    let newest = entries.iter().rev().take(limit);
-    let rows: Vec<_> = newest
+    let entries = store.log(&name, LogRange::newest(limit))?;
+    let rows: Vec<_> = entries
+        .iter()
         .map(|entry| {
             let mut op = json!(entry.op);
             // Whole blocks are not repeated in a list of what was done.

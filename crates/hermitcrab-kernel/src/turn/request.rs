@@ -1,5 +1,7 @@
 //! The next request: instructions, tools, and the window of the conversation.
 
+use std::sync::Arc;
+
 use llm_client::{Message, ToolSpec};
 use pscale_blocks::{Block, O200k, TokenCounter as _};
 use serde::Serialize;
@@ -112,7 +114,7 @@ fn tools_of(context: TurnContext<'_>, phase: Phase) -> Vec<ToolSpec> {
 
 /// The instructions from the current blocks; keystone and constitution are those of the start.
 fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
-    let load = |core: CoreBlock| -> Option<Block> {
+    let load = |core: CoreBlock| -> Option<Arc<Block>> {
         context
             .toolbox
             .store
@@ -127,10 +129,10 @@ fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
     let blocks = PromptBlocks {
         keystone: Some(&context.identity.keystone),
         constitution: Some(&context.identity.constitution),
-        capabilities: capabilities.as_ref(),
-        memory: memory.as_ref(),
-        skills: skills.as_ref(),
-        network: network.as_ref(),
+        capabilities: capabilities.as_deref(),
+        memory: memory.as_deref(),
+        skills: skills.as_deref(),
+        network: network.as_deref(),
     };
     SystemPrompt::new(phase, &blocks, &O200k)
 }

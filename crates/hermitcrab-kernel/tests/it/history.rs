@@ -161,7 +161,10 @@ async fn entries_grow_over_nine_and_ninety_with_mechanical_summaries() {
     );
     let log = place
         .store
-        .log(Some(&BlockName::new("history").unwrap()), 0)
+        .log(
+            &BlockName::new("history").unwrap(),
+            pscale_blocks::store::LogRange::ALL,
+        )
         .unwrap();
     assert!(
         log.iter()

@@ -212,9 +212,12 @@ async fn what_the_web_asked_for_is_logged_as_its_wish_shown_and_undone() {
 
     let log = place
         .store
-        .log(Some(&"constitution".parse().unwrap()), 0)
+        .log(
+            &"constitution".parse().unwrap(),
+            pscale_blocks::store::LogRange::newest(3),
+        )
         .unwrap();
-    let by: Vec<_> = log[1..].iter().map(|entry| entry.by.clone()).collect();
+    let by: Vec<_> = log.iter().rev().map(|entry| entry.by.clone()).collect();
     let model = |web: Option<&str>| EditAuthor::Model {
         id: "script".to_owned(),
         web: web.map(str::to_owned),

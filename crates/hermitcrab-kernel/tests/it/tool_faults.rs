@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use hermitcrab_kernel::ScriptStep;
 use hermitcrab_kernel::conversation::window;
 use llm_client::{Message, StopReason};
-use pscale_blocks::store::{BlockInfo, Edited, LogEntry, Versioned};
+use pscale_blocks::store::{BlockInfo, Edited, LogEntry, LogRange, Versioned};
 use pscale_blocks::{Block, BlockName, BlockStore, MemStore, Op, Stamp, StoreError};
 use serde_json::{Value, json};
 
@@ -87,8 +87,8 @@ impl BlockStore for Faulty {
         self.inner.delete(name, stamp)
     }
 
-    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
-        self.inner.log(name, from)
+    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
+        self.inner.log(name, range)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{BundleError, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
-use crate::store::LogEntry;
+use crate::store::{LogEntry, LogRange};
 use crate::{Block, BlockName, BlockStore};
 
 /// The contents of a bundle in addition to the blocks.
@@ -51,16 +51,16 @@ struct Bundle<'a> {
     exported_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     keystone_version: Option<&'a str>,
-    blocks: BTreeMap<BlockName, Bundled>,
+    blocks: BTreeMap<BlockName, Bundled<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<BTreeMap<BlockName, Vec<LogEntry>>>,
 }
 
 #[derive(Serialize)]
-struct Bundled {
+struct Bundled<'a> {
     rev: u64,
     hash: String,
-    block: Block,
+    block: &'a Block,
 }
 
 /// The bundle of these blocks, or of all. A single block without its name is [`Block::to_file`].
@@ -78,7 +78,7 @@ struct Bundled {
 ///
 /// let bundle = export(&from, None, &Export::new(at))?;
 /// ImportBatch::read(&bundle, None, false)?.import(&to, OnConflict::Skip, "a bundle", at)?;
-/// assert_eq!(to.load(&notes)?.block, Block::new("what I noted"));
+/// assert_eq!(*to.load(&notes)?.block, Block::new("what I noted"));
 /// # Ok(())
 /// # }
 /// ```
@@ -94,19 +94,25 @@ pub fn export(
         Some(names) => names.to_vec(),
         None => store.names()?.into_iter().map(|row| row.name).collect(),
     };
-    let mut blocks = BTreeMap::new();
+    let mut loaded = BTreeMap::new();
     let mut log = how.with_log.then(BTreeMap::new);
     for name in names {
         let found = store.load(&name)?;
         if let Some(log) = &mut log {
-            log.insert(name.clone(), store.log(Some(&name), 0)?);
+            let mut entries = store.log(&name, LogRange::ALL)?;
+            entries.reverse();
+            log.insert(name.clone(), entries);
         }
+        loaded.insert(name, found);
+    }
+    let mut blocks = BTreeMap::new();
+    for (name, found) in &loaded {
         let bundled = Bundled {
             rev: found.rev,
             hash: hex::encode(found.hash),
-            block: found.block,
+            block: &found.block,
         };
-        blocks.insert(name, bundled);
+        blocks.insert(name.clone(), bundled);
     }
     let bundle = Bundle {
         schema_version: SCHEMA_VERSION,

@@ -200,7 +200,7 @@ impl ImportItem {
             }
             there => there?,
         };
-        if there.block == *block {
+        if *there.block == *block {
             return Ok(imported(ImportOutcome::Same, keys));
         }
         match on_conflict {

@@ -1,6 +1,8 @@
+use std::sync::Arc;
+
 use serde::Serialize;
 
-use super::LogEntry;
+use super::{LogEntry, LogRange};
 use crate::{Applied, Block, BlockName, Op, Stamp, StoreError};
 
 /// A store of blocks. Every method does all or nothing.
@@ -41,11 +43,11 @@ pub trait BlockStore: Send + Sync {
     /// [`StoreError::NoBlock`], or the store cannot be written.
     fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError>;
 
-    /// The log entries from revision `from` on: of one block, or of all blocks in order of name and revision.
+    /// The log entries of a block, the newest first. No more is read than the range needs.
     ///
     /// # Errors
     /// The log cannot be read.
-    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError>;
+    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError>;
 
     /// Reverts the last `count` edits that are not reverted yet, newest first, in one new revision. It reverts fewer if there
     /// are no more; the creation of a block is not an edit.
@@ -66,8 +68,8 @@ pub trait BlockStore: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Versioned {
-    /// The block.
-    pub block: Block,
+    /// The block, shared with the store.
+    pub block: Arc<Block>,
     /// From 1, one more with each edit.
     pub rev: u64,
     /// The hash: see [`Block::hash`].

@@ -51,7 +51,20 @@ pub enum StoreError {
     /// The store was opened for reading.
     #[error("the store is open for reading only")]
     ReadOnly,
-    /// A file is not a block or a log, or it is of another version.
+    /// A later program wrote the file.
+    #[error(
+        "{} was written by a newer program (schema {found}, this one knows {known}): update the program",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of the format in the file.
+        found: u64,
+        /// The latest version that this program reads.
+        known: u32,
+    },
+    /// A file is not a block or a log.
     #[error("{}: {reason}", path.display())]
     Corrupt {
         /// The file.
@@ -120,6 +133,7 @@ impl StoreError {
             Self::Revision { .. } => "revision",
             Self::Locked { .. } => "locked",
             Self::ReadOnly => "read_only",
+            Self::Newer { .. } => "newer",
             Self::Corrupt { .. } | Self::LogMismatch { .. } => "corrupt",
             Self::NothingLeft { step: "redo", .. } => "nothing_to_redo",
             Self::NothingLeft { .. } => "nothing_to_undo",

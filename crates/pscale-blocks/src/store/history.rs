@@ -37,29 +37,51 @@ fn find(log: &[LogEntry], rev: u64) -> Option<&LogEntry> {
     log.get(index)
 }
 
-/// The edits that led to the block as it is, newest first, up to one that cannot be taken back: the block's making, an
-/// entry without inverse, a missing entry.
-pub(super) fn done(log: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
-    let mut at = log.last().map(|entry| entry.rev);
-    let mut hash = log.last().and_then(|entry| entry.after_hash.as_ref());
-    std::iter::from_fn(move || {
-        loop {
-            let entry = find(log, at?).filter(|entry| entry.after_hash.as_ref() == hash)?;
-            // The block after an undo is the one before the oldest of its edits.
-            let back = match &entry.op {
-                LoggedOp::Create { .. } | LoggedOp::Delete => return None,
-                LoggedOp::Edit(_) => {
-                    entry.inverse.as_ref()?;
-                    hash = entry.before_hash.as_ref();
-                    at = entry.rev.checked_sub(1);
-                    return Some(entry);
-                }
-                LoggedOp::Undo { revs, .. } => revs.last()?.checked_sub(1),
-                LoggedOp::Redo { revs } => revs.last().copied(),
-            };
-            at = back.filter(|rev| *rev < entry.rev);
+/// A way back through a log, from its newest entry: which of the entries are the edits that led to the block as it is.
+#[derive(Default)]
+pub(super) struct UndoWalk {
+    /// The revision and the hash of the block before the edits so far. `None` at the beginning.
+    before: Option<(u64, Option<String>)>,
+}
+
+impl UndoWalk {
+    /// Takes the next older entry; returns whether it is such an edit. `None` where the way ends: at the block's making, at
+    /// an entry without inverse, at a missing entry.
+    pub fn step(&mut self, entry: &LogEntry) -> Option<bool> {
+        let (at, hash) = match self.before.take() {
+            Some(before) => before,
+            None => (entry.rev, entry.after_hash.clone()),
+        };
+        if entry.rev > at {
+            self.before = Some((at, hash));
+            return Some(false);
         }
-    })
+        if entry.rev < at || entry.after_hash != hash {
+            return None;
+        }
+        // The block after an undo is the one before the oldest of its edits.
+        let (back, hash, is_edit) = match &entry.op {
+            LoggedOp::Create { .. } | LoggedOp::Delete => return None,
+            LoggedOp::Edit(_) => {
+                entry.inverse.as_ref()?;
+                (entry.rev.saturating_sub(1), entry.before_hash.clone(), true)
+            }
+            LoggedOp::Undo { revs, .. } => (revs.last()?.checked_sub(1)?, hash, false),
+            LoggedOp::Redo { revs } => (*revs.last()?, hash, false),
+        };
+        self.before = (back < entry.rev).then_some((back, hash));
+        self.before.is_some().then_some(is_edit)
+    }
+}
+
+/// The edits that led to the block as it is, newest first: see [`UndoWalk`].
+pub(super) fn done(log: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
+    let mut walk = UndoWalk::default();
+    let found = log
+        .iter()
+        .rev()
+        .map_while(move |entry| Some((walk.step(entry)?, entry)));
+    found.filter_map(|(is_edit, entry)| is_edit.then_some(entry))
 }
 
 /// The edits that were taken back since the last edit, the last one first, up to a missing entry.
@@ -180,7 +202,8 @@ pub(super) fn replay(log: &[LogEntry], known: Option<&Block>) -> Option<Block> {
     Some(block)
 }
 
-fn whole(entry: &LogEntry) -> Option<&Block> {
+/// The block that the entry has as a whole.
+pub(super) fn whole(entry: &LogEntry) -> Option<&Block> {
     match &entry.op {
         LoggedOp::Create { block } | LoggedOp::Edit(Op::Replace { block }) => Some(block),
         _ => None,

@@ -1,14 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use strsim::levenshtein;
 
 use super::history::{Stepped, done, redo, undo, undone};
 use super::secrets::Clean as _;
-use super::{BlockInfo, Edited, LogEntry, LoggedOp, Versioned};
+use super::{BlockInfo, Edited, LogEntry, LogRange, LoggedOp, Versioned};
 use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, Stamp, StoreError};
 
-/// A store: the blocks as they are, in memory, and a journal that keeps what becomes of them. Its two kinds are
+/// A store: the blocks that were used, in memory, and a journal that keeps what becomes of them. Its two kinds are
 /// [`crate::MemStore`] and [`crate::DirStore`].
 #[derive(Debug)]
 pub struct BlockLedger<J> {
@@ -17,12 +17,11 @@ pub struct BlockLedger<J> {
 
 #[derive(Debug)]
 pub(super) struct LedgerState<J> {
-    pub blocks: BTreeMap<BlockName, BlockSlot>,
+    /// The blocks that have a name. `None` for one that the journal is asked for at its next use.
+    pub blocks: BTreeMap<BlockName, Option<BlockSlot>>,
     pub journal: J,
     /// The block that the last call was about.
     touched: Option<BlockName>,
-    /// Blocks that a panic left in the middle of an edit.
-    broken_off: BTreeSet<BlockName>,
 }
 
 /// A block that is or was.
@@ -37,8 +36,8 @@ pub struct BlockSlot {
 /// A block that is.
 #[derive(Debug)]
 pub struct CurrentBlock {
-    /// The block.
-    pub block: Block,
+    /// The block, shared with those who read it.
+    pub block: Arc<Block>,
     /// [`Block::hash`], where the journal needs it.
     pub hash: Option<[u8; 32]>,
 }
@@ -47,6 +46,12 @@ pub struct CurrentBlock {
 pub trait Journal: Send {
     /// The hash of `block`, if the journal compares blocks with what it keeps.
     fn hash(&self, block: &Block) -> Option<[u8; 32]>;
+
+    /// The names that another process may have brought since the last call.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn find(&mut self) -> Result<BTreeSet<BlockName>, StoreError>;
 
     /// The block as it is now, if another process or a person changed it.
     ///
@@ -58,7 +63,7 @@ pub trait Journal: Send {
     ///
     /// # Errors
     /// It cannot be read.
-    fn reread(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError>;
+    fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError>;
 
     /// Keeps the entry and the block that it ends with.
     ///
@@ -72,21 +77,42 @@ pub trait Journal: Send {
     /// It cannot be written.
     fn remove(&mut self, name: &BlockName, entry: LogEntry) -> Result<(), StoreError>;
 
-    /// The entries of a block from revision `from` on.
+    /// The entries of a block in a range, the newest first.
     ///
     /// # Errors
     /// They cannot be read.
-    fn read(&mut self, name: &BlockName, from: u64) -> Result<Vec<LogEntry>, StoreError>;
+    fn read(&mut self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// The end of a block's log, the oldest entry first: as long as `is_enough` asks for, or all of it.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn read_until(
+        &mut self,
+        name: &BlockName,
+        mut length: usize,
+        mut is_enough: impl FnMut(&[LogEntry]) -> bool,
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        loop {
+            let mut log = self.read(name, LogRange::newest(length))?;
+            log.reverse();
+            if is_enough(&log) || log.len() < length {
+                return Ok(log);
+            }
+            length = length.saturating_mul(8);
+        }
+    }
 }
 
 impl<J> BlockLedger<J> {
-    pub(super) fn of(blocks: BTreeMap<BlockName, BlockSlot>, journal: J) -> Self {
+    /// A store of blocks with these names.
+    pub(super) fn of(names: impl IntoIterator<Item = BlockName>, journal: J) -> Self {
+        let blocks = names.into_iter().map(|name| (name, None)).collect();
         Self {
             state: Mutex::new(LedgerState {
                 blocks,
                 journal,
                 touched: None,
-                broken_off: BTreeSet::new(),
             }),
         }
     }
@@ -95,30 +121,37 @@ impl<J> BlockLedger<J> {
     pub(super) fn state(&self) -> MutexGuard<'_, LedgerState<J>> {
         self.state.lock().unwrap_or_else(|poisoned| {
             let mut state = poisoned.into_inner();
-            let touched = state.touched.take();
-            state.broken_off.extend(touched);
+            if let Some(touched) = state.touched.take() {
+                state.blocks.insert(touched, None);
+            }
             self.state.clear_poison();
             state
         })
     }
 
-    pub(super) fn into_state(self) -> LedgerState<J> {
-        self.state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// The store with its journal changed.
+    pub(super) fn with_journal(self, change: impl FnOnce(&mut J)) -> Self {
+        change(&mut self.state().journal);
+        self
     }
 }
 
 impl<J: Journal> LedgerState<J> {
-    /// Begins a call about a block, which is read again if an earlier call was interrupted.
-    fn touch(&mut self, name: &BlockName) -> Result<(), StoreError> {
+    /// The block as it is now; `None` if there never was one of this name.
+    fn settled(&mut self, name: &BlockName) -> Result<Option<&BlockSlot>, StoreError> {
         self.touched = Some(name.clone());
-        if self.broken_off.contains(name) {
-            let kept = self.journal.reread(name)?;
-            self.blocks.insert(name.clone(), kept);
-            self.broken_off.remove(name);
+        let changed = match self.blocks.get(name) {
+            Some(None) => Some(self.journal.settle(name)?),
+            _ => self.journal.look(name)?,
+        };
+        if changed.is_some() {
+            self.blocks.insert(name.clone(), changed);
         }
-        Ok(())
+        Ok(self.blocks.get(name).and_then(Option::as_ref))
+    }
+
+    fn is_live(&mut self, name: &BlockName) -> Result<bool, StoreError> {
+        Ok(self.settled(name)?.is_some_and(|slot| slot.live.is_some()))
     }
 
     /// The block and its revision, and the journal.
@@ -126,34 +159,35 @@ impl<J: Journal> LedgerState<J> {
         &mut self,
         name: &BlockName,
     ) -> Result<(&mut u64, &mut CurrentBlock, &mut J), StoreError> {
-        self.touch(name)?;
-        let is_live = |kept: &BlockSlot| kept.live.is_some();
-        let mut near = None;
-        if !self.blocks.get(name).is_some_and(is_live) {
-            near = nearest(name, &self.blocks);
-        } else if let Some(kept) = self.journal.look(name)? {
-            self.blocks.insert(name.clone(), kept);
-        }
+        let near = if self.is_live(name)? {
+            None
+        } else {
+            self.nearest(name)
+        };
         match self.blocks.get_mut(name) {
-            Some(BlockSlot {
+            Some(Some(BlockSlot {
                 rev,
                 live: Some(live),
-            }) => Ok((rev, live, &mut self.journal)),
+            })) => Ok((rev, live, &mut self.journal)),
             _ => Err(StoreError::NoBlock {
                 name: name.clone(),
                 near,
             }),
         }
     }
-}
 
-/// The name that looks most like `name`, if one does.
-fn nearest(name: &BlockName, blocks: &BTreeMap<BlockName, BlockSlot>) -> Option<BlockName> {
-    let live = blocks.iter().filter(|(_, kept)| kept.live.is_some());
-    let rated = live.map(|(other, _)| (levenshtein(name.as_str(), other.as_str()), other));
-    let (distance, other) = rated.min()?;
-    let longer = name.as_str().len().max(other.as_str().len());
-    (2 * distance <= longer).then(|| other.clone())
+    /// The name of a block that looks most like `name`, if one does.
+    fn nearest(&mut self, name: &BlockName) -> Option<BlockName> {
+        let rated = self.blocks.keys().filter_map(|other| {
+            let distance = levenshtein(name.as_str(), other.as_str());
+            let longer = name.as_str().len().max(other.as_str().len());
+            (2 * distance <= longer).then(|| (distance, other.clone()))
+        });
+        // A block that cannot be read is none to propose, and no answer about `name`.
+        let mut near = rated.collect::<BTreeSet<_>>().into_iter();
+        let found = near.find(|(_, other)| self.is_live(other).is_ok_and(|is_live| is_live));
+        found.map(|(_, other)| other)
+    }
 }
 
 /// The log entry of what makes revision `rev`, without hashes.
@@ -179,6 +213,11 @@ pub(super) fn entry(
 }
 
 impl CurrentBlock {
+    pub(super) fn new(block: Block, hash: Option<[u8; 32]>) -> Self {
+        let block = Arc::new(block);
+        Self { block, hash }
+    }
+
     /// Keeps `entry`, which led to the block as it is now. If that fails the block becomes what it was.
     fn keep<J: Journal>(
         &mut self,
@@ -192,7 +231,7 @@ impl CurrentBlock {
         let inverse = entry.inverse.clone();
         if let Err(error) = journal.save(name, entry, &self.block) {
             if let Some(inverse) = inverse {
-                self.block.revert(&inverse);
+                Arc::make_mut(&mut self.block).revert(&inverse);
             }
             return Err(error);
         }
@@ -204,29 +243,36 @@ impl CurrentBlock {
 impl<J: Journal> BlockStore for BlockLedger<J> {
     fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
         let mut state = self.state();
-        for name in state.broken_off.clone() {
-            // A block that cannot be read is listed as it is known; whoever loads it is told.
-            let _ = state.touch(&name);
+        for name in state.journal.find()? {
+            state.blocks.entry(name).or_default();
         }
-        let rows = state.blocks.iter().filter_map(|(name, kept)| {
-            let block = &kept.live.as_ref()?.block;
-            Some(BlockInfo {
-                name: name.clone(),
-                decimal: block.decimal(),
-                rev: kept.rev,
-                nodes: block.nodes(),
-                bytes: block.file_bytes(),
-                head: block.head_text().map(str::to_owned),
-            })
-        });
-        Ok(rows.collect())
+        let names: Vec<_> = state.blocks.keys().cloned().collect();
+        let mut rows = Vec::new();
+        for name in names {
+            let Some(BlockSlot {
+                rev,
+                live: Some(live),
+            }) = state.settled(&name)?
+            else {
+                continue;
+            };
+            rows.push(BlockInfo {
+                name,
+                decimal: live.block.decimal(),
+                rev: *rev,
+                nodes: live.block.nodes(),
+                bytes: live.block.file_bytes(),
+                head: live.block.head_text().map(str::to_owned),
+            });
+        }
+        Ok(rows)
     }
 
     fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
         let mut state = self.state();
         let (rev, live, _) = state.live(name)?;
         Ok(Versioned {
-            block: live.block.clone(),
+            block: Arc::clone(&live.block),
             rev: *rev,
             hash: live.hash.unwrap_or_else(|| live.block.hash()),
         })
@@ -236,11 +282,7 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
         let (block, _) = block.clean();
         let (stamp, _) = stamp.clean();
         let mut state = self.state();
-        state.touch(name)?;
-        let LedgerState {
-            blocks, journal, ..
-        } = &mut *state;
-        let before = match blocks.get(name) {
+        let before = match state.settled(name)? {
             Some(BlockSlot { live: Some(_), .. }) => {
                 return Err(StoreError::Exists { name: name.clone() });
             }
@@ -252,10 +294,11 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
             block: block.clone(),
         };
         let rev = before + 1;
-        let mut live = CurrentBlock { block, hash: None };
-        live.keep(name, journal, entry(rev, &stamp, op, None, None))?;
+        let mut live = CurrentBlock::new(block, None);
+        let entry = entry(rev, &stamp, op, None, None);
+        live.keep(name, &mut state.journal, entry)?;
         let live = Some(live);
-        blocks.insert(name.clone(), BlockSlot { rev, live });
+        (state.blocks).insert(name.clone(), Some(BlockSlot { rev, live }));
         Ok(rev)
     }
 
@@ -278,7 +321,7 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
             });
         }
         let changes = !live.block.is_already(&op);
-        let applied = live.block.apply(&op);
+        let applied = Arc::make_mut(&mut live.block).apply(&op);
         let applied = applied.map_err(|error| error.in_block(name))?;
         if let Some(change) = applied.change().filter(|_| changes) {
             let inverse = Some(change.inverse.clone());
@@ -303,23 +346,15 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
         entry.before_hash = live.hash.as_ref().map(hex::encode);
         journal.remove(name, entry)?;
         let (rev, live) = (*rev + 1, None);
-        state.blocks.insert(name.clone(), BlockSlot { rev, live });
+        (state.blocks).insert(name.clone(), Some(BlockSlot { rev, live }));
         Ok(())
     }
 
-    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
+    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
         let mut state = self.state();
-        let LedgerState {
-            blocks, journal, ..
-        } = &mut *state;
-        if let Some(name) = name {
-            return journal.read(name, from);
-        }
-        let mut entries = Vec::new();
-        for name in blocks.keys() {
-            entries.extend(journal.read(name, from)?);
-        }
-        Ok(entries)
+        // An edit by a person is an entry, too.
+        state.settled(name)?;
+        state.journal.read(name, range)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
@@ -352,22 +387,18 @@ impl<J: Journal> BlockLedger<J> {
         let mut state = self.state();
         let (rev, live, journal) = state.live(name)?;
         // Mostly the end of a log is enough: an archive is unpacked only for what is in it.
-        let mut length = 8 + 2 * count as u64;
-        let log = loop {
-            let from = rev.saturating_sub(length);
-            let log = journal.read(name, from)?;
+        let length = count.saturating_mul(2).saturating_add(8);
+        let log = journal.read_until(name, length, |log| {
             let found = match direction {
-                Direction::Undo => done(&log).take(count).count(),
-                Direction::Redo => undone(&log).take(count).count(),
+                Direction::Undo => done(log).take(count).count(),
+                Direction::Redo => undone(log).take(count).count(),
             };
-            if found == count || from <= 1 {
-                break log;
-            }
-            length = length.saturating_mul(8);
-        };
+            found == count
+        })?;
+        let block = Arc::make_mut(&mut live.block);
         let stepped = match direction {
-            Direction::Undo => undo(&mut live.block, &log, count),
-            Direction::Redo => redo(&mut live.block, &log, count),
+            Direction::Undo => undo(block, &log, count),
+            Direction::Redo => redo(block, &log, count),
         };
         let Stepped { revs, inverse } =
             stepped.ok_or_else(|| StoreError::LogMismatch { name: name.clone() })?;

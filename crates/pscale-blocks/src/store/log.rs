@@ -1,7 +1,9 @@
+use std::collections::VecDeque;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, Inverse, Op, Path};
+use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, StoreError};
 
 /// The time and the author of an edit. A store has no clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,4 +125,68 @@ pub enum LoggedOp {
     /// An edit.
     #[serde(untagged)]
     Edit(Op),
+}
+
+/// The entries of a log that are asked for, counted from the newest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogRange {
+    /// Only entries of earlier revisions. `None` for all.
+    pub before: Option<u64>,
+    /// The most entries.
+    pub limit: usize,
+}
+
+impl LogRange {
+    /// The whole log.
+    pub const ALL: Self = Self::newest(usize::MAX);
+
+    /// The newest `limit` entries.
+    pub const fn newest(limit: usize) -> Self {
+        let before = None;
+        Self { before, limit }
+    }
+
+    /// The newest of the entries before revision `rev`.
+    #[must_use]
+    pub const fn before(self, rev: u64) -> Self {
+        let before = Some(rev);
+        Self { before, ..self }
+    }
+}
+
+/// The newest `limit` edits of all blocks, the newest first. Of each block a few are read at a time.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn newest_edits(
+    store: &dyn BlockStore,
+    limit: usize,
+) -> Result<Vec<(BlockName, LogEntry)>, StoreError> {
+    const STEP: usize = 16;
+    let read = |name: &BlockName, range| -> Result<VecDeque<_>, StoreError> {
+        Ok(store.log(name, range)?.into())
+    };
+    let mut logs = Vec::new();
+    for row in store.names()? {
+        let log = read(&row.name, LogRange::newest(STEP))?;
+        logs.push((row.name, log));
+    }
+    let mut newest = Vec::new();
+    while newest.len() < limit {
+        let next = logs
+            .iter_mut()
+            .filter(|(_, log)| !log.is_empty())
+            .max_by_key(|(_, log)| log.front().map(|entry| entry.at));
+        let Some((name, log)) = next else {
+            break;
+        };
+        if let Some(entry) = log.pop_front() {
+            if log.is_empty() {
+                *log = read(name, LogRange::newest(STEP).before(entry.rev))?;
+            }
+            newest.push((name.clone(), entry));
+        }
+    }
+    Ok(newest)
 }

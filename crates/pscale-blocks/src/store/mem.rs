@@ -1,8 +1,8 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::LogEntry;
 use super::history::replay;
 use super::ledger::{BlockLedger, BlockSlot, CurrentBlock, Journal};
+use super::{LogEntry, LogRange};
 use crate::{Block, BlockName, StoreError};
 
 /// A store in memory, for tests and for programs that keep nothing.
@@ -23,7 +23,7 @@ impl MemStore {
 
 impl Default for MemStore {
     fn default() -> Self {
-        Self::of(BTreeMap::new(), MemJournal::default())
+        Self::of(None, MemJournal::default())
     }
 }
 
@@ -33,15 +33,19 @@ impl Journal for MemJournal {
         None
     }
 
+    fn find(&mut self) -> Result<BTreeSet<BlockName>, StoreError> {
+        Ok(BTreeSet::new())
+    }
+
     fn look(&mut self, _name: &BlockName) -> Result<Option<BlockSlot>, StoreError> {
         Ok(None)
     }
 
-    fn reread(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
+    fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
         let log = self.logs.get(name).map_or(&[][..], Vec::as_slice);
         Ok(BlockSlot {
             rev: log.last().map_or(0, |entry| entry.rev),
-            live: replay(log, None).map(|block| CurrentBlock { block, hash: None }),
+            live: replay(log, None).map(|block| CurrentBlock::new(block, None)),
         })
     }
 
@@ -60,10 +64,11 @@ impl Journal for MemJournal {
         Ok(())
     }
 
-    fn read(&mut self, name: &BlockName, from: u64) -> Result<Vec<LogEntry>, StoreError> {
+    fn read(&mut self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
         let log = self.logs.get(name).map_or(&[][..], Vec::as_slice);
-        let start = log.partition_point(|entry| entry.rev < from);
-        Ok(log[start..].to_vec())
+        let is_before = |entry: &LogEntry| range.before.is_none_or(|before| entry.rev < before);
+        let end = log.partition_point(is_before);
+        Ok(log[..end].iter().rev().take(range.limit).cloned().collect())
     }
 }
 
@@ -78,8 +83,8 @@ mod tests {
         let (store, notes, at) = (MemStore::new(), name("notes"), stamp(0));
         let check = |what: &str| {
             let mut state = store.state();
-            let again = state.journal.reread(&notes).unwrap();
-            let kept = &state.blocks[&notes];
+            let again = state.journal.settle(&notes).unwrap();
+            let kept = state.blocks[&notes].as_ref().unwrap();
             assert_eq!(again.rev, kept.rev, "{what}");
             let block = |kept: &BlockSlot| kept.live.as_ref().map(|live| live.block.clone());
             assert_eq!(block(&again), block(kept), "{what}");

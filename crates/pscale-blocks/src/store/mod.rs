@@ -12,10 +12,11 @@ pub(crate) mod mem;
 mod secrets;
 
 pub use block_store::{BlockInfo, Edited, Versioned};
+pub use dir::ReadCounts;
 #[cfg(feature = "testing")]
 pub use dir::{Step as DiskStep, Watch as DiskWatch};
 pub use history::Steps;
-pub use log::{LogEntry, LoggedOp};
+pub use log::{LogEntry, LogRange, LoggedOp, newest_edits};
 pub(crate) use secrets::Clean;
 pub use secrets::{KEY_REMOVED, remove_keys};
 

@@ -3,8 +3,8 @@ use std::fs;
 use pscale_blocks::bundle::{
     BundleError, Export, ImportBatch, ImportOutcome, MAX_BUNDLE, OnConflict, export,
 };
-use pscale_blocks::store::conformance::{name, stamp, write};
-use pscale_blocks::store::{BlockInfo, Edited, KEY_REMOVED, LogEntry, Versioned};
+use pscale_blocks::store::conformance::{log, name, stamp, write};
+use pscale_blocks::store::{BlockInfo, Edited, KEY_REMOVED, LogEntry, LogRange, Versioned};
 use pscale_blocks::{
     Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Stamp, StoreError,
 };
@@ -74,7 +74,7 @@ fn what_is_exported_and_imported_is_the_same_byte_for_byte() {
         let path = folder.path().join(format!("blocks/{block}.json"));
         assert_eq!(fs::read_to_string(path).unwrap(), file);
     }
-    let entry = to.log(Some(&name("notes")), 0).unwrap().remove(0);
+    let entry = log(&to, &name("notes")).remove(0);
     assert_eq!(
         entry.by,
         EditAuthor::Import {
@@ -304,7 +304,7 @@ fn repair_leaves_out_what_is_faulty_and_says_so() {
         notes.repairs
     );
     assert_eq!(
-        store.load(&name("notes")).unwrap().block,
+        *store.load(&name("notes")).unwrap().block,
         Block::new("the notes")
     );
 }
@@ -392,8 +392,8 @@ impl BlockStore for Failing {
         self.inner.delete(name, stamp)
     }
 
-    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
-        self.inner.log(name, from)
+    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
+        self.inner.log(name, range)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {

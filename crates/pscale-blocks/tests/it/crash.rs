@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pscale_blocks::store::conformance::{name, stamp, write};
+use pscale_blocks::store::conformance::{log, name, stamp, write};
 use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT, Op, StoreError};
 
 use crate::child::{self, Process};
@@ -58,7 +58,7 @@ fn act(store: &DirStore, task: &str) -> Result<(), StoreError> {
     let at = stamp(2 * DAY);
     let edit = |op: &Op| store.edit(&notes, Some(3), op, &at).map(|_| ());
     match task {
-        "open" => Ok(()),
+        "open" => store.names().map(|_| ()),
         "create" => store
             .create(&name("fresh"), &Block::new("new"), &at)
             .map(|_| ()),
@@ -76,6 +76,7 @@ fn act(store: &DirStore, task: &str) -> Result<(), StoreError> {
         "undo" => store.undo(&notes, 2, &at).map(|_| ()),
         "redo" => store.redo(&name("back"), 2, &at).map(|_| ()),
         "delete" => store.delete(&notes, &at),
+        "pack" => edit_long(store, "c"),
         other => panic!("{other}"),
     }
 }
@@ -101,10 +102,10 @@ fn check_reopened(dir: &Path, old: &State, new: &State, what: &str) {
         "{what}: {found:#?} of {old:#?} or {new:#?}"
     );
     for (block, (rev, file)) in &found {
-        let log = store.log(Some(&name(block)), 0).unwrap();
-        let revs: Vec<_> = log.iter().map(|entry| entry.rev).collect();
+        let entries = log(&store, &name(block));
+        let revs: Vec<_> = entries.iter().map(|entry| entry.rev).collect();
         assert_eq!(revs, (1..=*rev).collect::<Vec<_>>(), "{what}: {block}");
-        let outside = log.iter().find(|entry| entry.note.is_some());
+        let outside = entries.iter().find(|entry| entry.note.is_some());
         assert_eq!(outside, None, "{what}: what a crash left was not a person");
         let file_on_disk = fs::read_to_string(dir.join(format!("blocks/{block}.json"))).unwrap();
         assert_eq!(file_on_disk, *file, "{what}: {block}");
@@ -262,37 +263,43 @@ fn a_failing_step_leaves_the_old_block_or_the_new_one() {
     }
 }
 
+/// One more edit of `notes`, with a line of 128 KB: it has the text, and the one before.
+fn edit_long(store: &DirStore, letter: &str) -> Result<(), StoreError> {
+    let op = write("0.1", &letter.repeat(MAX_TEXT));
+    store
+        .edit(&name("notes"), None, &op, &stamp(30))
+        .map(|_| ())
+}
+
+/// A store whose next long edit packs the log of `notes`.
+fn furnish_long(dir: &Path) -> State {
+    furnish(dir);
+    let store = DirStore::open(dir).unwrap().without_fsync();
+    let log = dir.join("log/notes.jsonl");
+    while fs::metadata(&log).unwrap().len() < (8 << 20) - 100_000 {
+        for letter in ["a", "b"] {
+            edit_long(&store, letter).unwrap();
+        }
+    }
+    state(&store)
+}
+
 #[test]
 fn a_failing_step_in_the_packing_of_a_log_loses_no_entry() {
     let folders = tempfile::tempdir().unwrap();
     let furnished = folders.path().join("furnished");
-    furnish(&furnished);
-    // Each line holds the text and the one before.
-    let long = |letter: &str| write("0.1", &letter.repeat(MAX_TEXT));
-    let store = DirStore::open(&furnished).unwrap().without_fsync();
-    while fs::metadata(furnished.join("log/notes.jsonl"))
-        .unwrap()
-        .len()
-        < (8 << 20) - 100_000
-    {
-        for letter in ["a", "b"] {
-            store
-                .edit(&name("notes"), None, &long(letter), &stamp(30))
-                .unwrap();
-        }
-    }
-    let old = state(&store);
-    drop(store);
+    let old = furnish_long(&furnished);
     for how in [Failure::Once, Failure::FromThere] {
         for step in 0.. {
             let what = format!("packing, step {step}, {how:?}");
             let dir = folders.path().join(&what);
             copy(&furnished, &dir);
             let (steps, store) = failing(&dir, step, how);
-            let done = store
-                .unwrap()
-                .edit(&name("notes"), None, &long("c"), &stamp(31));
-            let packed = dir.join("log/notes-1.jsonl.gz").exists();
+            let done = edit_long(&store.unwrap(), "c");
+            let files = fs::read_dir(dir.join("log")).unwrap();
+            let names = files.map(|file| file.unwrap().file_name());
+            let packed = names.filter(|name| name.to_string_lossy().starts_with("notes.1-"));
+            let packed = packed.count() == 1;
             let opened = DirStore::open(&dir).unwrap();
             let new = state(&opened);
             drop(opened);
@@ -302,6 +309,57 @@ fn a_failing_step_in_the_packing_of_a_log_loses_no_entry() {
                 assert!(packed && step > 15, "{what}");
                 break;
             }
+        }
+    }
+}
+
+#[test]
+fn a_process_that_dies_in_the_packing_of_a_log_loses_no_entry() {
+    let folders = tempfile::tempdir().unwrap();
+    let furnished = folders.path().join("furnished");
+    let old = furnish_long(&furnished);
+    let whole = folders.path().join("whole");
+    copy(&furnished, &whole);
+    let store = DirStore::open(&whole).unwrap().without_fsync();
+    edit_long(&store, "c").unwrap();
+    let new = state(&store);
+    drop(store);
+    for step in 0.. {
+        let what = format!("packing, step {step}");
+        let dir = folders.path().join(&what);
+        copy(&furnished, &dir);
+        let child = Process::start("crash::child_dies", &dir, &format!("{step} pack"));
+        let survived = child.end();
+        // A reader finds the same, and changes nothing.
+        let reader = DirStore::open_read_only(&dir).unwrap();
+        let entries = log(&reader, &name("notes"));
+        assert!(
+            (1..).zip(&entries).all(|(rev, entry)| entry.rev == rev),
+            "{what}"
+        );
+        let found = state(&reader);
+        assert!(found == old || found == new, "{what}");
+        drop(reader);
+        check_reopened(&dir, &old, &new, &what);
+        // Packed once more: the part that was left is replaced.
+        let store = DirStore::open(&dir).unwrap().without_fsync();
+        for _ in 0..20 {
+            for letter in ["d", "e"] {
+                edit_long(&store, letter).unwrap();
+            }
+        }
+        let entries = log(&store, &name("notes"));
+        let rev = store.load(&name("notes")).unwrap().rev;
+        assert!(entries.iter().map(|entry| entry.rev).eq(1..=rev), "{what}");
+        let files = fs::read_dir(dir.join("log")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let first = names.filter(|name| name.starts_with("notes.1-")).count();
+        assert_eq!(first, 1, "{what}");
+        drop(store);
+        fs::remove_dir_all(&dir).unwrap();
+        if survived {
+            assert!(step > 15, "{what}");
+            break;
         }
     }
 }
@@ -371,7 +429,8 @@ fn no_edit_that_was_reported_is_lost_when_the_process_is_killed() {
         .create(&notes, &Block::new("n"), &stamp(0))
         .unwrap();
     let mut before = 1;
-    for heard in 1..=12 {
+    // The log is packed some eight times.
+    for heard in 1..=24 {
         let mut child = Process::start("crash::child_edits", &dir, "");
         let mut reported = 0;
         for _ in 0..heard {
@@ -384,11 +443,18 @@ fn no_edit_that_was_reported_is_lost_when_the_process_is_killed() {
         let found = store.load(&notes).unwrap();
         assert!(found.rev >= reported, "{} of {reported}", found.rev);
         let text = found.block.text(&"0.1".parse().unwrap()).unwrap().unwrap();
-        assert_eq!(text, format!("edit {}", found.rev));
-        let log = store.log(Some(&notes), 0).unwrap();
-        assert!(log.iter().map(|entry| entry.rev).eq(1..=found.rev));
+        assert_eq!(text, edit_at(found.rev));
+        let entries = log(&store, &notes);
+        assert!(entries.iter().map(|entry| entry.rev).eq(1..=found.rev));
         before = found.rev;
     }
+    let packed = fs::read_dir(dir.join("log")).unwrap().count() - 1;
+    assert!(packed > 3, "{packed} archives");
+}
+
+/// The text of an edit, which makes a line of 120 KB.
+fn edit_at(rev: u64) -> String {
+    format!("edit {rev} {}", "long ".repeat(12_000))
 }
 
 #[test]
@@ -400,7 +466,7 @@ fn child_edits() {
     let mut rev = store.load(&notes).unwrap().rev;
     // Killed long before.
     for _ in 0..1_000_000 {
-        let op = write("0.1", &format!("edit {}", rev + 1));
+        let op = write("0.1", &edit_at(rev + 1));
         rev = store
             .edit(&notes, Some(rev), &op, &stamp(rev as i64))
             .unwrap()

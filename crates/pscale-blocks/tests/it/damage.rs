@@ -1,6 +1,6 @@
 use std::fs;
 
-use pscale_blocks::store::conformance::{name, stamp, write};
+use pscale_blocks::store::conformance::{self, name, stamp, write};
 use pscale_blocks::store::{KEY_REMOVED, LoggedOp};
 use pscale_blocks::{Block, BlockStore, DirStore, EditAuthor, StoreError};
 
@@ -21,6 +21,11 @@ fn a_file_that_is_no_block_is_put_aside_and_made_again_from_the_log() {
         let store = Store::new();
         store.write("blocks/notes.json", bad);
         let reader = DirStore::open_read_only(store.folder.path()).unwrap();
+        assert_eq!(
+            reader.notices(),
+            [""; 0],
+            "nothing is read before it is used"
+        );
         assert_eq!(text(&reader, "0.2").as_deref(), Some("two"), "{bad}");
         assert!(reader.notices()[0].contains("notes is damaged"));
 
@@ -87,11 +92,7 @@ fn a_damaged_block_is_made_again_from_its_backup_when_the_log_lost_its_beginning
     let open = store.open();
     assert_eq!(open.load(&name("notes")).unwrap_err().kind(), "no_block");
     assert_eq!(
-        open.log(Some(&name("notes")), 0)
-            .unwrap()
-            .last()
-            .unwrap()
-            .rev,
+        conformance::log(&open, &name("notes")).last().unwrap().rev,
         4
     );
     drop(open);
@@ -130,7 +131,7 @@ fn a_file_that_a_person_edited_is_a_revision() {
     assert_eq!(found.rev, 4);
     let kept = format!("2, with {KEY_REMOVED}");
     assert_eq!(text(&open, "0.2").as_deref(), Some(&*kept));
-    let entry = open.log(Some(&notes), 4).unwrap().remove(0);
+    let entry = conformance::log(&open, &notes).remove(3);
     assert_eq!(
         (entry.by, entry.note.as_deref()),
         (EditAuthor::Person, Some("edited outside"))
@@ -191,7 +192,7 @@ fn files_that_a_person_put_there_or_took_away() {
     let expected = [("new", 1), ("notes", 3), ("other", 3)];
     assert!(rows.eq(expected.map(|(name, rev)| (name.to_owned(), rev))));
     assert_eq!(open.notices().len(), 3);
-    let made = open.log(Some(&name("other")), 3).unwrap().remove(0);
+    let made = conformance::log(&open, &name("other")).remove(2);
     assert!(matches!(made.op, LoggedOp::Create { .. }));
 }
 
@@ -222,11 +223,7 @@ fn a_torn_line_is_cut_and_a_damaged_one_is_passed_over() {
     );
     let open = store.open();
     assert_eq!(store.read("log/notes.jsonl"), log);
-    assert!(
-        open.notices()[0].contains("torn line"),
-        "{:?}",
-        open.notices()
-    );
+    assert_eq!(open.notices(), [""; 0]);
     drop(open);
 
     let lines: Vec<_> = log.lines().collect();
@@ -235,12 +232,10 @@ fn a_torn_line_is_cut_and_a_damaged_one_is_passed_over() {
         format!("{}\n{}\n{}\n", lines[0], "\0\0\0", lines[2]),
     );
     let open = store.open();
-    assert_eq!(open.log(Some(&name("notes")), 0).unwrap().len(), 2);
-    assert!(
-        open.notices()[0].contains("line 2 was passed over"),
-        "{:?}",
-        open.notices()
-    );
+    assert_eq!(conformance::log(&open, &name("notes")).len(), 2);
+    let path = store.path("log/notes.jsonl");
+    let told = "line 2 cannot be read; it was passed over";
+    assert_eq!(open.notices(), [format!("{}: {told}", path.display())]);
     let undone = open.undo(&name("notes"), 5, &stamp(9)).unwrap();
     assert_eq!(
         undone.steps, 1,
@@ -270,7 +265,7 @@ fn a_torn_line_is_cut_and_a_damaged_one_is_passed_over() {
         4
     );
     assert_eq!(open.undo(&name("notes"), 9, &stamp(9)).unwrap().steps, 3);
-    assert_eq!(open.load(&name("notes")).unwrap().block, Block::new("n"));
+    assert_eq!(*open.load(&name("notes")).unwrap().block, Block::new("n"));
 }
 
 #[test]
@@ -309,7 +304,7 @@ fn what_a_log_holds_is_parsed_as_strictly_as_a_block() {
         store.write("log/notes.jsonl", log.replace(part, forged));
         let reader = DirStore::open_read_only(store.folder.path()).unwrap();
         assert_eq!(
-            reader.log(Some(&name("notes")), 0).unwrap().len(),
+            conformance::log(&reader, &name("notes")).len(),
             2,
             "{forged}"
         );
@@ -317,31 +312,107 @@ fn what_a_log_holds_is_parsed_as_strictly_as_a_block() {
 }
 
 #[test]
-fn a_later_schema_is_left_alone() {
+fn the_damage_of_a_log_is_one_notice_and_its_lines_stay() {
     let store = Store::new();
+    let log = store.read("log/notes.jsonl");
+    let damaged = log.replace('\n', "\n{}\nno entry\n\n");
+    store.write("log/notes.jsonl", &damaged);
+    let told = "9 lines cannot be read, the first is line 2; they were passed over";
+    let told = format!("{}: {told}", store.path("log/notes.jsonl").display());
+    for open in [
+        DirStore::open_read_only(store.folder.path()).unwrap(),
+        store.open(),
+    ] {
+        for _ in 0..2 {
+            assert_eq!(open.load(&name("notes")).unwrap().rev, 3);
+            assert_eq!(conformance::log(&open, &name("notes")).len(), 3);
+        }
+        assert_eq!(open.notices(), std::slice::from_ref(&told));
+        assert_eq!(store.read("log/notes.jsonl"), damaged);
+    }
+    let open = store.open();
+    let op = write("0.3", "three");
+    open.edit(&name("notes"), Some(3), &op, &stamp(9)).unwrap();
+    assert!(store.read("log/notes.jsonl").starts_with(&damaged));
+    assert_eq!(open.undo(&name("notes"), 9, &stamp(9)).unwrap().steps, 3);
+}
+
+/// All files of a directory with their bytes.
+fn files(store: &Store) -> Vec<(String, String)> {
+    let folders = ["", "blocks", "log", "backups", "trash", "quarantine"];
+    let names = folders.into_iter().flat_map(|folder| {
+        let names = store.list(folder).into_iter();
+        names.map(move |name| format!("{folder}/{name}"))
+    });
+    names
+        .filter(|path| store.path(path.trim_start_matches('/')).is_file())
+        .map(|path| (path.clone(), store.read(path.trim_start_matches('/'))))
+        .collect()
+}
+
+#[test]
+fn what_a_later_program_wrote_is_left_alone() {
+    let store = Store::new();
+    store.write("lock", "another process");
+    store.write(".pscale-draft.part", "a draft");
     store.write("store.json", r#"{"schema_version": 2}"#);
-    let before = store.list("blocks");
+    let before = files(&store);
+    let told = "was written by a newer program (schema 2, this one knows 1): update the program";
     for error in [
         DirStore::open(store.folder.path()).unwrap_err(),
         DirStore::open_read_only(store.folder.path()).unwrap_err(),
+        DirStore::check_open(store.folder.path()).unwrap_err(),
     ] {
-        assert_eq!(error.kind(), "corrupt");
-        assert!(error.to_string().contains("schema version 2"), "{error}");
+        assert_eq!(error.kind(), "newer");
+        let expected = format!("{} {told}", store.path("store.json").display());
+        assert_eq!(error.to_string(), expected);
     }
-    assert_eq!(store.list("blocks"), before);
-    store.write("store.json", "[]");
-    assert_eq!(
-        DirStore::open(store.folder.path()).unwrap_err().kind(),
-        "corrupt"
-    );
+    assert_eq!(files(&store), before);
+    for unknown in ["[]", r#"{"schema_version": 0}"#] {
+        store.write("store.json", unknown);
+        let error = DirStore::open(store.folder.path()).unwrap_err();
+        assert_eq!(error.kind(), "corrupt");
+    }
     store.write("store.json", r#"{"schema_version": 1}"#);
+
+    // A line is found at the first use of its block, and no other block is concerned.
     let log = store.read("log/notes.jsonl");
+    let line = r#"{"schema_version":2,"rev":4}"#;
+    store.write("log/notes.jsonl", format!("{log}{line}\n"));
+    store.write("blocks/notes.json", "{");
+    let notes = name("notes");
+    let before = files(&store);
+    let reader = DirStore::open_read_only(store.folder.path()).unwrap();
+    let writer = DirStore::open(store.folder.path()).unwrap();
+    let edit = |store: &DirStore| store.edit(&notes, None, &write("0.1", "x"), &stamp(9));
+    for error in [
+        reader.load(&notes).unwrap_err(),
+        reader.names().unwrap_err(),
+        writer.load(&notes).unwrap_err(),
+        edit(&writer).unwrap_err(),
+        writer.undo(&notes, 1, &stamp(9)).unwrap_err(),
+        writer.delete(&notes, &stamp(9)).unwrap_err(),
+        (writer.create(&notes, &Block::new("n"), &stamp(9))).unwrap_err(),
+        writer.names().unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), "newer");
+        let expected = format!("{} {told}", store.path("log/notes.jsonl").display());
+        assert_eq!(error.to_string(), expected);
+    }
+    assert_eq!(writer.load(&name("nodes")).unwrap_err().kind(), "no_block");
+    let changed = files(&store)
+        .into_iter()
+        .filter(|file| !before.contains(file));
+    let changed: Vec<_> = changed.map(|(path, _)| path).collect();
+    assert_eq!(changed, ["/lock"], "and a draft went");
+    (writer.edit(&name("other"), None, &write("0.1", "x"), &stamp(9))).unwrap();
+    // An older number is damage.
+    drop(writer);
     store.write(
         "log/notes.jsonl",
-        format!("{log}{}\n", r#"{"schema_version":2,"rev":4}"#),
+        format!("{log}{}\n", line.replace('2', "0")),
     );
-    let error = DirStore::open(store.folder.path()).unwrap_err();
-    assert!(error.to_string().contains("schema version 2"), "{error}");
+    assert_eq!(store.open().load(&notes).unwrap().rev, 3);
 }
 
 #[cfg(unix)]

@@ -44,8 +44,11 @@ impl Store {
         fs::write(self.path(path), bytes).unwrap();
     }
 
+    /// The store, with every block brought together with its log.
     pub fn open(&self) -> DirStore {
-        DirStore::open(self.folder.path()).unwrap().without_fsync()
+        let open = DirStore::open(self.folder.path()).unwrap().without_fsync();
+        open.names().unwrap();
+        open
     }
 
     pub fn list(&self, path: &str) -> Vec<String> {

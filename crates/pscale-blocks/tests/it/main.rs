@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod archives;
 mod bad_input;
 mod bundle;
 mod child;
@@ -14,10 +15,12 @@ mod data_dir;
 mod edits;
 mod grow;
 mod layers;
+mod lazy;
 mod look;
 mod names;
 mod parse;
 mod random;
+mod store;
 mod two_processes;
 mod undo;
 mod upkeep;

@@ -2,7 +2,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use pscale_blocks::store::Steps;
-use pscale_blocks::store::conformance::{name, stamp};
+use pscale_blocks::store::conformance::{self, name, stamp};
 use pscale_blocks::{
     Block, BlockStore, DirStore, MemStore, Op, Path, Summary, SummaryKind, render_json,
 };
@@ -139,11 +139,12 @@ fn the_undos_of_an_older_program_are_read() {
     fs::write(&path, &old).unwrap();
 
     let store = open();
+    store.names().unwrap();
     assert_eq!(store.notices(), [""; 0]);
-    let steps = Steps::of(&store.log(Some(&notes), 0).unwrap());
+    let steps = Steps::of(&conformance::log(&store, &notes));
     assert_eq!((steps.undo, steps.redo), (vec![3, 2], vec![]));
     assert_eq!(store.undo(&notes, 9, &stamp(5)).unwrap().steps, 2);
-    assert_eq!(store.load(&notes).unwrap().block, Block::new("n"));
+    assert_eq!(*store.load(&notes).unwrap().block, Block::new("n"));
     assert_eq!(store.redo(&notes, 9, &stamp(6)).unwrap().steps, 2);
     let block = store.load(&notes).unwrap().block;
     drop(store);

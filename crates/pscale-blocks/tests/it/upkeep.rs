@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use pscale_blocks::store::conformance::{name, stamp, write};
+use pscale_blocks::store::conformance::{log, name, stamp, write};
 use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT};
 
 use crate::data_dir::{HOUR, Store, text};
@@ -78,24 +78,39 @@ fn older_entries_of_a_long_log_are_packed_and_can_still_be_taken_back() {
         open.edit(&notes, None, &write("0.1", &text), &stamp(10 + edit))
             .unwrap();
     }
-    assert!(store.path("log/notes-1.jsonl.gz").exists());
-    assert!(fs::metadata(store.path("log/notes.jsonl")).unwrap().len() <= 8 << 20);
-    let revs = |from| {
-        open.log(Some(&notes), from)
-            .unwrap()
-            .into_iter()
-            .map(|entry| entry.rev)
+    let archives = store.list("log");
+    let [first, second, ..] = &archives[..] else {
+        panic!("{archives:?}");
     };
-    assert!(revs(0).eq(1..=103));
-    assert!(revs(102).eq(102..=103));
+    assert!(first.starts_with("notes.1-") && second.ends_with(".jsonl.gz"));
+    assert!(fs::metadata(store.path("log/notes.jsonl")).unwrap().len() <= 8 << 20);
+    let revs = |open: &DirStore| log(open, &notes).into_iter().map(|entry| entry.rev);
+    assert!(revs(&open).eq(1..=103));
+    drop(open);
+
+    // Archives of an older program are read, and the next packing gives them a name.
+    for (number, name) in archives[..2].iter().enumerate() {
+        let older = store.path(&format!("log/notes-{}.jsonl.gz", number + 1));
+        fs::rename(store.path("log").join(name), older).unwrap();
+    }
+    let open = store.open();
+    assert!(revs(&open).eq(1..=103));
+    for edit in 0..40 {
+        let text = long(if edit % 2 == 0 { "a" } else { "b" });
+        (open.edit(&notes, None, &write("0.1", &text), &stamp(110 + edit))).unwrap();
+    }
+    assert!(revs(&open).eq(1..=143));
+    let renamed = store.list("log");
+    assert_eq!(renamed[..2], archives[..2]);
+    assert!(renamed.iter().all(|name| !name.starts_with("notes-")));
     drop(open);
 
     // A crash before the log was shortened leaves entries twice; a damaged block is made again from all of them.
     let open = store.open();
     let full = store.read("blocks/notes.json");
     let mut twice = Vec::new();
-    for entry in open.log(Some(&notes), 20).unwrap() {
-        serde_json::to_writer(&mut twice, &entry).unwrap();
+    for entry in &log(&open, &notes)[19..] {
+        serde_json::to_writer(&mut twice, entry).unwrap();
         twice.push(b'\n');
     }
     drop(open);
@@ -103,16 +118,10 @@ fn older_entries_of_a_long_log_are_packed_and_can_still_be_taken_back() {
     store.write("blocks/notes.json", "{");
     let open = store.open();
     assert_eq!(store.read("blocks/notes.json"), full);
-    assert!(
-        open.log(Some(&notes), 0)
-            .unwrap()
-            .iter()
-            .map(|entry| entry.rev)
-            .eq(1..=103)
-    );
-    assert_eq!(open.undo(&notes, 102, &stamp(200)).unwrap().steps, 102);
-    assert_eq!(open.load(&notes).unwrap().block, Block::new("n"));
-    open.redo(&notes, 102, &stamp(201)).unwrap();
+    assert!(revs(&open).eq(1..=143));
+    assert_eq!(open.undo(&notes, 142, &stamp(200)).unwrap().steps, 142);
+    assert_eq!(*open.load(&notes).unwrap().block, Block::new("n"));
+    open.redo(&notes, 142, &stamp(201)).unwrap();
     assert_eq!(store.read("blocks/notes.json"), full);
 }
 
@@ -134,7 +143,7 @@ fn a_person_may_edit_a_block_while_the_store_is_open() {
         ),
         (4, Some("2"))
     );
-    let entry = open.log(Some(&notes), 4).unwrap().remove(0);
+    let entry = log(&open, &notes).remove(3);
     assert_eq!(entry.note.as_deref(), Some("edited outside"));
 
     // What an editor has half written is no block yet.

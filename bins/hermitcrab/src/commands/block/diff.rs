@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use bin_support::{Exit, Results};
-use pscale_blocks::store::Versioned;
+use pscale_blocks::store::{LogRange, Versioned};
 use pscale_blocks::{Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff, StoreError};
 use serde::Serialize;
 
@@ -48,10 +49,10 @@ pub fn execute(args: &DiffArgs, data: &DataDir) -> Result<DiffAnswer, Error> {
     let store = data.for_reading()?;
     let stored = store.load(&args.name)?;
     let (before, after) = match (&args.other, args.since) {
-        (Some(other), _) => (stored.block, another(other, &*store)?),
+        (Some(other), _) => (stored.block, Arc::new(another(other, &*store)?)),
         (None, Some(since)) => {
             let then = at_revision(&args.name, &stored, since, &*store)?;
-            (then, stored.block)
+            (Arc::new(then), stored.block)
         }
         (None, None) => {
             let name = args.name.clone();
@@ -83,11 +84,18 @@ fn at_revision(
     if rev > stored.rev {
         return Err(unknown());
     }
-    let mut block = stored.block.clone();
-    for entry in store.log(Some(name), rev + 1)?.iter().rev() {
+    let mut block = Block::clone(&stored.block);
+    let newer = usize::try_from(stored.rev - rev).unwrap_or(usize::MAX);
+    let mut at = stored.rev;
+    // Another process may have edited the block since.
+    for entry in store.log(name, LogRange::newest(newer).before(stored.rev + 1))? {
         // An entry without an inverse created the block. Before it there is no revision.
-        let inverse = entry.inverse.as_ref().ok_or_else(unknown)?;
-        block.revert(inverse);
+        let inverse = entry.inverse.as_ref().filter(|_| entry.rev == at);
+        block.revert(inverse.ok_or_else(unknown)?);
+        at -= 1;
+    }
+    if at != rev {
+        return Err(unknown());
     }
     Ok(block)
 }
@@ -96,7 +104,7 @@ fn at_revision(
 fn another(other: &str, store: &dyn BlockStore) -> Result<Block, Error> {
     if !other.contains(['.', '/', '\\']) {
         let name = BlockName::new(other).map_err(StoreError::from)?;
-        return Ok(store.load(&name)?.block);
+        return Ok(Arc::unwrap_or_clone(store.load(&name)?.block));
     }
     let path = Path::new(other);
     let unreadable = |source| Error::Read {

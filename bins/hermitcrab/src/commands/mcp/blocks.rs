@@ -1,14 +1,16 @@
+use std::sync::{Mutex, PoisonError};
+
 use hermitcrab_kernel::{ToolError, install_default_blocks};
 use jiff::Timestamp;
-use pscale_blocks::BlockStore;
+use pscale_blocks::{BlockStore, DirStore};
 
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
 /// The blocks of a server.
 pub enum ServedBlocks {
-    /// Blocks to read. They are opened again for every request, because another process may have written to them.
-    Reading(DataDir),
+    /// Blocks to read, kept once the directory exists. The store sees at each request what another process wrote.
+    Reading(DataDir, Mutex<Option<Box<DirStore>>>),
     /// Blocks to write. No other process can write to them while the server runs.
     Writing(DataDir, Box<dyn BlockStore>),
 }
@@ -34,7 +36,7 @@ impl ServedBlocks {
         }
         // A problem is reported now, and not at the first request.
         data.for_reading()?;
-        Ok(Self::Reading(data))
+        Ok(Self::Reading(data, Mutex::default()))
     }
 
     pub fn can_write(&self) -> bool {
@@ -42,7 +44,7 @@ impl ServedBlocks {
     }
 
     pub fn now(&self) -> Timestamp {
-        let (Self::Reading(data) | Self::Writing(data, _)) = self;
+        let (Self::Reading(data, _) | Self::Writing(data, _)) = self;
         data.now()
     }
 
@@ -52,11 +54,54 @@ impl ServedBlocks {
     /// The blocks can no longer be read.
     pub fn with<T>(&self, act: impl FnOnce(&dyn BlockStore) -> T) -> Result<T, ToolError> {
         match self {
-            Self::Reading(data) => {
-                let store = data.for_reading().map_err(|error| error.to_tool_error())?;
-                Ok(act(store.as_ref()))
+            Self::Reading(data, kept) => {
+                let refused = |error: Error| error.to_tool_error();
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if data.is_missing() {
+                    *kept = None;
+                    let none = data.for_reading().map_err(refused)?;
+                    return Ok(act(none.as_ref()));
+                }
+                let store = match kept.take() {
+                    Some(store) => store,
+                    None => Box::new(data.existing().map_err(refused)?),
+                };
+                Ok(act(&**kept.insert(store)))
             }
             Self::Writing(_, store) => Ok(act(store.as_ref())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pscale_blocks::store::conformance::{name, stamp, write};
+    use pscale_blocks::{Block, Op};
+
+    use super::*;
+
+    #[test]
+    fn a_reader_parses_an_unchanged_block_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = DirStore::open(folder.path()).unwrap();
+        let yard = name("yard");
+        writer.create(&yard, &Block::new("y"), &stamp(0)).unwrap();
+        let data = DataDir::find(Some(folder.path())).unwrap();
+        let served = ServedBlocks::open(data, false).unwrap();
+        let read = || served.with(|store| store.load(&yard).unwrap().rev).unwrap();
+        let parsed = || match &served {
+            ServedBlocks::Reading(_, kept) => {
+                let kept = kept.lock().unwrap();
+                kept.as_ref().unwrap().read_counts().blocks
+            }
+            ServedBlocks::Writing(..) => unreachable!("it was opened to read"),
+        };
+        for _ in 0..300 {
+            assert_eq!(read(), 1);
+        }
+        assert_eq!(parsed(), 1);
+        let saw: Op = write("0.1", "A saw");
+        writer.edit(&yard, None, &saw, &stamp(1)).unwrap();
+        assert_eq!((read(), read(), parsed()), (2, 2, 2));
     }
 }

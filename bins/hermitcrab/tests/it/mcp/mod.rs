@@ -1,6 +1,7 @@
 //! The MCP server: the tools, resources and prompts of a client, and their effects.
 
 mod client;
+mod reader;
 mod sdk;
 mod wire;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 
 use hermitcrab_kernel::{ScriptBrain, ScriptStep};
-use pscale_blocks::store::{BlockInfo, Edited, LogEntry, Versioned};
+use pscale_blocks::store::{BlockInfo, Edited, LogEntry, LogRange, Versioned};
 use pscale_blocks::{Block, BlockName, BlockStore, MemStore, Op, Stamp, StoreError};
 use serde_json::json;
 
@@ -55,8 +55,8 @@ impl BlockStore for SlowDisk {
         self.inner.delete(name, stamp)
     }
 
-    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
-        self.inner.log(name, from)
+    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
+        self.inner.log(name, range)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {

@@ -21,8 +21,11 @@ async fn the_loop_runs_tools_in_the_name_of_the_face_and_ends_with_the_last_repl
         "A skill of the face's."
     );
     let name = pscale_blocks::BlockName::new("skills").unwrap();
-    let log = place.store.log(Some(&name), 0).unwrap();
-    assert_eq!(log.last().unwrap().by, by_face());
+    let log = place
+        .store
+        .log(&name, pscale_blocks::store::LogRange::newest(1))
+        .unwrap();
+    assert_eq!(log[0].by, by_face());
     let asked = brain.asked();
     // Those of the conversation, because the face did not say.
     assert_eq!(names(&asked[0]), place.kernel.tools());

@@ -1,5 +1,5 @@
-use super::{append, name, stamp, write};
-use crate::store::{LogEntry, LoggedOp, Steps};
+use super::{append, log, name, stamp, write};
+use crate::store::{LogEntry, LogRange, LoggedOp, Steps};
 use crate::{Block, BlockStore, EditAuthor, Op, Stamp};
 
 pub(super) fn logs_what_was_done(store: &dyn BlockStore) {
@@ -19,7 +19,8 @@ pub(super) fn logs_what_was_done(store: &dyn BlockStore) {
     store.redo(&notes, 1, &stamp(3)).unwrap();
     store.delete(&notes, &stamp(4)).unwrap();
 
-    let all = store.log(None, 0).unwrap();
+    let mut all = log(store, &name("memory"));
+    all.extend(log(store, &notes));
     let kinds = all.iter().map(|entry| match &entry.op {
         LoggedOp::Create { .. } => "create",
         LoggedOp::Delete => "delete",
@@ -43,8 +44,17 @@ pub(super) fn logs_what_was_done(store: &dyn BlockStore) {
         assert_eq!(pair[0].after_hash, pair[1].before_hash);
         assert_eq!(pair[1].before_hash.is_some(), hashed);
     }
-    assert_eq!(store.log(Some(&notes), 3).unwrap(), all[3..]);
-    assert_eq!(store.log(Some(&name("never")), 0).unwrap(), []);
+    let newest: Vec<_> = all[1..].iter().rev().cloned().collect();
+    for limit in 0..7 {
+        for before in 0..7 {
+            let range = LogRange::newest(limit).before(before);
+            let older = newest.iter().filter(|entry| entry.rev < before);
+            let expected: Vec<_> = older.take(limit).cloned().collect();
+            assert_eq!(store.log(&notes, range).unwrap(), expected, "{range:?}");
+        }
+    }
+    assert_eq!(store.log(&notes, LogRange::newest(2)).unwrap(), newest[..2]);
+    assert_eq!(log(store, &name("never")), []);
     for entry in all {
         let json = serde_json::to_string(&entry).unwrap();
         assert_eq!(serde_json::from_str::<LogEntry>(&json).unwrap(), entry);
@@ -102,7 +112,7 @@ pub(super) fn takes_back_what_there_is(store: &dyn BlockStore) {
     assert_eq!((nothing.steps, nothing.rev), (0, 3));
     let undone = store.undo(&notes, u32::MAX, &stamp(3)).unwrap();
     assert_eq!((undone.steps, undone.rev), (2, 4));
-    assert_eq!(store.load(&notes).unwrap().block, Block::new("n"));
+    assert_eq!(*store.load(&notes).unwrap().block, Block::new("n"));
 }
 
 pub(super) fn steps_back_and_on(store: &dyn BlockStore) {
@@ -120,7 +130,7 @@ pub(super) fn steps_back_and_on(store: &dyn BlockStore) {
     for text in ["one", "two", "three", "four"] {
         edit(text);
     }
-    let steps = || Steps::of(&store.log(Some(&notes), 0).unwrap());
+    let steps = || Steps::of(&log(store, &notes));
     assert_eq!(steps().undo, [5, 4, 3, 2]);
     for back in ["three", "two"] {
         store.undo(&notes, 1, &stamp(2)).unwrap();

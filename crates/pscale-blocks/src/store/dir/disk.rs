@@ -1,8 +1,9 @@
-use std::fs::{self, DirBuilder};
-use std::io;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _};
 use std::path::Path;
 #[cfg(feature = "testing")]
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use durable::Replaced;
 #[cfg(feature = "testing")]
@@ -109,17 +110,52 @@ fn foreign(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// The bytes of a file that is not a symbolic link. `None` if there is no file.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+/// A file that is not a symbolic link, to be read. `None` if there is no file.
+pub(super) fn open(path: &Path) -> Result<Option<File>, StoreError> {
     if let Some(reason) = foreign(path) {
         return Err(StoreError::Corrupt {
             path: path.to_owned(),
             reason: reason.to_owned(),
         });
     }
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::io(path)(error)),
+    }
+}
+
+/// The bytes of a file that is not a symbolic link. `None` if there is no file.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    let Some(mut file) = open(path)? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    let read = file.read_to_end(&mut bytes);
+    read.map_err(StoreError::io(path))?;
+    Ok(Some(bytes))
+}
+
+/// The facts that show whether a file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileFacts {
+    modified: SystemTime,
+    length: u64,
+    inode: u64,
+}
+
+impl FileFacts {
+    /// `None` if there is no file.
+    pub fn at(path: &Path) -> Option<Self> {
+        let found = fs::symlink_metadata(path).ok()?;
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(&found);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Some(Self {
+            modified: found.modified().ok()?,
+            length: found.len(),
+            inode,
+        })
     }
 }

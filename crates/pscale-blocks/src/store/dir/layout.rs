@@ -38,13 +38,17 @@ impl Layout {
         self.logs().join(format!("{name}.jsonl"))
     }
 
-    /// Older entries, oldest in number 1.
-    pub fn archive(&self, name: &BlockName, number: u32) -> PathBuf {
-        self.logs().join(format!("{name}-{number}.jsonl.gz"))
+    /// The older entries of revisions `first` to `last`.
+    pub fn archive(&self, name: &BlockName, first: u64, last: u64) -> PathBuf {
+        self.logs().join(format!("{name}.{first}-{last}.jsonl.gz"))
+    }
+
+    pub fn backups(&self) -> PathBuf {
+        self.root.join("backups")
     }
 
     pub fn backup(&self, name: &BlockName) -> PathBuf {
-        self.root.join("backups").join(format!("{name}.json"))
+        self.backups().join(format!("{name}.json"))
     }
 
     /// A free place for a block that was deleted.
@@ -65,7 +69,7 @@ impl Layout {
         for folder in ["", "blocks", "log", "backups"] {
             disk.0.sweep(&self.root.join(folder));
         }
-        let path = self.root.join("store.json");
+        let path = self.schema();
         if disk::read(&path)?.is_none() {
             let schema_version = u64::from(SCHEMA_VERSION);
             let schema = serde_json::to_vec(&Schema { schema_version }).unwrap_or_default();
@@ -77,17 +81,24 @@ impl Layout {
         Ok(())
     }
 
+    /// The file that says which version of this layout the directory has.
+    pub fn schema(&self) -> PathBuf {
+        self.root.join("store.json")
+    }
+
     /// Whether this program knows the directory's layout; one that is new has any.
     pub fn check_schema(&self) -> Result<(), StoreError> {
-        let path = self.root.join("store.json");
+        let path = self.schema();
         let Some(bytes) = disk::read(&path)? else {
             return Ok(());
         };
+        let known = SCHEMA_VERSION;
         let reason = match serde_json::from_slice(&bytes) {
             Ok(Schema { schema_version: 1 }) => return Ok(()),
-            Ok(Schema { schema_version }) => format!(
-                "schema version {schema_version}, this program knows {SCHEMA_VERSION}: use the program that wrote it"
-            ),
+            Ok(Schema { schema_version: 0 }) => "there is no schema version 0".to_owned(),
+            Ok(Schema {
+                schema_version: found,
+            }) => return Err(StoreError::Newer { path, found, known }),
             Err(error) => format!("expected {{\"schema_version\": 1}}: {error}"),
         };
         Err(StoreError::Corrupt { path, reason })

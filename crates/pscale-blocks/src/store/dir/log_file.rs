@@ -1,63 +1,73 @@
-//! A block's log: a file of one JSON line each, only ever appended to, and archives of its older lines.
+//! A block's log: a file of one JSON line each, only ever appended to, and archives of its older lines. It is read from its
+//! end, and only as far as it is needed.
 
-use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::Path;
 
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
+use durable::{lines, tail};
 use serde::Deserialize;
 
+use super::archives::archives;
 use super::disk::{self, Disk};
 use super::layout::Layout;
-use crate::store::{LogEntry, LoggedOp, SCHEMA_VERSION};
+use super::notices::Notices;
+use crate::store::{LogEntry, LogRange, LoggedOp, SCHEMA_VERSION};
 use crate::{BlockName, StoreError};
 
 /// From here on the older entries move to an archive.
 pub(super) const LOG_LIMIT: u64 = 8 << 20;
 /// The limit of an unpacked archive in bytes: a log at its limit and the longest entry.
-const ARCHIVE_LIMIT: u64 = 64 << 20;
+pub(super) const ARCHIVE_LIMIT: u64 = 64 << 20;
 /// A number that grows by one forever never gets here.
-const MAX_REV: u64 = 1 << 53;
+pub(super) const MAX_REV: u64 = 1 << 53;
 /// The most entries that an undo of an older program can say it took back.
 const MAX_UNDO: u64 = 1 << 20;
+/// The listings of archives in one reading: while another process renames them the reading begins again.
+const LISTINGS: usize = 8;
 
-/// The whole lines of a log.
-pub(super) struct Lines {
-    path: PathBuf,
-    bytes: Vec<u8>,
-    /// The number of bytes after the last line end: a line that was not finished by a process that died.
-    pub torn: usize,
+/// The files and entries that a store has read since it was opened: a measure of its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ReadCounts {
+    /// The files of blocks.
+    pub blocks: u64,
+    /// The logs, each once for each reading.
+    pub logs: u64,
+    /// The archives of logs.
+    pub archives: u64,
+    /// The entries of logs and archives.
+    pub entries: u64,
 }
 
 /// A problem with a line.
-enum LogLineError {
+pub(super) enum LogLineError {
     /// The line is damaged.
-    Bad(String),
+    Bad,
     /// A later program wrote it.
     Newer(u64),
 }
 
 /// The entry of one line.
-fn parse(line: &[u8]) -> Result<LogEntry, LogLineError> {
+pub(super) fn parse(line: &[u8]) -> Result<LogEntry, LogLineError> {
     #[derive(Deserialize)]
     struct Version {
         schema_version: u64,
     }
-    let bad = |error: serde_json::Error| LogLineError::Bad(error.to_string());
+    let bad = |_| LogLineError::Bad;
     let Version { schema_version } = serde_json::from_slice(line).map_err(bad)?;
-    if schema_version != u64::from(SCHEMA_VERSION) {
+    if schema_version > u64::from(SCHEMA_VERSION) {
         return Err(LogLineError::Newer(schema_version));
     }
     let mut entry: LogEntry = serde_json::from_slice(line).map_err(bad)?;
-    if !(1..=MAX_REV).contains(&entry.rev) {
-        return Err(LogLineError::Bad(format!("revision {}", entry.rev)));
+    if schema_version == 0 || !(1..=MAX_REV).contains(&entry.rev) {
+        return Err(LogLineError::Bad);
     }
     if let LoggedOp::Undo { revs, count } = &mut entry.op
         && *count > 0
     {
         if *count > MAX_UNDO {
-            return Err(LogLineError::Bad(format!("{count} edits undone at once")));
+            return Err(LogLineError::Bad);
         }
         *revs = (entry.rev.saturating_sub(*count)..entry.rev)
             .rev()
@@ -67,147 +77,173 @@ fn parse(line: &[u8]) -> Result<LogEntry, LogLineError> {
     Ok(entry)
 }
 
-impl Lines {
-    pub fn read(path: PathBuf) -> Result<Self, StoreError> {
-        let bytes = disk::read(&path)?.unwrap_or_default();
-        Ok(Self::of(path, bytes))
-    }
+/// The end of a log.
+#[derive(Default)]
+pub(super) struct LogEnd {
+    /// Bytes of whole lines.
+    pub length: u64,
+    /// Bytes after them: a line that a process did not finish that died.
+    pub torn: u64,
+}
 
-    fn of(path: PathBuf, mut bytes: Vec<u8>) -> Self {
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        let length = whole.map_or(0, |end| end + 1);
-        let torn = bytes.len() - length;
-        bytes.truncate(length);
-        Self { path, bytes, torn }
-    }
+/// A reader of logs.
+pub(super) struct LogReader<'a> {
+    pub layout: &'a Layout,
+    pub disk: &'a Disk,
+    pub notices: &'a mut Notices,
+    pub counts: &'a mut ReadCounts,
+}
 
-    /// The length in bytes.
-    pub fn length(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
-    fn lines(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
-        let lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
-        lines.map(|line| line.strip_suffix(b"\n").unwrap_or(line))
-    }
-
-    /// The last entry that can be read; the problems of the lines after it become notices.
-    pub fn last(&self, notices: &mut Vec<String>) -> Result<Option<LogEntry>, StoreError> {
-        for line in self.lines().rev() {
-            match parse(line) {
-                Ok(entry) => return Ok(Some(entry)),
-                Err(fault) => self.note(None, fault, notices)?,
+impl LogReader<'_> {
+    /// Hands the entries that are in no archive to `take`, the newest first, until it breaks.
+    pub fn recent(
+        &mut self,
+        name: &BlockName,
+        take: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<(LogEnd, ControlFlow<()>), StoreError> {
+        let path = self.layout.log(name);
+        match disk::open(&path)? {
+            Some(file) => {
+                self.counts.logs += 1;
+                self.walk(&path, file, take)
             }
+            None => Ok((LogEnd::default(), ControlFlow::Continue(()))),
         }
-        Ok(None)
     }
 
-    /// The entries that can be read, in order of their revisions.
-    pub fn entries(&self, notices: &mut Vec<String>) -> Result<Vec<LogEntry>, StoreError> {
+    /// The entries in a range, the newest first.
+    pub fn read(&mut self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
         let mut entries = Vec::new();
-        for (index, line) in self.lines().enumerate() {
-            match parse(line) {
-                Ok(entry) => entries.push(entry),
-                Err(fault) => self.note(Some(index + 1), fault, notices)?,
-            }
+        if range.limit == 0 {
+            return Ok(entries);
         }
+        self.each(name, range.before, &mut |entry| {
+            entries.push(entry);
+            if entries.len() == range.limit {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
         Ok(entries)
     }
 
-    fn note(
-        &self,
-        line: Option<usize>,
-        fault: LogLineError,
-        notices: &mut Vec<String>,
+    /// Hands the entries of revisions below `before` to `take`, the newest first, until it breaks. An archive is opened
+    /// only if it is needed.
+    pub fn each(
+        &mut self,
+        name: &BlockName,
+        before: Option<u64>,
+        take: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        match fault {
-            LogLineError::Newer(version) => Err(StoreError::Corrupt {
-                path: self.path.clone(),
-                reason: format!(
-                    "an entry of schema version {version}, this program knows {SCHEMA_VERSION}"
-                ),
-            }),
-            LogLineError::Bad(reason) => {
-                let line = line.map_or("its last line".to_owned(), |line| format!("line {line}"));
-                let notice = format!("{}: {line} was passed over: {reason}", self.path.display());
-                if !notices.contains(&notice) {
-                    notices.push(notice);
-                }
-                Ok(())
+        let mut before = before.unwrap_or(u64::MAX);
+        if before <= 1 {
+            return Ok(());
+        }
+        let mut take = |entry: LogEntry, before: &mut u64| {
+            // A crash between the two steps of a rotation leaves entries in both files.
+            if entry.rev >= *before {
+                return ControlFlow::Continue(());
             }
+            *before = entry.rev;
+            take(entry)?;
+            if *before == 1 {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let (_, flow) = self.recent(name, &mut |entry| take(entry, &mut before))?;
+        if flow.is_break() {
+            return Ok(());
         }
-    }
-}
-
-/// The entries of a block from revision `from` on, those in archives included.
-pub(super) fn entries(
-    layout: &Layout,
-    name: &BlockName,
-    from: u64,
-    notices: &mut Vec<String>,
-) -> Result<Vec<LogEntry>, StoreError> {
-    let recent = Lines::read(layout.log(name))?.entries(notices)?;
-    let mut all = Vec::new();
-    if recent.first().is_none_or(|first| first.rev > from.max(1)) {
-        for path in archives(layout, name) {
-            all.extend(unpack(&path)?.entries(notices)?);
-        }
-    }
-    all.extend(recent);
-    // A crash between the two steps of a rotation leaves entries in both files.
-    let mut last = 0;
-    all.retain(|entry| {
-        let is_new = entry.rev > last;
-        last = last.max(entry.rev);
-        is_new && entry.rev >= from
-    });
-    Ok(all)
-}
-
-fn archives(layout: &Layout, name: &BlockName) -> impl Iterator<Item = PathBuf> {
-    (1..)
-        .map(|number| layout.archive(name, number))
-        .take_while(|path| path.exists())
-}
-
-fn unpack(path: &Path) -> Result<Lines, StoreError> {
-    let packed = disk::read(path)?.unwrap_or_default();
-    let mut bytes = Vec::new();
-    let mut limited = GzDecoder::new(&*packed).take(ARCHIVE_LIMIT + 1);
-    let reason = match limited.read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() as u64 <= ARCHIVE_LIMIT => {
-            return Ok(Lines::of(path.to_owned(), bytes));
-        }
-        Ok(_) => format!("more than {ARCHIVE_LIMIT} bytes when unpacked"),
-        Err(error) => error.to_string(),
-    };
-    Err(StoreError::Corrupt {
-        path: path.to_owned(),
-        reason,
-    })
-}
-
-/// Moves the older half of a log to an archive; answers the length of what stays.
-pub(super) fn rotate(disk: &Disk, layout: &Layout, name: &BlockName) -> Result<u64, StoreError> {
-    let path = layout.log(name);
-    let log = Lines::read(path.clone())?;
-    let mut kept = 0;
-    for line in log.lines().rev() {
-        let longer = kept + line.len() + 1;
-        // The last entry stays, however long: it says what the block is.
-        if kept > 0 && longer as u64 > LOG_LIMIT / 2 {
+        'listing: for _ in 0..LISTINGS {
+            for archive in archives(self.layout, name)? {
+                let is_later = |revs: &RangeInclusive<u64>| *revs.start() >= before;
+                if archive.revs.as_ref().is_some_and(is_later) {
+                    continue;
+                }
+                match self.unpack(&archive.path, &mut |entry| take(entry, &mut before))? {
+                    Some(ControlFlow::Continue(())) => {}
+                    Some(ControlFlow::Break(())) => break 'listing,
+                    // Another process has just renamed or removed it.
+                    None => continue 'listing,
+                }
+            }
             break;
         }
-        kept = longer;
+        Ok(())
     }
-    let (old, recent) = log.bytes.split_at(log.bytes.len() - kept);
-    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    let number = 1 + archives(layout, name).count() as u32;
-    let archive = layout.archive(name, number);
-    let packed = packer.write_all(old).and_then(|()| packer.finish());
-    disk.replace(&archive, &packed.map_err(StoreError::io(&archive))?)?;
-    disk.settle(&archive)?;
-    disk.replace(&path, recent)?;
-    disk.settle(&path)?;
-    Ok(kept as u64)
+
+    /// Hands the entries of an archive to `take`, the newest first, until it breaks. `None` if there is no such file.
+    pub fn unpack(
+        &mut self,
+        path: &Path,
+        take: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<Option<ControlFlow<()>>, StoreError> {
+        self.counts.archives += 1;
+        match self.disk.0.unpack(path, ARCHIVE_LIMIT) {
+            Ok(bytes) => Ok(Some(self.walk(path, Cursor::new(bytes), take)?.1)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::Corrupt {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    fn walk(
+        &mut self,
+        path: &Path,
+        mut file: impl Read + Seek,
+        take: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<(LogEnd, ControlFlow<()>), StoreError> {
+        let mut walked = ControlFlow::Continue(());
+        let mut is_damaged = false;
+        let mut lines = tail(&mut file).map_err(StoreError::io(path))?;
+        let length = lines.whole();
+        for line in &mut lines {
+            let line = line.map_err(StoreError::io(path))?;
+            match parse(line.text()) {
+                Ok(entry) => {
+                    self.counts.entries += 1;
+                    walked = take(entry);
+                }
+                Err(LogLineError::Bad) => is_damaged = true,
+                Err(LogLineError::Newer(found)) => {
+                    return Err(StoreError::Newer {
+                        path: path.to_owned(),
+                        found,
+                        known: SCHEMA_VERSION,
+                    });
+                }
+            }
+            if walked.is_break() {
+                break;
+            }
+        }
+        if is_damaged && self.notices.is_first_about(path) {
+            let damage = damage(&mut file).map_err(StoreError::io(path))?;
+            self.notices.push(format!("{}: {damage}", path.display()));
+        }
+        let end = file.seek(SeekFrom::End(0)).map_err(StoreError::io(path))?;
+        let torn = end.saturating_sub(length);
+        Ok((LogEnd { length, torn }, walked))
+    }
+}
+
+/// Says which lines of a log cannot be read.
+fn damage(file: &mut (impl Read + Seek)) -> io::Result<String> {
+    file.rewind()?;
+    let (mut count, mut first) = (0, 0);
+    for line in lines(BufReader::new(file)) {
+        let line = line?;
+        if line.is_whole() && matches!(parse(line.text()), Err(LogLineError::Bad)) {
+            count += 1;
+            first = if count == 1 { line.number } else { first };
+        }
+    }
+    Ok(if count == 1 {
+        format!("line {first} cannot be read; it was passed over")
+    } else {
+        format!("{count} lines cannot be read, the first is line {first}; they were passed over")
+    })
 }

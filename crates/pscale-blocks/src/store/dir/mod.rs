@@ -1,25 +1,29 @@
+mod archives;
 mod disk;
 mod layout;
 mod log_file;
+mod notices;
 mod repair;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
 
 #[cfg(feature = "testing")]
 pub use disk::{Step, Watch};
+pub use log_file::ReadCounts;
 
-use super::LogEntry;
 use super::ledger::{BlockLedger, BlockSlot, Journal};
+use super::{LogEntry, LogRange};
 use crate::{Block, BlockName, StoreError};
-use disk::Disk;
+use disk::{Disk, FileFacts};
 use durable::Lock;
 use layout::Layout;
-use log_file::{LOG_LIMIT, entries, rotate};
+use log_file::{LOG_LIMIT, LogReader};
+use notices::Notices;
 use repair::RepairFinding;
 
 /// The age of a backup at which the next save makes another.
@@ -27,8 +31,9 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 
 /// A store in a directory, one JSON file a block, which a person may read and edit.
 ///
-/// Layout: `blocks/NAME.json`, `log/NAME.jsonl` with older entries in `log/NAME-1.jsonl.gz` and so on, `trash/`,
-/// `quarantine/`, `backups/`, `store.json` and `lock`. The log is written first: an edit that was reported survives a
+/// Layout: `blocks/NAME.json`, `log/NAME.jsonl` with older entries in archives named after their revisions such as
+/// `log/NAME.1-900.jsonl.gz`, `trash/`, `quarantine/`, `backups/`, `store.json` and `lock`. To open it reads no block and no
+/// log: each block is read, and brought together with its log, at its first use. The log is written first: an edit that was reported survives a
 /// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time. What a person
 /// does to a block's file meanwhile is a revision, too.
 ///
@@ -48,7 +53,7 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 /// assert!(std::fs::read_to_string(dir.path().join("blocks/notes.json"))?.contains("first note"));
 ///
 /// assert_eq!(store.undo(&notes, 1, &stamp)?.steps, 1);
-/// assert_eq!(store.load(&notes)?.block, Block::new("what I noted"));
+/// assert_eq!(*store.load(&notes)?.block, Block::new("what I noted"));
 /// # Ok(())
 /// # }
 /// ```
@@ -61,8 +66,12 @@ pub struct DirJournal {
     disk: Disk,
     /// The lock, held as long as the store is open. `None` if it is open for reading.
     lock: Option<Lock>,
+    /// The blocks that were used.
     files: BTreeMap<BlockName, Files>,
-    notices: Vec<String>,
+    /// `store.json`, as it was when this program knew its version.
+    schema: Option<FileFacts>,
+    notices: Notices,
+    counts: ReadCounts,
 }
 
 /// The known state of a block's files.
@@ -73,25 +82,9 @@ struct Files {
     /// The time of the backup.
     backup: Option<Timestamp>,
     /// The block's file as this process left it.
-    seen: Option<Seen>,
-}
-
-/// The facts that show whether a file was changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seen {
-    modified: SystemTime,
-    length: u64,
-}
-
-impl Seen {
-    /// `None` if there is no file.
-    fn at(path: &Path) -> Option<Self> {
-        let found = fs::symlink_metadata(path).ok()?;
-        Some(Self {
-            modified: found.modified().ok()?,
-            length: found.len(),
-        })
-    }
+    block: Option<FileFacts>,
+    /// The log as a reader found it.
+    seen_log: Option<FileFacts>,
 }
 
 impl DirStore {
@@ -99,7 +92,7 @@ impl DirStore {
     /// [`DirStore::notices`].
     ///
     /// # Errors
-    /// [`StoreError::Locked`] if another process writes to it, [`StoreError::Corrupt`] if a later program made it, or
+    /// [`StoreError::Locked`] if another process writes to it, [`StoreError::Newer`] if a later program made it, or
     /// the system refuses.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_writing(dir.as_ref(), Disk::default())
@@ -117,15 +110,16 @@ impl DirStore {
     fn open_writing(dir: &Path, disk: Disk) -> Result<Self, StoreError> {
         disk::make_folder(dir)?;
         let mut journal = DirJournal::of(dir, disk);
+        // Before the lock is written to, and again, because another process may have had it.
+        journal.layout.check_schema()?;
         journal.lock = Some(journal.layout.lock(&journal.disk)?);
         journal.layout.check_schema()?;
         journal.layout.prepare(&journal.disk)?;
-        let blocks = journal.settle_all()?;
-        Ok(Self::of(blocks, journal))
+        Ok(Self::of(journal.list()?, journal))
     }
 
-    /// Opens the directory as it is now, without a lock: what another process writes later is not seen, and nothing can
-    /// be changed or repaired.
+    /// Opens the directory without a lock: nothing can be changed or repaired. What another process writes is seen at the
+    /// next call.
     ///
     /// # Errors
     /// There is no such directory, a later program made it, or the system refuses.
@@ -133,15 +127,14 @@ impl DirStore {
         let dir = dir.as_ref();
         std::fs::read_dir(dir).map_err(StoreError::io(dir))?;
         let mut journal = DirJournal::of(dir, Disk::default());
-        journal.layout.check_schema()?;
-        let blocks = journal.load_read_only()?;
-        Ok(Self::of(blocks, journal))
+        journal.check_schema()?;
+        Ok(Self::of(journal.list()?, journal))
     }
 
     /// Whether [`DirStore::open`] would be let in now, as far as this can be told without writing.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] if another process writes to the directory, [`StoreError::Corrupt`] if a later program made
+    /// [`StoreError::Locked`] if another process writes to the directory, [`StoreError::Newer`] if a later program made
     /// it, or the system refuses.
     pub fn check_open(dir: impl AsRef<Path>) -> Result<(), StoreError> {
         let DirJournal { layout, disk, .. } = DirJournal::of(dir.as_ref(), Disk::default());
@@ -153,14 +146,37 @@ impl DirStore {
     /// measurements.
     #[must_use]
     pub fn without_fsync(self) -> Self {
-        let mut state = self.into_state();
-        state.journal.disk.0 = state.journal.disk.0.without_sync();
-        Self::of(state.blocks, state.journal)
+        self.with_journal(|journal| journal.disk.0 = journal.disk.0.clone().without_sync())
     }
 
-    /// The findings and repairs of the opening, for a person, one line each.
+    /// The store with a function that receives each notice as soon as there is one; see [`DirStore::notices`].
+    #[must_use]
+    pub fn on_notice(self, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.with_journal(|journal| journal.notices.send_to(Box::new(sink)))
+    }
+
+    /// The findings and repairs so far, for a person, one line each. Those about a block come at its first use.
     pub fn notices(&self) -> Vec<String> {
-        self.state().journal.notices.clone()
+        self.state().journal.notices.lines().to_vec()
+    }
+
+    /// Reads every log to its beginning, so that the damage in it is among the notices.
+    ///
+    /// # Errors
+    /// A log or an archive cannot be read.
+    pub fn check_logs(&self) -> Result<(), StoreError> {
+        let mut state = self.state();
+        let journal = &mut state.journal;
+        for name in journal.list()? {
+            let mut read = |_| ControlFlow::Continue(());
+            journal.logs().each(&name, None, &mut read)?;
+        }
+        Ok(())
+    }
+
+    /// The work of the store so far.
+    pub fn read_counts(&self) -> ReadCounts {
+        self.state().journal.counts
     }
 }
 
@@ -173,18 +189,46 @@ impl DirJournal {
             disk,
             lock: None,
             files: BTreeMap::new(),
-            notices: Vec::new(),
+            schema: None,
+            notices: Notices::default(),
+            counts: ReadCounts::default(),
         }
     }
 
     /// Whether another process or a person changed the block's file.
     fn is_changed(&self, name: &BlockName) -> bool {
-        let seen = self.files.get(name).and_then(|files| files.seen);
-        Seen::at(&self.layout.block(name)) != seen
+        let known = self.files.get(name).and_then(|files| files.block);
+        FileFacts::at(&self.layout.block(name)) != known
     }
 
-    fn found(&self, name: &BlockName) -> Result<RepairFinding, StoreError> {
+    /// Whether another process changed the log, too.
+    fn is_log_changed(&self, name: &BlockName) -> bool {
+        let known = self.files.get(name).and_then(|files| files.seen_log);
+        FileFacts::at(&self.layout.log(name)) != known
+    }
+
+    /// Checks the version of the directory's layout, unless that was done and the file is the same.
+    fn check_schema(&mut self) -> Result<(), StoreError> {
+        let found = FileFacts::at(&self.layout.schema());
+        if found.is_none() || found != self.schema {
+            self.layout.check_schema()?;
+            self.schema = found;
+        }
+        Ok(())
+    }
+
+    fn found(&mut self, name: &BlockName) -> Result<RepairFinding, StoreError> {
+        self.counts.blocks += 1;
         repair::found(&self.layout.block(name))
+    }
+
+    fn logs(&mut self) -> LogReader<'_> {
+        LogReader {
+            layout: &self.layout,
+            disk: &self.disk,
+            notices: &mut self.notices,
+            counts: &mut self.counts,
+        }
     }
 
     fn check_writing(&self) -> Result<(), StoreError> {
@@ -213,7 +257,7 @@ impl DirJournal {
     fn write_block(&mut self, name: &BlockName, block: &Block) -> Result<(), StoreError> {
         let path = self.layout.block(name);
         self.disk.replace(&path, block.to_file().as_bytes())?;
-        self.files.entry(name.clone()).or_default().seen = Seen::at(&path);
+        self.files.entry(name.clone()).or_default().block = FileFacts::at(&path);
         // The block is there. Should the disk lose its name, the log still has the edit.
         let _ = self.disk.settle(&path);
         Ok(())
@@ -234,17 +278,20 @@ impl DirJournal {
     }
 
     fn rotate_if_long(&mut self, name: &BlockName) {
-        let Some(files) = self
+        if self
             .files
-            .get_mut(name)
-            .filter(|files| files.log > LOG_LIMIT)
-        else {
+            .get(name)
+            .is_none_or(|files| files.log <= LOG_LIMIT)
+        {
             return;
-        };
-        match rotate(&self.disk, &self.layout, name) {
-            Ok(length) => files.log = length,
+        }
+        match self.logs().rotate(name) {
+            Ok(length) => self.files.entry(name.clone()).or_default().log = length,
             Err(error) => {
-                // The edit is done, and the next one tries again.
+                // The edit is done, and the next one tries again, whether the log was replaced or not.
+                if let Ok(found) = fs::metadata(self.layout.log(name)) {
+                    self.files.entry(name.clone()).or_default().log = found.len();
+                }
                 let notice = format!("the log of block {name} could not be archived: {error}");
                 self.notices.push(notice);
             }
@@ -257,8 +304,21 @@ impl Journal for DirJournal {
         Some(block.hash())
     }
 
+    fn find(&mut self) -> Result<BTreeSet<BlockName>, StoreError> {
+        if self.lock.is_some() {
+            return Ok(BTreeSet::new());
+        }
+        self.check_schema()?;
+        self.list()
+    }
+
     fn look(&mut self, name: &BlockName) -> Result<Option<BlockSlot>, StoreError> {
-        if self.lock.is_none() || !self.is_changed(name) {
+        if self.lock.is_none() {
+            self.check_schema()?;
+            let is_changed = self.is_changed(name) || self.is_log_changed(name);
+            return is_changed.then(|| self.settle(name)).transpose();
+        }
+        if !self.is_changed(name) {
             return Ok(None);
         }
         // A file that is no block may be one that is just being written: it is looked at again until it is one.
@@ -268,9 +328,12 @@ impl Journal for DirJournal {
         }
     }
 
-    fn reread(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
-        self.check_writing()?;
-        self.settle(name)
+    fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
+        if self.lock.is_none() {
+            self.check_schema()?;
+            return self.settle_for_reading(name);
+        }
+        self.settle_for_writing(name)
     }
 
     fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError> {
@@ -296,7 +359,7 @@ impl Journal for DirJournal {
         let trash = self.layout.trash(name, entry.at);
         // The file first: a file whose log says that it was deleted is one that a person put back.
         // A person may have taken the file away.
-        let moved = match Seen::at(&block) {
+        let moved = match FileFacts::at(&block) {
             Some(_) => self.disk.rename(&block, &trash),
             None => Ok(()),
         };
@@ -308,7 +371,7 @@ impl Journal for DirJournal {
         done.map(|_| ())
     }
 
-    fn read(&mut self, name: &BlockName, from: u64) -> Result<Vec<LogEntry>, StoreError> {
-        entries(&self.layout, name, from, &mut self.notices)
+    fn read(&mut self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
+        self.logs().read(name, range)
     }
 }

@@ -1,19 +1,20 @@
-//! The repair of a store when it is opened, after a crash, damage on the disk or an edit by a person.
+//! A block and its log brought together at the first use, after a crash, damage on the disk or an edit by a person.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::disk;
-use super::log_file::{Lines, entries};
-use super::{DirJournal, Files, Seen};
+use super::archives::archive_name;
+use super::disk::{self, FileFacts};
+use super::{DirJournal, Files};
 use crate::store::history::rebuild;
 use crate::store::ledger::{BlockSlot, CurrentBlock, Journal as _, entry};
 use crate::store::secrets::Clean as _;
-use crate::store::{LogEntry, LoggedOp};
+use crate::store::{LogEntry, LogRange, LoggedOp};
 use crate::{Block, BlockName, EditAuthor, Inverse, MAX_FILE, Op, Stamp, StoreError};
 
 /// The file in the place of a block's file.
@@ -24,53 +25,14 @@ pub(super) enum RepairFinding {
     Damage(String, Timestamp),
 }
 
-type Blocks = BTreeMap<BlockName, BlockSlot>;
+/// The entries of a log that are read at first to make a block again.
+const RECENT: usize = 16;
+/// The readings of a block that another process replaces all the time.
+const ATTEMPTS: usize = 64;
 
 impl DirJournal {
-    /// Brings every block and its log together.
-    pub(super) fn settle_all(&mut self) -> Result<Blocks, StoreError> {
-        let mut blocks = Blocks::new();
-        for name in self.find()? {
-            let kept = self.settle(&name)?;
-            blocks.insert(name, kept);
-        }
-        Ok(blocks)
-    }
-
-    /// The blocks as they are, whatever their logs say.
-    pub(super) fn load_read_only(&mut self) -> Result<Blocks, StoreError> {
-        let mut blocks = Blocks::new();
-        for name in self.find()? {
-            // First the block: a process that writes is ahead in the log, if anywhere.
-            let found = self.found(&name)?;
-            let log = if not_a_file(&self.layout.log(&name)).is_some() {
-                let notice = format!("the log of block {name} is not a file and was not read");
-                self.notices.push(notice);
-                Vec::new()
-            } else {
-                entries(&self.layout, &name, 0, &mut self.notices)?
-            };
-            let block = match found {
-                RepairFinding::Block(block, _) => Some(block),
-                RepairFinding::Nothing => None,
-                RepairFinding::Damage(reason, _) => {
-                    self.notices
-                        .push(format!("block {name} is damaged: {reason}"));
-                    rebuild(&log, self.backup(&name).as_ref())
-                }
-            };
-            let hash = block.as_ref().map(Block::hash);
-            let hashed = hash.as_ref().map(hex::encode);
-            let known = log.iter().rev().find(|entry| entry.after_hash == hashed);
-            let rev = known.or(log.last()).map_or(0, |entry| entry.rev);
-            let live = block.map(|block| CurrentBlock { block, hash });
-            blocks.insert(name, BlockSlot { rev, live });
-        }
-        Ok(blocks)
-    }
-
     /// The names of all blocks that have a file or a log.
-    fn find(&mut self) -> Result<BTreeSet<BlockName>, StoreError> {
+    pub(super) fn list(&mut self) -> Result<BTreeSet<BlockName>, StoreError> {
         let mut names = BTreeSet::new();
         for (folder, ending) in [
             (self.layout.blocks(), ".json"),
@@ -92,7 +54,7 @@ impl DirJournal {
                     Some(Ok(name)) => {
                         names.insert(name);
                     }
-                    _ if file.ends_with(".jsonl.gz") || file.starts_with(disk::DRAFT) => {}
+                    _ if archive_name(&path).is_some() || file.starts_with(disk::DRAFT) => {}
                     _ => {
                         let notice =
                             format!("{} belongs to no block and was left alone", path.display());
@@ -104,7 +66,94 @@ impl DirJournal {
         Ok(names)
     }
 
-    pub(super) fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
+    /// The block as it is, whatever its log says.
+    pub(super) fn settle_for_reading(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
+        let mut attempt = 1;
+        loop {
+            // Before the files are read: a later change of theirs is seen later.
+            let files = Files {
+                block: FileFacts::at(&self.layout.block(name)),
+                seen_log: FileFacts::at(&self.layout.log(name)),
+                ..Files::default()
+            };
+            let slot = self.slot_for_reading(name);
+            // A process that writes may have replaced the block after it was read here: the log is then too new for it.
+            let is_settled = FileFacts::at(&self.layout.block(name)) == files.block;
+            if is_settled || attempt == ATTEMPTS {
+                let slot = slot?;
+                self.files.insert(name.clone(), files);
+                return Ok(slot);
+            }
+            attempt += 1;
+        }
+    }
+
+    fn slot_for_reading(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
+        // First the block: a process that writes is ahead in the log, if anywhere.
+        let found = self.found(name)?;
+        let has_log = not_a_file(&self.layout.log(name)).is_none();
+        if !has_log {
+            let notice = format!("the log of block {name} is not a file and was not read");
+            self.notices.push(notice);
+        }
+        let block = match found {
+            RepairFinding::Block(block, _) => Some(block),
+            RepairFinding::Nothing => None,
+            RepairFinding::Damage(reason, _) => {
+                self.notices
+                    .push(format!("block {name} is damaged: {reason}"));
+                let backup = self.backup(name);
+                if has_log {
+                    self.rebuilt(name, backup.as_ref())?
+                } else {
+                    None
+                }
+            }
+        };
+        let live = block.map(CurrentBlock::of);
+        let hash = live.as_ref().and_then(|live| live.hash.as_ref());
+        let hash = hash.map(hex::encode);
+        let (mut last, mut known) = (None, None);
+        if has_log {
+            let _ = self.logs().recent(name, &mut |entry| {
+                last = last.or(Some(entry.rev));
+                if entry.after_hash == hash {
+                    known = Some(entry.rev);
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        let rev = match known.or(last) {
+            Some(rev) => rev,
+            None if has_log => self.newest_packed(name)?.map_or(0, |entry| entry.rev),
+            None => 0,
+        };
+        Ok(BlockSlot { rev, live })
+    }
+
+    /// The last entry of a log that lost its lines: its revisions continue from the archives.
+    fn newest_packed(&mut self, name: &BlockName) -> Result<Option<LogEntry>, StoreError> {
+        Ok(self.logs().read(name, LogRange::newest(1))?.pop())
+    }
+
+    /// The block that the log ends with, made again from no more of the log than that takes, and from `known`, a block
+    /// that it was once. `None` if it cannot be done.
+    fn rebuilt(
+        &mut self,
+        name: &BlockName,
+        known: Option<&Block>,
+    ) -> Result<Option<Block>, StoreError> {
+        let mut block = None;
+        self.read_until(name, RECENT, |log| {
+            block = rebuild(log, known);
+            block.is_some()
+        })?;
+        Ok(block)
+    }
+
+    /// The block as it is, repaired.
+    pub(super) fn settle_for_writing(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
         let last = self.open_log(name)?;
         let found = match self.found(name)? {
             RepairFinding::Damage(reason, at) => {
@@ -124,16 +173,12 @@ impl DirJournal {
         let hash = block.hash();
         let hashed = Some(hex::encode(hash));
         if hashed == stands {
-            let live = Some(CurrentBlock {
-                block,
-                hash: Some(hash),
-            });
+            let live = Some(CurrentBlock::new(block, Some(hash)));
             return Ok(BlockSlot { rev, live });
         }
         if stands.is_some() && last.is_some_and(|last| last.before_hash == hashed) {
             // The log is one edit ahead: the process died before it wrote the block.
-            let log = self.read(name, 0)?;
-            if let Some(block) = rebuild(&log, Some(&block)) {
+            if let Some(block) = self.rebuilt(name, Some(&block))? {
                 self.write_block(name, &block)?;
                 self.notices.push(format!(
                     "block {name}: edit {rev} was finished, which a crash had interrupted"
@@ -158,27 +203,31 @@ impl DirJournal {
                 to.display()
             ));
         }
-        let lines = Lines::read(path.clone())?;
-        if lines.torn > 0 {
-            self.disk.cut(&path, lines.length())?;
-            let notice = format!(
-                "the log of block {name} ended in a torn line of {} bytes, which was cut off",
-                lines.torn
-            );
-            self.notices.push(notice);
+        // Before the file is read: a later change is seen later.
+        let block = FileFacts::at(&self.layout.block(name));
+        let mut last = None;
+        let (end, _) = self.logs().recent(name, &mut |entry| {
+            last = Some(entry);
+            ControlFlow::Break(())
+        })?;
+        if last.is_none() {
+            last = self.newest_packed(name)?;
+        }
+        if end.torn > 0 {
+            self.disk.cut(&path, end.length)?;
         }
         let modified = fs::metadata(self.layout.backup(name)).and_then(|found| found.modified());
         let files = Files {
-            log: lines.length(),
+            log: end.length,
             backup: modified.ok().and_then(|at| Timestamp::try_from(at).ok()),
-            // Before the file is read: what changes later is seen later.
-            seen: Seen::at(&self.layout.block(name)),
+            block,
+            seen_log: None,
         };
         self.files.insert(name.clone(), files);
-        lines.last(&mut self.notices)
+        Ok(last)
     }
 
-    fn backup(&self, name: &BlockName) -> Option<Block> {
+    pub(super) fn backup(&self, name: &BlockName) -> Option<Block> {
         match found(&self.layout.backup(name)) {
             Ok(RepairFinding::Block(block, _)) => Some(block),
             _ => None,
@@ -202,8 +251,8 @@ impl DirJournal {
 
     /// Makes the block again that the log ends with, or notes that it is gone.
     fn make_again(&mut self, name: &BlockName, last: &LogEntry) -> Result<BlockSlot, StoreError> {
-        let log = self.read(name, 0)?;
-        if let Some(block) = rebuild(&log, self.backup(name).as_ref()) {
+        let backup = self.backup(name);
+        if let Some(block) = self.rebuilt(name, backup.as_ref())? {
             self.write_block(name, &block)?;
             self.notices
                 .push(format!("block {name} was made again from its log"));
@@ -237,8 +286,8 @@ impl DirJournal {
         let block = block.into_owned();
         let copy = block.clone();
         let (op, inverse) = if stands.is_some() {
-            let log = self.read(name, 0)?;
-            let old = rebuild(&log, self.backup(name).as_ref());
+            let backup = self.backup(name);
+            let old = self.rebuilt(name, backup.as_ref())?;
             let op = Op::Replace { block: copy };
             (LoggedOp::Edit(op), old.map(Inverse::block))
         } else {
@@ -276,8 +325,8 @@ fn not_a_file(path: &Path) -> Option<Timestamp> {
 
 impl CurrentBlock {
     fn of(block: Block) -> Self {
-        let hash = Some(block.hash());
-        Self { block, hash }
+        let hash = block.hash();
+        Self::new(block, Some(hash))
     }
 }
 
