@@ -26,6 +26,8 @@ pub enum Error {
     Store { error: StoreError },
     #[error("{}: {}{}", name(path), with_sources(error), bundle_hint(error))]
     Bundle { path: PathBuf, error: BundleError },
+    #[error("nothing was removed: {error}; try again when that process has ended")]
+    PruneInUse { error: StoreError },
     #[error(
         "{}: in the data directory; choose another place for the output",
         name(path)
@@ -185,6 +187,7 @@ impl Error {
                 };
             }
             Self::NoDataFolder => "no_data_folder",
+            Self::PruneInUse { error } => error.kind(),
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",
@@ -230,6 +233,7 @@ impl Error {
                 ..
             }
             | Self::Store { .. }
+            | Self::PruneInUse { .. }
             | Self::NoRevision { .. }
             | Self::InUse { .. }
             | Self::Kernel(_)

@@ -21,6 +21,7 @@ mod kernel_setup;
 mod key_file;
 mod model_setup;
 mod plain_file;
+mod sizes;
 mod takeover;
 mod usage;
 
@@ -44,6 +45,7 @@ use commands::key::{self, KeyArgs};
 use commands::mcp::{self, McpArgs};
 use commands::migrate::{self, MigrateArgs};
 use commands::prompt::{self, PromptArgs};
+use commands::prune::{self, PruneArgs};
 use commands::serve::{self, ServeArgs};
 use data_dir::DataDir;
 use error::Error;
@@ -118,6 +120,11 @@ enum Command {
     /// Import the data of an instance of the earlier generation
     #[command(after_help = migrate::EXAMPLES, arg(data()))]
     Migrate(MigrateArgs),
+    /// Remove old archives of logs and what was put aside
+    ///
+    /// Nothing is removed without this command.
+    #[command(after_help = prune::EXAMPLES, arg(data()))]
+    Prune(PruneArgs),
     /// Store the key of a model provider
     #[command(after_help = key::EXAMPLES, arg(data().global(true)))]
     Key(KeyArgs),
@@ -152,6 +159,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Export(args) => export::execute(args, &data()?, session),
         Command::Import(args) => import::execute(args, &data()?, session),
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
+        Command::Prune(args) => prune::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Mcp(args) => mcp::execute(*args, cli.data.as_deref(), data, session),
         Command::Demo(args) => demo::execute(args, session),

@@ -13,6 +13,7 @@ use crate::error::{Error, with_sources};
 use crate::flags::MODEL;
 use crate::key_file;
 use crate::model_setup::{self, DEFAULTS};
+use crate::sizes::{files_below, shown_size};
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
@@ -41,7 +42,7 @@ struct Check {
 
 /// Runs all checks. None of them changes anything.
 pub fn execute(args: &DoctorArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let mut checks = vec![settings(data), blocks(data)];
+    let mut checks = vec![settings(data), blocks(data), sizes(data)];
     checks.extend(models(args, data, session)?);
     let fails = checks.iter().any(|check| check.holds == Some(false));
     if args.json {
@@ -107,6 +108,45 @@ fn blocks(data: &DataDir) -> Check {
         what: "blocks",
         holds: Some(holds),
         found,
+    }
+}
+
+/// The size of the directory from which the check names the command that makes it smaller.
+const LARGE: u64 = 1 << 30;
+
+/// Adds up the files of each kind.
+fn sizes(data: &DataDir) -> Check {
+    let mut kinds = [
+        ("blocks", 0),
+        ("logs", 0),
+        ("conversation", 0),
+        ("put aside", 0),
+        ("other", 0),
+    ];
+    let mut all = 0;
+    for (path, found) in files_below(data.path()) {
+        let inside = path.strip_prefix(data.path()).unwrap_or(&path);
+        let first = inside.iter().next().unwrap_or_default().to_string_lossy();
+        let kind = match first.split('.').next().unwrap_or_default() {
+            "blocks" => 0,
+            "log" => 1,
+            "conversation" | "usage" => 2,
+            "trash" | "quarantine" | "backups" => 3,
+            _ => 4,
+        };
+        kinds[kind].1 += found.len();
+        all += found.len();
+    }
+    let listed = kinds.map(|(kind, bytes)| format!("{kind} {}", shown_size(bytes)));
+    let hint = if all > LARGE {
+        "; `hermitcrab prune` removes what is old"
+    } else {
+        ""
+    };
+    Check {
+        what: "size",
+        holds: Some(true),
+        found: format!("{}: {}{hint}", shown_size(all), listed.join(", ")),
     }
 }
 

@@ -13,4 +13,5 @@ pub mod key;
 pub mod mcp;
 pub mod migrate;
 pub mod prompt;
+pub mod prune;
 pub mod serve;

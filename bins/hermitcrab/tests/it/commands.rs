@@ -10,7 +10,7 @@ use crate::program::{Place, Ran, finish, start};
 /// The commands that use no data directory, or whose help is that of all programs.
 const WITHOUT_DATA: [&str; 5] = ["compile", "demo", "completions", "man", "paths"];
 
-const COMMANDS: [&str; 39] = [
+const COMMANDS: [&str; 40] = [
     "chat",
     "prompt",
     "serve",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 39] = [
     "shells show",
     "cost",
     "doctor",
+    "prune",
     "export",
     "import",
     "migrate",
@@ -468,10 +469,29 @@ const SERVED: [&str; 4] = [
 fn the_doctor_finds_all_in_order() {
     let place = lived_in();
     let (ran, asked) = doctor(&place, models(&SERVED), &[]);
-    insta::assert_snapshot!("doctor", ran.exits(0).stdout);
+    // The sizes vary with the times in the files.
+    let (sizes, told): (Vec<_>, Vec<_>) =
+        (ran.exits(0).stdout.lines().map(str::to_owned)).partition(|line| line.contains(" size "));
+    insta::assert_snapshot!("doctor", told.join("\n"));
+    assert!(
+        sizes[0].contains("KiB: blocks ") && sizes[0].contains(", logs "),
+        "{sizes:?}"
+    );
+    assert!(!sizes[0].contains("prune"));
     assert_eq!(asked, 1);
     let (ran, _) = doctor(&place, models(&SERVED), &["--json"]);
-    insta::assert_json_snapshot!("doctor_json", ran.exits(0).json());
+    let mut checks = ran.exits(0).json();
+    checks["checks"][2]["found"] = "SIZES".into();
+    insta::assert_json_snapshot!("doctor_json", checks);
+    // A large one is told which command makes it smaller.
+    let large = std::fs::File::create(place.path(crate::program::DATA).join("large")).unwrap();
+    large.set_len(2 << 30).unwrap();
+    let (ran, _) = doctor(&place, models(&SERVED), &[]);
+    assert!(
+        ran.exits(0)
+            .stdout
+            .contains("`hermitcrab prune` removes what is old")
+    );
 }
 
 #[test]
@@ -501,7 +521,7 @@ fn the_doctor_tells_in_a_line_why_nobody_answers() {
         let (ran, _) = doctor(&place, answer, &[]);
         let told = ran.exits(4).stdout;
         assert!(told.contains("FAILS  models     HOST"), "{told}");
-        assert_eq!(told.lines().count(), 3, "{told}");
+        assert_eq!(told.lines().count(), 4, "{told}");
     }
 }
 

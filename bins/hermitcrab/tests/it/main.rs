@@ -25,6 +25,7 @@ mod migrate;
 mod model;
 mod pipe;
 mod program;
+mod prune;
 mod replay;
 mod secrets;
 mod serve;

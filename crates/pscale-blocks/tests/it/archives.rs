@@ -236,6 +236,7 @@ fn what_is_no_archive_concerns_no_one_who_does_not_need_it() {
                 assert!(error.to_string().contains(archives[0]), "{error}");
             }
         }
+        assert_eq!(open.surplus_archives(0).unwrap(), [""; 0].map(Path::new));
         for path in paths {
             assert!(fs::symlink_metadata(&path).is_ok(), "{kind}");
         }

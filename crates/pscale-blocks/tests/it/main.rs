@@ -19,6 +19,7 @@ mod lazy;
 mod look;
 mod names;
 mod parse;
+mod prune;
 mod random;
 mod store;
 mod two_processes;

@@ -3,6 +3,7 @@ mod disk;
 mod layout;
 mod log_file;
 mod notices;
+mod prune;
 mod repair;
 
 use std::collections::{BTreeMap, BTreeSet};
