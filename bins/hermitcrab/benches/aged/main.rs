@@ -1,0 +1,123 @@
+//! The cost of years: `cargo bench -p hermitcrab --bench aged`.
+//!
+//! Each row is measured on a young instance of 10 turns and on the same one after 10,000 turns, with 30 MiB of logs and a
+//! memory of 7,000 entries, in alternating rounds. The ratio of the medians is the figure, its goal 1.3. Arguments: a
+//! number of rounds, and the paths of other programs, such as one of an earlier commit, which are measured next to this one.
+#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+
+mod instance;
+mod program;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use program::{Program, Server};
+
+const ROUNDS: usize = 20;
+const GOAL: f64 = 1.3;
+
+fn main() {
+    let words: Vec<_> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let rounds = words.iter().find_map(|word| word.parse().ok());
+    let rounds = rounds.unwrap_or(ROUNDS);
+    let others = words.iter().filter(|word| word.parse::<usize>().is_err());
+    let this = PathBuf::from(env!("CARGO_BIN_EXE_hermitcrab"));
+    let programs: Vec<_> = [this]
+        .into_iter()
+        .chain(others.map(PathBuf::from))
+        .map(Program)
+        .collect();
+    let place = tempfile::tempdir().unwrap();
+    let subjects: Vec<_> = (programs.iter().enumerate())
+        .map(|(index, program)| Subject::new(program, &place.path().join(index.to_string())))
+        .collect();
+    for row in ROWS {
+        for subject in &subjects {
+            subject.report(row, rounds);
+        }
+    }
+    if let Ok(load) = std::fs::read_to_string("/proc/loadavg") {
+        println!("load {}", load.trim_end());
+    }
+}
+
+/// A program with its two instances.
+struct Subject<'a> {
+    program: &'a Program,
+    young: PathBuf,
+    aged: PathBuf,
+}
+
+/// One figure: its name, and what makes the measurement of an instance ready.
+type Row = (
+    &'static str,
+    for<'a> fn(&'a Program, &'a Path) -> Measure<'a>,
+);
+type Measure<'a> = Box<dyn FnMut() -> Duration + 'a>;
+
+const ROWS: &[Row] = &[
+    ("block read", |program, data| {
+        Box::new(|| program.run(data, &["block", "read", "constitution"]))
+    }),
+    ("block list", |program, data| {
+        Box::new(|| program.run(data, &["block", "list"]))
+    }),
+    ("one MCP read", |program, data| {
+        let mut server = Server::start(program, data);
+        Box::new(move || server.read())
+    }),
+    ("start of chat", |program, data| {
+        Box::new(|| program.chat(data, ""))
+    }),
+    ("prompt", |program, data| {
+        Box::new(|| program.run(data, &["prompt", "--provider", "offline"]))
+    }),
+    ("cost", |program, data| {
+        Box::new(|| program.run(data, &["cost"]))
+    }),
+];
+
+impl<'a> Subject<'a> {
+    fn new(program: &'a Program, place: &Path) -> Self {
+        let (young, aged) = (place.join("young"), place.join("aged"));
+        std::fs::create_dir_all(place).unwrap();
+        instance::make_young(program, &young);
+        instance::make_aged(&young, &aged);
+        // A writer brings older files to its own form; from then on both instances stay as they are.
+        for data in [&young, &aged] {
+            program.chat(data, "one more turn\n");
+        }
+        Self {
+            program,
+            young,
+            aged,
+        }
+    }
+
+    fn report(&self, (name, row): &Row, rounds: usize) {
+        let mut instances = [&self.young, &self.aged].map(|data| row(self.program, data));
+        let mut taken = [Vec::new(), Vec::new()];
+        // The first round is not measured.
+        for round in 0..=rounds {
+            for (measure, taken) in instances.iter_mut().zip(&mut taken) {
+                let time = measure();
+                if round > 0 {
+                    taken.push(time);
+                }
+            }
+        }
+        let [young, aged] = taken.map(|mut times| {
+            times.sort();
+            times[times.len() / 2].as_secs_f64() * 1e3
+        });
+        let ratio = aged / young;
+        let met = if ratio <= GOAL { "met" } else { "missed" };
+        println!(
+            "{name:<14} young {young:>8.2} ms, aged {aged:>8.2} ms, ratio {ratio:>6.2}, goal {GOAL} {met}  {}",
+            self.program.0.display()
+        );
+    }
+}
