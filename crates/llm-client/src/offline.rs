@@ -80,7 +80,7 @@ impl Echo {
         block.origin = Some(Origin::new(&self.name, model));
         let mut reply = Reply::new(model, vec![block], stop);
         reply.id = format!("{LABEL}_{}", digits(24));
-        reply.usage.input = tokens::estimate(&request);
+        reply.usage.input = tokens::prompt(&request).estimate;
         reply.usage.output = tokens::estimate_content(&reply.content);
         reply.cost = Cost::FREE;
         reply.source = ReplySource::Offline(LABEL.to_owned());
@@ -157,8 +157,9 @@ impl Provider for Echo {
                 let words = reply_as_events(reply).flat_map(|event| stream::iter(by_words(event)));
                 Answer::Stream(EventStream::new(words))
             }),
-            Route::Count => sent_request(&call.wire.body)
-                .map(|request| Answer::Count(estimated(tokens::estimate(&request), "offline"))),
+            Route::Count => sent_request(&call.wire.body).map(|request| {
+                Answer::Count(estimated(tokens::prompt(&request).estimate, "offline"))
+            }),
             // Any model will do, so none is named.
             Route::Models => Ok(Answer::Models(Vec::new())),
         };

@@ -78,7 +78,7 @@ impl ClientCore {
         request: &Request,
         strict: bool,
     ) -> Result<u64, Error> {
-        let bound = tokens::most(&prepared.request);
+        let bound = prepared.terms.prompt.most;
         let budget = &self.settings.budget;
         if budget.usd.is_none() && budget.tokens.is_none() {
             return Ok(bound);

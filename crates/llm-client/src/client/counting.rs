@@ -26,7 +26,7 @@ impl Client {
         let prepared = inner.prepare(request, inner.target(request))?;
         if !prepared.terms.caps.count_tokens {
             return inner.estimated(
-                prepared.terms.prompt,
+                prepared.terms.prompt.estimate,
                 "the protocol has no count of tokens",
                 || {
                     Error::refused(
@@ -55,7 +55,7 @@ impl Client {
             Ok(_) => Err(other_form()),
             Err(error) if has_no_route(&error) => {
                 let reason = format!("the server has no count of tokens ({error})");
-                inner.estimated(prepared.terms.prompt, &reason, || error)
+                inner.estimated(prepared.terms.prompt.estimate, &reason, || error)
             }
             Err(error) => Err(error),
         }

@@ -114,7 +114,7 @@ impl ReplyFinisher {
         let terms = &self.terms;
         if !reply.usage.known {
             if reply.usage.prompt() == 0 {
-                reply.usage.input = terms.prompt;
+                reply.usage.input = terms.prompt.estimate;
             }
             if reply.usage.output == 0 {
                 reply.usage.output = tokens::estimate_content(&reply.content);

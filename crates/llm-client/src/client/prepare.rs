@@ -12,7 +12,8 @@ use super::adapt::{adapt, retarget};
 use super::check::check;
 use super::core::ClientCore;
 use crate::Error;
-use crate::models::{Model, tokens};
+use crate::models::Model;
+use crate::models::tokens::{self, PromptTokens};
 use crate::provider::{Capabilities, HttpRequest, Method, Route};
 
 /// The longest reply in tokens, if neither request, protocol nor table give one.
@@ -49,8 +50,8 @@ pub(crate) struct CallTerms {
     /// The row of the model.
     pub row: Option<Arc<Model>>,
     pub warnings: Vec<Warning>,
-    /// The estimated tokens of the prompt.
-    pub prompt: u64,
+    /// The tokens of the prompt, without a count.
+    pub prompt: PromptTokens,
     pub max_tokens: Option<u32>,
     pub extra: Map<String, Value>,
 }
@@ -102,7 +103,7 @@ impl ClientCore {
             caps,
             row,
             warnings,
-            prompt: tokens::estimate(&request),
+            prompt: tokens::prompt(&request),
             max_tokens: request.max_tokens,
             extra: request.extra.clone(),
         };

@@ -1,132 +1,173 @@
 //! Estimates of the tokens of a prompt, and the cache of counts by providers.
 
+use std::io;
+use std::iter::Sum;
 use std::num::NonZeroUsize;
+use std::ops::Add;
 use std::sync::{Mutex, PoisonError};
 
 use llm_types::{Block, BlockKind, Count, CountSource, MediaSource, Request, ToolInput, ToolSpec};
 use lru::LruCache;
-use serde_json::Value;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// The name of the estimator [`estimate`], which marks its counts.
+/// The name of the estimator of [`PromptTokens::estimate`], which marks its counts.
 pub(crate) const ESTIMATOR: &str = "bytes3";
 
-/// The bytes of text per token, and the tokens of an image.
-#[derive(Debug, Clone, Copy)]
-struct TokenRatio {
-    bytes: usize,
-    image: u64,
+/// The tokens of a prompt or of a part of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PromptTokens {
+    /// One token for every three bytes of UTF-8 of each text, rounded up, and 1600 for an image, the size of a large picture at
+    /// most models. 4 more for each message and 8 for the request.
+    pub estimate: u64,
+    /// The tokens to reserve without a count, which real counts hardly ever exceed: one for two bytes, and 4800 for an image.
+    pub most: u64,
 }
 
-const BYTES3: TokenRatio = TokenRatio {
-    bytes: 3,
-    image: 1600,
+const IMAGE: PromptTokens = PromptTokens {
+    estimate: 1600,
+    most: 4800,
 };
-/// The ratios for reservations, which real counts hardly ever exceed.
-const MOST: TokenRatio = TokenRatio {
-    bytes: 2,
-    image: 4800,
-};
-const MESSAGE: u64 = 4;
-const REQUEST: u64 = 8;
+const MESSAGE: PromptTokens = PromptTokens::both(4);
+const REQUEST: PromptTokens = PromptTokens::both(8);
 
-impl TokenRatio {
-    fn bytes(self, bytes: usize) -> u64 {
-        bytes.div_ceil(self.bytes) as u64
-    }
-
-    fn text(self, text: &str) -> u64 {
-        self.bytes(text.len())
-    }
-
-    fn content(self, blocks: &[Block]) -> u64 {
-        blocks.iter().map(|block| self.block(block)).sum()
-    }
-
-    fn block(self, block: &Block) -> u64 {
-        let raw = || {
-            block
-                .raw
-                .as_ref()
-                .map_or(0, |raw| self.bytes(raw.get().len()))
-        };
-        match &block.kind {
-            BlockKind::Text { text } => self.text(text),
-            BlockKind::Image(_) => self.image,
-            BlockKind::Document(source) => self.document(source),
-            BlockKind::ToolUse { name, input, .. } => {
-                let input = match input {
-                    ToolInput::Json(raw) => raw.get(),
-                    ToolInput::Invalid(text) => text,
-                };
-                self.text(name) + self.text(input)
-            }
-            BlockKind::ToolResult { content, .. } => self.content(content),
-            BlockKind::Thinking { text, .. } => raw().max(self.text(text)),
-            BlockKind::ServerToolUse { name, .. } => raw().max(self.text(name)),
-            // Also a kind that is unknown here: its JSON as it was received.
-            _ => raw(),
+impl PromptTokens {
+    const fn both(tokens: u64) -> Self {
+        Self {
+            estimate: tokens,
+            most: tokens,
         }
     }
 
-    fn document(self, source: &MediaSource) -> u64 {
-        match source {
-            // Four characters of base64 are three bytes.
-            MediaSource::Base64 { media_type, data } if media_type.starts_with("text/") => {
-                self.bytes(data.len().div_ceil(4) * 3)
-            }
-            // A dense page is some 100 KB of a file and 2000 tokens.
-            MediaSource::Base64 { data, .. } => self.image.max(data.len() as u64 / 66),
-            _ => self.image,
+    fn max(self, other: Self) -> Self {
+        Self {
+            estimate: self.estimate.max(other.estimate),
+            most: self.most.max(other.most),
         }
-    }
-
-    fn json(self, value: &Value) -> u64 {
-        self.text(&value.to_string())
-    }
-
-    fn tool(self, tool: &ToolSpec) -> u64 {
-        match tool {
-            ToolSpec::Function {
-                name,
-                description,
-                schema,
-                ..
-            } => self.text(name) + self.text(description) + self.json(schema),
-            ToolSpec::Server(raw) => self.text(raw.get()),
-            // A tool that only a provider of the caller knows: its own JSON.
-            tool => serde_json::to_value(tool).map_or(0, |json| self.json(&json)),
-        }
-    }
-
-    fn request(self, request: &Request) -> u64 {
-        let messages = request
-            .messages
-            .iter()
-            .map(|message| MESSAGE + self.content(&message.content));
-        let format = request
-            .format
-            .iter()
-            .map(|format| self.json(&format.schema));
-        let tools = request.tools.iter().map(|tool| self.tool(tool));
-        REQUEST + self.content(&request.system) + messages.chain(tools).chain(format).sum::<u64>()
     }
 }
 
-/// Estimates the tokens of a prompt: one for every three bytes of UTF-8 of each text, rounded up, 4 more for each message
-/// and 8 for the request.
+impl Add for PromptTokens {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            estimate: self.estimate + other.estimate,
+            most: self.most + other.most,
+        }
+    }
+}
+
+impl Sum for PromptTokens {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Self::add)
+    }
+}
+
+/// The tokens of a prompt.
 ///
 /// Texts are: system blocks, text blocks, thoughts, names and arguments of tool calls, results of tools, the
 /// definitions of tools, the schema of the reply, documents whose media type is `text/...`, and the JSON of all other
-/// blocks. Any other image or document counts as 1600 tokens, the size of a large picture at most models, and a document
-/// in the request as one for 50 bytes if that is more.
-pub(crate) fn estimate(request: &Request) -> u64 {
-    BYTES3.request(request)
+/// blocks. Any other image or document counts as an image, and a document in the request as one token for 66 bytes of its
+/// base64 if that is more.
+pub(crate) fn prompt(request: &Request) -> PromptTokens {
+    let messages = request
+        .messages
+        .iter()
+        .map(|message| MESSAGE + of_content(&message.content));
+    let format = request.format.iter().map(|format| of_json(&format.schema));
+    let tools = request.tools.iter().map(of_tool);
+    REQUEST + of_content(&request.system) + messages.chain(tools).chain(format).sum()
 }
 
-/// The tokens of the content of a reply or a message, counted as in [`estimate`].
+/// The estimated tokens of the content of a reply or a message.
 pub(crate) fn estimate_content(blocks: &[Block]) -> u64 {
-    BYTES3.content(blocks)
+    of_content(blocks).estimate
+}
+
+fn of_bytes(bytes: usize) -> PromptTokens {
+    PromptTokens {
+        estimate: bytes.div_ceil(3) as u64,
+        most: bytes.div_ceil(2) as u64,
+    }
+}
+
+fn of_text(text: &str) -> PromptTokens {
+    of_bytes(text.len())
+}
+
+fn of_content(blocks: &[Block]) -> PromptTokens {
+    blocks.iter().map(of_block).sum()
+}
+
+fn of_block(block: &Block) -> PromptTokens {
+    let raw = || {
+        let raw = block.raw.as_ref();
+        raw.map_or(PromptTokens::default(), |raw| of_text(raw.get()))
+    };
+    match &block.kind {
+        BlockKind::Text { text } => of_text(text),
+        BlockKind::Image(_) => IMAGE,
+        BlockKind::Document(source) => of_document(source),
+        BlockKind::ToolUse { name, input, .. } => {
+            let input = match input {
+                ToolInput::Json(raw) => raw.get(),
+                ToolInput::Invalid(text) => text,
+            };
+            of_text(name) + of_text(input)
+        }
+        BlockKind::ToolResult { content, .. } => of_content(content),
+        BlockKind::Thinking { text, .. } => raw().max(of_text(text)),
+        BlockKind::ServerToolUse { name, .. } => raw().max(of_text(name)),
+        // Also a kind that is unknown here: its JSON as it was received.
+        _ => raw(),
+    }
+}
+
+fn of_document(source: &MediaSource) -> PromptTokens {
+    match source {
+        // Four characters of base64 are three bytes.
+        MediaSource::Base64 { media_type, data } if media_type.starts_with("text/") => {
+            of_bytes(data.len().div_ceil(4) * 3)
+        }
+        // A dense page is some 100 KB of a file and 2000 tokens.
+        MediaSource::Base64 { data, .. } => IMAGE.max(PromptTokens::both(data.len() as u64 / 66)),
+        _ => IMAGE,
+    }
+}
+
+fn of_json(value: &impl Serialize) -> PromptTokens {
+    /// Counts the bytes instead of keeping them.
+    struct Length(usize);
+
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut length = Length(0);
+    let written = serde_json::to_writer(&mut length, value);
+    written.map_or(PromptTokens::default(), |()| of_bytes(length.0))
+}
+
+fn of_tool(tool: &ToolSpec) -> PromptTokens {
+    match tool {
+        ToolSpec::Function {
+            name,
+            description,
+            schema,
+            ..
+        } => of_text(name) + of_text(description) + of_json(schema),
+        ToolSpec::Server(raw) => of_text(raw.get()),
+        // A tool that only a provider of the caller knows: its own JSON.
+        tool => of_json(tool),
+    }
 }
 
 /// Builds a count that is marked as an estimate.
@@ -136,12 +177,6 @@ pub(crate) fn estimated(tokens: u64, reason: impl Into<String>) -> Count {
         reason: reason.into(),
     };
     Count::new(tokens, source)
-}
-
-/// The tokens to reserve for the prompt of `request` without a count: one for two bytes of text, by the parts of
-/// [`estimate`], and 4800 for an image.
-pub(crate) fn most(request: &Request) -> u64 {
-    MOST.request(request)
 }
 
 /// The content of a prompt in addition to text.
