@@ -17,7 +17,7 @@
 use std::hint::black_box;
 
 use popper_harness::bitslice::{
-    Batch, BitProgram, Circuit, Horizon, InitialStates, LANES, Scratch,
+    Batch, BitProgram, Circuit, Horizon, InitialStates, LANES, Scratch, StartClasses,
 };
 use popper_harness::law::{Extensions, Law, Program};
 use popper_harness::universe::{KineticGrid, Symbol, Tabulated, Universe, random_universe};
@@ -191,14 +191,16 @@ fn exhaust(n: usize) -> Value {
     });
     let plan = make().without_coverage();
     let mut scratch = Scratch::default();
-    let mut batch = Batch::new(n, 4);
     let mut states = 0;
     let time = seconds(|| {
-        let starts = InitialStates::new(n, &[0, 1, 2], 4, true).unwrap();
-        states = starts.states();
-        for block in 0..starts.blocks() {
-            starts.fill(block, &mut batch);
-            black_box(plan.run(&batch, &mut scratch));
+        let starts = InitialStates::new(n, &[0, 1, 2], 4, StartClasses::Rotations).unwrap();
+        states = 0;
+        for chunk in 0..starts.chunks() {
+            starts.visit(chunk, |batch, _| {
+                states += batch.live.count();
+                black_box(plan.run(batch, &mut scratch));
+                true
+            });
         }
     });
     json!({"n": n, "states": states, "ms": (time * 1e6).round() / 1e3, "plan_us": (compile * 1e8).round() / 100.0})

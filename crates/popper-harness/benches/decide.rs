@@ -1,7 +1,7 @@
 //! The speed of decisions: the fixture laws, exhaustion, certificates, and a rare violation.
 //!
 //! `cargo bench -p orrery-popper-harness --bench decide` prints one JSON object. Times are milliseconds on all cores; the best of several
-//! runs, so that other load on the machine counts as little as it can.
+//! runs, so that other load on the machine counts as little as it can. `-- exhaustive` runs that part alone.
 
 #![expect(
     clippy::disallowed_macros,
@@ -136,7 +136,47 @@ fn wide_laws() -> Vec<(&'static str, Law)> {
     ]
 }
 
+/// Milliseconds of processor time that this process has used, in steps of 10 (Linux only).
+fn processor() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<f64>().ok();
+    Some(10.0 * (ticks()? + ticks()?))
+}
+
+/// Milliseconds to exhaust every ring up to N, for each template: by the clock, and of processor time.
+fn exhaustion() -> Value {
+    let mut exhaustive = serde_json::Map::new();
+    for n in [16, 18, 20] {
+        // Only the exhaustive stage: nothing is sampled and nothing is searched.
+        let config = Config::default()
+            .exhaustive_n(n)
+            .ladder(vec![1])
+            .adversarial(false);
+        let harness = Harness::new(KineticGrid, config).unwrap();
+        let runs = if n == 20 { 2 } else { 5 };
+        for (template, law) in hard_laws() {
+            let before = processor();
+            let spent = millis(runs, || drop(black_box(harness.evaluate(&law))));
+            exhaustive.insert(format!("{template}_n{n}_ms"), json!(rounded(spent)));
+            if let (Some(before), Some(after)) = (before, processor()) {
+                let each = (after - before) / runs as f64;
+                exhaustive.insert(
+                    format!("{template}_n{n}_processor_ms"),
+                    json!(rounded(each)),
+                );
+            }
+        }
+    }
+    exhaustive.into()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads its arguments")]
 fn main() {
+    if std::env::args().any(|part| part == "exhaustive") {
+        println!("{:#}", exhaustion());
+        return;
+    }
     let harness = Harness::new(KineticGrid, Config::default()).unwrap();
     let laws = fixture_laws();
     let each: Vec<Value> = laws
@@ -153,21 +193,6 @@ fn main() {
             drop(black_box(harness.evaluate(law)));
         }
     });
-
-    let mut exhaustive = serde_json::Map::new();
-    for n in [16, 18, 20] {
-        // Only the exhaustive stage: nothing is sampled and nothing is searched.
-        let config = Config::default()
-            .exhaustive_n(n)
-            .ladder(vec![1])
-            .adversarial(false);
-        let harness = Harness::new(KineticGrid, config).unwrap();
-        let runs = if n == 20 { 1 } else { 3 };
-        for (template, law) in hard_laws() {
-            let spent = millis(runs, || drop(black_box(harness.evaluate(&law))));
-            exhaustive.insert(format!("{template}_n{n}_ms"), json!(rounded(spent)));
-        }
-    }
 
     let mut shrinking = serde_json::Map::new();
     for (name, law) in wide_laws() {
@@ -218,7 +243,7 @@ fn main() {
             "fixtures_ms": rounded(fixtures),
             "each_ms": each,
             "stop_worst_ms": rounded(stopping(&harness, &laws)),
-            "exhaustive": exhaustive,
+            "exhaustive": exhaustion(),
             "shrinking": shrinking,
             "certificates": certificates,
             "rare_violation": {"refuted_of_100": refuted, "median_ms": rounded(times[50]), "worst_ms": rounded(times[99])},

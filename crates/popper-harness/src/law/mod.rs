@@ -8,6 +8,7 @@ mod compile;
 mod error;
 pub(crate) mod evaluate;
 mod expr;
+pub(crate) mod invariance;
 mod limits;
 mod measure;
 mod model;

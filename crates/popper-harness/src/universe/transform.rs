@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::UniverseError;
+use super::rule::Rule;
 use super::state::{Alphabet, State, Symbol};
 
 /// A named transform of a state: optionally reversed, then every symbol replaced.
@@ -85,6 +86,12 @@ impl Transform {
         } else {
             state.iter().map(image).collect()
         }
+    }
+
+    /// Whether a step of an image is the image of the step, on rings of any length.
+    pub(crate) fn commutes_with(&self, rule: &Rule) -> bool {
+        rule.windows()
+            .all(|(window, next)| rule.next(&self.apply(&window)) == self.map[usize::from(next)])
     }
 
     /// Whether no symbol and no position changes.

@@ -12,6 +12,7 @@ mod fuzz;
 mod hunt;
 mod layers;
 mod minimal;
+mod necklaces;
 mod normal_form;
 mod oracle;
 mod oracle_checks;

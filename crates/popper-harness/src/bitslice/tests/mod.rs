@@ -5,6 +5,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
 mod distance;
+mod levels;
 mod parts;
 
 use super::*;
@@ -164,10 +165,13 @@ fn batches(universe: &Tabulated, draw: &mut TestStream, large: usize) -> Vec<Bat
     let all: Vec<Symbol> = (0..symbols as Symbol).collect();
     let mut batches = Vec::new();
     for n in 1..=5 {
-        let starts = InitialStates::new(n, &all, symbols, false).unwrap();
-        let mut batch = Batch::new(n, symbols);
-        starts.fill(draw.below(starts.blocks()), &mut batch);
-        batches.push(batch);
+        let starts = InitialStates::new(n, &all, symbols, StartClasses::Each).unwrap();
+        let mut some = Vec::new();
+        starts.visit(draw.below(starts.chunks()), |batch, _| {
+            some.push(batch.clone());
+            some.len() < 8
+        });
+        batches.push(some.swap_remove(draw.below(some.len())));
     }
     for _ in 0..large {
         let n = 1 + draw.below(70);
@@ -449,15 +453,17 @@ fn every_state_of_small_rings_and_some_of_large_ones() {
         for _ in 0..4 {
             let (law, horizon) = law(&mut draw, &universe);
             let program = compile(&law, &universe);
-            let mut batch = Batch::new(1, symbols);
             for allowed in [&start, &all] {
                 for n in 1..=5 {
-                    let starts = InitialStates::new(n, allowed, symbols, false).unwrap();
-                    for block in (0..starts.blocks()).take(8) {
-                        starts.fill(block, &mut batch);
+                    let starts =
+                        InitialStates::new(n, allowed, symbols, StartClasses::Each).unwrap();
+                    let mut left = 8;
+                    starts.visit(0, |batch, _| {
                         let what = law.to_string();
-                        check(&what, &program, &universe, &batch, horizon, &mut scratch);
-                    }
+                        check(&what, &program, &universe, batch, horizon, &mut scratch);
+                        left -= 1;
+                        left > 0
+                    });
                 }
             }
             let n = 500 + draw.below(600);
