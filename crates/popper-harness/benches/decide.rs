@@ -1,7 +1,7 @@
 //! The speed of decisions: the fixture laws, exhaustion, certificates, and a rare violation.
 //!
 //! `cargo bench -p orrery-popper-harness --bench decide` prints one JSON object. Times are milliseconds on all cores; the best of several
-//! runs, so that other load on the machine counts as little as it can. `-- exhaustive` runs that part alone.
+//! runs, so that other load on the machine counts as little as it can. Names of its keys after `--` measure these parts alone.
 
 #![expect(
     clippy::disallowed_macros,
@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popper_harness::decide::{Config, Harness, Status};
+use popper_harness::decide::{Config, Harness, Status, Strength};
 use popper_harness::law::{Extensions, Law, Program};
 use popper_harness::proof::{prove, verify_proof};
 use popper_harness::universe::KineticGrid;
@@ -85,13 +85,17 @@ fn hard_laws() -> Vec<(&'static str, Law)> {
     let base = |template: &str, claim: &str| {
         law(&json!({
             "law_id": template, "template": template, "quantifiers": {"T": 40, "H": 40},
-            "observables": [{"name": "x", "expr": "count('X')"}, {"name": "r", "expr": "count('>') + count('X')"}],
+            "observables": [
+                {"name": "x", "expr": "count('X')"},
+                // 0 below 13 collisions, which rings of up to 25 cells do not have.
+                {"name": "d", "expr": "count('X') - count('X') % 13"},
+            ],
             "claim": claim, "forbidden": "the opposite",
         }))
     };
     vec![
-        ("invariant", base("invariant", "r(t) * x(0) == r(0) * x(0)")),
-        ("monotone", base("monotone", "r(t+1) * x(t) <= r(t) * x(t)")),
+        ("invariant", base("invariant", "d(t) == d(0)")),
+        ("monotone", base("monotone", "d(t+1) <= d(t)")),
         ("bound", base("bound", "x(t) <= 12")),
         (
             "implication_step",
@@ -171,51 +175,82 @@ fn exhaustion() -> Value {
     exhaustive.into()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a benchmark reads its arguments")]
-fn main() {
-    if std::env::args().any(|part| part == "exhaustive") {
-        println!("{:#}", exhaustion());
-        return;
-    }
-    let harness = Harness::new(KineticGrid, Config::default()).unwrap();
-    let laws = fixture_laws();
-    let each: Vec<Value> = laws
-        .iter()
-        .map(|law| {
-            json!([
-                law.law_id(),
-                rounded(millis(5, || drop(black_box(harness.evaluate(law)))))
-            ])
+/// Simple laws that have a proof: sums of conserved counts, and bounds between counts, each different.
+fn simple_laws(count: usize) -> Vec<Law> {
+    let sums = (0..).map(|index| (1 + index % 100, 1 + index / 100));
+    sums.take(count)
+        .map(|(a, b)| {
+            let moving = |kind: char| format!("(count('{kind}') + count('X'))");
+            let expr = format!("{a}*{} + {b}*{}", moving('>'), moving('<'));
+            law(&json!({
+                "law_id": format!("sum_{a}_{b}"), "template": "invariant", "quantifiers": {"T": 60},
+                "observables": [{"name": "s", "expr": expr}], "claim": "s(t) == s(0)", "forbidden": "another sum",
+            }))
         })
-        .collect();
-    let fixtures = millis(10, || {
+        .collect()
+}
+
+/// The time and the size of the verdicts on simple laws with a proof, for a few and for many.
+fn many(harness: &Harness) -> Value {
+    let laws = simple_laws(10_000);
+    let row = |count: usize| {
+        let mut bytes = 0;
+        let spent = millis(if count > 1000 { 1 } else { 5 }, || {
+            bytes = 0;
+            for law in &laws[..count] {
+                let verdict = harness.evaluate(law);
+                assert_eq!(verdict.evidence.strength, Some(Strength::Proved));
+                bytes += serde_json::to_string(&verdict).unwrap().len();
+            }
+        });
+        json!({"laws": count, "ms_a_law": rounded(spent / count as f64), "bytes_a_verdict": bytes / count})
+    };
+    json!([row(100), row(10_000)])
+}
+
+fn fixtures(harness: &Harness) -> Value {
+    let laws = fixture_laws();
+    let each = |law: &Law| {
+        let spent = millis(9, || drop(black_box(harness.evaluate(law))));
+        json!([law.law_id(), rounded(spent)])
+    };
+    let all = millis(20, || {
         for law in &laws {
             drop(black_box(harness.evaluate(law)));
         }
     });
+    json!({"laws": laws.len(), "all_ms": rounded(all), "each_ms": laws.iter().map(each).collect::<Vec<_>>()})
+}
 
-    let mut shrinking = serde_json::Map::new();
+fn shrinking(harness: &Harness) -> Value {
+    let mut times = serde_json::Map::new();
     for (name, law) in wide_laws() {
         assert_eq!(harness.evaluate(&law).status, Status::Fail);
         let spent = millis(3, || drop(black_box(harness.evaluate(&law))));
-        shrinking.insert(format!("{name}_ms"), json!(rounded(spent)));
+        times.insert(format!("{name}_ms"), json!(rounded(spent)));
     }
+    json!(times)
+}
 
-    let mut certificates = serde_json::Map::new();
-    for law in laws
-        .iter()
-        .filter(|law| harness.evaluate(law).evidence.proof.is_some())
-    {
+fn certificates(harness: &Harness) -> Value {
+    let mut times = serde_json::Map::new();
+    for law in &fixture_laws() {
+        if harness.evaluate(law).evidence.proof.is_none() {
+            continue;
+        }
         let program = Program::compile(law, &KineticGrid).unwrap();
         let proof = prove(law, &program, &KineticGrid).unwrap();
         let made = millis(200, || drop(black_box(prove(law, &program, &KineticGrid))));
         let checked = millis(200, || verify_proof(black_box(&proof)).unwrap());
-        certificates.insert(
+        times.insert(
             law.law_id().to_owned(),
             json!({"prove_us": rounded(made * 1e3), "verify_us": rounded(checked * 1e3)}),
         );
     }
+    json!(times)
+}
 
+fn rare_violation() -> Value {
     // Eight collisions on sixteen cells: 276 of the 3^16 starts get there, 6.4e-6 of what a uniform generator draws.
     let rare = law(&json!({
         "law_id": "rare", "template": "bound", "quantifiers": {"T": 16},
@@ -234,19 +269,32 @@ fn main() {
         }));
     }
     times.sort_by(f64::total_cmp);
+    json!({"refuted_of_100": refuted, "median_ms": rounded(times[50]), "worst_ms": rounded(times[99])})
+}
 
-    println!(
-        "{:#}",
-        json!({
-            "threads": rayon::current_num_threads(),
-            "fixture_laws": laws.len(),
-            "fixtures_ms": rounded(fixtures),
-            "each_ms": each,
-            "stop_worst_ms": rounded(stopping(&harness, &laws)),
-            "exhaustive": exhaustion(),
-            "shrinking": shrinking,
-            "certificates": certificates,
-            "rare_violation": {"refuted_of_100": refuted, "median_ms": rounded(times[50]), "worst_ms": rounded(times[99])},
-        })
-    );
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads its arguments")]
+fn main() {
+    let harness = Harness::new(KineticGrid, Config::default()).unwrap();
+    let parts: [(&str, &dyn Fn() -> Value); 7] = [
+        ("fixtures", &|| fixtures(&harness)),
+        ("simple_laws", &|| many(&harness)),
+        ("stop_worst_ms", &|| {
+            json!(rounded(stopping(&harness, &fixture_laws())))
+        }),
+        ("exhaustive", &exhaustion),
+        ("shrinking", &|| shrinking(&harness)),
+        ("certificates", &|| certificates(&harness)),
+        ("rare_violation", &rare_violation),
+    ];
+    let asked: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let mut figures = json!({"threads": rayon::current_num_threads()});
+    for (name, measure) in parts {
+        if asked.is_empty() || asked.iter().any(|part| part == name) {
+            figures[name] = measure();
+        }
+    }
+    println!("{figures:#}");
 }

@@ -71,6 +71,27 @@ fn evidence_may_come_from_stdin() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
+#[test]
+fn the_evidence_of_a_verdict_of_version_1_holds() {
+    let ran = popper(&[
+        "verify",
+        concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/popper/verdicts_1.json"
+        ),
+    ]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (
+            Some(0),
+            "momentum_conserved: holds: proved by induction: every ring size N >= 1, every t\n\
+             at_most_twelve_collisions: holds: violated at t = 1 from .<>><<>><<>><<>><<>><<>><<> (N = 27)\n\
+             odd_ring_pair_meets: not checked: PASS (exhaustive), without a proof\n"
+        ),
+        "{ran:?}"
+    );
+}
+
 /// The document with another value at a JSON pointer.
 fn tampered(mut document: Value, pointer: &str, value: Value) -> Value {
     *document.pointer_mut(pointer).unwrap() = value;

@@ -72,26 +72,34 @@ fn proved(proof: &Proof) -> String {
     format!("Proof: {method} {facts}")
 }
 
-/// Ring sizes in words.
+/// The most runs of neighbouring ring sizes that are named one by one.
+const NAMED_RUNS: usize = 4;
+
+/// Ring sizes in words. A law with a proof is sampled on single sizes.
 fn rings(power: &Power) -> String {
-    let used = |exhausted| {
-        let of_kind =
-            (power.rings.iter()).filter(move |ring| ring.exhausted == exhausted && ring.used > 0);
-        of_kind.map(|ring| ring.n)
+    let words = |exhausted: bool, name: &str| {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        let used = power.rings.iter().filter(|ring| ring.used > 0);
+        for ring in used.filter(|ring| ring.exhausted == exhausted) {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == ring.n => *last = ring.n,
+                _ => runs.push((ring.n, ring.n)),
+            }
+        }
+        if let (Some(first), Some(last)) = (runs.first(), runs.last())
+            && runs.len() > NAMED_RUNS
+        {
+            runs = vec![(first.0, last.1)];
+        }
+        let text = |&(first, last): &(usize, usize)| match last - first {
+            0 => first.to_string(),
+            _ => format!("{first} to {last}"),
+        };
+        let sizes: Vec<String> = runs.iter().map(text).collect();
+        (!sizes.is_empty()).then(|| format!("N = {} {name}", sizes.join(", ")))
     };
-    let range = |sizes: &mut dyn Iterator<Item = usize>| {
-        let first = sizes.next()?;
-        Some((first, sizes.last().unwrap_or(first)))
-    };
-    let words = |name: &str, range: Option<(usize, usize)>| match range {
-        None => None,
-        Some((first, last)) if first == last => Some(format!("N = {first} {name}")),
-        Some((first, last)) => Some(format!("N = {first} to {last} {name}")),
-    };
-    let exhausted = words("exhausted", range(&mut used(true)));
-    let sampled = words("sampled", range(&mut used(false)));
-    let parts: Vec<String> = exhausted.into_iter().chain(sampled).collect();
-    parts.join(", ")
+    let parts = [words(true, "exhausted"), words(false, "sampled")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn bound(rate: Option<f64>) -> Cell {
@@ -122,7 +130,7 @@ pub(super) fn power(report: &DiscoveryReport) -> Section {
         let mutation = &power.mutation;
         let mutants = match mutation.total {
             0 => Cell::Missing,
-            total => Cell::text(format!("{} of {total}", mutation.refuted)),
+            total => Cell::text(format!("at least {} of {total}", mutation.refuted_at_least)),
         };
         let triggers = match power.triggers {
             0 => Cell::Missing,

@@ -17,7 +17,7 @@ use crate::snapshot::{RunConfig, Verdicts};
 use crate::store::{IterationStatus, RunRow};
 
 /// The version of the report's JSON.
-pub const REPORT_VERSION: &str = "2.0.0";
+pub const REPORT_VERSION: &str = "3.0.0";
 
 /// The data of the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -9,7 +9,7 @@ use crate::universe::Transform;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartClasses<'a> {
-    /// Every start is a class of its own.
+    /// Every start is a separate class.
     Each,
     /// The rotations of a start.
     Rotations,
@@ -81,7 +81,7 @@ pub(super) struct Representatives {
     suffix: usize,
     k: usize,
     all: BitSlice,
-    /// The identity, then the transform; empty if every start is a class of its own.
+    /// The identity, then the transform; empty if every start is a separate class.
     images: Vec<Image>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::law::rings::Rings;
 use crate::law::syntax::Op;
-use crate::law::{Arith, Condition, Formula, Law, MAX_RING, Observable, Program, Term};
+use crate::law::{Arith, Condition, Formula, MAX_RING, Observable, Program, Term};
 use crate::universe::{State, Symbol, Tabulated};
 
 /// The most ring sizes that constants and patterns add to the ladder.
@@ -29,9 +29,8 @@ pub struct Threshold {
 }
 
 impl Constants {
-    pub fn new(law: &Law, program: &Program, universe: &Tabulated) -> Self {
-        let normal = Program::compile(&law.normal().to_law("normal"), universe).ok();
-        let program = normal.as_ref().unwrap_or(program);
+    /// Reads a program, which should be that of the law's normal form.
+    pub fn new(program: &Program, universe: &Tabulated) -> Self {
         let starts = universe.start_symbols();
         let mut constants = Self {
             integers: BTreeSet::new(),

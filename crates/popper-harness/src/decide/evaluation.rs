@@ -8,12 +8,17 @@ use super::evaluator::{CompiledUniverse, RingStats, Violation};
 use super::exhaustive::ExhaustiveRing;
 use super::failing::MOST_ERRORS;
 use super::generators::CaseFamily;
-use super::minimize::{self, Minimum};
+use super::minimize::{Minimizer, Minimum};
 use super::sampled::{Sample, Sampling};
 use crate::counterexample::{Counterexample, CounterexampleInput};
 use crate::law::rings::Rings;
-use crate::law::{Law, Program};
-use crate::proof::{self, Proof};
+use crate::law::{Claim, Formula, Law, Program};
+use crate::proof::{self, Proof, RuleFacts};
+
+/// The size of the largest rings that are exhausted for a law with a proof.
+const PROVED_N: usize = 6;
+/// The sizes from which a law with a proof is sampled on one ring of the ladder each.
+const PROVED_LADDER: [usize; 2] = [9, 33];
 
 /// The evaluation of one law, with everything that the stages share.
 pub(super) struct Evaluation<'a> {
@@ -22,6 +27,9 @@ pub(super) struct Evaluation<'a> {
     pub(super) program: &'a Program,
     pub(super) fingerprint: &'a str,
     pub(super) compiled: CompiledUniverse<'a>,
+    /// The normal form, compiled; `None` if it does not fit the universe.
+    normal: Option<Program>,
+    facts: &'a RuleFacts,
     pub(super) constants: Constants,
     pub(super) budget: &'a Budget<'a>,
 }
@@ -62,11 +70,15 @@ impl<'a> Evaluation<'a> {
         law: &'a Law,
         program: &'a Program,
         fingerprint: &'a str,
+        facts: &'a RuleFacts,
         budget: &'a Budget<'a>,
     ) -> Self {
+        let normal = Program::compile(&law.normal().to_law("normal"), compiled.universe).ok();
         Self {
             config,
-            constants: Constants::new(law, program, compiled.universe),
+            constants: Constants::new(normal.as_ref().unwrap_or(program), compiled.universe),
+            normal,
+            facts,
             compiled,
             law,
             program,
@@ -94,17 +106,69 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Runs the stages and makes a violation as small as the budgets allow.
-    pub(super) fn run(&self) -> EvaluationState {
+    /// Runs stage 2: the search for a proof.
+    pub(super) fn prove(&self) -> Option<Proof> {
+        let normal = self.normal.as_ref()?;
+        let universe = self.compiled.universe;
+        proof::prove_normal(self.law, self.program, normal, universe, self.facts)
+    }
+
+    /// Whether it is proved that the antecedent holds in no state of any run, so that no case can trigger it.
+    pub(super) fn never_triggers(&self) -> bool {
+        let (Claim::Always {
+            antecedent: Some(antecedent),
+            ..
+        }
+        | Claim::Eventually { antecedent, .. }) = &self.program.claim
+        else {
+            return false;
+        };
+        let never = Program {
+            claim: Claim::Always {
+                antecedent: None,
+                consequent: Formula::Not(Box::new(antecedent.clone())),
+                steps: false,
+            },
+            ..self.program.clone()
+        };
+        proof::holds_always(&never, self.compiled.universe, self.facts)
+    }
+
+    /// Runs a few cases of a law with a proof: they show whether the antecedent holds somewhere, and whether they could tell
+    /// the law from its mutants. `None` if they contradict the proof.
+    pub(super) fn run_proved(&self, proof: Proof) -> Option<EvaluationState> {
         let mut state = EvaluationState {
-            proof: proof::prove(self.law, self.program, self.compiled.universe),
+            proof: Some(proof),
             ..EvaluationState::default()
         };
-        self.exhaust(&mut state);
+        self.exhaust(&mut state, PROVED_N);
+        let ladder = self.config.ladder.iter().copied();
+        let mut admitted = ladder.filter(|&n| self.rings().admits(n));
+        let rings: Vec<usize> = PROVED_LADDER
+            .into_iter()
+            .filter_map(|least| admitted.find(|&n| n >= least))
+            .collect();
+        self.sample(&mut state, &rings);
+        state.found.is_none().then_some(state)
+    }
+
+    /// Runs the stages and makes a violation as small as the budgets allow.
+    pub(super) fn run(&self, proof: Option<Proof>) -> EvaluationState {
+        let mut state = EvaluationState {
+            proof,
+            ..EvaluationState::default()
+        };
+        self.exhaust(&mut state, self.config.exhaustive_n);
         let largest = self.rings().largest();
-        state.complete = largest.is_some_and(|largest| largest <= state.exhausted);
         if self.may_continue(&state) {
-            self.sample(&mut state);
+            let mut ladder = self.ladder(&state, largest);
+            let extreme = self.extreme_violation(&state, &ladder);
+            if let Some(violation) = &extreme {
+                // The law is refuted: what is left to find is a smaller counterexample.
+                ladder.retain(|&n| n > state.exhausted && n <= violation.start.len());
+            }
+            self.sample(&mut state, &ladder);
+            state.found = state.found.or(extreme);
         }
         let is_open = state.proof.is_none() && !state.complete && state.errors() < MOST_ERRORS;
         if is_open && self.may_continue(&state) {
@@ -122,12 +186,18 @@ impl<'a> Evaluation<'a> {
         state.found.is_none() && !self.budget.is_spent()
     }
 
-    /// Runs stage 3: every ring up to the configured size, within the budget.
-    fn exhaust(&self, state: &mut EvaluationState) {
-        let config = self.config;
-        for n in 1..=config.exhaustive_n {
+    /// Runs stage 3: every ring up to a size, within the budget.
+    fn exhaust(&self, state: &mut EvaluationState, most: usize) {
+        self.exhaust_rings(state, most.min(self.config.exhaustive_n));
+        let largest = self.rings().largest();
+        state.complete = largest.is_some_and(|largest| largest <= state.exhausted);
+    }
+
+    fn exhaust_rings(&self, state: &mut EvaluationState, most: usize) {
+        for n in 1..=most {
             if !self.may_continue(state)
-                || ExhaustiveRing::cost(&self.compiled, self.program, n) > config.exhaustive_budget
+                || ExhaustiveRing::cost(&self.compiled, self.program, n)
+                    > self.config.exhaustive_budget
             {
                 return;
             }
@@ -150,22 +220,36 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Runs stage 4: the ladder, and the rings that the constants, the proposer or the preconditions name.
-    fn sample(&self, state: &mut EvaluationState) {
-        let sampling = self.sampling();
+    /// Returns the ladder with the rings that the constants, the proposer or the preconditions name, ascending.
+    fn ladder(&self, state: &EvaluationState, largest: Option<usize>) -> Vec<usize> {
         let mut ladder = self.config.ladder.clone();
-        ladder.extend(sampling.proposed_rings());
-        ladder.extend(
-            self.rings()
-                .largest()
-                .filter(|&n| n > 0 && n as u64 <= crate::law::MAX_RING),
-        );
+        ladder.extend(self.sampling().proposed_rings());
+        ladder.extend(largest.filter(|&n| n > 0 && n as u64 <= crate::law::MAX_RING));
         let directed = self
             .constants
             .rings(&self.rings(), state.exhausted, &ladder);
         ladder.extend(directed);
         ladder.sort_unstable();
         ladder.dedup();
+        ladder
+    }
+
+    /// Looks for a violation among the extreme states of the rings that are not exhausted, if the claim has a constant for which
+    /// the exhausted rings are too small. Random states hardly ever reach it. A law with an error takes its stages in order.
+    fn extreme_violation(&self, state: &EvaluationState, ladder: &[usize]) -> Option<Violation> {
+        if state.errors() > 0 {
+            return None;
+        }
+        let largest = self.rings().largest();
+        self.constants.untested(state.exhausted, largest)?;
+        let larger = ladder.iter().filter(|&&n| n > state.exhausted);
+        let sampling = self.sampling();
+        larger.copied().find_map(|n| sampling.extreme_violation(n))
+    }
+
+    /// Runs stage 4 on rings in ascending order.
+    fn sample(&self, state: &mut EvaluationState, ladder: &[usize]) {
+        let sampling = self.sampling();
         // Eight rings at a time: they run in parallel, but rings after a refuted one are wasted.
         for rings in ladder.chunks(8) {
             if !self.may_continue(state) || state.errors() >= MOST_ERRORS {
@@ -220,14 +304,16 @@ impl<'a> Evaluation<'a> {
             }
         } else {
             let sampling = self.sampling();
-            minimize::minimize(
-                &self.compiled,
-                &sampling,
-                found,
-                state.exhausted,
-                config.minimal_n,
-                config.exhaustive_budget,
-            )
+            let sampled: Vec<usize> = state.samples.iter().map(|sample| sample.n).collect();
+            let minimizer = Minimizer {
+                compiled: &self.compiled,
+                sampling: &sampling,
+                exhausted: state.exhausted,
+                sampled: &sampled,
+                minimal_n: config.minimal_n,
+                exhaustive_budget: config.exhaustive_budget,
+            };
+            minimizer.run(found)
         };
         let Violation { start, t_fail, .. } = minimum.violation;
         let input = CounterexampleInput {

@@ -282,16 +282,15 @@ impl RingStats {
 
     /// Counts the densities of the admitted starts of a batch.
     fn enter_densities(&mut self, batch: &Batch, admitted: BitSlice) {
-        for (lane, movers) in movers(batch).into_iter().enumerate() {
-            if admitted.get(lane) {
-                self.densities[(usize::from(movers) * 10 / self.n).min(9)] += 1;
-            }
-        }
+        let (n, densities) = (self.n, &mut self.densities);
+        by_number(&movers(batch), admitted, 0, &mut |movers, lanes| {
+            densities[(movers * 10 / n).min(9)] += lanes;
+        });
     }
 }
 
-/// Returns the number of cells that are not the first symbol for each lane, counted in bit columns.
-fn movers(batch: &Batch) -> Vec<u16> {
+/// Returns the number of cells that are not the first symbol of each lane, as bit columns.
+fn movers(batch: &Batch) -> Vec<BitSlice> {
     let mut columns: Vec<BitSlice> = Vec::new();
     for cell in 0..batch.n {
         let mut carry = (0..batch.bits).fold(BitSlice::ZERO, |any, bit| {
@@ -304,11 +303,24 @@ fn movers(batch: &Batch) -> Vec<u16> {
             columns.push(carry);
         }
     }
-    let bit =
-        |lane| move |(place, column): (usize, &BitSlice)| u16::from(column.get(lane)) << place;
-    (0..LANES)
-        .map(|lane| columns.iter().enumerate().map(bit(lane)).sum())
-        .collect()
+    columns
+}
+
+/// Enters each number that some of the lanes hold in their bit columns, added to `above`, with the count of these lanes.
+fn by_number(
+    columns: &[BitSlice],
+    lanes: BitSlice,
+    above: usize,
+    enter: &mut impl FnMut(usize, u64),
+) {
+    match columns.split_last() {
+        _ if !lanes.any() => {}
+        None => enter(above, lanes.count()),
+        Some((column, rest)) => {
+            by_number(rest, lanes & *column, above + (1 << rest.len()), enter);
+            by_number(rest, lanes.andnot(*column), above, enter);
+        }
+    }
 }
 
 fn better(left: Option<Violation>, right: Option<Violation>) -> Option<Violation> {

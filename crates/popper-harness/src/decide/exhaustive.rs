@@ -95,3 +95,76 @@ impl<'a> ExhaustiveRing<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::bitslice::Circuit;
+    use crate::law::{Extensions, Law};
+    use crate::universe::{KineticGrid, Tabulated};
+
+    fn facts(tally: RingStats) -> impl PartialEq + std::fmt::Debug {
+        let counts = [tally.attempted, tally.used, tally.distinct, tally.errors];
+        let coverage = [tally.unusual, tally.wrapped];
+        (
+            tally.exhausted,
+            counts,
+            coverage,
+            tally.families,
+            tally.best,
+        )
+    }
+
+    /// Beyond 14 cells one start of a pair is run, and everything that is counted is that of both.
+    #[test]
+    fn pairs_count_as_much_as_their_starts() {
+        let universe: &Tabulated = &KineticGrid;
+        let circuit = Arc::new(Circuit::new(universe.rule()));
+        let compiled = CompiledUniverse {
+            universe,
+            circuit: &circuit,
+            max_t: 100,
+        };
+        let collisions = json!([{"name": "x", "expr": "count('X')"}]);
+        let laws = [
+            json!({"template": "bound", "claim": "2 * x(t) <= grid_length"}),
+            json!({"template": "bound", "claim": "x(t) <= 6"}),
+            json!({"template": "implication_step", "claim": "x(t) > 3 -> x(t+1) < 4"}),
+            json!({"template": "eventually", "claim": "x(t) > 2 -> x(t) < 2",
+                "preconditions": [{"lhs": "count('>')", "op": "==", "rhs": "count('<')"}]}),
+        ];
+        for mut law in laws {
+            law["law_id"] = law["claim"].clone();
+            law["quantifiers"] = json!({"T": 5, "H": 2});
+            law["observables"] = collisions.clone();
+            law["forbidden"] = Value::from("the opposite");
+            let law = Law::from_value(law, "$", Extensions::ALL).unwrap();
+            let program = Program::compile(&law, universe).unwrap();
+            for n in [14, 15] {
+                let mut ring = ExhaustiveRing::new(&compiled, &program, n).unwrap();
+                let mut visited = [0, 0];
+                let mut tallies = Vec::new();
+                let rotations = StartClasses::Rotations;
+                let starts = InitialStates::new(n, &universe.start_symbols(), 4, rotations);
+                for (visited, other) in visited.iter_mut().zip([None, starts]) {
+                    ring.starts = other.unwrap_or(ring.starts);
+                    for chunk in 0..ring.starts.chunks() {
+                        ring.starts.visit(chunk, |batch, _| {
+                            *visited += batch.live.count();
+                            true
+                        });
+                    }
+                    tallies.push(facts(ring.run(&Budget::new(&|| false))));
+                }
+                assert_eq!(tallies[0], tallies[1], "{}, N = {n}", law.law_id());
+                let [with, without] = visited;
+                let paired = 10 * with < 6 * without;
+                assert_eq!(paired, n > SINGLE_N, "{with} and {without} starts, N = {n}");
+            }
+        }
+    }
+}

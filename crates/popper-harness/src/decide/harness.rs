@@ -11,11 +11,12 @@ use super::judge;
 use super::verdict::{HorizonNote, UnknownReason, Verdict};
 use crate::bitslice::Circuit;
 use crate::law::{Law, Missing, Program, Unfit};
+use crate::proof::RuleFacts;
 use crate::universe::{Tabulated, Universe, UniverseError};
 
 /// A text that changes with everything that can change a verdict besides universe, configuration, law and seed: the versions of
 /// the harness, of universes, of verdicts and of proofs.
-pub const EVALUATION_SEMANTICS: &str = "popper-harness/2;popper-universe/1;1.0.0;1.0.0";
+pub const EVALUATION_SEMANTICS: &str = "popper-harness/3;popper-universe/1;2.0.0;1.0.0";
 
 /// A reason why a harness cannot be made for a universe and a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +40,7 @@ pub struct Harness {
     sim_hash: String,
     config_hash: String,
     circuit: Arc<Circuit>,
+    facts: Arc<RuleFacts>,
 }
 
 impl Harness {
@@ -57,6 +59,7 @@ impl Harness {
             sim_hash: universe.definition_hash(),
             config_hash: config.hash(),
             circuit: Arc::new(Circuit::new(universe.rule())),
+            facts: Arc::default(),
             universe: Arc::new(universe),
             config,
         })
@@ -73,6 +76,7 @@ impl Harness {
             sim_hash: self.sim_hash.clone(),
             config_hash: self.config_hash.clone(),
             circuit: Arc::clone(&self.circuit),
+            facts: Arc::clone(&self.facts),
         }
     }
 
@@ -133,9 +137,16 @@ impl Harness {
                     circuit: &self.circuit,
                     max_t: self.config.max_t,
                 };
-                let evaluation =
-                    Evaluation::new(&self.config, compiled, law, &program, &fingerprint, &budget);
-                judge::verdict(&evaluation, evaluation.run(), verdict)
+                let evaluation = Evaluation::new(
+                    &self.config,
+                    compiled,
+                    law,
+                    &program,
+                    &fingerprint,
+                    &self.facts,
+                    &budget,
+                );
+                judge::verdict(&evaluation, &verdict)
             }
         }
     }

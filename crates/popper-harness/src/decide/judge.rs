@@ -11,8 +11,31 @@ use super::verdict::{
 use crate::law::rings::SimulationDepth;
 use crate::law::{Claim, MAX_RING};
 
-/// Makes the verdict of the state that the stages left; `verdict` names the law and the harness.
-pub(super) fn verdict(
+/// Decides a law; `verdict` names the law and the harness.
+///
+/// With a proof a few cases come first. Where they do not suffice for an answer, every stage runs.
+pub(super) fn verdict(evaluation: &Evaluation<'_>, verdict: &Verdict) -> Verdict {
+    let proof = evaluation.prove();
+    if let Some(few) = (proof.clone()).and_then(|proof| evaluation.run_proved(proof)) {
+        let verdict = conclude(evaluation, few, verdict.clone());
+        if evaluation.budget.was_cut() || is_settled(evaluation, &verdict) {
+            return verdict;
+        }
+    }
+    conclude(evaluation, evaluation.run(proof), verdict.clone())
+}
+
+/// Whether more cases cannot change the answer on a law with a proof.
+fn is_settled(evaluation: &Evaluation<'_>, verdict: &Verdict) -> bool {
+    match (verdict.status, verdict.reason_code) {
+        (Status::Pass, _) | (_, Some(UnknownReason::TautologicalClaim)) => true,
+        (_, Some(UnknownReason::VacuousPass)) => evaluation.never_triggers(),
+        _ => false,
+    }
+}
+
+/// Makes the verdict of the state that the stages left.
+fn conclude(
     evaluation: &Evaluation<'_>,
     mut state: EvaluationState,
     mut verdict: Verdict,
@@ -121,7 +144,7 @@ fn judge(
         let why = "none of the unrelated states that were tried breaks the claim, and it is not shown that none does";
         return no(UnknownReason::InconclusiveLowPower, why.into());
     }
-    if power.mutation.refuted == 0 {
+    if power.mutation.refuted_at_least == 0 {
         let total = power.mutation.total;
         let why = format!("none of the law's {total} mutants was refuted by the cases it survived");
         return no(UnknownReason::InconclusiveLowPower, why);

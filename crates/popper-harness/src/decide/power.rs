@@ -17,7 +17,7 @@ impl Evaluation<'_> {
         let mut power = Power::default();
         let mut rings: BTreeMap<usize, RingPower> = BTreeMap::new();
         let (mut unusual, mut wrapped) = (0, 0);
-        for tally in state.all() {
+        for tally in state.all().filter(|tally| tally.attempted > 0) {
             power.attempted += tally.attempted;
             power.used += tally.used;
             unusual += tally.unusual;
@@ -63,18 +63,13 @@ impl Evaluation<'_> {
         power
     }
 
-    /// Counts the law's mutants that the same cases refute.
+    /// Searches the law's mutants for one that the same cases refute.
     fn mutation(&self, state: &EvaluationState) -> Mutation {
         let mutants = mutants::mutants(self.program, self.compiled.universe);
-        let refuted = mutants
-            .iter()
-            .filter(|mutant| !self.budget.is_spent() && self.refutes(mutant, state))
-            .count() as u64;
-        let total = mutants.len() as u64;
+        let refutes = |mutant| !self.budget.is_spent() && self.refutes(mutant, state);
         Mutation {
-            total,
-            refuted,
-            score: share(refuted, total),
+            total: mutants.len() as u64,
+            refuted_at_least: mutants.iter().any(refutes).into(),
         }
     }
 

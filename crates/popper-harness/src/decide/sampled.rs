@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::budget::Budget;
 use super::constants::Constants;
-use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, batch_of};
+use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, Violation, batch_of};
 use super::generators::{CaseFamily, Generator};
 use super::rng::RngStream;
-use crate::bitslice::{Batch, BitSlice, LANES, Scratch};
+use crate::bitslice::{Batch, BitSlice, LANES, Scratch, smallest};
 use crate::law::{Claim, Law, Program};
 use crate::universe::{State, Universe};
 
@@ -50,10 +50,7 @@ impl Sampling<'_> {
 
     /// Samples one ring until the budget ends; `None` if the law excludes the ring or it costs too much.
     pub fn ring(&self, n: usize) -> Option<Sample> {
-        let evaluator = self.compiled.evaluator(self.program, n)?;
-        if evaluator.cost(LANES as u64) > self.most || self.budget.is_spent() {
-            return None;
-        }
+        let evaluator = self.affordable(n)?;
         let generator = Generator::new(self.compiled.universe, self.program);
         let symbols = self.compiled.universe.alphabet().len();
         let mut draw = RngStream::new(self.seed, self.fingerprint, "sampled", n);
@@ -124,6 +121,25 @@ impl Sampling<'_> {
         keys.dedup();
         sample.tally.distinct = keys.len() as u64;
         Some(sample)
+    }
+
+    /// Returns the smallest violation among the extreme states of a ring; `None`, too, if the ring is excluded or costs too much.
+    pub fn extreme_violation(&self, n: usize) -> Option<Violation> {
+        let evaluator = self.affordable(n)?;
+        let generator = Generator::new(self.compiled.universe, self.program);
+        let family = CaseFamily::ExtremeStates;
+        // These states are the same for every draw.
+        let mut draw = RngStream::new(self.seed, self.fingerprint, "extreme", n);
+        let states = generator.cases(family, n, &mut draw);
+        let batch = thinned(batch_of(&states, n, evaluator.symbols()), &evaluator);
+        let outcome = evaluator.run(&batch, &mut Scratch::default());
+        smallest(&batch, &outcome).map(Violation::from)
+    }
+
+    /// Prepares a ring; `None` if the law excludes it, it costs too much, or the budget ended.
+    fn affordable(&self, n: usize) -> Option<RingEvaluator<'_>> {
+        let evaluator = self.compiled.evaluator(self.program, n)?;
+        (evaluator.cost(LANES as u64) <= self.most && !self.budget.is_spent()).then_some(evaluator)
     }
 
     /// Returns the first few ring sizes that the proposer asks for.

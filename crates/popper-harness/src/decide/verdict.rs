@@ -8,7 +8,7 @@ use crate::counterexample::Counterexample;
 use crate::proof::Proof;
 
 /// The version of the verdict's JSON.
-pub const VERDICT_VERSION: &str = "1.0.0";
+pub const VERDICT_VERSION: &str = "2.0.0";
 
 /// The three answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ pub struct Power {
     pub used: u64,
     /// The different starts among those.
     pub distinct: u64,
-    /// The power on each ring size.
+    /// The power on each ring size that was tried.
     pub rings: Vec<RingPower>,
     /// The used cases by density: entry i counts starts in which i/10 to (i+1)/10 of the cells are not the background.
     ///
@@ -136,12 +136,15 @@ pub struct RingPower {
     /// The number of cells.
     pub n: usize,
     /// Whether every admissible start was tried, one for each rotation class if the law is invariant under rotations.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exhausted: bool,
     /// The generated starts.
     pub attempted: u64,
     /// The generated starts that met the preconditions.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub used: u64,
     /// The different starts among those.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub distinct: u64,
     /// The 95 % upper bound on the share of violating starts under the generators, `3 / distinct`; `None` if all were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,15 +152,24 @@ pub struct RingPower {
 }
 
 /// The result of the law's mutants on the cases that the law survived.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Mutation {
     /// The number of mutants.
     pub total: u64,
-    /// The number of mutants that the cases refuted.
-    pub refuted: u64,
-    /// The mutation score `refuted / total`; 0 without mutants.
-    pub score: f64,
+    /// The number of mutants that the cases are known to refute: the first refuted one is the last that is tried.
+    ///
+    /// Verdicts of version 1 tried every mutant, and named the number `refuted`.
+    #[serde(alias = "refuted")]
+    pub refuted_at_least: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde calls"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A verdict. The same universe, config, law and seed give the same bytes, except for `runtime_ms`.

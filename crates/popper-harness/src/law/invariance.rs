@@ -119,6 +119,7 @@ impl Writer<'_> {
     fn observable(&self, observable: &Observable) -> String {
         match observable {
             Observable::Int(number) => number.to_string(),
+            Observable::GridLength => "grid_length".into(),
             Observable::Count(pattern) if pattern.cells == Cells::Ring => {
                 let last = pattern.at.last().map_or(0, |(offset, _)| *offset);
                 let reverse = self.transform.is_some_and(|transform| transform.reverse);
@@ -135,11 +136,18 @@ impl Writer<'_> {
                 self.observables(observable, "+", &mut parts);
                 sorted(parts, " ")
             }
-            Observable::Bin(op, left, right) => {
-                let (left, right) = (self.observable(left), self.observable(right));
-                product(*op == Arith::Mul, left, right)
+            Observable::Bin(Arith::Mul, left, right) => {
+                sorted(vec![self.observable(left), self.observable(right)], " * ")
             }
-            other => format!("{other:?}"),
+            Observable::Bin(Arith::Mod, left, right) => {
+                format!("({} % {})", self.observable(left), self.observable(right))
+            }
+            // They change under rotations, so they never look the same on an image.
+            Observable::Count(_)
+            | Observable::Leftmost(_)
+            | Observable::Rightmost(_)
+            | Observable::Spread(_)
+            | Observable::MaxGap(_) => format!("{observable:?} of {:?}", self.transform),
         }
     }
 
@@ -175,8 +183,11 @@ impl Writer<'_> {
                 self.terms(term, "+", &mut parts);
                 sorted(parts, " ")
             }
+            Term::Bin(Op::Mul, left, right) => {
+                sorted(vec![self.term(left), self.term(right)], " * ")
+            }
             Term::Bin(op, left, right) => {
-                product(*op == Op::Mul, self.term(left), self.term(right))
+                format!("({} {op:?} {})", self.term(left), self.term(right))
             }
         }
     }
@@ -208,14 +219,6 @@ impl Writer<'_> {
 
 fn turned(sign: &str) -> &'static str {
     if sign == "+" { "-" } else { "+" }
-}
-
-fn product(commutes: bool, left: String, right: String) -> String {
-    if commutes {
-        sorted(vec![left, right], " * ")
-    } else {
-        format!("({left} % {right})")
-    }
 }
 
 fn compared(op: Op, left: String, right: String) -> String {

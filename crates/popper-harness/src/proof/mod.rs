@@ -32,3 +32,4 @@ pub use certificate::{
 pub use checker::{ProofError, verify_proof};
 pub(crate) use obligation::{comparison, disjunction};
 pub use prover::prove;
+pub(crate) use prover::{RuleFacts, holds_always, prove_normal};

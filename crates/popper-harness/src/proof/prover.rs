@@ -1,6 +1,6 @@
 //! The search for proofs.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::bound::invariant_between;
 use super::certificate::{
@@ -27,17 +27,25 @@ const MAX_MULTIPLIER: i64 = 3;
 /// `program` is `law` compiled for `universe`. `None` means that no proof was found, not that the law is false. A returned
 /// proof passes [`verify_proof`](super::verify_proof).
 pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof> {
+    let normal = Program::compile(&law.normal().to_law("proved"), universe).ok()?;
+    prove_normal(law, program, &normal, universe, &RuleFacts::default())
+}
+
+/// Searches for such a proof with the compiled normal form of the law and the facts of the universe's rule.
+///
+/// A proof is about the normal form, which may write a claim differently, so the search uses the normal form, too.
+pub(crate) fn prove_normal(
+    law: &Law,
+    program: &Program,
+    normal: &Program,
+    universe: &Tabulated,
+    facts: &RuleFacts,
+) -> Option<Proof> {
     if !can_be_proved(program) {
         return None;
     }
-    // A proof is about the normal form, which may write a claim differently, so the search uses the normal form, too.
+    let certificate = Prover::new(normal, universe, facts).certificate()?;
     let normal = law.normal();
-    let program = Program::compile(&normal.to_law("proved"), universe).ok()?;
-    let prover = Prover::new(&program, universe);
-    if prover.starting.is_empty() {
-        return None;
-    }
-    let certificate = prover.certificate()?;
     let (universe, sim_hash) = subject::universe(universe);
     let mut proof = Proof {
         schema_version: SCHEMA_VERSION.into(),
@@ -77,6 +85,23 @@ fn can_be_proved(program: &Program) -> bool {
     cannot_fail(program) && !program.counts_time()
 }
 
+/// Whether a proof is found that a program holds in every run on every ring, which is then not written down.
+pub(crate) fn holds_always(program: &Program, universe: &Tabulated, facts: &RuleFacts) -> bool {
+    can_be_proved(program)
+        && Prover::new(program, universe, facts)
+            .certificate()
+            .is_some()
+}
+
+/// The facts of a rule that searches share, each computed when it is first asked for.
+#[derive(Default)]
+pub(crate) struct RuleFacts {
+    /// The conserved one-cell quantities.
+    densities: OnceLock<Vec<Vec<i64>>>,
+    /// The short runs of small rings.
+    samples: OnceLock<Samples>,
+}
+
 struct Prover<'a> {
     program: &'a Program,
     alphabet: &'a Alphabet,
@@ -85,15 +110,12 @@ struct Prover<'a> {
     symbols: Vec<Symbol>,
     /// The symbols that may start.
     starting: Vec<Symbol>,
-    /// The conserved one-cell quantities, computed when first asked for.
-    densities: OnceCell<Vec<Vec<i64>>>,
-    /// The short runs of small rings.
-    samples: OnceCell<Samples>,
+    facts: &'a RuleFacts,
     fuel: Fuel,
 }
 
 impl<'a> Prover<'a> {
-    fn new(program: &'a Program, universe: &'a Tabulated) -> Self {
+    fn new(program: &'a Program, universe: &'a Tabulated, facts: &'a RuleFacts) -> Self {
         let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol).collect();
         Self {
             program,
@@ -105,13 +127,15 @@ impl<'a> Prover<'a> {
                 .filter(|&symbol| universe.may_start(symbol))
                 .collect(),
             symbols,
-            densities: OnceCell::new(),
-            samples: OnceCell::new(),
+            facts,
             fuel: Fuel::new(),
         }
     }
 
     fn certificate(&self) -> Option<Certificate> {
+        if self.starting.is_empty() {
+            return None;
+        }
         match &self.program.claim {
             Claim::Commutes(Symmetry::Shift(_)) => Some(Certificate::Homogeneity {}),
             Claim::Commutes(Symmetry::Named(transform)) => self.commutes(transform),
@@ -283,7 +307,8 @@ impl<'a> Prover<'a> {
             .map(|symbol| self.starting.contains(symbol))
             .collect();
         let densities = || {
-            self.densities
+            self.facts
+                .densities
                 .get_or_init(|| crate::conserved::densities(self.rule))
                 .as_slice()
         };
@@ -299,7 +324,8 @@ impl<'a> Prover<'a> {
     }
 
     fn samples(&self) -> &Samples {
-        self.samples
+        self.facts
+            .samples
             .get_or_init(|| Samples::new(self.rule, &self.starting))
     }
 

@@ -1,5 +1,7 @@
 //! Single laws and what must come of them: tautologies, vacuity, errors, horizons, power, determinism.
 
+mod kept;
+
 use popper_harness::counterexample::rederive;
 use popper_harness::decide::{Config, Harness, Status, Strength, Verdict};
 use popper_harness::law::{Extensions, Law};

@@ -5,6 +5,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
 mod distance;
+mod images;
 mod levels;
 mod parts;
 
