@@ -62,18 +62,20 @@ impl TaskHandler for Payload {
 /// statements that get no answer.
 pub(crate) struct EngineRun {
     id: String,
+    begin: Option<oneshot::Sender<()>>,
     ended: oneshot::Receiver<Result<(), EngineFailure>>,
     _end: oneshot::Sender<()>,
 }
 
 impl EngineRun {
-    /// Starts the engine. It claims no more jobs when `stop` becomes `true`.
+    /// Starts the engine, which claims no job before [`Self::begin`], and none after `stop` became `true`.
     pub(crate) async fn start(
         settings: EngineSettings,
         handler: Arc<dyn Handler>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, EngineFailure> {
         let (started, id) = oneshot::channel();
+        let (begin, begun) = oneshot::channel();
         let (end, ending) = oneshot::channel::<()>();
         let (sender, ended) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -84,7 +86,7 @@ impl EngineRun {
             tokio::select! {
                 biased;
                 _ = ending => Ok(()),
-                result = run(&settings, handler, stop, started) => result,
+                result = run(&settings, handler, stop, started, begun) => result,
             }
         };
         let thread = std::thread::Builder::new().name("engine".to_owned());
@@ -98,6 +100,7 @@ impl EngineRun {
         thread.map_err(|error| EngineFailure::of(&error))?;
         let mut this = Self {
             id: String::new(),
+            begin: Some(begin),
             ended,
             _end: end,
         };
@@ -115,6 +118,14 @@ impl EngineRun {
         &self.id
     }
 
+    /// Lets the engine claim jobs.
+    pub(crate) fn begin(&mut self) {
+        if let Some(begin) = self.begin.take() {
+            // An engine that has failed says so at its end.
+            let _unheard = begin.send(());
+        }
+    }
+
     /// Waits for the end of the run: `Ok` after the stop.
     pub(crate) async fn ended(&mut self) -> Result<(), EngineFailure> {
         let ended = (&mut self.ended).await;
@@ -127,6 +138,7 @@ async fn run(
     handler: Arc<dyn Handler>,
     stop: watch::Receiver<bool>,
     started: oneshot::Sender<String>,
+    begun: oneshot::Receiver<()>,
 ) -> Result<(), EngineFailure> {
     let pool = pool(
         &settings.address,
@@ -142,6 +154,9 @@ async fn run(
         .await
         .map_err(|error| EngineFailure::of(&error))?;
     let _unheard = started.send(worker.worker_id().clone());
+    if begun.await.is_err() {
+        return Ok(());
+    }
     let mut run = std::pin::pin!(worker.run());
     // At a failed statement the engine waits until its jobs end. They go on without it.
     let failed = async {

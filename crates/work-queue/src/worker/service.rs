@@ -144,13 +144,15 @@ impl Service {
         };
         let handler = Arc::clone(&self.deliveries);
         let start = EngineRun::start(settings, handler, self.close.subscribe());
-        let engine = match timeout(self.options.timing.stall, start).await {
+        let mut engine = match timeout(self.options.timing.stall, start).await {
             Ok(Ok(engine)) => engine,
             Ok(Err(failure)) => return Ok(Err(failure)),
             Err(_) => return Ok(Err(EngineFailure::lost("the server does not answer"))),
         };
         let group = (self.kind.as_str(), self.semantics.as_str());
         statements::register(self.connection(), &self.options, group, engine.id()).await?;
+        // Not before: a stop may drop the engine until now, and nobody would give its jobs back.
+        engine.begin();
         Ok(Ok(engine))
     }
 

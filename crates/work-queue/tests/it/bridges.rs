@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use test_support::postgres;
+use tokio::time::sleep;
 use work_queue::{Address, JobState, QueueError, Worker};
 
 use crate::child::WorkerProcess;
@@ -485,4 +486,32 @@ async fn a_stop_counts_no_delivery() {
     worker.stopper.stop();
     work.open_gate();
     assert_eq!(worker.ended().await.unwrap().finished, 1);
+}
+
+/// A worker that is asked to end before it is listed has taken no job, for a job taken then is never given back.
+#[tokio::test]
+async fn a_worker_takes_no_job_before_it_is_listed() {
+    let work = Scripted::new("s");
+    let Some(scene) = Scene::new(&*work).await else {
+        return;
+    };
+    scene.submit(&["gate"]).await;
+    let mut lock = scene.pool.begin().await.unwrap();
+    let table = "LOCK TABLE work_queue.workers IN SHARE MODE";
+    sqlx::query(table).execute(&mut *lock).await.unwrap();
+    let worker = scene
+        .worker(Arc::clone(&work) as Arc<_>, worker_options("a"))
+        .await;
+    let listing = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock' AND query LIKE 'INSERT INTO work_queue.workers%'";
+    scene.reaches(listing, 1).await;
+    // An engine that worked would claim the job now.
+    sleep(Duration::from_millis(300)).await;
+    worker.stopper.stop();
+    assert_eq!((work.waiting(), scene.number(LOCKED).await), (0, 0));
+    lock.rollback().await.unwrap();
+    assert_eq!(worker.ended().await.unwrap().finished, 0);
+    let job = &scene.queue.jobs(&scene.group).await.unwrap()[0];
+    assert_eq!((job.state, job.deliveries), (JobState::Open, 0));
+    assert_eq!(scene.number(LOCKED).await, 0);
 }
