@@ -12,7 +12,7 @@ use crate::{Error, Redactor};
 #[derive(Clone, Default)]
 pub struct Headers {
     map: Arc<HeaderMap>,
-    /// The name of a header whose value cannot be sent.
+    /// The name of a header that cannot be sent.
     unsent: Option<&'static str>,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for HeaderText<'_> {
 }
 
 impl Headers {
-    /// Sets a header that may be shown. A transport refuses a request with a value that cannot be a header.
+    /// Sets a header that may be shown. A transport refuses a request with a name or a value that cannot be a header.
     pub fn set(&mut self, name: &'static str, value: &str) {
         self.insert(name, HeaderValue::from_str(value).ok());
     }
@@ -63,11 +63,11 @@ impl Headers {
     }
 
     fn insert(&mut self, name: &'static str, value: Option<HeaderValue>) {
-        match value {
-            Some(value) => {
-                Arc::make_mut(&mut self.map).insert(HeaderName::from_static(name), value);
+        match (HeaderName::try_from(name), value) {
+            (Ok(known), Some(value)) => {
+                Arc::make_mut(&mut self.map).insert(known, value);
             }
-            None => self.unsent = Some(name),
+            _ => self.unsent = Some(name),
         }
     }
 
@@ -171,5 +171,23 @@ impl FromIterator<(String, String)> for Headers {
 impl fmt::Debug for Headers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_http_does_not_allow_is_refused_and_not_sent() {
+        let mut headers = Headers::default();
+        headers.set("X-Name", "value");
+        assert_eq!(headers.get("x-name"), Some("value"));
+        for (name, value) in [("two words", "value"), ("x-name", "two\nlines")] {
+            let mut headers = headers.clone();
+            headers.set(name, value);
+            assert_eq!(headers.len(), 1);
+            assert!(headers.into_map().is_err(), "{name}");
+        }
     }
 }
