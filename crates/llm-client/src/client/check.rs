@@ -37,7 +37,7 @@ pub(crate) fn check(request: &Request, caps: &Capabilities) -> Result<(), Error>
     sampling(&request.sampling)?;
     tools(&request.tools)?;
     if let Some(format) = &request.format {
-        form("format.schema", &format.schema)?;
+        form(|| "format.schema".to_owned(), &format.schema)?;
     }
     pairs(&request.messages)?;
     if !caps.documents {
@@ -105,34 +105,34 @@ fn tools(tools: &[ToolSpec]) -> Result<(), Error> {
         let ToolSpec::Function { name, schema, .. } = tool else {
             continue;
         };
-        let field = format!("tools.{name}");
+        let field = || format!("tools.{name}");
         let fits = (1..=64).contains(&name.len())
             && name
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
         if !fits {
             return Err(Error::refused(
-                field,
+                field(),
                 "the name needs 1 to 64 of a-z, A-Z, 0-9, _ and -",
             ));
         }
         if !names.insert(name) {
-            return Err(Error::refused(field, "two tools have this name"));
+            return Err(Error::refused(field(), "two tools have this name"));
         }
-        form(&field, schema)?;
+        form(field, schema)?;
     }
     Ok(())
 }
 
-fn form(field: &str, schema: &Value) -> Result<(), Error> {
-    llm_types::schema::check(schema).map_err(|why| Error::refused(field, why))
+fn form(field: impl FnOnce() -> String, schema: &Value) -> Result<(), Error> {
+    llm_types::schema::check(schema).map_err(|why| Error::refused(field(), why))
 }
 
 /// Checks that every tool call has exactly one result, at the start of the next message, and every result its call.
 fn pairs(messages: &[Message]) -> Result<(), Error> {
     let mut open = Calls::new();
     for (index, message) in messages.iter().enumerate() {
-        let field = format!("messages.{index}");
+        let field = || format!("messages.{index}");
         let mut after_others = false;
         for block in &message.content {
             let BlockKind::ToolResult { tool_use_id, .. } = &block.kind else {
@@ -141,20 +141,20 @@ fn pairs(messages: &[Message]) -> Result<(), Error> {
             };
             if message.role != Role::User {
                 return Err(Error::refused(
-                    field,
+                    field(),
                     "only a user message holds tool results",
                 ));
             }
             if after_others {
                 return Err(Error::refused(
-                    field,
+                    field(),
                     "tool results come before any other block of a message",
                 ));
             }
             let call = open.get_mut(tool_use_id.as_str());
             let Some(answered @ false) = call else {
                 return Err(Error::refused(
-                    field,
+                    field(),
                     format!(
                         "the result {tool_use_id:?} belongs to no open call of the message before"
                     ),
@@ -162,26 +162,26 @@ fn pairs(messages: &[Message]) -> Result<(), Error> {
             };
             *answered = true;
         }
-        unanswered(&open, &field)?;
+        unanswered(&open, field)?;
         open.clear();
         if message.role == Role::Assistant {
             open = calls(&message.content);
         }
     }
-    unanswered(&open, "messages")
+    unanswered(&open, || "messages".to_owned())
 }
 
 /// Tool calls by id, in order, and whether each has its result.
 type Calls<'a> = IndexMap<&'a str, bool>;
 
-fn unanswered(open: &Calls<'_>, field: &str) -> Result<(), Error> {
+fn unanswered(open: &Calls<'_>, field: impl FnOnce() -> String) -> Result<(), Error> {
     match open
         .iter()
         .find_map(|(id, answered)| (!answered).then_some(id))
     {
         None => Ok(()),
         Some(id) => Err(Error::refused(
-            field,
+            field(),
             format!("the tool call {id:?} has no result in the message after it"),
         )),
     }

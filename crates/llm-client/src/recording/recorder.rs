@@ -17,6 +17,7 @@ use super::cassette::{
 };
 use super::syncer::Syncer;
 use super::written::{WrittenHeaders, WrittenLine, WrittenRequest, WrittenResponse, body_fields};
+use crate::codec::as_text;
 use crate::codec::sse::{SseDecoder, SseEvent};
 use crate::layers::timer::timestamp;
 use crate::provider::transport::is_event_stream;
@@ -199,9 +200,9 @@ impl AttemptRecorder {
             }
             Some(_) => {
                 reply = if let [one] = chunks[..] {
-                    hidden(String::from_utf8_lossy(one), &keys)
+                    hidden(as_text(one), &keys)
                 } else {
-                    let whole = String::from_utf8_lossy(&chunks.concat()).into_owned();
+                    let whole = as_text(&chunks.concat()).into_owned();
                     hidden(whole.into(), &keys)
                 };
             }
@@ -218,7 +219,7 @@ impl AttemptRecorder {
                 body_text,
             }
         });
-        let asked = hidden(String::from_utf8_lossy(&request.body), &keys);
+        let asked = hidden(as_text(&request.body), &keys);
         let (body, body_text) = body_fields(&asked);
         self.recorder.write(&WrittenLine {
             schema_version: SCHEMA_VERSION,

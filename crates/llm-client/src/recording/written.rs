@@ -15,7 +15,7 @@ pub(super) fn body_fields(text: &str) -> (Option<&RawValue>, Option<&str>) {
     if text.is_empty() {
         return (None, None);
     }
-    let one_line = !text.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
+    let one_line = !b"\n\r".iter().any(|end| text.as_bytes().contains(end));
     match serde_json::from_str::<&RawValue>(text) {
         // White space around the value would be lost.
         Ok(raw) if one_line && raw.get().len() == text.len() => (Some(raw), None),
