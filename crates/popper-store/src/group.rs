@@ -1,6 +1,6 @@
 //! The rows that are stored in one transaction: the plan of an iteration, a group of decisions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use popper_discovery::store::{
     CounterexampleRow, DecisionRow, EvaluationRow, IterationPlan, LawRow, LawStatus, StoreError,
@@ -8,6 +8,7 @@ use popper_discovery::store::{
 };
 use popper_harness::decide::Status;
 
+use crate::counts::{CountChanges, affected_laws};
 use crate::driver::Driver;
 use crate::sql;
 use crate::statement::Statement;
@@ -19,10 +20,16 @@ pub(crate) async fn store_plan(
     plan: &IterationPlan,
 ) -> Result<(), StoreError> {
     let ids = db.next_ids(LawRow::TABLE.name, plan.laws.len()).await?;
+    let mut changes = CountChanges::default();
+    let mut changed: BTreeSet<i64> = plan.moved.iter().map(|(id, _)| *id).collect();
+    changes.remove(db, &changed).await?;
+    changed.extend(&ids);
     let keys = ids.into_iter().map(|id| Keys { id, link: None });
     let laws: Vec<(Keys, &LawRow)> = keys.zip(&plan.laws).collect();
     sql::insert(db, &laws, "").await?;
     move_laws(db, plan.moved.iter().copied()).await?;
+    changes.insert(db, &changed).await?;
+    changes.store(db).await?;
     let planned = Statement::new(sql::PLANNED)
         .bind(&plan.prompt_hash)
         .bind(&plan.summary_json)
@@ -72,6 +79,9 @@ pub(crate) async fn store_new(
     db: &mut impl Driver,
     decisions: &[DecisionRow],
 ) -> Result<bool, StoreError> {
+    let affected = affected_laws(db, decisions).await?;
+    let mut changes = CountChanges::default();
+    changes.remove(db, &affected).await?;
     let refuted = decisions
         .iter()
         .filter(|decision| decision.counterexample.is_some());
@@ -94,6 +104,7 @@ pub(crate) async fn store_new(
             counterexamples.push((own, row));
         }
         evaluations.push((Keys { id, link }, &decision.evaluation));
+        changes.attempt(decision.evaluation.run_id);
         if let Some(key) = &decision.key {
             keys.add(key, id, decision.evaluation.status);
         }
@@ -108,6 +119,8 @@ pub(crate) async fn store_new(
         .map(|decision| (decision.evaluation.law_id, decision.law_status));
     move_laws(db, moved).await?;
     sql::insert_keys(db, &keys.rows()).await?;
+    changes.insert(db, &affected).await?;
+    changes.store(db).await?;
     Ok(true)
 }
 

@@ -16,12 +16,21 @@ pub(crate) const KNOWN_HEAD: &str = "SELECT law_fingerprint, evaluation_id, verd
      WHERE harness_config_hash = $1 AND sim_hash = $2 AND law_fingerprint IN ";
 pub(crate) const ATTEMPTS_OF_HEAD: &str = "SELECT e.id, e.law_id, e.seed, e.status FROM law_evaluations e \
      WHERE e.run_id = $1 AND e.harness_config_hash = $2 AND e.law_id IN ";
-pub(crate) const LAWS_TALLY: &str =
-    "SELECT MIN(id), status, COUNT(*) FROM laws WHERE run_id = $1 GROUP BY status";
-pub(crate) const VERDICTS_TALLY: &str = "SELECT MIN(e.id), e.status, e.reason_code, COUNT(*) FROM laws l \
-     JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
-     JOIN law_evaluations e ON e.id = k.evaluation_id \
-     WHERE l.run_id = $3 AND l.status = 'tested' GROUP BY e.status, e.reason_code";
+/// The laws of a condition by run, status, verdict and reason, with their number.
+pub(crate) const COUNTED_HEAD: &str = "SELECT l.run_id, l.status, e.status, e.reason_code, COUNT(*) FROM laws l \
+     JOIN runs r ON r.id = l.run_id \
+     LEFT JOIN verdict_keys k ON l.status = 'tested' AND k.law_fingerprint = l.law_fingerprint \
+     AND k.harness_config_hash = r.harness_hash AND k.sim_hash = r.sim_hash \
+     LEFT JOIN law_evaluations e ON e.id = k.evaluation_id WHERE ";
+pub(crate) const COUNTED_TAIL: &str = " GROUP BY l.run_id, l.status, e.status, e.reason_code";
+pub(crate) const COUNTS: &str =
+    "SELECT run_id, status, reason, n FROM run_counts WHERE run_id = $1";
+pub(crate) const ADD_COUNTS_HEAD: &str = "INSERT INTO run_counts (run_id, status, reason, n) ";
+pub(crate) const ADD_COUNTS_TAIL: &str =
+    " ON CONFLICT (run_id, status, reason) DO UPDATE SET n = run_counts.n + excluded.n";
+/// Run by run, since laws have no index by fingerprint alone.
+pub(crate) const TESTED_AT_HEAD: &str = "SELECT l.id FROM runs r CROSS JOIN laws l \
+     WHERE r.harness_hash = $1 AND r.sim_hash = $2 AND l.run_id = r.id AND l.status = 'tested' AND l.law_fingerprint IN ";
 pub(crate) const EVALUATIONS_TALLY: &str = "SELECT COUNT(*) FROM law_evaluations WHERE run_id = $1";
 pub(crate) const FINGERPRINTS: &str = "SELECT law_fingerprint FROM laws WHERE run_id = $1";
 /// Run by run, each by its indexes: an ORDER BY here would make `SQLite` go through all attempts, which are in that order already.

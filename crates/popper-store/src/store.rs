@@ -8,9 +8,9 @@ use popper_discovery::store::{
     Iteration, IterationPlan, IterationState, LawFilter, LawRow, Pick, Query, RunRow, Store,
     StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
-use popper_harness::decide::Status;
 use work_queue::Address;
 
+use crate::counts;
 use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::{Access, Sqlite, Tuning};
 use crate::driver::{Driver, FileOrServer, Mode, Row};
@@ -394,29 +394,8 @@ impl<D: Driver> Store for SqlStore<D> {
     }
 
     async fn tally(&mut self, run: &RunRow) -> Result<VerdictCounts, StoreError> {
-        let mut tally = VerdictCounts::default();
         self.db.begin(Mode::Read).await?;
-        let laws = Statement::new(sql::LAWS_TALLY).bind(run.id);
-        for row in self.db.fetch(laws).await? {
-            let mut fields = Fields::new(&row, LAWS_TALLY, 0);
-            fields.key()?;
-            tally.laws.insert(fields.get()?, fields.get()?);
-        }
-        let verdicts = Statement::new(sql::VERDICTS_TALLY)
-            .bind(&run.harness_hash)
-            .bind(&run.sim_hash)
-            .bind(run.id);
-        for row in self.db.fetch(verdicts).await? {
-            let mut fields = Fields::new(&row, VERDICTS_TALLY, 0);
-            fields.key()?;
-            let status: Status = fields.get()?;
-            let verdict = (word(status).to_owned(), fields.get()?);
-            tally.verdicts.insert(verdict, fields.get()?);
-        }
-        let evaluations = Statement::new(sql::EVALUATIONS_TALLY).bind(run.id);
-        for row in self.db.fetch(evaluations).await? {
-            tally.evaluations = Fields::new(&row, EVALUATIONS_TALLY, 0).get()?;
-        }
+        let tally = counts::read(&mut self.db, run).await?;
         self.db.commit().await?;
         Ok(tally)
     }
@@ -429,18 +408,6 @@ const KEYS: Table = Table {
 const FINGERPRINTS: Table = Table {
     name: "laws",
     columns: &["law_fingerprint"],
-};
-const LAWS_TALLY: Table = Table {
-    name: "laws",
-    columns: &["id", "status", "count"],
-};
-const VERDICTS_TALLY: Table = Table {
-    name: "law_evaluations",
-    columns: &["id", "status", "reason_code", "count"],
-};
-const EVALUATIONS_TALLY: Table = Table {
-    name: "law_evaluations",
-    columns: &["count"],
 };
 const ATTEMPTS: Table = Table {
     name: "law_evaluations",

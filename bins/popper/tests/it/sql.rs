@@ -52,6 +52,7 @@ pub fn rows(path: &Path) -> BTreeMap<String, Vec<String>> {
         "capability_snapshots",
         "llm_calls",
         "verdict_keys",
+        "run_counts",
     ];
     let dump = |table: &str| {
         let names = format!("SELECT name FROM pragma_table_info('{table}')");
@@ -71,7 +72,15 @@ pub fn rows(path: &Path) -> BTreeMap<String, Vec<String>> {
     tables.into_iter().map(dump).collect()
 }
 
-/// Checks the integrity of the database, and that no attempt is stored twice.
+/// The rows that `run_counts` should have.
+const COUNTED: &str = "SELECT run_id, status, '' AS reason, COUNT(*) AS n FROM laws GROUP BY run_id, status \
+    UNION ALL SELECT l.run_id, e.status, COALESCE(e.reason_code, ''), COUNT(*) FROM runs r JOIN laws l ON l.run_id = r.id \
+    JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = r.harness_hash \
+    AND k.sim_hash = r.sim_hash JOIN law_evaluations e ON e.id = k.evaluation_id WHERE l.status = 'tested' \
+    GROUP BY l.run_id, e.status, COALESCE(e.reason_code, '') \
+    UNION ALL SELECT run_id, 'attempts', '', COUNT(*) FROM law_evaluations GROUP BY run_id";
+
+/// Checks the integrity of the database, that no attempt is stored twice, and that the numbers of a run are those of its rows.
 pub fn assert_sound(path: &Path) {
     assert_eq!(column(path, "PRAGMA integrity_check"), ["ok"]);
     let statement = "SELECT \"table\" FROM pragma_foreign_key_check";
@@ -79,4 +88,11 @@ pub fn assert_sound(path: &Path) {
     let twice = "SELECT count(*) FROM (SELECT 1 FROM law_evaluations \
                  GROUP BY run_id, law_id, harness_config_hash, seed HAVING count(*) > 1)";
     assert_eq!(number(path, twice), 0);
+    let row = "run_id || ' ' || status || ' ' || reason || ' ' || n";
+    let kept = column(
+        path,
+        &format!("SELECT {row} FROM run_counts WHERE n <> 0 ORDER BY 1"),
+    );
+    let counted = column(path, &format!("SELECT {row} FROM ({COUNTED}) ORDER BY 1"));
+    assert_eq!(kept, counted);
 }

@@ -60,6 +60,13 @@ impl Driver for FileOrServer {
         }
     }
 
+    fn keeps_counts(&self) -> bool {
+        match self {
+            Self::File(db) => db.keeps_counts(),
+            Self::Server(db) => db.keeps_counts(),
+        }
+    }
+
     async fn close(self) -> Result<(), StoreError> {
         match self {
             Self::File(db) => db.close().await,

@@ -45,6 +45,9 @@ pub trait Driver: Send {
         count: usize,
     ) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
 
+    /// Whether the database has the table `run_counts`. One of schema 1 that was opened to be read has not.
+    fn keeps_counts(&self) -> bool;
+
     /// Closes the connection.
     fn close(self) -> impl Future<Output = Result<(), StoreError>> + Send;
 }

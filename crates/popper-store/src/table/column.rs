@@ -144,6 +144,12 @@ pub(crate) fn word<W: Word>(value: W) -> &'static str {
         .map_or("", |(_, word)| word)
 }
 
+/// The value that a word stands for.
+pub(crate) fn from_word<W: Word>(text: &str) -> Option<W> {
+    let known = W::ALL.iter().find(|(_, word)| *word == text);
+    known.map(|(value, _)| *value)
+}
+
 impl<W: Word> Column for W {
     fn value(&self) -> Value<'_> {
         word(*self).into()
@@ -152,8 +158,7 @@ impl<W: Word> Column for W {
     fn read(fields: &mut Fields<'_>) -> Result<Self, StoreError> {
         let text = fields.text()?;
         let text = fields.present(text)?;
-        let known = W::ALL.iter().find(|(_, word)| *word == text);
-        known.map(|(value, _)| *value).ok_or_else(|| {
+        from_word(&text).ok_or_else(|| {
             let words: Vec<&str> = W::ALL.iter().map(|(_, word)| *word).collect();
             fields.bad(format!("is {text:?}, expected one of {}", words.join(", ")))
         })

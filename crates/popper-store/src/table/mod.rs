@@ -4,6 +4,6 @@ mod column;
 mod fields;
 mod record;
 
-pub(crate) use column::{signed, time_text, word};
+pub(crate) use column::{from_word, signed, time_text, word};
 pub(crate) use fields::{Fields, record};
 pub(crate) use record::{Keys, Record, Table};

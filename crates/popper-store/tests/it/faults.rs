@@ -130,7 +130,7 @@ async fn a_newer_schema_is_refused_and_not_touched() {
                 error,
                 StoreError::Newer {
                     found: 7,
-                    known: 1,
+                    known: 2,
                     ..
                 }
             ),
@@ -140,7 +140,7 @@ async fn a_newer_schema_is_refused_and_not_touched() {
     edit(
         &path,
         "DELETE FROM schema_version WHERE version = 7; \
-         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (2, '', 1, x'', 0)",
+         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (3, '', 1, x'', 0)",
     )
     .await;
     let before = std::fs::read(&path).unwrap();
@@ -150,8 +150,8 @@ async fn a_newer_schema_is_refused_and_not_touched() {
             matches!(
                 error,
                 StoreError::Newer {
-                    found: 2,
-                    known: 1,
+                    found: 3,
+                    known: 2,
                     ..
                 }
             ),
@@ -234,10 +234,15 @@ async fn a_column_that_does_not_parse_is_named() {
             ..made::run()
         };
         let all = [LawStatus::Tested, LawStatus::Queued];
+        let first = ["fingerprint of law 1".to_owned()];
         let mut errors = vec![
             database.runs().await.err(),
             database.iterations(1, Pick::All).await.err(),
             database.laws(1, LawFilter::statuses(&all)).await.err(),
+            database
+                .laws(1, LawFilter::Fingerprints(&first))
+                .await
+                .err(),
             database
                 .findings(popper_discovery::store::Query::all(&run))
                 .await

@@ -6,12 +6,14 @@
 
 mod atomic;
 mod conformance;
+mod counts;
 mod dump;
 mod faults;
 mod guide;
 mod lock;
 mod loss;
 mod made;
+mod migrate;
 mod place;
 mod review;
 mod run;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use popper_discovery::store::Store;
 use popper_store::{Access, Address, Database, Server};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
 use crate::made;
@@ -17,6 +18,28 @@ pub trait Place {
 
     /// The numbers that [`made::COUNTS`] asks for, past the code that is tested. The database must be sound.
     async fn sound_counts(&self) -> [i64; 4];
+
+    /// The number of rows in which `run_counts` differs from what the other tables say, past the code that is tested.
+    async fn miscounted(&self) -> i64;
+}
+
+/// The number of rows in which `run_counts` and the rows that it counts differ, in tables of this schema.
+fn miscounted(schema: &str) -> String {
+    let kept = format!("SELECT run_id, status, reason, n FROM {schema}run_counts WHERE n <> 0");
+    let there = format!(
+        "SELECT run_id, status, '' AS reason, COUNT(*) AS n FROM {schema}laws GROUP BY run_id, status \
+         UNION ALL SELECT l.run_id, e.status, COALESCE(e.reason_code, ''), COUNT(*) FROM {schema}runs r \
+         JOIN {schema}laws l ON l.run_id = r.id JOIN {schema}verdict_keys k ON k.law_fingerprint = l.law_fingerprint \
+         AND k.harness_config_hash = r.harness_hash AND k.sim_hash = r.sim_hash \
+         JOIN {schema}law_evaluations e ON e.id = k.evaluation_id WHERE l.status = 'tested' \
+         GROUP BY l.run_id, e.status, COALESCE(e.reason_code, '') \
+         UNION ALL SELECT run_id, 'attempts', '', COUNT(*) FROM {schema}law_evaluations GROUP BY run_id"
+    );
+    format!(
+        "WITH kept AS ({kept}), there AS ({there}) SELECT \
+         (SELECT COUNT(*) FROM (SELECT * FROM kept EXCEPT SELECT * FROM there) x) + \
+         (SELECT COUNT(*) FROM (SELECT * FROM there EXCEPT SELECT * FROM kept) y)"
+    )
 }
 
 pub struct InFile {
@@ -42,6 +65,15 @@ impl Place for InFile {
 
     async fn sound_counts(&self) -> [i64; 4] {
         made::sound_counts(&self.path).await
+    }
+
+    async fn miscounted(&self) -> i64 {
+        let options = SqliteConnectOptions::new().filename(&self.path);
+        let mut conn = options.read_only(true).connect().await.unwrap();
+        let query = sqlx::query_scalar(AssertSqlSafe(miscounted("")));
+        let number = query.fetch_one(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
+        number
     }
 }
 
@@ -123,6 +155,10 @@ impl Place for OnServer {
             *count = self.number(&question).await;
         }
         counts
+    }
+
+    async fn miscounted(&self) -> i64 {
+        self.number(&miscounted("popper.")).await
     }
 }
 

@@ -26,6 +26,7 @@ pub struct Postgres {
     session: Option<Session>,
     /// Whether something began whose end is not known.
     is_open: bool,
+    keeps_counts: bool,
     /// The session that was given up, until it is known to be gone.
     former: Option<SessionId>,
     /// The number of the lock that each session of this coordinator holds.
@@ -45,17 +46,22 @@ impl Postgres {
             place: ServerLocation(address.to_string()),
             session: None,
             is_open: false,
+            keeps_counts: true,
             former: None,
             lock: None,
         };
         database.settle().await?;
         let (conn, place) = database.begun()?;
         schema::check_server(conn, place).await?;
-        match (schema::has_tables(conn, place).await?, access) {
-            (true, _) => {}
-            (false, Access::Write) => schema::migrate(conn, place).await?,
-            (false, Access::WriteExisting | Access::Read) => return Err(place.missing()),
+        let version = schema::version(conn, place).await?;
+        match (version, access) {
+            (Some(schema::KNOWN), _) | (Some(_), Access::Read) => {}
+            (_, Access::Write) | (Some(_), Access::WriteExisting) => {
+                schema::migrate(conn, place).await?;
+            }
+            (None, Access::WriteExisting | Access::Read) => return Err(place.missing()),
         }
+        database.keeps_counts = access != Access::Read || version == Some(schema::KNOWN);
         database.is_open = false;
         Ok(database)
     }
@@ -189,6 +195,10 @@ impl Driver for Postgres {
         let mut ids: Vec<i64> = place.answer(query.fetch_all(conn)).await?;
         ids.sort_unstable();
         Ok(ids)
+    }
+
+    fn keeps_counts(&self) -> bool {
+        self.keeps_counts
     }
 
     /// The next coordinator may begin at once, so the lock does not wait for the end of the session.

@@ -14,7 +14,7 @@ use super::lock;
 pub(super) const SCHEMA: &str = "popper";
 
 /// The newest version of the tables that this program knows.
-const KNOWN: i64 = 1;
+pub(super) const KNOWN: i64 = 2;
 
 /// The oldest `server_version_num` that has all that the statements use.
 const OLDEST_SERVER: i32 = 150_000;
@@ -22,17 +22,29 @@ const OLDEST_SERVER: i32 = 150_000;
 /// The lock that one process holds while it creates the tables.
 const MIGRATION_LOCK: i64 = 0x706f_7070_6572; // "popper"
 
-/// The statements that make the tables and indexes.
-const TABLES: &str = include_str!("../../../migrations/postgres/0001_tables.sql");
+/// The statements that make the tables and indexes, by schema version from 1.
+const STEPS: [(&str, &str); KNOWN as usize] = [
+    (
+        "tables",
+        include_str!("../../../migrations/postgres/0001_tables.sql"),
+    ),
+    (
+        "counts",
+        include_str!("../../../migrations/postgres/0002_counts.sql"),
+    ),
+];
 
 fn migrator() -> Migrator {
-    let mut migrator = Migrator::with_migrations(vec![Migration::new(
-        1,
-        Cow::Borrowed("tables"),
-        MigrationType::Simple,
-        TABLES.into_sql_str(),
-        false,
-    )]);
+    let migration = |(version, (name, statements)): (i64, (&'static str, &'static str))| {
+        Migration::new(
+            version,
+            Cow::Borrowed(name),
+            MigrationType::Simple,
+            statements.into_sql_str(),
+            false,
+        )
+    };
+    let mut migrator = Migrator::with_migrations((1..).zip(STEPS).map(migration).collect());
     migrator.set_locking(false);
     migrator
 }
@@ -65,31 +77,31 @@ fn problem(version: i32, encoding: &str) -> Option<String> {
     (encoding != "UTF8").then_some(message)
 }
 
-/// Returns whether the tables exist. Refuses those of a newer program.
-pub(super) async fn has_tables(
+/// Returns the version of the tables, `None` where there are none. Refuses those of a newer program.
+pub(super) async fn version(
     conn: &mut PgConnection,
     place: &ServerLocation,
-) -> Result<bool, StoreError> {
+) -> Result<Option<i64>, StoreError> {
     let query = sqlx::query_scalar("SELECT to_regclass('popper.schema_version') IS NOT NULL");
     if !place.answer(query.fetch_one(&mut *conn)).await? {
-        return Ok(false);
+        return Ok(None);
     }
     let query = sqlx::query_scalar("SELECT max(version) FROM popper.schema_version");
     let version: Option<i64> = place.answer(query.fetch_one(conn)).await?;
     match version {
         Some(found) if found > KNOWN => Err(place.newer(found, KNOWN)),
-        version => Ok(version.is_some()),
+        version => Ok(version),
     }
 }
 
-/// Creates the tables, all of them or none, if they do not exist.
+/// Creates the tables that are missing: each version is all there or not at all.
 pub(super) async fn migrate(
     conn: &mut PgConnection,
     place: &ServerLocation,
 ) -> Result<(), StoreError> {
     let query = sqlx::query("SELECT pg_advisory_lock($1)").bind(MIGRATION_LOCK);
     place.answer(query.execute(&mut *conn)).await?;
-    if !has_tables(conn, place).await? {
+    if version(conn, place).await? != Some(KNOWN) {
         // A role without the right to create schemas can use one that was made for it.
         let query = sqlx::query_scalar("SELECT to_regnamespace($1) IS NULL").bind(SCHEMA);
         if place.answer(query.fetch_one(&mut *conn)).await? {

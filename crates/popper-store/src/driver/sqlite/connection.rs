@@ -75,6 +75,7 @@ pub struct Sqlite {
     conn: Option<SqliteConnection>,
     /// Whether a transaction began whose end is not known: `SQLite` itself ends a transaction on some errors and not on others.
     is_open: bool,
+    keeps_counts: bool,
     options: SqliteConnectOptions,
     place: DatabaseLocation,
     /// The writer's lock, which is released last.
@@ -103,10 +104,11 @@ impl Sqlite {
             let (mut conn, options) = connect_to_read(&path, &place).await?;
             let content = schema::inspect(&mut conn, &place).await?;
             whole(&mut conn, &path, &place).await?;
-            if access == Access::Read && content == SchemaContent::Ours {
+            if access == Access::Read && content != SchemaContent::Empty {
                 return Ok(Self {
                     conn: Some(conn),
                     is_open: false,
+                    keeps_counts: content == SchemaContent::Ours,
                     options,
                     place,
                     _lock: None,
@@ -125,6 +127,7 @@ impl Sqlite {
         Ok(Self {
             conn: Some(conn),
             is_open: false,
+            keeps_counts: true,
             options,
             place,
             _lock: Some(lock),
@@ -210,6 +213,10 @@ impl Driver for Sqlite {
             .await;
         let last = last.map_err(|error| self.place.sql(error))?;
         Ok((last + 1..).take(count).collect())
+    }
+
+    fn keeps_counts(&self) -> bool {
+        self.keeps_counts
     }
 
     async fn close(mut self) -> Result<(), StoreError> {
@@ -314,11 +321,11 @@ fn writer(path: &Path, tuning: Tuning) -> SqliteConnectOptions {
         .pragma("journal_size_limit", LOG_LIMIT)
 }
 
-/// Creates the tables in an empty file, all of them or none.
+/// Creates the tables that an empty or older file has not, all of them or none.
 async fn settle(conn: &mut SqliteConnection, place: &DatabaseLocation) -> Result<(), StoreError> {
     let fault = |error| place.sql(error);
     let mut tx = conn.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
-    if schema::inspect(&mut tx, place).await? == SchemaContent::Empty {
+    if schema::inspect(&mut tx, place).await? != SchemaContent::Ours {
         schema::migrate(&mut tx, place).await?;
     }
     tx.commit().await.map_err(fault)

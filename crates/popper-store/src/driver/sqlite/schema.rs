@@ -11,22 +11,34 @@ use sqlx::sqlite::SqliteConnection;
 use super::location::DatabaseLocation;
 
 /// The newest schema that this program knows.
-pub(crate) const KNOWN: i64 = 1;
+pub(crate) const KNOWN: i64 = 2;
 
 /// The table that sqlx keeps of the migrations that were run.
 const MIGRATIONS: &str = "_sqlx_migrations";
 
-/// The statements that make the tables and indexes.
-const TABLES: &str = include_str!("../../../migrations/sqlite/0001_tables.sql");
+/// The statements that make the tables and indexes, by schema version from 1.
+const STEPS: [(&str, &str); KNOWN as usize] = [
+    (
+        "tables",
+        include_str!("../../../migrations/sqlite/0001_tables.sql"),
+    ),
+    (
+        "counts",
+        include_str!("../../../migrations/sqlite/0002_counts.sql"),
+    ),
+];
 
 fn migrator() -> Migrator {
-    Migrator::with_migrations(vec![Migration::new(
-        1,
-        Cow::Borrowed("tables"),
-        MigrationType::Simple,
-        TABLES.into_sql_str(),
-        false,
-    )])
+    let migration = |(version, (name, statements)): (i64, (&'static str, &'static str))| {
+        Migration::new(
+            version,
+            Cow::Borrowed(name),
+            MigrationType::Simple,
+            statements.into_sql_str(),
+            false,
+        )
+    };
+    Migrator::with_migrations((1..).zip(STEPS).map(migration).collect())
 }
 
 /// The content of a file.
@@ -34,7 +46,9 @@ fn migrator() -> Migrator {
 pub(crate) enum SchemaContent {
     /// The file has no tables.
     Empty,
-    /// The file has the tables of this program, of the known schema version.
+    /// The file has the tables of an older schema version, which this program reads.
+    Older,
+    /// The file has the tables of this program, of the newest schema version.
     Ours,
 }
 
@@ -47,9 +61,11 @@ async fn objects(
     Ok(rows.into_iter().collect())
 }
 
-/// The statements of the migration that create a table or an index: the database keeps them as they are.
-fn made() -> Vec<String> {
-    let lines = TABLES.lines().filter(|line| !line.starts_with("--"));
+/// The statements up to a version that create a table or an index: the database keeps them as they are.
+fn made(version: i64) -> Vec<String> {
+    let steps = (1..=version).zip(STEPS);
+    let lines = steps.flat_map(|(_, (_, statements))| statements.lines());
+    let lines = lines.filter(|line| !line.starts_with("--"));
     let text = lines.collect::<Vec<_>>().join("\n");
     let statements = text.split(';').map(str::trim);
     statements
@@ -82,9 +98,10 @@ pub(crate) async fn inspect(
         .fetch_one(&mut *conn)
         .await
         .map_err(fault)?;
-    match version.max(migration) {
+    let version = match version.max(migration) {
         Some(found) if found > KNOWN => return Err(place.newer(found, KNOWN)),
-        _ if version != Some(KNOWN) || migration != Some(KNOWN) => {
+        Some(found) if found >= 1 && version == migration => found,
+        _ => {
             let say = |version: Option<i64>| version.map_or("none".into(), |v| v.to_string());
             return Err(place.corrupt(format!(
                 "schema_version says {}, the migrations say {}",
@@ -92,10 +109,13 @@ pub(crate) async fn inspect(
                 say(migration)
             )));
         }
-        _ => {}
-    }
+    };
     let found: BTreeSet<&str> = found.values().flatten().map(String::as_str).collect();
-    match made().iter().find(|made| !found.contains(made.as_str())) {
+    match made(version)
+        .iter()
+        .find(|made| !found.contains(made.as_str()))
+    {
+        None if version < KNOWN => Ok(SchemaContent::Older),
         None => Ok(SchemaContent::Ours),
         Some(made) => {
             let head = made.split('(').next().unwrap_or_default().trim();
@@ -105,7 +125,7 @@ pub(crate) async fn inspect(
     }
 }
 
-/// Creates the tables.
+/// Creates the tables that are missing.
 pub(crate) async fn migrate(
     conn: &mut SqliteConnection,
     place: &DatabaseLocation,
