@@ -14,7 +14,7 @@ pub enum Error {
     Store(#[from] StoreError),
     /// The proposer failed; the iteration stays `running`.
     #[error(transparent)]
-    Propose(#[from] ProposeError),
+    Propose(ProposeError),
     /// The evaluator failed; the iteration stays `running`.
     #[error(transparent)]
     Evaluate(#[from] EvaluatorError),
@@ -59,6 +59,16 @@ pub enum Error {
     },
 }
 
+impl From<ProposeError> for Error {
+    /// An error of the store stays one.
+    fn from(error: ProposeError) -> Self {
+        match error {
+            ProposeError::Store(error) => Self::Store(error),
+            error => Self::Propose(error),
+        }
+    }
+}
+
 impl Error {
     pub(crate) fn row(
         table: &'static str,
@@ -89,6 +99,9 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProposeError {
+    /// The store failed while the proposer asked it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The model could not be reached or did not reply; a later attempt may succeed.
     #[error("the model gave no answer")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -70,5 +70,6 @@ pub use error::{Error, EvaluatorError, ProposeError};
 pub use memory::MemoryStore;
 pub use snapshot::{
     Accepted, Capabilities, FailureExample, Falsified, LoopConfig, Proposal, Proposer, RunConfig,
-    Selected, Snapshot, Step, Summary, Totals, Undecided, UniverseContract, Verdicts,
+    Selected, ShownLaws, Snapshot, Step, StoredLaws, Summary, Totals, Undecided, UniverseContract,
+    Verdicts,
 };

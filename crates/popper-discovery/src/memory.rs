@@ -263,9 +263,14 @@ impl Store for MemoryStore {
         Ok(self.calls.iter().filter(wanted).cloned().collect())
     }
 
-    async fn fingerprints(&mut self, run_id: i64) -> Result<BTreeSet<String>, StoreError> {
+    async fn known_fingerprints(
+        &mut self,
+        run_id: i64,
+        fingerprints: &[String],
+    ) -> Result<BTreeSet<String>, StoreError> {
         let of_run = self.laws.iter().filter(|row| row.run_id == run_id);
-        Ok(of_run.map(|row| row.law_fingerprint.clone()).collect())
+        let asked = of_run.filter(|row| fingerprints.contains(&row.law_fingerprint));
+        Ok(asked.map(|row| row.law_fingerprint.clone()).collect())
     }
 
     async fn laws(
@@ -277,6 +282,10 @@ impl Store for MemoryStore {
         Ok(match filter {
             LawFilter::Fingerprints(fingerprints) => of_run
                 .filter(|row| fingerprints.contains(&row.law_fingerprint))
+                .cloned()
+                .collect(),
+            LawFilter::Beginning(beginning) => of_run
+                .filter(|row| row.law_fingerprint.starts_with(beginning))
                 .cloned()
                 .collect(),
             LawFilter::Statuses {

@@ -34,6 +34,8 @@ pub struct RunStatus {
     pub last_iteration: Option<LastIteration>,
     /// Laws by status.
     pub laws: BTreeMap<LawStatus, u64>,
+    /// The laws beyond those that wait. They are `queued`, as the selected laws of an open iteration.
+    pub shelved: u64,
     /// Tested laws by verdict and reason.
     pub verdicts: Vec<VerdictCount>,
     /// The number of attempts of this run itself.
@@ -102,6 +104,7 @@ impl RunStatus {
             harness_config_hash: run.harness_hash.clone(),
             proposer: run.discovery_model_id.clone(),
             iterations: iterations.iter().filter(is_completed).count() as u32,
+            shelved: shelved(&laws, last_iteration.as_ref()),
             last_iteration,
             laws,
             verdicts: verdicts.into_iter().map(count).collect(),
@@ -109,6 +112,15 @@ impl RunStatus {
             cost: RunCost::of(&store.calls(run.id, None).await?),
         })
     }
+}
+
+/// The queued laws but those that the last iteration still has to decide.
+fn shelved(laws: &BTreeMap<LawStatus, u64>, last: Option<&LastIteration>) -> u64 {
+    let queued = laws.get(&LawStatus::Queued).copied().unwrap_or(0);
+    let open = last
+        .filter(|last| last.status != IterationStatus::Completed)
+        .and_then(|last| Some(last.selected?.saturating_sub(last.decided)));
+    queued.saturating_sub(open.unwrap_or(0) as u64)
 }
 
 impl LastIteration {

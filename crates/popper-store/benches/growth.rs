@@ -28,7 +28,7 @@ use popper_discovery::store::{
 };
 use popper_discovery::{
     Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector, Snapshot,
-    Step, Unobserved,
+    Step, StoredLaws, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -76,6 +76,7 @@ impl Proposer for Fixed {
         _: &'a Snapshot,
         _: usize,
         _: &'a [ModelCallRow],
+        _: &'a mut dyn StoredLaws,
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let mut proposal = Proposal::default();
         proposal.candidates.clone_from(&self.0);
@@ -318,6 +319,10 @@ async fn measure(rows: usize, server: Option<&postgres::Server>) -> Value {
         let slowest = spent.iter().copied().fold(0.0, f64::max);
         let law = growing.known[0].clone();
         let run = growing.run.clone();
+        // As many as an iteration asks for, half of them stored.
+        let stored = growing.known.iter().take(100).cloned();
+        let mut candidates: Vec<String> = stored.collect();
+        candidates.extend((0..100).map(|_| growing.hash()));
         let database = &mut growing.database;
         let refuted = Query::newest(&run, Some(Status::Fail), 160);
         let (config, universe) = (&run.harness_hash, &run.sim_hash);
@@ -332,7 +337,10 @@ async fn measure(rows: usize, server: Option<&postgres::Server>) -> Value {
                 .await,
             ),
             ("findings", millis(database.findings(refuted)).await),
-            ("fingerprints", millis(database.fingerprints(run.id)).await),
+            (
+                "known_fingerprints",
+                millis(database.known_fingerprints(run.id, &candidates)).await,
+            ),
             ("tally", millis(database.tally(&run)).await),
         ];
         let asked: serde_json::Map<String, Value> = asked

@@ -32,7 +32,8 @@ pub(crate) const ADD_COUNTS_TAIL: &str =
 pub(crate) const TESTED_AT_HEAD: &str = "SELECT l.id FROM runs r CROSS JOIN laws l \
      WHERE r.harness_hash = $1 AND r.sim_hash = $2 AND l.run_id = r.id AND l.status = 'tested' AND l.law_fingerprint IN ";
 pub(crate) const EVALUATIONS_TALLY: &str = "SELECT COUNT(*) FROM law_evaluations WHERE run_id = $1";
-pub(crate) const FINGERPRINTS: &str = "SELECT law_fingerprint FROM laws WHERE run_id = $1";
+pub(crate) const KNOWN_FINGERPRINTS_HEAD: &str =
+    "SELECT law_fingerprint FROM laws WHERE run_id = $1 AND law_fingerprint IN ";
 /// Run by run, each by its indexes: an ORDER BY here would make `SQLite` go through all attempts, which are in that order already.
 pub(crate) const ATTEMPTS_AT: &str = "SELECT e.id, e.law_id, e.seed, e.status FROM runs r \
      CROSS JOIN laws l CROSS JOIN law_evaluations e \

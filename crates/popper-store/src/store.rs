@@ -229,11 +229,23 @@ impl<D: Driver> Store for SqlStore<D> {
         sql::records(&self.rows(rows).await?)
     }
 
-    async fn fingerprints(&mut self, run_id: i64) -> Result<BTreeSet<String>, StoreError> {
-        let statement = Statement::new(sql::FINGERPRINTS).bind(run_id);
-        let rows = self.rows(statement).await?;
-        let fingerprint = |row| Fields::new(row, FINGERPRINTS, 0).get();
-        rows.iter().map(fingerprint).collect()
+    async fn known_fingerprints(
+        &mut self,
+        run_id: i64,
+        fingerprints: &[String],
+    ) -> Result<BTreeSet<String>, StoreError> {
+        let mut known = BTreeSet::new();
+        self.db.begin(Mode::Read).await?;
+        for piece in pieces(&distinct(fingerprints)) {
+            let statement = Statement::new(sql::KNOWN_FINGERPRINTS_HEAD)
+                .bind(run_id)
+                .push_list(piece.iter().copied());
+            for row in self.db.fetch(statement).await? {
+                known.insert(Fields::new(&row, FINGERPRINTS, 0).get()?);
+            }
+        }
+        self.db.commit().await?;
+        Ok(known)
     }
 
     async fn laws(
@@ -257,6 +269,13 @@ impl<D: Driver> Store for SqlStore<D> {
                         .await?;
                     laws.extend(sql::records::<LawRow>(&rows)?);
                 }
+            }
+            LawFilter::Beginning(beginning) => {
+                let query = query(" AND x.law_fingerprint >= ")
+                    .push_bind(beginning)
+                    .push(" AND x.law_fingerprint < ")
+                    .push_bind(format!("{beginning}{}", char::MAX));
+                laws = sql::records(&self.db.fetch(query).await?)?;
             }
             LawFilter::Statuses { statuses: [], .. } => {}
             LawFilter::Statuses { statuses, newest } => {

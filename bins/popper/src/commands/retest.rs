@@ -217,15 +217,7 @@ async fn laws_beginning(
     run: &RunRow,
     beginning: &str,
 ) -> Result<Vec<String>, Error> {
-    let all = store.fingerprints(run.id).await?;
-    let fitting: Vec<String> = all
-        .range(beginning.to_owned()..)
-        .take_while(|fingerprint| fingerprint.starts_with(beginning))
-        .cloned()
-        .collect();
-    let laws = store
-        .laws(run.id, LawFilter::Fingerprints(&fitting))
-        .await?;
+    let laws = store.laws(run.id, LawFilter::Beginning(beginning)).await?;
     Ok(laws
         .into_iter()
         .filter(|law| law.status != LawStatus::RejectedSchema)

@@ -61,13 +61,14 @@ pub fn line(status: &RunStatus) -> String {
     format!("run {}: {last}; {}", status.run_id, verdict_words(status))
 }
 
-/// The laws by status: `60 proposed: 30 tested, 30 waiting`.
+/// The laws by status: `60 proposed: 30 tested, 30 waiting`, and those that are shelved.
 fn law_words(status: &RunStatus) -> String {
     let count = |kind| status.laws.get(&kind).copied().unwrap_or(0);
-    let waiting = count(LawStatus::Proposed) + count(LawStatus::Queued);
+    let waiting = count(LawStatus::Proposed) + count(LawStatus::Queued) - status.shelved;
     let parts: Vec<String> = [
         (count(LawStatus::Tested), "tested"),
         (waiting, "waiting"),
+        (status.shelved, "shelved"),
         (count(LawStatus::RejectedSchema), "rejected"),
     ]
     .into_iter()

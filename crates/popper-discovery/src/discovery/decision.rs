@@ -111,7 +111,7 @@ impl DecisionRow {
             evaluation,
             counterexample,
             law_status: if cut {
-                LawStatus::Queued
+                LawStatus::Proposed
             } else {
                 LawStatus::Tested
             },

@@ -3,6 +3,7 @@
 mod decision;
 mod observer;
 mod plan;
+mod pool;
 mod run_loop;
 mod trial;
 

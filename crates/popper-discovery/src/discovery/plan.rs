@@ -1,23 +1,28 @@
 //! The plan of an iteration: proposals, validation, ranking, selection. All of it becomes durable in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use futures_util::future::{Either, select};
+use futures_util::future::{BoxFuture, Either, FutureExt as _, select};
 
 use super::decision::{json, timestamp};
 use super::observer::{Event, Observer};
+use super::pool::Pool;
 use super::run_loop::Discovery;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::rank::{Ranked, validate_proposal};
-use crate::snapshot::{Proposal, Proposer, Selected, Snapshot, Step, Summary};
+use crate::snapshot::{
+    Proposal, Proposer, Selected, ShownLaws, Snapshot, Step, StoredLaws, Summary,
+};
 use crate::store::{
     Attempt, AttemptFilter, CallRow, Iteration, IterationPlan, LawFilter, LawRow, LawStatus,
-    ModelCallRow, Pick, Query, Store,
+    ModelCallRow, Query, Store, StoreError,
 };
 
 /// Attempts after which a law that always reaches a limit on time is not selected again. `retest` still tests it.
 const MOST_ATTEMPTS: usize = 3;
+/// Ranked laws that a summary keeps, the best ones.
+const RANKED: usize = 50;
 /// Tested laws that novelty is measured against, the latest ones.
 const REMEMBERED: u32 = 200;
 
@@ -82,17 +87,19 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         let Some(proposal) = proposal else {
             return Ok(None);
         };
-        let mut plan = self.take_in(iteration, &snapshot, &proposal).await?;
+        let mut plan = self.take_in(iteration, &proposal).await?;
         let known = self.skip_known_laws(&mut plan).await?;
-        let (ranking, selected) = self.choose(&mut plan, observer).await?;
+        let (mut ranking, selected) = self.choose(&mut plan, observer).await?;
+        ranking.truncate(RANKED);
         let count = |status| plan.laws.iter().filter(|law| law.status == status).count() as u64;
         let proposed = proposal.candidates.len() as u64;
         let summary = Summary {
             research_log: proposal
                 .research_log
                 .or_else(|| snapshot.research_log.clone()),
-            snapshot,
+            snapshot: ShownLaws::of(&snapshot),
             problem: proposal.problem,
+            cursor: proposal.cursor,
             proposed,
             rejected: count(LawStatus::RejectedSchema),
             duplicates: proposed - plan.laws.len() as u64,
@@ -123,7 +130,9 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         let stored = self.store.calls(self.run.id, Some(iteration.id)).await?;
         let mut calls: Vec<ModelCallRow> = stored.into_iter().map(|row| row.call).collect();
         loop {
-            let step = proposer.propose(snapshot, self.config.propose, &calls);
+            let (store, run_id) = (&mut self.store, self.run.id);
+            let mut stored = LawsOfRun { store, run_id };
+            let step = proposer.propose(snapshot, self.config.propose, &calls, &mut stored);
             let step = match select(step, observer.stopped()).await {
                 Either::Left((step, _)) => step?,
                 Either::Right(_) => return Ok(None),
@@ -148,41 +157,26 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
     }
 
     /// Returns the rows for new proposals, and the laws that were waiting.
-    async fn take_in(
-        &mut self,
-        iteration: &Iteration,
-        snapshot: &Snapshot,
-        proposal: &Proposal,
-    ) -> Result<ProposedLaw, Error> {
+    async fn take_in(&mut self, iteration: &Iteration, proposal: &Proposal) -> Result<Pool, Error> {
         let language = self.harness.config().language();
-        let mut seen: BTreeSet<String> = BTreeSet::new();
-        let mut laws = Vec::new();
-        for candidate in &proposal.candidates {
-            let law = validate_proposal(candidate, language);
-            let fingerprint = &law.law_fingerprint;
-            if !snapshot.proposed.contains(fingerprint) && seen.insert(fingerprint.clone()) {
-                laws.push(LawRow {
-                    run_id: self.run.id,
-                    created_iteration_id: iteration.id,
-                    ..law
-                });
-            }
-        }
-        let statuses = [LawStatus::Proposed, LawStatus::Queued];
-        let filter = LawFilter::Statuses {
-            statuses: &statuses,
-            newest: Some(self.config.pool),
-        };
-        let waiting = self.store.laws(self.run.id, filter).await?;
-        Ok(ProposedLaw {
-            laws,
-            waiting,
-            moved: Vec::new(),
-        })
+        let candidates = proposal.candidates.iter();
+        let mut laws: Vec<LawRow> = candidates
+            .map(|candidate| LawRow {
+                run_id: self.run.id,
+                created_iteration_id: iteration.id,
+                ..validate_proposal(candidate, language)
+            })
+            .collect();
+        let asked: Vec<String> = laws.iter().map(|law| law.law_fingerprint.clone()).collect();
+        let mut seen = self.store.known_fingerprints(self.run.id, &asked).await?;
+        let again: Vec<String> = seen.iter().cloned().collect();
+        // A law that comes twice is new once.
+        laws.retain(|law| seen.insert(law.law_fingerprint.clone()));
+        self.pool(laws, &again).await
     }
 
     /// Marks the laws whose verdict the database has as tested, and returns their fingerprints.
-    async fn skip_known_laws(&mut self, plan: &mut ProposedLaw) -> Result<Vec<String>, Error> {
+    async fn skip_known_laws(&mut self, plan: &mut Pool) -> Result<Vec<String>, Error> {
         let asked: Vec<String> = plan
             .candidates()
             .map(|law| law.law_fingerprint.clone())
@@ -207,14 +201,11 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
     /// Ranks the waiting laws and queues the best ones.
     async fn choose(
         &mut self,
-        plan: &mut ProposedLaw,
+        plan: &mut Pool,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<Ranked>, Vec<Selected>), Error> {
         let query = Query::newest(&self.run, None, REMEMBERED);
         let mut tested = self.store.findings(query).await?;
-        if self.ranker.stored_hashes.is_none() {
-            self.ranker.stored_hashes = Some(self.stored_hashes().await?);
-        }
         let (ranker, harness, moved) = (&mut self.ranker, &self.harness, &mut plan.moved);
         let mut is_law = |law: &LawRow| match ranker.read(law, harness) {
             Ok(()) => true,
@@ -232,6 +223,7 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
             .ranker
             .rank(&waiting, &tested, &self.harness, weights)?;
         let mut selected = Vec::new();
+        let mut given_up = BTreeSet::new();
         for ranked in &ranking {
             if selected.len() == self.config.test {
                 break;
@@ -242,25 +234,12 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
                     law_fingerprint: ranked.law_fingerprint.clone(),
                     seed: next_seed(self.harness.config().seed, &made),
                 });
+            } else {
+                given_up.insert(ranked.law_fingerprint.as_str());
             }
         }
-        plan.queue(&selected);
+        plan.settle(&ranking, &selected, &given_up, &self.config);
         Ok((ranking, selected))
-    }
-
-    /// The behaviour hashes that the iterations of the run have stored, by law.
-    async fn stored_hashes(&mut self) -> Result<BTreeMap<String, String>, Error> {
-        let mut hashes = BTreeMap::new();
-        for iteration in self.store.iterations(self.run.id, Pick::All).await? {
-            let Some(json) = &iteration.summary_json else {
-                continue;
-            };
-            let summary: Summary = Error::json("iterations", iteration.id, "summary_json", json)?;
-            let ranked = summary.ranking.into_iter();
-            hashes
-                .extend(ranked.filter_map(|law| Some((law.law_fingerprint, law.behaviour_hash?))));
-        }
-        Ok(hashes)
     }
 
     pub(super) async fn attempts_at(
@@ -276,39 +255,20 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
     }
 }
 
-/// The laws that an iteration stores.
-struct ProposedLaw {
-    /// The new proposals.
-    laws: Vec<LawRow>,
-    /// Laws of earlier iterations that are not tested yet.
-    waiting: Vec<LawRow>,
-    /// Changes of status of stored laws.
-    moved: Vec<(i64, LawStatus)>,
+/// The laws of a run in its store.
+struct LawsOfRun<'a, S> {
+    store: &'a mut S,
+    run_id: i64,
 }
 
-impl ProposedLaw {
-    /// Returns the laws that can be tested.
-    fn candidates(&self) -> impl Iterator<Item = &LawRow> {
-        let open = |law: &&LawRow| matches!(law.status, LawStatus::Proposed | LawStatus::Queued);
-        self.waiting.iter().chain(self.laws.iter().filter(open))
-    }
-
-    fn queue(&mut self, selected: &[Selected]) {
-        let chosen: BTreeSet<&str> = selected
-            .iter()
-            .map(|selected| selected.law_fingerprint.as_str())
-            .collect();
-        for law in &mut self.laws {
-            if law.status == LawStatus::Proposed && chosen.contains(law.law_fingerprint.as_str()) {
-                law.status = LawStatus::Queued;
-            }
-        }
-        let queued = self
-            .waiting
-            .iter()
-            .filter(|law| chosen.contains(law.law_fingerprint.as_str()));
-        self.moved
-            .extend(queued.map(|law| (law.id, LawStatus::Queued)));
+impl<S: Store> StoredLaws for LawsOfRun<'_, S> {
+    fn known<'a>(
+        &'a mut self,
+        fingerprints: &'a [String],
+    ) -> BoxFuture<'a, Result<BTreeSet<String>, StoreError>> {
+        self.store
+            .known_fingerprints(self.run_id, fingerprints)
+            .boxed()
     }
 }
 

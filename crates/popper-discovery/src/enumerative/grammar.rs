@@ -1,6 +1,7 @@
 //! The claim grammar in order of size, a stream for each template.
 
 use std::iter;
+use std::sync::OnceLock;
 
 use popper_harness::law::syntax::Op;
 use popper_harness::law::{Expr, Template};
@@ -11,10 +12,15 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use super::additive::{PatternBasis, PatternDeltas, combinations, counted};
 use super::draft::{LawDraft, next, now, start};
 use super::observations::ObservationMatrix;
+use crate::rank::sha256;
 use crate::snapshot::UniverseContract;
 
 /// A lazy sequence of drafts.
-pub(super) type Stream<'a> = Box<dyn Iterator<Item = LawDraft> + 'a>;
+pub(super) type Stream<'a> = Box<dyn Iterator<Item = LawDraft> + Send + 'a>;
+/// A stream in which `None` stands for a draft that the observations leave out, so that its positions do not depend on them.
+pub(super) type DraftSequence<'a> = Box<dyn Iterator<Item = Option<LawDraft>> + Send + 'a>;
+/// Patterns, and the sums of their counts that no observed step has changed.
+type ConservedSpace = (PatternBasis, Vec<Vec<i64>>);
 
 /// The widest patterns of a conserved sum, in cells.
 const WIDEST: usize = 3;
@@ -36,6 +42,8 @@ pub(super) struct GrammarEnumerator<'a> {
     /// The counts of pairs of neighbours.
     pairs: Vec<String>,
     transforms: Vec<String>,
+    /// The spaces of patterns of up to 1, 2, .. cells, once they were asked for: wide patterns take time.
+    spaces: [OnceLock<Option<ConservedSpace>>; WIDEST],
 }
 
 fn shuffle<T>(items: &mut [T], rng: &mut ChaCha20Rng) {
@@ -65,6 +73,20 @@ pub(super) fn in_turn<'a>(streams: Vec<Stream<'a>>) -> Stream<'a> {
             }
         }
     }))
+}
+
+/// The drafts of a short stream, then those of a long one, after this many. The long one skips by itself.
+fn then<'a, F: Iterator<Item = LawDraft> + Send + 'a>(
+    mut short: Stream<'a>,
+    skip: usize,
+    long: impl FnOnce(usize) -> F,
+) -> Stream<'a> {
+    for skipped in 0..skip {
+        if short.next().is_none() {
+            return Box::new(long(skip - skipped));
+        }
+    }
+    Box::new(short.chain(long(0)))
 }
 
 impl<'a> GrammarEnumerator<'a> {
@@ -99,7 +121,17 @@ impl<'a> GrammarEnumerator<'a> {
             some,
             pairs,
             transforms,
+            spaces: [const { OnceLock::new() }; WIDEST],
         }
+    }
+
+    /// A digest of the sums of counts up to some width that no observed step has changed. The walks over invariants and monotone
+    /// laws follow from them.
+    pub(super) fn conserved_digest(&self, width: usize) -> String {
+        let spaces = (1..=width).map(|width| self.space(width).map(|(_, basis)| basis));
+        let mut digest = sha256(&format!("{:?}", spaces.collect::<Vec<_>>()));
+        digest.truncate(16);
+        digest
     }
 
     /// Sums of counts of symbols and pairs that no observed step has changed.
@@ -107,11 +139,11 @@ impl<'a> GrammarEnumerator<'a> {
         // What is conserved, and of each two their shortest sums: more of them would only say the same again.
         let singles = self.spaces(1).flat_map(|(patterns, basis)| {
             let most = basis.len() * basis.len();
-            let sums = combinations(&basis, 2).into_iter().take(most);
-            self.sums(&patterns, &sums.collect::<Vec<_>>())
+            let sums = combinations(basis, 2).into_iter().take(most);
+            self.sums(patterns, &sums.collect::<Vec<_>>())
         });
         let pairs = self.spaces(2);
-        let pairs = pairs.flat_map(|(patterns, basis)| self.sums(&patterns, &basis));
+        let pairs = pairs.flat_map(|(patterns, basis)| self.sums(patterns, basis));
         in_turn(vec![Box::new(singles), Box::new(pairs)])
     }
 
@@ -119,24 +151,30 @@ impl<'a> GrammarEnumerator<'a> {
     pub(super) fn wide_invariants(&'a self) -> Stream<'a> {
         let wide = (3..=WIDEST).flat_map(|width| {
             let space = self.spaces(width);
-            space.flat_map(|(patterns, basis)| self.sums(&patterns, &basis))
+            space.flat_map(|(patterns, basis)| self.sums(patterns, basis))
         });
         let large = |width| -> Stream<'a> {
             Box::new(self.spaces(width).flat_map(move |(patterns, basis)| {
-                (2..LARGEST).flat_map(move |most| self.sums(&patterns, &combinations(&basis, most)))
+                (2..LARGEST).flat_map(move |most| self.sums(patterns, &combinations(basis, most)))
             }))
         };
         Box::new(wide.chain(in_turn(vec![large(1), large(2)])))
     }
 
-    /// Patterns of a width, and the sums of their counts that no observed step has changed. They are computed on demand, since wide
-    /// patterns take time.
-    fn spaces(&'a self, width: usize) -> impl Iterator<Item = (PatternBasis, Vec<Vec<i64>>)> + 'a {
-        iter::once(()).filter_map(move |()| {
+    /// The space of a width, `None` if there are too many patterns.
+    fn space(&self, width: usize) -> Option<&ConservedSpace> {
+        let space = self.spaces.get(width.checked_sub(1)?)?;
+        let space = space.get_or_init(|| {
             let patterns = PatternBasis::new(&self.foreground, width)?;
             let basis = PatternDeltas::of(&patterns, self.evidence).conserved(patterns.len());
             Some((patterns, basis))
-        })
+        });
+        space.as_ref()
+    }
+
+    /// The space of a width, which is computed on demand.
+    fn spaces(&'a self, width: usize) -> impl Iterator<Item = &'a ConservedSpace> + Send + 'a {
+        iter::once(()).filter_map(move |()| self.space(width))
     }
 
     fn sums(&self, patterns: &PatternBasis, vectors: &[Vec<i64>]) -> Vec<LawDraft> {
@@ -149,11 +187,15 @@ impl<'a> GrammarEnumerator<'a> {
             .collect()
     }
 
-    /// Sums of counts that may only grow, or only fall.
-    pub(super) fn monotone(&'a self) -> Stream<'a> {
+    /// Sums of counts that may only grow, or only fall, after this many.
+    pub(super) fn monotone(&'a self, skip: usize) -> DraftSequence<'a> {
         let law =
             |expr: &str, op| LawDraft::new(Template::Monotone, 30, next(expr).op(op, now(expr)));
-        let both = move |expr: String| [law(&expr, Op::Le), law(&expr, Op::Ge)];
+        // What was never seen to change belongs to the invariants.
+        let both = move |expr: String| {
+            let moves = self.evidence.moves(&expr);
+            [Op::Le, Op::Ge].map(|op| moves.then(|| law(&expr, op)))
+        };
         let all = || self.counts.iter().chain(&self.pairs);
         let sums = move || {
             all().enumerate().flat_map(move |(place, left)| {
@@ -173,10 +215,8 @@ impl<'a> GrammarEnumerator<'a> {
                 })
             })
         });
-        // What was never seen to change belongs to the invariants.
-        let moves = |expr: &String| self.evidence.moves(expr);
         let all = all().cloned().chain(sums()).chain(weighted);
-        Box::new(all.filter(moves).flat_map(both))
+        Box::new(all.skip(skip / 2).flat_map(both).skip(skip % 2))
     }
 
     /// Upper and lower bounds of counts.
@@ -218,8 +258,8 @@ impl<'a> GrammarEnumerator<'a> {
         ])
     }
 
-    /// Implications from a state to the next one.
-    pub(super) fn steps(&'a self) -> Stream<'a> {
+    /// Implications from a state to the next one, after this many.
+    pub(super) fn steps(&'a self, skip: usize) -> Stream<'a> {
         let law = |claim| LawDraft::new(Template::ImplicationStep, 30, claim);
         let incoming = || {
             let names = ["incoming_collisions"].into_iter();
@@ -258,12 +298,12 @@ impl<'a> GrammarEnumerator<'a> {
         });
         let first = in_turn(vec![Box::new(announced), Box::new(gone), Box::new(stays)]);
         let second = in_turn(vec![Box::new(pairs), Box::new(both)]);
-        let far = self.thresholds(next).map(law);
-        Box::new(first.chain(second).chain(far))
+        let far = move |skip| self.thresholds(next, skip).map(law);
+        then(Box::new(first.chain(second)), skip, far)
     }
 
-    /// Implications within a state, or from the start to a later state.
-    pub(super) fn states(&'a self) -> Stream<'a> {
+    /// Implications within a state, or from the start to a later state, after this many.
+    pub(super) fn states(&'a self, skip: usize) -> Stream<'a> {
         let law = |claim| LawDraft::new(Template::ImplicationState, 30, claim);
         let some = || self.some.iter();
         let never =
@@ -287,8 +327,8 @@ impl<'a> GrammarEnumerator<'a> {
         });
         let first = in_turn(vec![Box::new(never), Box::new(had), Box::new(together)]);
         let second = in_turn(vec![Box::new(both), Box::new(pairs)]);
-        let far = self.thresholds(start).map(law);
-        Box::new(first.chain(second).chain(far))
+        let far = move |skip| self.thresholds(start, skip).map(law);
+        then(Box::new(first.chain(second)), skip, far)
     }
 
     /// Implications whose consequent holds within a window of steps.
@@ -326,7 +366,7 @@ impl<'a> GrammarEnumerator<'a> {
     }
 
     /// Conditions that two symbols are both absent.
-    fn both(&'a self, at: fn(&str) -> Expr) -> impl Iterator<Item = Expr> + 'a {
+    fn both(&'a self, at: fn(&str) -> Expr) -> impl Iterator<Item = Expr> + Send + 'a {
         let some = self.some.iter().enumerate();
         some.flat_map(move |(place, a)| {
             let others = self.some[place + 1..].iter();
@@ -334,18 +374,24 @@ impl<'a> GrammarEnumerator<'a> {
         })
     }
 
-    /// Implications between thresholds of counts: in effect endless.
-    fn thresholds(&'a self, at: fn(&str) -> Expr) -> impl Iterator<Item = Expr> + 'a {
-        (2..FAR).flat_map(move |p| {
-            (1..=p).flat_map(move |q| {
-                let all = || self.counts.iter().chain(&self.pairs);
-                all().flat_map(move |a| {
-                    all().filter(move |b| *b != a).map(move |b| {
-                        // The start is what is spoken of where the claim is about one state and another.
-                        least(now(a), p).then(least(at(b), q))
-                    })
-                })
-            })
+    /// Implications between thresholds of counts, after this many: in effect endless. What is skipped costs a step of a counter.
+    fn thresholds(
+        &'a self,
+        at: fn(&str) -> Expr,
+        skip: usize,
+    ) -> impl Iterator<Item = Expr> + Send + 'a {
+        let all: Vec<&String> = self.counts.iter().chain(&self.pairs).collect();
+        let others = all.len().saturating_sub(1);
+        let couples = all.len() * others;
+        let levels = (2..FAR).flat_map(|p| (1..=p).map(move |q| (p, q)));
+        let levels = levels.skip(skip.checked_div(couples).unwrap_or(0));
+        let places = levels.flat_map(move |level| (0..couples).map(move |couple| (level, couple)));
+        let places = places.skip(skip.checked_rem(couples).unwrap_or(0));
+        places.map(move |((p, q), couple)| {
+            let (a, b) = (couple / others, couple % others);
+            let b = b + usize::from(b >= a);
+            // The start is what is spoken of where the claim is about one state and another.
+            least(now(all[a]), p).then(least(at(all[b]), q))
         })
     }
 }

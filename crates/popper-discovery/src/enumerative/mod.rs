@@ -10,6 +10,7 @@ mod grammar;
 mod mutation;
 mod observations;
 mod proposer;
+mod source;
 
 pub(crate) use elimination::{eliminate, primitive};
 pub use proposer::EnumerativeProposer;

@@ -1,8 +1,7 @@
 //! The observations in a snapshot: parts of trajectories. A law that one of them refutes is not proposed.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Claim, Formula, Observable, Program};
@@ -28,11 +27,11 @@ pub(super) struct ObservationMatrix {
     states: Vec<State>,
     pieces: Vec<Trajectory>,
     /// The values of observables on every state, by observable; looked up only, never listed.
-    values: RefCell<HashMap<Observable, ObservationColumn>>,
+    values: Mutex<HashMap<Observable, ObservationColumn>>,
 }
 
 /// The values of an observable on every state, `None` where it has no value.
-type ObservationColumn = Rc<Vec<Option<i64>>>;
+type ObservationColumn = Arc<Vec<Option<i64>>>;
 
 impl ObservationMatrix {
     /// Reads a snapshot. A text that is not a state of the universe is skipped.
@@ -41,7 +40,7 @@ impl ObservationMatrix {
         let mut evidence = Self {
             states: Vec::new(),
             pieces: Vec::new(),
-            values: RefCell::default(),
+            values: Mutex::default(),
             still,
         };
         let mut index = BTreeMap::new();
@@ -185,13 +184,15 @@ impl ObservationMatrix {
     }
 
     fn column(&self, observable: &Observable) -> ObservationColumn {
-        if let Some(column) = self.values.borrow().get(observable) {
-            return Rc::clone(column);
+        // The map is whole whatever happened to who held it.
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(column) = values.get(observable) {
+            return Arc::clone(column);
         }
         let value = |state: &State| observe(observable, state, self.still.as_ref()?).ok();
-        let column = Rc::new(self.states.iter().map(value).collect());
-        let mut values = self.values.borrow_mut();
-        Rc::clone(values.entry(observable.clone()).or_insert(column))
+        let column = Arc::new(self.states.iter().map(value).collect());
+        values.insert(observable.clone(), Arc::clone(&column));
+        column
     }
 }
 

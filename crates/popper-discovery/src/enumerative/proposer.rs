@@ -2,17 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use futures_util::future::{self, BoxFuture};
+use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::Value;
 
-use super::draft::{LawDraft, read};
-use super::grammar::{GrammarEnumerator, Stream};
-use super::mutation;
+use super::grammar::GrammarEnumerator;
 use super::observations::ObservationMatrix;
+use super::source::{Ahead, Kind, Source};
 use crate::error::ProposeError;
 use crate::rank::Candidate;
-use crate::snapshot::{Proposal, Proposer, Snapshot, Step};
-use crate::store::ModelCallRow;
+use crate::snapshot::{Cursor, Proposal, Proposer, Snapshot, Step, StoredLaws};
+use crate::store::{ModelCallRow, StoreError};
 
 /// A proposer that enumerates laws without a model.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,20 +30,22 @@ impl EnumerativeProposer {
         Self { seed }
     }
 
-    /// Returns `k` proposals, or fewer if the grammar has no further law for the universe. They are a pure function of the
-    /// snapshot, `k` and the seed.
-    pub fn laws(&self, snapshot: &Snapshot, k: usize) -> Vec<Value> {
+    /// Returns `k` laws, or fewer if the grammar has no further law for the universe, and how far the walk came. They are a pure
+    /// function of the snapshot, the stored laws, `k` and the seed.
+    async fn laws(
+        &self,
+        snapshot: &Snapshot,
+        k: usize,
+        stored: &mut dyn StoredLaws,
+    ) -> Result<(Vec<Value>, Cursor), StoreError> {
         let evidence = ObservationMatrix::of(snapshot);
         let grammar = GrammarEnumerator::new(&snapshot.contract, &evidence, self.seed);
         let mut filter = ProposalFilter {
-            snapshot,
             evidence: &evidence,
             seen: BTreeSet::new(),
+            stored,
         };
-        let mut streams: Vec<Stream<'_>> = Kind::ALL
-            .iter()
-            .map(|kind| kind.stream(&grammar, snapshot, &evidence))
-            .collect();
+        let mut sources = Kind::ALL.map(|kind| Source::new(kind, &grammar, snapshot, &evidence));
         let mut laws = Vec::new();
         let mut open = Kind::ALL.to_vec();
         while laws.len() < k && !open.is_empty() {
@@ -55,13 +56,17 @@ impl EnumerativeProposer {
                 if !open.contains(kind) {
                     continue;
                 }
-                match filter.next(&mut streams[*kind as usize]) {
+                match filter.next(&mut sources[*kind as usize]).await? {
                     Some(law) => laws.push(law),
                     None => open.retain(|other| other != kind),
                 }
             }
         }
-        laws
+        let mut cursor = snapshot.cursor.clone();
+        for source in &sources {
+            source.mark(&mut cursor);
+        }
+        Ok((laws, cursor))
     }
 }
 
@@ -75,29 +80,18 @@ impl Proposer for EnumerativeProposer {
         snapshot: &'a Snapshot,
         k: usize,
         _calls: &'a [ModelCallRow],
+        stored: &'a mut dyn StoredLaws,
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
-        let laws = self.laws(snapshot, k);
-        let proposal = Proposal {
-            candidates: laws.into_iter().map(Candidate::new).collect(),
-            ..Proposal::default()
-        };
-        Box::pin(future::ready(Ok(Step::Proposed(proposal))))
+        async move {
+            let (laws, cursor) = self.laws(snapshot, k, stored).await?;
+            Ok(Step::Proposed(Proposal {
+                candidates: laws.into_iter().map(Candidate::new).collect(),
+                cursor,
+                ..Proposal::default()
+            }))
+        }
+        .boxed()
     }
-}
-
-/// The source of a law: a part of the grammar, or a mutation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Invariant,
-    Wide,
-    Symmetry,
-    Step,
-    Bound,
-    Monotone,
-    State,
-    Eventually,
-    Weaker,
-    Stronger,
 }
 
 /// The order of the sources, in which the first few laws use most of the language.
@@ -132,75 +126,43 @@ const ROUND: &[Kind] = &[
 /// The number of consecutive refuted laws after which a source is not used again for this batch.
 const TRIES: usize = 200;
 
-impl Kind {
-    const ALL: [Self; 10] = [
-        Self::Invariant,
-        Self::Wide,
-        Self::Symmetry,
-        Self::Step,
-        Self::Bound,
-        Self::Monotone,
-        Self::State,
-        Self::Eventually,
-        Self::Weaker,
-        Self::Stronger,
-    ];
-
-    fn stream<'a>(
-        self,
-        grammar: &'a GrammarEnumerator<'a>,
-        snapshot: &'a Snapshot,
-        evidence: &'a ObservationMatrix,
-    ) -> Stream<'a> {
-        match self {
-            Self::Invariant => grammar.invariants(),
-            Self::Wide => grammar.wide_invariants(),
-            Self::Symmetry => grammar.symmetries(),
-            Self::Step => grammar.steps(),
-            Self::Bound => grammar.bounds(),
-            Self::Monotone => grammar.monotone(),
-            Self::State => grammar.states(),
-            Self::Eventually => grammar.eventually(),
-            Self::Weaker => mutation::weaker(snapshot, evidence),
-            Self::Stronger => mutation::stronger(snapshot, evidence),
-        }
-    }
-}
-
 /// The filter of proposals: a law passes if it is new and no observation refutes it.
 struct ProposalFilter<'a> {
-    snapshot: &'a Snapshot,
     evidence: &'a ObservationMatrix,
     seen: BTreeSet<String>,
+    stored: &'a mut dyn StoredLaws,
 }
 
 impl ProposalFilter<'_> {
-    /// Returns the next law of a stream that passes; `None` at the end of the stream, or after [`TRIES`] consecutive refuted laws.
-    fn next(&mut self, stream: &mut Stream<'_>) -> Option<Value> {
+    /// Returns the next law of a source that passes; `None` at its end, or after [`TRIES`] consecutive refuted laws.
+    async fn next(&mut self, source: &mut Source<'_>) -> Result<Option<Value>, StoreError> {
         let mut refuted = 0;
         while refuted < TRIES {
-            match self.pass(&stream.next()?) {
-                Passage::New(law) => return Some(law),
+            let Some(draft) = source.next(self.stored).await? else {
+                return Ok(None);
+            };
+            match self.pass(draft) {
+                Passage::New(law) => return Ok(Some(law)),
                 // Not counted: the number of known laws is limited by the number of proposed laws.
                 Passage::Known => {}
                 Passage::Broken => refuted += 1,
             }
         }
-        None
+        Ok(None)
     }
 
-    fn pass(&mut self, draft: &LawDraft) -> Passage {
-        let Some(law) = read(draft.law(&self.snapshot.contract.symbols)) else {
+    fn pass(&mut self, draft: Ahead) -> Passage {
+        if draft.is_known || self.seen.contains(&draft.fingerprint) {
+            return Passage::Known;
+        }
+        let Some(law) = draft.law else {
             return Passage::Broken;
         };
         let program = self.evidence.compile(&law);
         if program.is_some_and(|program| self.evidence.refutes(&program)) {
             return Passage::Broken;
         }
-        let fingerprint = law.fingerprint();
-        if self.snapshot.proposed.contains(&fingerprint) || !self.seen.insert(fingerprint) {
-            return Passage::Known;
-        }
+        self.seen.insert(draft.fingerprint);
         Passage::New(law.source().clone())
     }
 }

@@ -12,7 +12,7 @@ use super::symbol_mask::SymbolMask;
 use crate::discovery::json;
 use crate::error::ProposeError;
 use crate::rank::Candidate;
-use crate::snapshot::{LoopConfig, Proposal, Proposer, Snapshot, Step};
+use crate::snapshot::{LoopConfig, Proposal, Proposer, Snapshot, Step, StoredLaws};
 use crate::store::{ModelCallRow, UsageRow};
 
 /// Laws that are read, as a multiple of the requested number; further ones are only counted.
@@ -184,6 +184,7 @@ impl Proposer for LlmProposer {
         snapshot: &'a Snapshot,
         k: usize,
         calls: &'a [ModelCallRow],
+        _: &'a mut dyn StoredLaws,
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         self.step(snapshot, k, calls).boxed()
     }
@@ -195,6 +196,7 @@ fn proposal(calls: &[ModelCallRow], reading: &ParsedReply<'_>, mask: &SymbolMask
         prompt_hash: calls.first().map(|call| call.prompt_hash.clone()),
         research_log: reading.log.clone(),
         problem: reading.problem(),
+        ..Proposal::default()
     }
 }
 

@@ -93,8 +93,6 @@ pub struct Features {
 pub struct Ranked {
     /// The fingerprint of the law.
     pub law_fingerprint: String,
-    /// The behaviour hash. `None` for a law that cannot be evaluated.
-    pub behaviour_hash: Option<String>,
     /// The features of the law.
     pub features: Features,
     /// The weighted sum of the features.
@@ -105,8 +103,6 @@ pub struct Ranked {
 #[derive(Debug, Default)]
 pub(crate) struct Ranker {
     profiles: BTreeMap<String, Arc<Profile>>,
-    /// The behaviour hashes of laws that were ranked before this process began, by fingerprint.
-    pub(crate) stored_hashes: Option<BTreeMap<String, String>>,
 }
 
 /// The measurements of a law.
@@ -126,16 +122,14 @@ struct Behaviour {
 }
 
 impl Profile {
-    fn of(row: &LawRow, harness: &Harness, stored: Option<&String>) -> Result<Self, Error> {
+    fn of(row: &LawRow, harness: &Harness) -> Result<Self, Error> {
         let law = row.law()?;
         let universe = harness.universe();
         let program = Program::compile(&law, universe).ok();
         Ok(Self {
             words: words(&json!(law.normal())),
             behaviour: program.map(|program| Behaviour {
-                hash: stored
-                    .cloned()
-                    .unwrap_or_else(|| behaviour_hash(&program, universe)),
+                hash: behaviour_hash(&program, universe),
                 content: EmpiricalContent::new(&program, universe),
             }),
             law,
@@ -230,10 +224,6 @@ impl Ranker {
             }
             ranking.push(Ranked {
                 law_fingerprint: waiting[index].law_fingerprint.clone(),
-                behaviour_hash: law
-                    .behaviour
-                    .as_ref()
-                    .map(|behaviour| behaviour.hash.clone()),
                 score: rounded(weights.score(&features)),
                 features: features.rounded(),
             });
@@ -245,9 +235,7 @@ impl Ranker {
         if let Some(known) = self.profiles.get(&law.law_fingerprint) {
             return Ok(Arc::clone(known));
         }
-        let stored = self.stored_hashes.as_ref();
-        let stored = stored.and_then(|hashes| hashes.get(&law.law_fingerprint));
-        let profile = Arc::new(Profile::of(law, harness, stored)?);
+        let profile = Arc::new(Profile::of(law, harness)?);
         let fingerprint = law.law_fingerprint.clone();
         self.profiles.insert(fingerprint, Arc::clone(&profile));
         Ok(profile)
@@ -415,6 +403,6 @@ mod tests {
         let found = law("bound", "count('>')", "f(t) <= 9");
         let order = ranking(&[lost.clone(), found], &[]);
         assert_eq!(place(&order, &lost), 1);
-        assert_eq!(order[1].behaviour_hash, None);
+        assert!(order[1].features.testability.abs() < f64::EPSILON);
     }
 }

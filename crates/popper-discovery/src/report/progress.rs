@@ -208,6 +208,6 @@ pub(super) fn ranking(report: &DiscoveryReport) -> Section {
     });
     let title = format!("Laws that waited in iteration {}", ranking.iteration);
     section
-        .text("The score is the weighted sum of risk, novelty, discrimination and testability, less redundancy; each is from 0 to 1.")
+        .text("The score is the weighted sum of risk, novelty, discrimination and testability, less redundancy; each is from 0 to 1. A run keeps the best 50 laws of a ranking.")
         .table(Table::new(title, columns).rows(rows).limit(RANKED))
 }

@@ -23,7 +23,8 @@ pub struct LoopConfig {
     pub blind: bool,
     /// The number of repair turns, at most 10: calls that tell a model the problem with its reply.
     pub repairs: u32,
-    /// The number of waiting laws of earlier iterations that are ranked again, the latest ones.
+    /// The most laws that wait for a test after an iteration, at most 1000: the best ranked ones. The others are shelved until they
+    /// are proposed again, or until fewer laws wait than an iteration tests.
     pub pool: u32,
     /// The number of accepted laws in a snapshot.
     pub accepted: u32,

@@ -1,6 +1,6 @@
 //! The knowledge that a proposer receives, built from the store alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use popper_harness::counterexample::{TraceStep, Witness};
 use popper_harness::decide::{CaseFamily, Harness, Status, Strength};
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::config::LoopConfig;
+use super::proposer::Cursor;
 use super::summary::Summary;
 use crate::error::Error;
 use crate::store::{Iteration, LawStatus, Pick, Query, RunRow, Store, TestedLaw};
@@ -36,9 +37,9 @@ pub struct Snapshot {
     pub totals: Totals,
     /// The proposer's notes of its last turn.
     pub research_log: Option<String>,
-    /// The fingerprints of all laws of the run, for proposers that compute fingerprints. They are in no prompt, and not stored.
+    /// The position of the proposer. It is in no prompt, and stored in the summary of the iteration that left it.
     #[serde(skip)]
-    pub proposed: BTreeSet<String>,
+    pub cursor: BTreeMap<String, u64>,
 }
 
 /// The part of a universe's definition that a proposer may know.
@@ -195,6 +196,17 @@ pub struct Totals {
     pub rejected: u64,
     /// Number of laws that are waiting for a test.
     pub waiting: u64,
+    /// Number of laws beyond those that wait.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shelved: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The change that would make a law decidable, by the reason code of its verdict.
@@ -228,7 +240,7 @@ impl Snapshot {
             gallery: Vec::new(),
             totals: Totals::default(),
             research_log: None,
-            proposed: BTreeSet::new(),
+            cursor: Cursor::new(),
         }
     }
 
@@ -260,6 +272,7 @@ impl Snapshot {
             .iter()
             .map(specimen)
             .collect::<Result<Vec<_>, _>>()?;
+        let (research_log, cursor) = left_behind(store, run, iteration).await?;
         let shown = falsified.len().saturating_sub(config.falsified as usize);
         Ok(Self {
             iteration: iteration.iteration_index,
@@ -281,8 +294,8 @@ impl Snapshot {
                 .collect::<Result<_, Error>>()?,
             unknown: unknown.iter().map(undecided).collect::<Result<_, _>>()?,
             totals: totals(store, run).await?,
-            research_log: research_log(store, run, iteration).await?,
-            proposed: store.fingerprints(run.id).await?,
+            research_log,
+            cursor,
         })
     }
 }
@@ -390,24 +403,25 @@ async fn totals(store: &mut impl Store, run: &RunRow) -> Result<Totals, Error> {
         fail: verdicts("FAIL"),
         unknown: verdicts("UNKNOWN"),
         rejected: laws(LawStatus::RejectedSchema),
-        waiting: laws(LawStatus::Proposed) + laws(LawStatus::Queued),
+        waiting: laws(LawStatus::Proposed),
+        shelved: laws(LawStatus::Queued),
     })
 }
 
-/// The notes of the iteration before this one. An iteration without notes keeps those of the one before it.
-async fn research_log(
+/// The notes and the cursor of the iteration before this one. An iteration without notes keeps those of the one before it.
+async fn left_behind(
     store: &mut impl Store,
     run: &RunRow,
     iteration: &Iteration,
-) -> Result<Option<String>, Error> {
+) -> Result<(Option<String>, Cursor), Error> {
     let index = iteration.iteration_index.saturating_sub(1);
     let earlier = store.iterations(run.id, Pick::Index(index)).await?;
     let Some(earlier) = earlier.first() else {
-        return Ok(None);
+        return Ok((None, Cursor::new()));
     };
     let Some(json) = &earlier.summary_json else {
-        return Ok(None);
+        return Ok((None, Cursor::new()));
     };
     let summary: Summary = Error::json("iterations", earlier.id, "summary_json", json)?;
-    Ok(summary.research_log)
+    Ok((summary.research_log, summary.cursor))
 }

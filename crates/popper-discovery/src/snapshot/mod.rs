@@ -12,5 +12,6 @@ pub use knowledge::{
     Accepted, Capabilities, FailureExample, Falsified, Snapshot, Totals, Undecided,
     UniverseContract,
 };
-pub use proposer::{Proposal, Proposer, Step};
-pub use summary::{Selected, Summary, Verdicts};
+pub(crate) use proposer::Cursor;
+pub use proposer::{Proposal, Proposer, Step, StoredLaws};
+pub use summary::{Selected, ShownLaws, Summary, Verdicts};

@@ -20,6 +20,8 @@ pub enum Pick {
 pub enum LawFilter<'a> {
     /// The laws with these fingerprints.
     Fingerprints(&'a [String]),
+    /// The laws whose fingerprint begins with this.
+    Beginning(&'a str),
     /// The laws with one of these statuses.
     Statuses {
         /// The statuses.

@@ -158,10 +158,11 @@ pub trait Store: Send {
         iteration_id: Option<i64>,
     ) -> impl Future<Output = Result<Vec<CallRow>, StoreError>> + Send;
 
-    /// Returns the fingerprints of all laws of a run.
-    fn fingerprints(
+    /// Returns those of the fingerprints that a law of the run has.
+    fn known_fingerprints(
         &mut self,
         run_id: i64,
+        fingerprints: &[String],
     ) -> impl Future<Output = Result<BTreeSet<String>, StoreError>> + Send;
 
     /// Returns laws of a run, in the order in which they were stored.

@@ -68,7 +68,7 @@ pub enum LawStatus {
     Proposed,
     /// An invalid proposal; `normalized_json` has the problems.
     RejectedSchema,
-    /// Selected, not decided yet.
+    /// Selected and not decided yet, or shelved: beyond the laws that wait.
     Queued,
     /// Decided, in this run or in another one of the same database.
     Tested,

@@ -129,7 +129,7 @@ async fn a_law_that_was_set_aside_is_an_attempt_that_does_not_count() {
         assert_eq!(row.notes, r#"["its evaluation ended the worker 5 times"]"#);
         assert!(found.keys.values().all(|key| key.evaluation_id != row.id));
     }
-    let waits = (found.laws.iter()).any(|law| law.status == LawStatus::Queued);
+    let waits = (found.laws.iter()).any(|law| law.status == LawStatus::Proposed);
     assert!(waits, "the law waits for the next attempt");
     let run = found.runs[0].clone();
     let tested = found.findings(Query::all(&run)).await.unwrap();

@@ -29,3 +29,5 @@ mod rows;
 mod run;
 mod runs;
 mod scripted;
+mod shelved;
+mod summary;

@@ -96,7 +96,7 @@ mortal! {
         fn runs() -> Vec<RunRow>;
         fn iterations(run_id: i64, pick: Pick) -> Vec<Iteration>;
         fn calls(run_id: i64, iteration_id: Option<i64>) -> Vec<CallRow>;
-        fn fingerprints(run_id: i64) -> BTreeSet<String>;
+        fn known_fingerprints(run_id: i64, fingerprints: &[String]) -> BTreeSet<String>;
         fn laws(run_id: i64, filter: LawFilter<'_>) -> Vec<LawRow>;
         fn known(fingerprints: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, VerdictKey>;
         fn attempts(filter: AttemptFilter<'_>) -> Vec<Attempt>;

@@ -8,7 +8,7 @@ use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, RunRow};
 use popper_discovery::{
     Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunSelector, Snapshot,
-    Step, Unobserved,
+    Step, StoredLaws, Unobserved,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::Universe;
@@ -27,6 +27,7 @@ impl Proposer for Batches {
         snapshot: &'a Snapshot,
         _: usize,
         _: &'a [ModelCallRow],
+        _: &'a mut dyn StoredLaws,
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let batch = self.0.get(snapshot.iteration as usize - 1).cloned();
         Box::pin(ready(Ok(Step::Proposed(batch.unwrap_or_default()))))

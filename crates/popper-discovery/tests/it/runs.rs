@@ -200,7 +200,7 @@ async fn what_a_limit_on_time_cuts_is_stored_and_waits_for_the_next_attempt() {
     assert!(!cut.is_empty());
     for row in &cut {
         let law = &store.laws[usize::try_from(row.law_id - 1).unwrap()];
-        assert_eq!(law.status, LawStatus::Queued);
+        assert_eq!(law.status, LawStatus::Proposed);
         assert!(
             store
                 .keys

@@ -10,6 +10,7 @@ use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, Store};
 use popper_discovery::{
     Discovery, Error, LoopConfig, Proposal, ProposeError, Proposer, RunSelector, Snapshot, Step,
+    StoredLaws,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
@@ -78,6 +79,7 @@ impl Proposer for Scripted {
         snapshot: &'a Snapshot,
         _: usize,
         calls: &'a [ModelCallRow],
+        _: &'a mut dyn StoredLaws,
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let prompt = serde_json::to_string(snapshot).unwrap();
         let step = if calls.is_empty() {

@@ -51,6 +51,8 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
     ];
     let laws = store.laws(run.id, LawFilter::statuses(&all)).await.unwrap();
     let fingerprints: Vec<String> = laws.iter().map(|law| law.law_fingerprint.clone()).collect();
+    let mut asked = vec!["of no law".to_owned()];
+    asked.extend(fingerprints.iter().step_by(2).cloned());
     let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
     let (config, universe) = (&run.harness_hash, &run.sim_hash);
     let mut findings = Vec::new();
@@ -92,7 +94,9 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
         "some": store.laws(run.id, LawFilter::Statuses { statuses: &all[..2], newest: Some(3) }).await.unwrap(),
         "none": store.laws(run.id, LawFilter::statuses(&[])).await.unwrap(),
         "by fingerprint": store.laws(run.id, LawFilter::Fingerprints(&fingerprints)).await.unwrap(),
-        "fingerprints": store.fingerprints(run.id).await.unwrap(),
+        "fingerprints": store.known_fingerprints(run.id, &asked).await.unwrap(),
+        "by beginning": store.laws(run.id, LawFilter::Beginning(&fingerprints[0][..2])).await.unwrap(),
+        "all of them": store.laws(run.id, LawFilter::Beginning("")).await.unwrap(),
         "known": store.known(&fingerprints, config, universe).await.unwrap(),
         "calls": store.calls(run.id, None).await.unwrap(),
         "calls of one": store.calls(run.id, Some(2)).await.unwrap(),

@@ -11,6 +11,7 @@ use popper_discovery::rank::Candidate;
 use popper_discovery::store::{ModelCallRow, Store};
 use popper_discovery::{
     Discovery, LoopConfig, Proposal, ProposeError, Proposer, RunSelector, Snapshot, Step,
+    StoredLaws,
 };
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
@@ -64,6 +65,7 @@ impl Proposer for Scripted {
         snapshot: &'a Snapshot,
         k: usize,
         calls: &'a [ModelCallRow],
+        _: &'a mut dyn StoredLaws,
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
         let step = if calls.len() < 2 {
             Step::Called(Box::new(ModelCallRow {

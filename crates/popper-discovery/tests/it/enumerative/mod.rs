@@ -1,17 +1,19 @@
 //! The proposer that needs no model.
 
+mod cursor;
 mod properties;
 mod recall;
 mod texts;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use llm_types::FixedClock;
 use popper_discovery::store::{Query, Store as _};
 use popper_discovery::{
     Accepted, Capabilities, Discovery, EnumerativeProposer, FailureExample, Falsified, LoopConfig,
-    MemoryStore, RunSelector, Snapshot, UniverseContract, Unobserved,
+    MemoryStore, Proposer as _, RunSelector, Snapshot, Step, UniverseContract, Unobserved,
 };
 use popper_harness::decide::{Config, Harness, Status, Verdict};
 use popper_harness::law::{Extensions, Law};
@@ -33,6 +35,8 @@ enum Order {
 struct Story {
     /// The snapshot of the proposer, and its laws.
     turns: Vec<(Snapshot, Vec<Value>)>,
+    /// The fingerprints of the laws of all turns.
+    stored: BTreeSet<String>,
     /// The laws that were tested.
     tested: Vec<(Law, Verdict)>,
 }
@@ -54,6 +58,24 @@ fn hasty() -> Config {
         .generations(2)
 }
 
+/// Returns the laws that a proposer finds. The cursor of the snapshot is moved after them, and the set of stored laws gets them.
+fn next_laws(
+    proposer: EnumerativeProposer,
+    snapshot: &mut Snapshot,
+    stored: &mut BTreeSet<String>,
+    k: usize,
+) -> Vec<Value> {
+    let step = proposer.propose(snapshot, k, &[], stored).now_or_never();
+    let Some(Ok(Step::Proposed(proposal))) = step else {
+        panic!("{step:?}");
+    };
+    snapshot.cursor = proposal.cursor;
+    let laws = proposal.candidates.into_iter();
+    let laws: Vec<Value> = laws.map(|candidate| candidate.law.unwrap()).collect();
+    stored.extend(laws.iter().map(|law| read(law).fingerprint()));
+    laws
+}
+
 /// A loop without store and ranking: 20 laws an iteration, 10 of the waiting ones are tested.
 fn story(
     universe: impl Universe,
@@ -68,14 +90,15 @@ fn story(
     let mut waiting = VecDeque::new();
     let mut story = Story {
         turns: Vec::new(),
+        stored: BTreeSet::new(),
         tested: Vec::new(),
     };
     for iteration in 1..=iterations {
         snapshot.iteration = iteration;
-        let laws = proposer.laws(&snapshot, 20);
-        story.turns.push((snapshot.clone(), laws.clone()));
+        let before = snapshot.clone();
+        let laws = next_laws(proposer, &mut snapshot, &mut story.stored, 20);
+        story.turns.push((before, laws.clone()));
         let mut laws: Vec<Law> = laws.iter().map(read).collect();
-        snapshot.proposed.extend(laws.iter().map(Law::fingerprint));
         if let Order::Shuffled(seed) = order {
             shuffle(&mut laws, seed + u64::from(iteration));
         }

@@ -1,5 +1,6 @@
 //! The prompts of a blind model, and the translation of its replies.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use popper_discovery::llm::{LlmOptions, SymbolMask, prompts};
@@ -20,7 +21,7 @@ async fn first_request(snapshot: &popper_discovery::Snapshot, blind: bool) -> Va
     options.blind = blind;
     model
         .proposer(options)
-        .propose(snapshot, 20, &[])
+        .propose(snapshot, 20, &[], &mut BTreeSet::new())
         .await
         .unwrap();
     model.bodies().remove(0)
@@ -95,7 +96,7 @@ async fn a_prompt_that_gives_something_away_is_not_sent() {
         snapshot.accepted.push(accepted(scope));
         let step = model
             .proposer(LlmOptions::default())
-            .propose(&snapshot, 20, &[])
+            .propose(&snapshot, 20, &[], &mut BTreeSet::new())
             .await;
         assert!(
             matches!(&step, Err(ProposeError::Leak { word }) if word == found),

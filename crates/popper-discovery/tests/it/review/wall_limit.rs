@@ -84,7 +84,7 @@ async fn a_refutation_is_final_whatever_the_clock_says() {
         let expected = if refuted {
             LawStatus::Tested
         } else {
-            LawStatus::Queued
+            LawStatus::Proposed
         };
         assert_eq!(law.status, expected, "look {at}");
         let fail = ("FAIL".to_owned(), None);
