@@ -29,13 +29,21 @@ impl Disk {
         file.seek(SeekFrom::Start(lines.start))?;
         let mut old = vec![0; lines.end.saturating_sub(lines.start) as usize];
         file.read_exact(&mut old)?;
-        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-        packer.write_all(&old)?;
-        self.replace(archive, &packer.finish()?)?;
+        self.pack(archive, &old)?;
         let mut kept = begin.to_vec();
         file.read_to_end(&mut kept)?;
         self.replace(path, &kept)?;
         Ok(kept.len() as u64)
+    }
+
+    /// Writes a packed archive of these lines, in the place of one with this name.
+    ///
+    /// # Errors
+    /// The file cannot be written; an old one remains.
+    pub fn pack(&self, archive: &Path, lines: &[u8]) -> io::Result<()> {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        packer.write_all(lines)?;
+        self.replace(archive, &packer.finish()?)
     }
 
     /// The lines of an archive.

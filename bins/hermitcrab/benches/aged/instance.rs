@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use pscale_blocks::{
     Appended, Block, BlockName, BlockStore, DirStore, EditAuthor, Op, Stamp, Summary, SummaryKind,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::program::Program;
 
@@ -152,7 +152,19 @@ fn age_records(data: &Path, words: &mut Words) {
     writeln!(said, "{moved}").unwrap();
     for (file, mut text) in [("conversation.jsonl", said), ("usage.jsonl", calls)] {
         let path = data.join(file);
-        text.push_str(&fs::read_to_string(&path).unwrap_or_default());
+        let young = fs::read_to_string(&path).unwrap_or_default();
+        text.extend(young.lines().map(renumbered));
         fs::write(path, text).unwrap();
     }
+}
+
+/// A line of the young instance after the messages of the past: their numbers come first.
+fn renumbered(line: &str) -> String {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    for content in line.as_object_mut().unwrap().values_mut() {
+        if let Some(n) = content.get("n").and_then(Value::as_u64) {
+            content["n"] = json!(n + u64::from(2 * TURNS));
+        }
+    }
+    format!("{line}\n")
 }

@@ -187,6 +187,29 @@ fn what_a_newer_program_wrote_ends_a_start_before_anything_is_written() {
 }
 
 #[test]
+fn a_conversation_of_a_newer_program_ends_a_start_before_anything_is_written() {
+    let place = Place::with_data();
+    let chat = ["chat", "--provider", "offline", "--quiet"];
+    place.run(&chat).exits(0);
+    let file = format!("{DATA}/conversation.jsonl");
+    let newer = r#"{"message":{"schema_version":4}}"#;
+    place.file(&file, format!("{}{newer}\n{{", place.read(&file)));
+    let all = || {
+        let files = crate::program::files(&place.path(DATA)).into_iter();
+        let bytes = files.map(|path| (std::fs::read(&path).unwrap(), path));
+        let bytes = bytes.filter(|(_, path)| !path.ends_with("lock"));
+        bytes.collect::<Vec<_>>()
+    };
+    let before = all();
+    let told = "conversation.jsonl was written by a newer hermitcrab (schema 4, this one knows 3): update the program, or use --data";
+    for words in [&chat[..], &["prompt", "--provider", "offline"]] {
+        place.run(words).exits(1).tells(&[told]);
+        assert!(all() == before, "{words:?}");
+    }
+    place.run(&["block", "list"]).exits(0);
+}
+
+#[test]
 fn an_edit_waits_for_the_edit_of_another_process() {
     let place = yard();
     let holder = DirStore::open(place.path(DATA)).unwrap();

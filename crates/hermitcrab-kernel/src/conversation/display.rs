@@ -17,22 +17,23 @@ pub struct DisplayedMessage {
     pub text: String,
 }
 
-/// The words of a record; see [`Kernel::said`](crate::Kernel::said).
-pub(crate) fn said(record: Vec<Utterance>) -> Vec<DisplayedMessage> {
-    let mut all: Vec<DisplayedMessage> = Vec::new();
-    for said in record {
+/// The words of messages, each with the number of its first message. What the model says in one turn is one text.
+pub(super) fn texts<'a>(
+    messages: impl Iterator<Item = (u64, &'a Utterance)>,
+) -> Vec<(u64, DisplayedMessage)> {
+    let mut all: Vec<(u64, DisplayedMessage)> = Vec::new();
+    for (n, said) in messages {
         let (by, text) = (said.by, said.words());
         match all.last_mut() {
             _ if text.is_empty() => {}
-            Some(last) if last.by == Author::Model && by == last.by => {
+            Some((_, last)) if last.by == Author::Model && by == last.by => {
                 last.text.push_str("\n\n");
                 last.text.push_str(&text);
             }
-            _ => all.push(DisplayedMessage {
-                role: said.message.role,
-                by,
-                text,
-            }),
+            _ => {
+                let role = said.message.role;
+                all.push((n, DisplayedMessage { role, by, text }));
+            }
         }
     }
     all

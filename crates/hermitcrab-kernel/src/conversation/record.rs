@@ -5,208 +5,200 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::Message;
-use serde::{Deserialize, Serialize};
+use pscale_blocks::StoreError;
 
-use super::author::{Author, Utterance};
-use super::window;
+use super::archive::{self, archives};
+use super::author::Utterance;
+use super::line::{Line, ParsedLine, VERSION};
+use super::view::View;
+use crate::KernelError;
 use crate::storage::FileStore;
 
 pub(crate) const FILE: &str = "conversation.jsonl";
-/// Lines of version 1 have no author.
-const VERSION: u32 = 2;
-
-/// One line of `conversation.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Line {
-    /// A message.
-    Message {
-        schema_version: u32,
-        at: Timestamp,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<Author>,
-        message: Message,
-    },
-    /// The oldest messages have moved to the block `history`.
-    Moved {
-        schema_version: u32,
-        messages: usize,
-    },
-    /// The repaired messages, in place of those that had not moved and could not be sent.
-    Repaired {
-        schema_version: u32,
-        messages: Vec<Message>,
-        /// Their authors, in their order.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        by: Vec<Author>,
-    },
-}
-
-/// A message as a line has it.
-fn utterance(by: Option<Author>, message: Message) -> Utterance {
-    match by {
-        Some(by) => Utterance::new(by, message),
-        None => Utterance::without_author(message),
-    }
-}
-
-impl Line {
-    fn version(&self) -> u32 {
-        match self {
-            Self::Message { schema_version, .. }
-            | Self::Moved { schema_version, .. }
-            | Self::Repaired { schema_version, .. } => *schema_version,
-        }
-    }
-}
 
 /// The conversation: all of it on record, the part that has not moved to `history` in memory.
 #[derive(Debug)]
 pub(crate) struct ConversationRecord {
     files: Arc<FileStore>,
-    /// The number of messages that have moved.
-    moved: usize,
-    said: Vec<Utterance>,
-    /// The times of these messages.
-    times: Vec<Timestamp>,
-    /// The last turn that moved, as the block `history` has it.
-    last_moved: Option<String>,
+    view: View,
     /// Lines that could not be written; the next write begins with them.
     unwritten: Vec<u8>,
+    /// Whether the file has lines of an earlier version.
+    is_old: bool,
+    /// Whether the last line of the file has no end.
+    is_torn: bool,
 }
 
 impl ConversationRecord {
-    /// Reads the record. An unreadable rest is kept in a file next to it, with a line about it; a torn last line is cut.
-    pub fn open(files: Arc<FileStore>) -> io::Result<(Self, Option<String>)> {
-        let (bytes, mut notice) = files.load(FILE)?;
-        let bytes = bytes.unwrap_or_default();
-        let (lines, good) = read(&bytes);
-        if good < bytes.len() {
-            let aside = files.back_up_unreadable(FILE, &bytes[good..])?;
-            files.replace(FILE, &bytes[..good])?;
-            notice = Some(format!(
-                "{FILE} cannot be read from line {} on: the conversation ends before it, the rest is kept as {aside}",
-                lines.len() + 1
-            ));
+    /// Reads the record; its archives stay closed. Lines that cannot be read are passed over, with a line about them. Nothing is
+    /// written.
+    pub fn open(files: Arc<FileStore>) -> Result<(Self, Option<String>), KernelError> {
+        let (bytes, mut notice) = files.load(FILE).map_err(KernelError::file(FILE))?;
+        let mut view = View::default();
+        let (mut is_old, mut is_torn) = (false, false);
+        let (mut unreadable, mut first) = (0_usize, 0);
+        for line in durable::lines(bytes.unwrap_or_default().as_slice()) {
+            let line = line.map_err(KernelError::file(FILE))?;
+            if !line.is_whole() {
+                is_torn = true;
+                break;
+            }
+            match ParsedLine::parse(line.text()) {
+                ParsedLine::Current(line) => view.follow(line),
+                ParsedLine::Old(line) => {
+                    is_old = true;
+                    view.follow(view.to_current(line));
+                }
+                ParsedLine::Unreadable => {
+                    unreadable += 1;
+                    if unreadable == 1 {
+                        first = line.number;
+                    }
+                }
+                ParsedLine::Newer(found) => {
+                    let error = StoreError::Newer {
+                        path: files.path(FILE),
+                        found: found.into(),
+                        known: VERSION,
+                    };
+                    return Err(error.into());
+                }
+            }
         }
-        let mut conversation = Self {
+        if unreadable > 0 {
+            let lines = if unreadable == 1 {
+                format!("line {first} cannot be read; it was passed over")
+            } else {
+                format!(
+                    "{unreadable} lines cannot be read, the first is line {first}; they were passed over"
+                )
+            };
+            notice = Some(format!("{FILE}: {lines}"));
+        }
+        let mut record = Self {
             files,
-            moved: 0,
-            said: Vec::new(),
-            times: Vec::new(),
-            last_moved: None,
+            view,
             unwritten: Vec::new(),
+            is_old,
+            is_torn,
         };
-        for line in lines {
-            conversation.follow(line);
-        }
-        Ok((conversation, notice))
+        record
+            .begin_after_archives()
+            .map_err(KernelError::file(FILE))?;
+        Ok((record, notice))
     }
 
-    fn follow(&mut self, line: Line) {
-        match line {
-            Line::Message {
-                at, by, message, ..
-            } => {
-                self.said.push(utterance(by, message));
-                self.times.push(at);
-            }
-            Line::Moved { messages, .. } => {
-                let messages = messages.min(self.said.len());
-                if let Some(at) = self.times.first() {
-                    let turns = window::entries(&self.said[..messages], *at);
-                    self.last_moved = turns.into_iter().next_back().or(self.last_moved.take());
-                }
-                self.said.drain(..messages);
-                self.times.drain(..messages);
-                self.moved += messages;
-            }
-            Line::Repaired { messages, by, .. } => {
-                // What goes is mostly at the end.
-                if let Some(last) = self.times.last().copied() {
-                    self.times.resize(messages.len(), last);
-                    let mut by = by.into_iter();
-                    let said = messages.into_iter();
-                    self.said = said.map(|message| utterance(by.next(), message)).collect();
-                }
-            }
+    /// A file that was lost does not begin its numbers again while there are archives.
+    fn begin_after_archives(&mut self) -> io::Result<()> {
+        if self.view.last > 0 {
+            return Ok(());
         }
+        let Some(last) = archives(&self.files)?.iter().map(|found| found.last).max() else {
+            return Ok(());
+        };
+        let line = archive::begin_line(last, None);
+        line.write(&mut self.unwritten)?;
+        self.view.follow(line);
+        Ok(())
+    }
+
+    /// Brings a file of an earlier version to the current one, and cuts a last line without its end: once, before anything else
+    /// is written. Answers a line about a failure; the file is then as it was, and can be written to.
+    pub fn make_current(&mut self) -> Option<String> {
+        let made = if self.is_old {
+            self.compact()
+        } else if self.is_torn && self.files.is_on_disk() {
+            self.files.append(FILE, b"")
+        } else {
+            Ok(())
+        };
+        let error = made.err()?;
+        Some(format!("{FILE} cannot be written: {error}"))
+    }
+
+    fn compact(&mut self) -> io::Result<()> {
+        if self.files.is_on_disk() {
+            archive::compact(&self.files)?;
+            self.is_old = false;
+        }
+        Ok(())
     }
 
     /// The messages that have not moved, with their authors, oldest first.
     pub fn said(&self) -> &[Utterance] {
-        &self.said
+        &self.view.said
     }
 
     /// The messages that have not moved, oldest first.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
-        self.said.iter().map(|said| &said.message)
+        self.view.said.iter().map(|said| &said.message)
     }
 
     /// The last turn that moved, clipped.
     pub fn last_moved(&self) -> Option<&str> {
-        self.last_moved.as_deref()
+        self.view.last_moved.as_deref()
     }
 
     /// The time of a message that has not moved.
     pub fn said_at(&self, index: usize) -> Option<Timestamp> {
-        self.times.get(index).copied()
+        self.view.times.get(index).copied()
     }
 
     /// Whether nothing was ever said.
     pub fn is_new(&self) -> bool {
-        self.moved == 0 && self.said.is_empty()
+        self.view.last == 0
     }
 
     /// Whether something has moved to `history`.
     pub fn has_moved(&self) -> bool {
-        self.moved > 0
+        self.view.moved > 0
     }
 
-    /// The number of messages that have moved, which is the number of the first one that has not.
-    pub fn moved(&self) -> usize {
-        self.moved
+    /// The number of the last message that has moved; 0 without one.
+    pub fn moved(&self) -> u64 {
+        self.view.moved
     }
 
     /// Puts messages on record, all or none.
     pub fn add(&mut self, at: Timestamp, said: Vec<Utterance>) -> io::Result<()> {
-        let lines = (said.into_iter()).map(|Utterance { by, message }| Line::Message {
+        let numbers = self.view.last + 1..;
+        let lines = numbers.zip(said).map(|(n, said)| Line::Message {
             schema_version: VERSION,
+            n,
             at,
-            by: Some(by),
-            message,
+            by: said.by,
+            message: said.message,
         });
         self.write(lines.collect())
     }
 
-    /// Notes that the oldest `messages` have moved to `history`.
+    /// Notes that the oldest `messages` have moved to `history`. A file that has become long moves them to an archive.
     pub fn move_oldest(&mut self, messages: usize) -> io::Result<()> {
-        let schema_version = VERSION;
+        let Some(last) = messages.checked_sub(1) else {
+            return Ok(());
+        };
         self.write(vec![Line::Moved {
-            schema_version,
-            messages,
-        }])
+            schema_version: VERSION,
+            n: self.view.number(last),
+        }])?;
+        if self.files.is_on_disk() && self.files.length(FILE)? > archive::FILE_LIMIT {
+            self.compact()?;
+        }
+        Ok(())
     }
 
-    /// Replaces the messages that have not moved by valid ones; the record keeps the old ones, too.
-    pub fn repair(&mut self, said: Vec<Utterance>) -> io::Result<()> {
-        let said = said.into_iter().map(|said| (said.by, said.message));
-        let (by, messages) = said.unzip();
-        self.write(vec![Line::Repaired {
-            schema_version: VERSION,
-            messages,
-            by,
-        }])
+    /// Leaves of the messages that have not moved only `kept`, each with its index among them. The record has the others, too.
+    pub fn repair(&mut self, kept: Vec<(usize, Message)>) -> io::Result<()> {
+        self.write(vec![self.view.repaired(kept)])
     }
 
     /// An error leaves the lines in memory, and the next write brings them to the record, too.
     fn write(&mut self, lines: Vec<Line>) -> io::Result<()> {
         for line in &lines {
-            serde_json::to_writer(&mut self.unwritten, line)?;
-            self.unwritten.push(b'\n');
+            line.write(&mut self.unwritten)?;
         }
         for line in lines {
-            self.follow(line);
+            self.view.follow(line);
         }
         self.files.append(FILE, &self.unwritten)?;
         self.unwritten.clear();
@@ -229,42 +221,4 @@ impl ConversationRecord {
         }
         self.write(Vec::new())
     }
-
-    /// Every message of the record, oldest first.
-    pub fn all(files: &FileStore) -> io::Result<Vec<Utterance>> {
-        Ok(Self::on_record(files, 0, usize::MAX)?.0)
-    }
-
-    /// `limit` messages of the record from number `from` on (from 0), and how many there are.
-    pub fn on_record(
-        files: &FileStore,
-        from: usize,
-        limit: usize,
-    ) -> io::Result<(Vec<Utterance>, usize)> {
-        let bytes = files.read(FILE)?.unwrap_or_default();
-        let (lines, _) = read(&bytes);
-        let all: Vec<_> = lines
-            .into_iter()
-            .filter_map(|line| match line {
-                Line::Message { by, message, .. } => Some(utterance(by, message)),
-                Line::Moved { .. } | Line::Repaired { .. } => None,
-            })
-            .collect();
-        let count = all.len();
-        Ok((all.into_iter().skip(from).take(limit).collect(), count))
-    }
-}
-
-/// The lines that can be read, and where they end.
-fn read(bytes: &[u8]) -> (Vec<Line>, usize) {
-    let mut lines = Vec::new();
-    let mut good = 0;
-    while let Some(length) = bytes[good..].iter().position(|byte| *byte == b'\n') {
-        match serde_json::from_slice::<Line>(&bytes[good..good + length]) {
-            Ok(line) if (1..=VERSION).contains(&line.version()) => lines.push(line),
-            _ => break,
-        }
-        good += length + 1;
-    }
-    (lines, good)
 }

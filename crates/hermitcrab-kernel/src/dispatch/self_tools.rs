@@ -5,7 +5,7 @@ use pscale_blocks::{O200k, TokenCounter as _};
 use serde_json::json;
 
 use super::context::{ToolCaller, TurnContext};
-use crate::conversation::ConversationRecord;
+use crate::conversation;
 use crate::faces::{CompiledShell, Mounted, NO_COMPILER, Shell, ShellError};
 use crate::table::{self, Args, Tool, ToolResult, near_names, tool, tool_group};
 use crate::{Event, ToolError};
@@ -301,20 +301,20 @@ impl TurnContext<'_> {
     }
 
     pub(crate) fn conversation_read(&self, args: &Args) -> Result<ToolResult, ToolError> {
-        const MOST: u64 = 50;
-        let from = args.number("from").unwrap_or(0) as usize;
-        let limit = args.number("limit").unwrap_or(20).min(MOST) as usize;
-        let (messages, count) =
-            ConversationRecord::on_record(self.files, from, limit).map_err(ToolError::from_io)?;
+        const MOST: u64 = 100;
+        let from = args.number("from").unwrap_or(1).max(1);
+        let limit = args.number("limit").unwrap_or(20).min(MOST);
+        let read = conversation::range(self.files, from, limit as usize);
+        let (messages, last) = read.map_err(ToolError::from_io)?;
         let rows: Vec<_> = messages
             .iter()
-            .enumerate()
-            .map(|(index, said)| {
+            .map(|message| {
+                let said = &message.said;
                 let parts: Vec<_> = said.message.content.iter().filter_map(plain).collect();
-                json!({"n": from + index, "by": said.by, "role": said.message.role, "text": parts.join("\n")})
+                json!({"n": message.n, "by": said.by, "role": said.message.role, "text": parts.join("\n")})
             })
             .collect();
-        Ok(ToolResult::of(json!({"messages": rows, "of": count})))
+        Ok(ToolResult::of(json!({"messages": rows, "of": last})))
     }
 }
 

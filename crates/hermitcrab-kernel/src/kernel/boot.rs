@@ -77,13 +77,11 @@ impl<'a> Boot<'a> {
     }
 
     pub async fn run(mut self) -> Result<BootReport, KernelError> {
-        let sane = window::sanitise(self.record.messages().cloned().collect());
-        let said = self.record.said();
-        let sane: Vec<_> = (sane.into_kept())
-            .map(|(index, message)| Utterance::new(said[index].by, message))
-            .collect();
-        if sane != self.record.said() {
-            if let Err(error) = self.record.repair(sane) {
+        let given: Vec<_> = self.record.messages().cloned().collect();
+        let kept: Vec<_> = window::sanitise(given).into_kept().collect();
+        let is_valid = (self.record.messages()).eq(kept.iter().map(|(_, message)| message));
+        if !is_valid {
+            if let Err(error) = self.record.repair(kept) {
                 self.notices
                     .push(format!("{} cannot be written: {error}", conversation::FILE));
             }

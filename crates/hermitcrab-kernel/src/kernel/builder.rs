@@ -8,7 +8,7 @@ use super::Kernel;
 use super::default_blocks::prepare;
 use super::owners::Owners;
 use crate::config::timestamp;
-use crate::conversation::{self, ConversationRecord};
+use crate::conversation::ConversationRecord;
 use crate::faces::{FaceManager, Host, NoHost, ShellCompiler};
 use crate::spending::{self, SpendMeter};
 use crate::storage::{FileStore, RedactingStore};
@@ -86,10 +86,9 @@ impl KernelBuilder {
         let files = FileStore::new(config.data.as_deref(), !config.read_only, redactor.clone());
         files.sweep();
         let files = Arc::new(files);
-        let (record, torn) = ConversationRecord::open(files.clone())
-            .map_err(KernelError::file(conversation::FILE))?;
+        let (mut record, unread) = ConversationRecord::open(files.clone())?;
         let mut notices = config.notices.clone();
-        notices.extend(torn);
+        notices.extend(unread);
         let prepared = prepare(&*store, now)?;
         notices.extend(prepared.notices);
         let (faces, broken) = FaceManager::open(
@@ -105,6 +104,8 @@ impl KernelBuilder {
             .map_err(KernelError::file(spending::FILE))?;
         notices.extend(broken);
         let toolbox = Toolbox::new(&config, store, host, &clock).map_err(KernelError::Setting)?;
+        // A start that is refused has not changed it.
+        notices.extend(record.make_current());
         let owners = Owners {
             config,
             brain,

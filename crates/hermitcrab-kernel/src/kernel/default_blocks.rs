@@ -55,12 +55,10 @@ pub fn begin_conversation(
     now: Timestamp,
 ) -> Result<Option<String>, KernelError> {
     let files = FileStore::new(Some(data), true, Redactor::default());
-    let begin = || {
-        let (mut record, notice) = ConversationRecord::open(Arc::new(files))?;
-        record.take_over(now, messages)?;
-        Ok(notice)
-    };
-    begin().map_err(KernelError::file(conversation::FILE))
+    let (mut record, notice) = ConversationRecord::open(Arc::new(files))?;
+    let begun = record.take_over(now, messages);
+    begun.map_err(KernelError::file(conversation::FILE))?;
+    Ok(notice)
 }
 
 /// Adds the default blocks that a store does not have; answers a line if there were any.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Usage, timestamp};
-use crate::conversation::{self, Author, ConversationRecord, DisplayedMessage, Utterance};
+use crate::conversation::{self, Author, DisplayedMessage, DisplayedPage, Utterance};
 use crate::dispatch::{ToolCaller, TurnFacts, author};
 use crate::faces::FaceManager;
 use crate::prompt::Phase;
@@ -239,12 +239,12 @@ impl Kernel {
         record.messages().cloned().collect()
     }
 
-    /// Every message of the record with its author, oldest first.
+    /// Every message of the record with its author, oldest first. All archives are opened.
     ///
     /// # Errors
     /// The record cannot be read.
     pub fn record(&self) -> Result<Vec<Utterance>, KernelError> {
-        ConversationRecord::all(&self.owners.files).map_err(KernelError::file(conversation::FILE))
+        conversation::all(&self.owners.files).map_err(KernelError::file(conversation::FILE))
     }
 
     /// The words of the person, of faces and of the model, oldest first: without calls of tools, their results, and what the
@@ -253,7 +253,21 @@ impl Kernel {
     /// # Errors
     /// The record cannot be read.
     pub fn said(&self) -> Result<Vec<DisplayedMessage>, KernelError> {
-        Ok(conversation::said(self.record()?))
+        Ok(self.said_before(None, usize::MAX)?.messages)
+    }
+
+    /// The newest `limit` texts of [`Kernel::said`], or those before [`DisplayedPage::before`] of the page after them. Only the
+    /// archives that have them are opened.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn said_before(
+        &self,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<DisplayedPage, KernelError> {
+        let page = conversation::displayed(&self.owners.files, before, limit);
+        page.map_err(KernelError::file(conversation::FILE))
     }
 
     /// The kept shells, and the state of the face.

@@ -15,6 +15,7 @@ use llm_client::Redactor;
 #[derive(Debug)]
 pub(crate) struct FileStore {
     place: Backing,
+    disk: Disk,
     redactor: Redactor,
 }
 
@@ -40,7 +41,38 @@ impl FileStore {
                 files: Mutex::default(),
             },
         };
-        Self { place, redactor }
+        let disk = DISK;
+        Self {
+            place,
+            disk,
+            redactor,
+        }
+    }
+
+    /// The store in `dir` with a callback before each step on the disk.
+    #[cfg(test)]
+    pub fn watched(dir: &Path, watch: durable::Watch) -> Self {
+        let store = Self::new(Some(dir), true, Redactor::default());
+        Self {
+            disk: DISK.watched(watch),
+            ..store
+        }
+    }
+
+    /// Whether what is written gets to a folder.
+    pub fn is_on_disk(&self) -> bool {
+        matches!(self.place, Backing::Dir(_))
+    }
+
+    /// The path of a file as a message names it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        match &self.place {
+            Backing::Dir(dir)
+            | Backing::Memory {
+                below: Some(dir), ..
+            } => dir.join(name),
+            Backing::Memory { below: None, .. } => name.into(),
+        }
     }
 
     /// Removes drafts of a process that ended: once, before anything else is written. A draft that cannot be removed does
@@ -50,7 +82,7 @@ impl FileStore {
             return;
         };
         for folder in FOLDERS {
-            DISK.sweep(&dir.join(folder));
+            self.disk.sweep(&dir.join(folder));
         }
     }
 
@@ -142,9 +174,45 @@ impl FileStore {
             return Ok(());
         };
         let path = dir.join(name);
-        let folder = path.parent().unwrap_or(dir);
+        self.make_folder(&path)?;
+        self.disk.replace(&path, bytes)
+    }
+
+    /// Makes the folder of a file.
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) else {
+            return Ok(());
+        };
         fs::create_dir_all(folder)?;
-        DISK.replace(&path, bytes)
+        self.disk.sync_folder(folder)
+    }
+
+    /// Packs lines of a file of this store into an archive, on the disk only. They have no keys any more.
+    pub fn pack(&self, name: &str, lines: &[u8]) -> io::Result<()> {
+        let Backing::Dir(dir) = &self.place else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let path = dir.join(name);
+        self.make_folder(&path)?;
+        self.disk.pack(&path, lines)
+    }
+
+    /// The lines of an archive. The error names it.
+    pub fn unpack(&self, name: &str) -> io::Result<Vec<u8>> {
+        let unpacked = self.disk.unpack(&self.path(name), ARCHIVE_LIMIT);
+        unpacked.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))
+    }
+
+    /// The length of a file in bytes; 0 if it does not exist.
+    pub fn length(&self, name: &str) -> io::Result<u64> {
+        match &self.place {
+            Backing::Dir(dir) => match fs::metadata(dir.join(name)) {
+                Ok(found) => Ok(found.len()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+                Err(error) => Err(error),
+            },
+            Backing::Memory { .. } => Ok(self.read(name)?.map_or(0, |bytes| bytes.len() as u64)),
+        }
     }
 
     /// Adds lines to a journal. They are on the disk when this returns.
@@ -157,7 +225,7 @@ impl FileStore {
             return Ok(());
         };
         // A link leads to somebody else's file, and is refused.
-        let (mut journal, _) = DISK.open_append(&dir.join(name))?;
+        let (mut journal, _) = self.disk.open_append(&dir.join(name))?;
         journal.append_synced(lines)
     }
 
@@ -192,7 +260,9 @@ impl FileStore {
 /// The kernel's files. Those that are not in their place yet begin with the prefix.
 const DISK: Disk = Disk::private(".kernel-");
 /// The folders in which files are replaced.
-const FOLDERS: [&str; 3] = ["", "shells", "kv"];
+const FOLDERS: [&str; 4] = ["", "shells", "kv", "conversation"];
+/// The largest size of an archive when unpacked, in bytes.
+const ARCHIVE_LIMIT: u64 = 1 << 30;
 
 /// The bytes of a file. A pipe in its place could be waited for without end: it is taken for a folder.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {

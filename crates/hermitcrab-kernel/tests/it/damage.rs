@@ -1,5 +1,5 @@
 //! The kernel's own files torn, empty, foreign, of a later version, or folders: a start succeeds and says so, and
-//! nothing is lost without a word.
+//! nothing is lost without a word. Lines of the conversation have tests in `records::policy`.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,11 @@ use crate::place::{Place, SHELL, Setting, call};
 const FILES: [&str; 4] = [
     "state.json",
     "shells.json",
-    "conversation.jsonl",
     "usage.jsonl",
+    "conversation.jsonl",
 ];
+/// The number of these files of which an unreadable part is moved to a file next to them.
+const SET_ASIDE: usize = 3;
 
 /// A place with something in every file.
 async fn lived(dir: &Path) -> Place {
@@ -60,7 +62,7 @@ async fn start(place: &Place, dir: &Path) -> (Place, Vec<String>) {
 
 #[tokio::test]
 async fn a_start_succeeds_with_a_notice_whatever_became_of_a_file() {
-    for name in FILES {
+    for name in &FILES[..SET_ASIDE] {
         let whole = {
             let dir = tempfile::tempdir().unwrap();
             lived(dir.path()).await;
@@ -68,7 +70,6 @@ async fn a_start_succeeds_with_a_notice_whatever_became_of_a_file() {
         };
         let later = String::from_utf8(whole.clone())
             .unwrap()
-            .replace("\"schema_version\":2", "\"schema_version\":3")
             .replace("\"schema_version\":1", "\"schema_version\":2")
             .replace("\"schema_version\": 1", "\"schema_version\": 2")
             .into_bytes();
@@ -164,7 +165,7 @@ async fn a_pipe_in_the_place_of_a_file_is_moved_away() {
 
 #[tokio::test]
 async fn what_was_set_aside_before_is_not_overwritten() {
-    for name in FILES {
+    for name in &FILES[..SET_ASIDE] {
         let dir = tempfile::tempdir().unwrap();
         let place = lived(dir.path()).await;
         for damage in ["first damage", "second damage", "third damage"] {
@@ -272,7 +273,7 @@ async fn a_glance_leaves_damage_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let place = lived(dir.path()).await;
     for name in FILES {
-        fs::write(dir.path().join(name), "damage").unwrap();
+        fs::write(dir.path().join(name), "damage\n").unwrap();
     }
     let mut setting = Setting::default().after(&place, dir.path());
     setting.config.read_only = true;
@@ -280,6 +281,6 @@ async fn a_glance_leaves_damage_as_it_is() {
     assert_eq!(place.kernel.notices().len(), FILES.len());
     assert_eq!(place.say("Hello").await.text, "Hi.");
     for name in FILES {
-        assert_eq!(kept(dir.path(), name), [b"damage"]);
+        assert_eq!(kept(dir.path(), name), [b"damage\n"]);
     }
 }

@@ -26,6 +26,7 @@ mod offline;
 mod place;
 mod prompt;
 mod recompile;
+mod records;
 mod requests;
 mod restore;
 mod secrets;

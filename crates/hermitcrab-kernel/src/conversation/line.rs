@@ -1,0 +1,152 @@
+//! The lines of `conversation.jsonl`.
+
+use jiff::Timestamp;
+use llm_client::Message;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::author::Author;
+
+/// The version of the lines that are written.
+pub(super) const VERSION: u32 = 3;
+
+/// More than any message has as its number; JSON has all smaller ones exactly.
+const NUMBERS: u64 = 1 << 53;
+
+/// A line of the current version. Messages have numbers from 1 on, and none is given twice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Line {
+    /// The first line of a file whose oldest messages are in archives.
+    Begin {
+        schema_version: u32,
+        /// The number of the first message that is not in an archive.
+        n: u64,
+        /// The number of the last message that has moved to the block `history`.
+        moved: u64,
+        /// The last turn that moved, as the block `history` has it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_moved: Option<String>,
+    },
+    /// A message.
+    Message {
+        schema_version: u32,
+        n: u64,
+        at: Timestamp,
+        by: Author,
+        message: Message,
+    },
+    /// The messages up to number `n` have moved to the block `history`.
+    Moved { schema_version: u32, n: u64 },
+    /// Of the messages that had not moved, those that stay: the others could not be sent.
+    Repaired {
+        schema_version: u32,
+        kept: Vec<KeptMessage>,
+    },
+}
+
+/// A message that stays after a repair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct KeptMessage {
+    pub n: u64,
+    /// The message as it is from now on; `None` if it is unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+}
+
+/// A line of version 1, without authors, or of version 2. Its messages have no numbers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OldLine {
+    Message {
+        schema_version: u32,
+        at: Timestamp,
+        #[serde(default)]
+        by: Option<Author>,
+        message: Message,
+    },
+    /// This number of messages have moved, the oldest ones.
+    Moved {
+        schema_version: u32,
+        messages: usize,
+    },
+    /// The repaired messages, in place of those that had not moved.
+    Repaired {
+        schema_version: u32,
+        messages: Vec<Message>,
+    },
+}
+
+/// The result of reading a line.
+#[derive(Debug)]
+pub(super) enum ParsedLine {
+    Current(Line),
+    Old(OldLine),
+    /// The line is passed over.
+    Unreadable,
+    /// The version of a later program.
+    Newer(u32),
+}
+
+impl ParsedLine {
+    /// Reads a line, with or without its end.
+    pub fn parse(bytes: &[u8]) -> Self {
+        match serde_json::from_slice::<Line>(bytes) {
+            Ok(line) if line.version() == VERSION && line.number() < NUMBERS => {
+                return Self::Current(line);
+            }
+            _ => {}
+        }
+        match serde_json::from_slice::<OldLine>(bytes) {
+            Ok(line) if (1..VERSION).contains(&line.version()) => return Self::Old(line),
+            _ => {}
+        }
+        match found_version(bytes) {
+            Some(found) if found > VERSION => Self::Newer(found),
+            _ => Self::Unreadable,
+        }
+    }
+}
+
+/// The version that a line of any kind names.
+fn found_version(bytes: &[u8]) -> Option<u32> {
+    let line: Value = serde_json::from_slice(bytes).ok()?;
+    let (_, content) = line.as_object()?.iter().next()?;
+    u32::try_from(content.get("schema_version")?.as_u64()?).ok()
+}
+
+impl Line {
+    fn version(&self) -> u32 {
+        match self {
+            Self::Begin { schema_version, .. }
+            | Self::Message { schema_version, .. }
+            | Self::Moved { schema_version, .. }
+            | Self::Repaired { schema_version, .. } => *schema_version,
+        }
+    }
+
+    fn number(&self) -> u64 {
+        match self {
+            Self::Begin { n, moved, .. } => *n.max(moved),
+            Self::Message { n, .. } | Self::Moved { n, .. } => *n,
+            Self::Repaired { .. } => 0,
+        }
+    }
+
+    /// Writes the line with its end.
+    pub fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.push(b'\n');
+        Ok(())
+    }
+}
+
+impl OldLine {
+    fn version(&self) -> u32 {
+        match self {
+            Self::Message { schema_version, .. }
+            | Self::Moved { schema_version, .. }
+            | Self::Repaired { schema_version, .. } => *schema_version,
+        }
+    }
+}

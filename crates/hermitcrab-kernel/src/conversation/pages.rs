@@ -1,0 +1,141 @@
+//! Parts of the whole record, from its archives and its file.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::archive::{Archive, archives};
+use super::author::Utterance;
+use super::display::{self, DisplayedMessage};
+use super::line::{Line, OldLine, ParsedLine};
+use super::record::FILE;
+use super::view::View;
+use crate::storage::FileStore;
+
+/// A message with its number.
+#[derive(Debug)]
+pub(crate) struct NumberedMessage {
+    pub n: u64,
+    pub said: Utterance,
+}
+
+/// A part of the words of a conversation, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DisplayedPage {
+    /// The words.
+    pub messages: Vec<DisplayedMessage>,
+    /// The number to ask for the part before this one; `None` if nothing is before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
+}
+
+/// The messages of lines, and the number of the newest one. Lines that cannot be read are passed over.
+fn messages(bytes: &[u8]) -> io::Result<(Vec<NumberedMessage>, u64)> {
+    let mut found = Vec::new();
+    let mut last = 0;
+    for line in durable::lines(bytes) {
+        let line = line?;
+        if !line.is_whole() {
+            break;
+        }
+        let line = match ParsedLine::parse(line.text()) {
+            ParsedLine::Current(line) => line,
+            ParsedLine::Old(line @ OldLine::Message { .. }) => View::after(last).to_current(line),
+            _ => continue,
+        };
+        match line {
+            Line::Begin { n, .. } => last = last.max(n.saturating_sub(1)),
+            // A second copy of a line is left out.
+            Line::Message { n, by, message, .. } if n > last => {
+                last = n;
+                let said = Utterance::new(by, message);
+                found.push(NumberedMessage { n, said });
+            }
+            _ => {}
+        }
+    }
+    Ok((found, last))
+}
+
+fn of_archive(files: &FileStore, archive: &Archive) -> io::Result<Vec<NumberedMessage>> {
+    Ok(messages(&files.unpack(&archive.name())?)?.0)
+}
+
+fn of_file(files: &FileStore) -> io::Result<(Vec<NumberedMessage>, u64)> {
+    messages(&files.read(FILE)?.unwrap_or_default())
+}
+
+/// Every message of the record, oldest first.
+pub(crate) fn all(files: &FileStore) -> io::Result<Vec<Utterance>> {
+    let (messages, _) = range(files, 1, usize::MAX)?;
+    Ok(messages.into_iter().map(|message| message.said).collect())
+}
+
+/// The first messages of the record from number `from` on, at most `limit`, and the number of the newest one of all. Only the
+/// archives that have some of them are opened; messages whose archive was removed are left out.
+pub(crate) fn range(
+    files: &FileStore,
+    from: u64,
+    limit: usize,
+) -> io::Result<(Vec<NumberedMessage>, u64)> {
+    let (of_file, last) = of_file(files)?;
+    let mut found: Vec<NumberedMessage> = Vec::new();
+    for archive in archives(files)? {
+        if archive.last >= from && found.len() < limit {
+            add(&mut found, of_archive(files, &archive)?, from, limit);
+        }
+    }
+    add(&mut found, of_file, from, limit);
+    Ok((found, last))
+}
+
+/// Adds what comes after the messages that were found, up to `limit`.
+fn add(found: &mut Vec<NumberedMessage>, more: Vec<NumberedMessage>, from: u64, limit: usize) {
+    let next = found.last().map_or(from, |last| last.n + 1);
+    let after = more.into_iter().filter(|message| message.n >= next);
+    found.extend(after.take(limit - found.len()));
+}
+
+/// The newest `limit` texts that a person reads of the messages before number `before`, or of all.
+pub(crate) fn displayed(
+    files: &FileStore,
+    before: Option<u64>,
+    limit: usize,
+) -> io::Result<DisplayedPage> {
+    let mut end = before.unwrap_or(u64::MAX);
+    let mut found: Vec<NumberedMessage> = Vec::new();
+    let mut archives = archives(files)?;
+    let mut next = Some(of_file(files)?.0);
+    while let Some(mut messages) = next {
+        messages.retain(|message| message.n < end);
+        end = messages.first().map_or(end, |first| first.n);
+        messages.append(&mut found);
+        found = messages;
+        let texts = display::texts(found.iter().map(|message| (message.n, &message.said)));
+        if let Some(surplus) = texts
+            .len()
+            .checked_sub(limit)
+            .filter(|surplus| *surplus > 0)
+        {
+            return Ok(DisplayedPage {
+                before: texts.get(surplus).map(|(n, _)| *n).or(before),
+                messages: texts
+                    .into_iter()
+                    .skip(surplus)
+                    .map(|(_, text)| text)
+                    .collect(),
+            });
+        }
+        archives.retain(|archive| archive.first < end);
+        next = match archives.pop() {
+            Some(archive) => Some(of_archive(files, &archive)?),
+            None => None,
+        };
+    }
+    let texts = display::texts(found.iter().map(|message| (message.n, &message.said)));
+    Ok(DisplayedPage {
+        messages: texts.into_iter().map(|(_, text)| text).collect(),
+        before: None,
+    })
+}

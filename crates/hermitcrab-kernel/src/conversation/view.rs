@@ -1,0 +1,220 @@
+//! The state that the lines of a record add up to.
+
+use jiff::Timestamp;
+use llm_client::Message;
+
+use super::author::Utterance;
+use super::line::{KeptMessage, Line, OldLine, VERSION};
+use super::window;
+
+/// The messages that have not moved to `history`, and where they are in the record.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    /// The number of the newest message; 0 without one.
+    pub last: u64,
+    /// The number of the last message that has moved; 0 without one.
+    pub moved: u64,
+    /// The messages that have not moved, oldest first.
+    pub said: Vec<Utterance>,
+    /// The times of these messages.
+    pub times: Vec<Timestamp>,
+    /// The numbers of these messages.
+    numbers: Vec<u64>,
+    /// The last turn that moved, as the block `history` has it.
+    pub last_moved: Option<String>,
+}
+
+impl View {
+    /// A view of which the newest message has this number.
+    pub fn after(last: u64) -> Self {
+        Self {
+            last,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next line in.
+    pub fn follow(&mut self, line: Line) {
+        match line {
+            Line::Begin {
+                n,
+                moved,
+                last_moved,
+                ..
+            } => self.begin(n, moved, last_moved),
+            Line::Message {
+                n, at, by, message, ..
+            } => {
+                // A second copy of a line.
+                if n <= self.last {
+                    return;
+                }
+                if self.last == 0 {
+                    // The line about the messages before it cannot be read.
+                    self.moved = n - 1;
+                }
+                self.last = n;
+                self.said.push(Utterance::new(by, message));
+                self.times.push(at);
+                self.numbers.push(n);
+            }
+            Line::Moved { n, .. } => self.move_through(n),
+            Line::Repaired { kept, .. } => self.keep(kept),
+        }
+    }
+
+    fn begin(&mut self, n: u64, moved: u64, last_moved: Option<String>) {
+        if self.last > 0 {
+            return;
+        }
+        self.last = n.saturating_sub(1);
+        self.moved = moved;
+        self.last_moved = last_moved;
+    }
+
+    fn move_through(&mut self, n: u64) {
+        let count = self.numbers.partition_point(|number| *number <= n);
+        if let Some(at) = self.times.first() {
+            let turns = window::entries(&self.said[..count], *at);
+            self.last_moved = turns.into_iter().next_back().or(self.last_moved.take());
+        }
+        self.said.drain(..count);
+        self.times.drain(..count);
+        self.numbers.drain(..count);
+        self.moved = self.moved.max(n);
+    }
+
+    fn keep(&mut self, kept: Vec<KeptMessage>) {
+        let mut kept = kept.into_iter().peekable();
+        let mut at = 0;
+        while let Some(&number) = self.numbers.get(at) {
+            while kept.next_if(|kept| kept.n < number).is_some() {}
+            if let Some(KeptMessage { message, .. }) = kept.next_if(|kept| kept.n == number) {
+                if let Some(message) = message {
+                    self.said[at].message = message;
+                }
+                at += 1;
+            } else {
+                self.said.remove(at);
+                self.times.remove(at);
+                self.numbers.remove(at);
+            }
+        }
+    }
+
+    /// The number of a message that has not moved.
+    pub fn number(&self, index: usize) -> u64 {
+        self.numbers.get(index).copied().unwrap_or(self.moved)
+    }
+
+    /// The line of a repair after which `kept` are the messages that have not moved, each with its index among them.
+    pub fn repaired(&self, kept: Vec<(usize, Message)>) -> Line {
+        let kept = kept.into_iter().map(|(index, message)| KeptMessage {
+            n: self.number(index),
+            message: Some(message).filter(|message| *message != self.said[index].message),
+        });
+        Line::Repaired {
+            schema_version: VERSION,
+            kept: kept.collect(),
+        }
+    }
+
+    /// A line of an earlier version in the current one, as the next line.
+    pub fn to_current(&self, line: OldLine) -> Line {
+        let schema_version = VERSION;
+        match line {
+            OldLine::Message {
+                at, by, message, ..
+            } => {
+                let said = match by {
+                    Some(by) => Utterance::new(by, message),
+                    None => Utterance::without_author(message),
+                };
+                Line::Message {
+                    schema_version,
+                    n: self.last + 1,
+                    at,
+                    by: said.by,
+                    message: said.message,
+                }
+            }
+            OldLine::Moved { messages, .. } => Line::Moved {
+                schema_version,
+                n: match messages.min(self.said.len()).checked_sub(1) {
+                    Some(last) => self.number(last),
+                    None => self.moved,
+                },
+            },
+            OldLine::Repaired { messages, .. } => self.repaired(self.indexed(messages)),
+        }
+    }
+
+    /// Finds the messages of a repair of an earlier version among those that have not moved. They are in the same order, and a
+    /// message that was changed is taken for the next one there.
+    fn indexed(&self, messages: Vec<Message>) -> Vec<(usize, Message)> {
+        let count = messages.len();
+        let mut next = 0;
+        let mut indexed = Vec::new();
+        for (done, message) in messages.into_iter().enumerate() {
+            // As many must be left as there are messages after this one.
+            let end = (self.said.len() + done + 1).saturating_sub(count);
+            if next >= end {
+                break;
+            }
+            let same = (next..end).find(|index| self.said[*index].message == message);
+            let index = same.unwrap_or(next);
+            next = index + 1;
+            indexed.push((index, message));
+        }
+        indexed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::author::Author;
+    use super::*;
+
+    /// The numbers and texts after a repair of version 2.
+    fn repaired(said: &[&str], repaired: &[&str]) -> Vec<(u64, String)> {
+        let mut view = View::default();
+        let schema_version = 2;
+        for text in said {
+            view.follow(view.to_current(OldLine::Message {
+                schema_version,
+                at: Timestamp::UNIX_EPOCH,
+                by: Some(Author::Person),
+                message: Message::user(*text),
+            }));
+        }
+        let messages = repaired.iter().map(|text| Message::user(*text)).collect();
+        view.follow(view.to_current(OldLine::Repaired {
+            schema_version,
+            messages,
+        }));
+        assert_eq!(view.said.len(), view.times.len());
+        let texts = view.said.iter().map(|said| said.message.text());
+        view.numbers.iter().copied().zip(texts).collect()
+    }
+
+    #[test]
+    fn a_repair_of_an_earlier_version_finds_its_messages() {
+        let found = |said: &[&str], kept: &[&str]| -> Vec<(u64, String)> {
+            let rows = repaired(said, kept);
+            let texts: Vec<_> = rows.iter().map(|(_, text)| text.as_str()).collect();
+            assert_eq!(texts, kept);
+            rows
+        };
+        let numbers = |rows: Vec<(u64, String)>| rows.into_iter().map(|(n, _)| n).collect();
+        let kept = |said: &[&str], kept: &[&str]| -> Vec<u64> { numbers(found(said, kept)) };
+        assert_eq!(kept(&["a", "b", "c"], &["a", "c"]), [1, 3]);
+        assert_eq!(
+            kept(&["a", "b", "c", "d"], &["a", "changed", "d"]),
+            [1, 2, 4]
+        );
+        // A text that comes again later is not taken for that if then too few are left.
+        assert_eq!(kept(&["a", "b", "a"], &["changed", "a", "a"]), [1, 2, 3]);
+        assert_eq!(kept(&["a", "b"], &[]), [0_u64; 0]);
+        assert_eq!(repaired(&[], &["a"]), []);
+    }
+}
