@@ -3,9 +3,9 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::faces::ShellInfo;
 use hermitcrab_kernel::table::ToolResult;
+use hermitcrab_kernel::{ToolError, may_block};
 use pscale_blocks::{BlockName, EditAuthor};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -220,11 +220,7 @@ impl App {
                 let (params, by) = (args.take(0), self.author(caller));
                 return Ok((kernel.call_with_tools(params, by, deltas(), cancel)).await);
             }
-            "conversation.load" => {
-                let said = self.kernel.said();
-                let said = said.map_err(|error| ToolError::new("io", error.to_string()))?;
-                json!({"messages": said, "saved": self.kernel.faces().saved_display()})
-            }
+            "conversation.load" => self.conversation(&args.take(0)).await?,
             "conversation.save" => return Ok(self.kernel.faces().save_display(args.take(0))),
             "conversation.clear" => return Ok(self.kernel.faces().save_display(Value::Null)),
             "state.get" => json!(self.kernel.faces().face_state()),
@@ -249,6 +245,31 @@ impl App {
             }
         };
         Ok(ToolResult::of(done))
+    }
+
+    /// The newest part of the conversation, or the one before the message that `options` names, and the display that a face
+    /// saved.
+    async fn conversation(&self, options: &Value) -> Result<Value, ToolError> {
+        const LIMIT: u64 = 200;
+        const MAX_LIMIT: u64 = 1_000;
+        if !matches!(options, Value::Object(_) | Value::Null) {
+            let detail = format!("the options are an object, not {}", kind(options));
+            return Err(ToolError::new("bad_arguments", detail));
+        }
+        let number = |name: &str| match &options[name] {
+            Value::Null => Ok(None),
+            value => (value.as_u64().map(Some)).ok_or_else(|| {
+                let detail = format!("{name} is a whole number, not {}", kind(value));
+                ToolError::new("bad_arguments", detail)
+            }),
+        };
+        let before = number("before")?;
+        let limit = number("limit")?.unwrap_or(LIMIT).clamp(1, MAX_LIMIT) as usize;
+        let page = may_block(async { self.kernel.said_before(before, limit) }).await;
+        let page = page.map_err(|error| ToolError::new("io", error.to_string()))?;
+        let mut answer = json!(page);
+        answer["saved"] = json!(self.kernel.faces().saved_display());
+        Ok(answer)
     }
 
     /// A turn, as the shell gets it. What a face says while no person is at it is marked as such, and ends with it.

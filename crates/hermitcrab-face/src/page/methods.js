@@ -16,7 +16,7 @@ const COMMON = {
   patchSource: ['string', 'string'],
   setTools: ['array'],
   usage: [],
-  'conversation.load': [],
+  'conversation.load': ['object?'],
   'conversation.save': ['any'],
   'conversation.clear': [],
   'state.get': [],

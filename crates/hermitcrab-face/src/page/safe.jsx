@@ -63,6 +63,7 @@ function Long({ text }) {
 
 function Talk({ props }) {
   const [said, setSaid] = React.useState([]);
+  const [before, setBefore] = React.useState();
   const [text, setText] = React.useState(unsaved.talk ?? '');
   const [answer, setAnswer] = React.useState('');
   const [busy, setBusy] = React.useState(false);
@@ -70,12 +71,17 @@ function Talk({ props }) {
   const end = React.useRef(null);
 
   React.useEffect(() => {
-    work(async () => setSaid((await props.conversation.load()).messages));
+    earlier();
     return props.conversation.onMessage((message) => setSaid((all) => [...all, message]));
   }, []);
-  React.useEffect(() => {
-    if (end.current) end.current.scrollIntoView({ block: 'end' });
-  }, [said, answer]);
+  React.useEffect(() => { if (end.current) end.current.scrollIntoView({ block: 'end' }); }, [said[said.length - 1], answer]);
+
+  async function earlier() {
+    setBefore();
+    const page = await work(() => props.conversation.load({ before }));
+    if (page) setSaid((all) => (before ? [...page.messages, ...all] : page.messages));
+    setBefore(page ? page.before : before);
+  }
 
   async function send() {
     const words = text.trim();
@@ -93,11 +99,10 @@ function Talk({ props }) {
     <section style={{ display: 'flex', flexDirection: 'column', height: '100%', minHeight: 0 }}>
       <div style={{ flex: 1, minHeight: 0, overflowY: 'auto' }} role="log" aria-label="conversation">
         {lines.length === 0 && <p style={{ color: SOFT }}>Nothing was said yet.</p>}
+        {before && <button style={{ ...push, marginBottom: 10 }} onClick={earlier}>Earlier</button>}
         {lines.map((message, at) => (
           <p key={at} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', margin: '0 0 10px' }}>
-            <b style={{ color: message.role === 'user' ? GOOD : ACCENT }}>
-              {message.role === 'user' ? 'you' : 'crab'}
-            </b> <Long text={message.text} />
+            <b style={{ color: message.role === 'user' ? GOOD : ACCENT }}>{message.role === 'user' ? 'you' : 'crab'}</b> <Long text={message.text} />
           </p>
         ))}
         <div ref={end} />
@@ -107,9 +112,7 @@ function Talk({ props }) {
         <input aria-label="message" placeholder="message" value={text} style={{ ...field, flex: 1 }}
           onChange={(event) => setText(unsaved.talk = event.target.value)}
           onKeyDown={(event) => { if (event.key === 'Enter' && !event.nativeEvent.isComposing) send(); }} />
-        <button style={push} onClick={() => (busy ? work(() => props.stop()) : send())}>
-          {busy ? 'Stop' : 'Send'}
-        </button>
+        <button style={push} onClick={() => (busy ? work(() => props.stop()) : send())}>{busy ? 'Stop' : 'Send'}</button>
       </div>
     </section>
   );
@@ -170,9 +173,7 @@ function Blocks({ props }) {
       <textarea aria-label={`text of ${name} ${node.path}`} rows={6} value={draft}
         style={{ ...field, width: '100%', resize: 'vertical' }} onChange={(event) => write(event.target.value, place, setDraft)} />
       <div style={{ ...line, margin: '8px 0' }}>
-        <button style={push} disabled={!draft.trim() || draft === node.content} onClick={() => save(node.path, draft, place)}>
-          Save
-        </button>
+        <button style={push} disabled={!draft.trim() || draft === node.content} onClick={() => save(node.path, draft, place)}>Save</button>
         {free && (
           <input aria-label={`new text at ${free}`} placeholder={`new text at ${free}`} value={added}
             style={{ ...field, flex: '1 1 8rem' }} onChange={(event) => write(event.target.value, `${place} below`, setAdded)} />
@@ -286,8 +287,7 @@ export default function SafeFace(props) {
           <summary>{props.reason || 'The face before this one failed.'}</summary>
           {(props.errors || []).map((error, at) => (
             <p key={at} style={{ margin: '6px 0', overflowWrap: 'anywhere' }}>
-              {error.kind || error.phase || ''} {error.line ? `line ${error.line}, column ${error.column || error.col}: ` : ''}
-              {error.message}
+              {error.kind || error.phase || ''} {error.line ? `line ${error.line}, column ${error.column || error.col}: ` : ''}{error.message}
             </p>
           ))}
         </details>

@@ -205,6 +205,46 @@ fn the_safe_face_keeps_what_is_typed() {
 }
 
 #[test]
+fn the_safe_face_shows_earlier_messages() {
+    const MESSAGES: usize = 450;
+    let dir = tempfile::tempdir().unwrap();
+    let mut lines = String::new();
+    for n in 1..=MESSAGES {
+        let (by, role) = [("model", "assistant"), ("person", "user")][n % 2];
+        let content = json!([{"kind": {"text": {"text": format!("message {n}.")}}}]);
+        let message = json!({"role": role, "content": content});
+        let at = "2026-11-20T14:00:00Z";
+        let line = json!({"schema_version": 3, "n": n, "at": at, "by": by, "message": message});
+        lines.push_str(&json!({ "message": line }).to_string());
+        lines.push('\n');
+    }
+    std::fs::write(dir.path().join("conversation.jsonl"), lines).unwrap();
+    browser::run(async |browser| {
+        let plan = Plan {
+            safe: true,
+            ..Plan::in_dir(dir.path())
+        };
+        let home = plan.open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        browser.enter_frame(FACE).await;
+        let shown = "[...document.querySelectorAll('[role=log] p')].map((one) => one.textContent)";
+        for count in [200, 400, MESSAGES] {
+            let first = format!("message {}.", MESSAGES - count + 1);
+            let is_shown = format!("{shown}.length === {count} && {shown}[0].includes({first:?})");
+            browser.wait_until(&is_shown).await;
+            if count < MESSAGES {
+                browser.press("Earlier").await;
+            }
+        }
+        let buttons = "[...document.querySelectorAll('[role=log] button')].length";
+        assert_eq!(browser.eval(buttons).await, 0);
+        browser.leave_frame().await;
+        home.close().await;
+    });
+}
+
+#[test]
 fn faces_have_states_in_plain_words() {
     browser::run(async |browser| {
         let home = Home::with_face("function One() { return <p>1</p>; }").await;

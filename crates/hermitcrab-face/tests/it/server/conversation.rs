@@ -86,3 +86,38 @@ async fn what_the_program_says_to_the_model_is_not_shown_as_the_persons_words() 
     assert_eq!(loaded["messages"], said);
     stand.end().await;
 }
+
+#[tokio::test]
+async fn the_conversation_is_loaded_in_pages() {
+    let stand = Stand::script([
+        face("1"),
+        ScriptStep::text("Here."),
+        ScriptStep::text("Gone."),
+    ])
+    .await;
+    let mut page = stand.booted().await;
+    page.shell("send", json!(["Hi."])).await.unwrap();
+    page.bar("send", json!(["Bye."])).await.unwrap();
+    let texts = |loaded: &Value| -> Vec<_> {
+        let messages = loaded["messages"].as_array().unwrap().iter();
+        let texts = messages.map(|message| message["text"].as_str().unwrap().to_owned());
+        texts.collect()
+    };
+    let load = "conversation.load";
+    let newest = page.shell(load, json!([{"limit": 3}])).await.unwrap();
+    assert_eq!(texts(&newest), ["Here.", "Bye.", "Gone."]);
+    let before = json!([{"before": newest["before"]}]);
+    let oldest = page.shell(load, before).await.unwrap();
+    assert_eq!(texts(&oldest), ["Hi."]);
+    assert_eq!(
+        (oldest.get("before"), &oldest["saved"]),
+        (None, &Value::Null)
+    );
+    let all = page.shell(load, json!([])).await.unwrap();
+    assert_eq!((texts(&all).len(), all.get("before")), (4, None));
+    for wrong in [json!([{"before": "x"}]), json!([{"limit": -1}]), json!([3])] {
+        let refused = page.shell(load, wrong).await.unwrap_err();
+        assert_eq!(refused["error"], "bad_arguments", "{refused}");
+    }
+    stand.end().await;
+}

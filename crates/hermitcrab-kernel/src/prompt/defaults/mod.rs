@@ -43,7 +43,7 @@ const SOURCES: [Source; 6] = [
     (
         "capabilities",
         include_str!("capabilities.json"),
-        "c2facb486957d3cd9e4843055282cdcf71ce5d11c1a0e848e6b5be0fefd3c6d2",
+        "2cfa7f3be460893dfcba040b2bce5c681c303f92d443091827bacbe32a3017b2",
     ),
     (
         "memory",
