@@ -132,6 +132,17 @@ impl DataDir {
         Ok(())
     }
 
+    /// Checks that a directory that `--data` names exists.
+    ///
+    /// # Errors
+    /// [`Error::NoData`].
+    pub fn ensure_named_exists(&self) -> Result<(), Error> {
+        if self.source == FLAG {
+            self.ensure_exists()?;
+        }
+        Ok(())
+    }
+
     /// Opens the blocks to read them, also while another process writes to them.
     ///
     /// Reading creates no directory. The default directory has no blocks before the first edit; one that `--data` names is
@@ -140,9 +151,7 @@ impl DataDir {
     /// # Errors
     /// [`Error::NoData`], or this program cannot read the store in the directory.
     pub fn for_reading(&self) -> Result<Box<dyn BlockStore>, Error> {
-        if self.source == FLAG {
-            self.ensure_exists()?;
-        }
+        self.ensure_named_exists()?;
         self.stored()
     }
 

@@ -152,6 +152,9 @@ impl From<KernelError> for Error {
     fn from(error: KernelError) -> Self {
         match error {
             KernelError::Store(error) => error.into(),
+            KernelError::Newer { path, found, known } => {
+                StoreError::Newer { path, found, known }.into()
+            }
             error => Self::Kernel(error),
         }
     }

@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::{fmt, io};
 
 use llm_client::{Error, ErrorClass, ErrorKind};
@@ -19,6 +20,19 @@ pub enum KernelError {
         /// The error of the system.
         #[source]
         source: io::Error,
+    },
+    /// A newer program wrote one of the kernel's own files. Nothing was written.
+    #[error(
+        "{} was written by a newer program (schema {found}, this one knows {known}): update the program",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of the format in the file.
+        found: u64,
+        /// The latest version that this program reads.
+        known: u32,
     },
     /// A setting cannot be used.
     #[error("{0}")]

@@ -76,6 +76,7 @@ pub use kernel::{
     BootReport, Kernel, KernelBuilder, SafeFace, begin_conversation, install_default_blocks,
     keystone_of, may_block,
 };
+pub use spending::UsageRecord;
 // They stand in this crate's own signatures: who embeds it needs no other crate for them.
 pub use llm_client::{Clock, Role, SystemClock, Timer};
 pub use turn::{MAX_INPUT, PromptLimit, PromptPreview, PromptTokens, TurnReport};

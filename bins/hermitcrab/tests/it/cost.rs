@@ -71,6 +71,59 @@ fn the_cost_is_the_sum_of_the_journal() {
 }
 
 #[test]
+fn each_month_is_summed_and_older_lines_are_packed() {
+    let talk = Talk::of([dear("here")]);
+    talk.say("").exits(0);
+    let begun = talk.place.read("data/usage.jsonl");
+    let line = begun.lines().next().unwrap();
+    let of_month = |month: u32| {
+        let mut call: Value = serde_json::from_str(line).unwrap();
+        call["at"] = json!(format!("2025-{month:02}-03T00:00:00Z"));
+        format!("{call}\n").repeat(700)
+    };
+    talk.place.file(
+        "data/usage.jsonl",
+        of_month(1) + &of_month(2) + &of_month(3) + line + "\n",
+    );
+    let before = talk.place.json(&["cost", "--by-month"]);
+    assert_eq!(before["total"]["calls"], 2_101);
+    let months = before["by_month"].as_object().unwrap();
+    let calls: Vec<_> = months.values().map(|month| &month["calls"]).collect();
+    assert_eq!(calls, [700, 700, 700, 1]);
+    // The next start packs a long file; then everything is as it was.
+    talk.say("first\n").exits(0);
+    let journal = talk.place.read("data/usage.jsonl");
+    assert_eq!(journal.lines().count(), 2);
+    assert!(journal.starts_with("{\"carried\":{"), "{journal}");
+    let after = talk.place.json(&["cost", "--by-month"]);
+    assert_eq!(after["total"]["calls"], 2_102);
+    assert_eq!(after["by_model"]["claude-opus-5-5"]["calls"], 2_102);
+    assert_eq!(after["day"]["calls"], 2);
+    for month in ["2025-01", "2025-02", "2025-03"] {
+        assert_eq!(after["by_month"][month], before["by_month"][month]);
+    }
+    let told = talk.place.run(&["cost", "--by-month"]).exits(0).stdout;
+    let firsts: Vec<_> = told.lines().map(|line| &line[..7]).collect();
+    assert_eq!(firsts.len(), 5);
+    assert_eq!(firsts[..3], ["2025-01", "2025-02", "2025-03"]);
+    assert_eq!(firsts[4], "total  ");
+}
+
+#[test]
+fn a_newer_usage_file_refuses_the_start_and_is_not_changed() {
+    let talk = Talk::of([dear("here")]);
+    talk.say("").exits(0);
+    let newer = "{\"schema_version\": 7}\n";
+    talk.place.file("data/usage.jsonl", newer);
+    let said = talk.place.read("data/conversation.jsonl");
+    let words = "data/usage.jsonl was written by a newer hermitcrab (schema 7, this one knows 1): update the program, or use --data";
+    talk.say("first\n").exits(1).tells(&[words]);
+    talk.place.run(&["cost"]).exits(1).tells(&[words]);
+    assert_eq!(talk.place.read("data/usage.jsonl"), newer);
+    assert_eq!(talk.place.read("data/conversation.jsonl"), said);
+}
+
+#[test]
 fn one_call_is_told_in_the_singular() {
     let talk = Talk::of([dear("here")]);
     talk.say("").exits(0);
@@ -264,7 +317,7 @@ fn settings_that_make_no_sense_name_file_and_line() {
         ("no toml at all", &["line 1"]),
     ] {
         place.file("data/hermitcrab.toml", settings);
-        for command in [&["chat"][..], &["cost"], &["prompt", "--phase", "call"]] {
+        for command in [&["chat"][..], &["prompt", "--phase", "call"]] {
             let ran = place.run(command).exits(2);
             ran.tells(&["hermitcrab.toml"]).tells(words);
         }

@@ -165,7 +165,7 @@ fn a_terminal_shows_an_answer_once() {
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_an_error_and_no_wait() {
     let listed: &[&[&str]] = &[
-        &["hermitcrab.toml", "cost"],
+        &["hermitcrab.toml", "prompt"],
         &["hermitcrab.toml", "chat"],
         &["g0.json", "chat"],
         &["keys.env", "key", "status"],

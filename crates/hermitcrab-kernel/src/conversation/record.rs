@@ -108,7 +108,7 @@ impl ConversationRecord {
         let made = if self.is_old {
             self.compact()
         } else if self.is_torn && self.files.is_on_disk() {
-            self.files.append(FILE, b"")
+            self.files.append(FILE, b"").map(drop)
         } else {
             Ok(())
         };

@@ -29,6 +29,12 @@ pub struct FaceManager {
 }
 
 impl FaceManager {
+    /// Fails if a newer program wrote one of the files. Nothing is written.
+    pub(crate) fn refuse_newer(files: &FileStore) -> Result<(), KernelError> {
+        ShellState::refuse_newer(files)?;
+        Shells::refuse_newer(files)
+    }
+
     /// Reads what is kept; with a line for the person for each file that cannot be read.
     pub(crate) fn open(
         files: Arc<FileStore>,
@@ -37,10 +43,8 @@ impl FaceManager {
         compiler: Option<Arc<dyn ShellCompiler>>,
         host: Arc<dyn Host>,
     ) -> Result<(Self, Vec<String>), KernelError> {
-        let (state, broken_state) =
-            ShellState::open(&files).map_err(KernelError::file("state.json"))?;
-        let (shells, broken_shells) =
-            Shells::open(&files).map_err(KernelError::file("shells.json"))?;
+        let (state, broken_state) = ShellState::open(&files)?;
+        let (shells, broken_shells) = Shells::open(&files)?;
         let faces = Self {
             files,
             clock,

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::shell::{CompiledShell, ShellInfo};
-use crate::storage::FileStore;
+use crate::KernelError;
+use crate::storage::{FileStore, refuse_newer};
 
 const FILE: &str = "shells.json";
 const VERSION: u32 = 1;
@@ -41,8 +42,21 @@ fn has_failed(shell: &ShellInfo) -> bool {
 }
 
 impl Shells {
+    /// Fails if a newer program wrote the list. Nothing is written.
+    pub fn refuse_newer(files: &FileStore) -> Result<(), KernelError> {
+        refuse_newer(files, FILE, VERSION)
+    }
+
     /// Reads the list. If it cannot be read it is made again from the sources, with a line about it.
-    pub fn open(files: &FileStore) -> io::Result<(Self, Option<String>)> {
+    ///
+    /// # Errors
+    /// `newer`; or the file cannot be read or kept.
+    pub fn open(files: &FileStore) -> Result<(Self, Option<String>), KernelError> {
+        Self::refuse_newer(files)?;
+        Self::read(files).map_err(KernelError::file(FILE))
+    }
+
+    fn read(files: &FileStore) -> io::Result<(Self, Option<String>)> {
         let (bytes, moved) = files.load(FILE)?;
         let Some(bytes) = bytes else {
             return Ok((Self::found(files)?, moved));

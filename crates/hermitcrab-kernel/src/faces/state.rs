@@ -5,7 +5,8 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::storage::FileStore;
+use crate::KernelError;
+use crate::storage::{FileStore, refuse_newer};
 
 const FILE: &str = "state.json";
 const VERSION: u32 = 1;
@@ -46,8 +47,21 @@ impl Default for ShellState {
 }
 
 impl ShellState {
+    /// Fails if a newer program wrote the state. Nothing is written.
+    pub fn refuse_newer(files: &FileStore) -> Result<(), KernelError> {
+        refuse_newer(files, FILE, VERSION)
+    }
+
     /// Reads the state; the default, with a line about it, if it cannot be read.
-    pub fn open(files: &FileStore) -> io::Result<(Self, Option<String>)> {
+    ///
+    /// # Errors
+    /// `newer`; or the file cannot be read or kept.
+    pub fn open(files: &FileStore) -> Result<(Self, Option<String>), KernelError> {
+        Self::refuse_newer(files)?;
+        Self::read(files).map_err(KernelError::file(FILE))
+    }
+
+    fn read(files: &FileStore) -> io::Result<(Self, Option<String>)> {
         let (bytes, moved) = files.load(FILE)?;
         let Some(bytes) = bytes else {
             return Ok((Self::default(), moved));

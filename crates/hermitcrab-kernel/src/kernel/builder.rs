@@ -10,7 +10,7 @@ use super::owners::Owners;
 use crate::config::timestamp;
 use crate::conversation::ConversationRecord;
 use crate::faces::{FaceManager, Host, NoHost, ShellCompiler};
-use crate::spending::{self, SpendMeter};
+use crate::spending::SpendMeter;
 use crate::storage::{FileStore, RedactingStore};
 use crate::toolbox::Toolbox;
 use crate::{Brain, KernelConfig, KernelError};
@@ -83,7 +83,14 @@ impl KernelBuilder {
             store: self.store,
             redactor: redactor.clone(),
         });
-        let files = FileStore::new(config.data.as_deref(), !config.read_only, redactor.clone());
+        let writes = !config.read_only;
+        if writes {
+            // Before anything is written: a file of a newer program refuses the start.
+            let files = FileStore::new(config.data.as_deref(), false, redactor.clone());
+            FaceManager::refuse_newer(&files)?;
+            SpendMeter::refuse_newer(&files)?;
+        }
+        let files = FileStore::new(config.data.as_deref(), writes, redactor.clone());
         files.sweep();
         let files = Arc::new(files);
         let (mut record, unread) = ConversationRecord::open(files.clone())?;
@@ -100,8 +107,8 @@ impl KernelBuilder {
         )?;
         notices.extend(broken);
         let provider = brain.info().provider;
-        let (spending, broken) = SpendMeter::open(&config, files.clone(), clock.clone(), &provider)
-            .map_err(KernelError::file(spending::FILE))?;
+        let (spending, broken) =
+            SpendMeter::open(&config, files.clone(), clock.clone(), &provider)?;
         notices.extend(broken);
         let toolbox = Toolbox::new(&config, store, host, &clock).map_err(KernelError::Setting)?;
         // A start that is refused has not changed it.

@@ -10,13 +10,20 @@ use pscale_blocks::{O200k, TokenCounter as _};
 use tokio_util::sync::CancellationToken;
 
 use super::budget;
-use super::usage::{FILE, UsageLine, UsageSums};
+use super::sums::UsageSums;
+use super::usage::{FILE, UsageLine};
 use crate::brain::MAX_TOKENS;
 use crate::config::{Budgets, Usage, timestamp};
 use crate::storage::FileStore;
 use crate::{
-    Brain, BrainError, BrainReply, BrainRequest, Event, EventSink, KernelConfig, ToolError,
+    Brain, BrainError, BrainReply, BrainRequest, Event, EventSink, KernelConfig, KernelError,
+    ToolError,
 };
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map gives")]
+fn not_packed(error: io::Error) -> String {
+    format!("the older lines of {FILE} cannot be packed: {error}")
+}
 
 /// The owner of the sums and caps of turn, day and run. Requests to a model are made through it.
 pub(crate) struct SpendMeter {
@@ -34,14 +41,22 @@ pub(crate) struct SpendMeter {
 }
 
 impl SpendMeter {
-    /// Reads the sums on record; with a line for the person if some of it cannot be read.
+    /// Fails if a newer program wrote the record. Nothing is written.
+    pub fn refuse_newer(files: &FileStore) -> Result<(), KernelError> {
+        UsageSums::open(files, Timestamp::UNIX_EPOCH).map(drop)
+    }
+
+    /// Reads the sums on record, and packs the lines of a long one; with lines for the person about what cannot be read or
+    /// packed.
     pub fn open(
         config: &KernelConfig,
         files: Arc<FileStore>,
         clock: Arc<dyn Clock>,
         provider: &str,
-    ) -> io::Result<(Self, Option<String>)> {
-        let (sums, notice) = UsageSums::open(&files, timestamp(&*clock))?;
+    ) -> Result<(Self, Vec<String>), KernelError> {
+        let (mut sums, notice) = UsageSums::open(&files, timestamp(&*clock))?;
+        let packed = sums.rotate(&files);
+        let notices = notice.into_iter().chain(packed.err().map(not_packed));
         let meter = Self {
             files,
             clock,
@@ -52,7 +67,7 @@ impl SpendMeter {
             face_calls: Mutex::default(),
             asking: tokio::sync::Mutex::default(),
         };
-        Ok((meter, notice))
+        Ok((meter, notices.collect()))
     }
 
     fn sums(&self) -> MutexGuard<'_, UsageSums> {
@@ -100,6 +115,10 @@ impl SpendMeter {
         let recorded = self.sums().add(&self.files, &call.at(now));
         if let Err(error) = recorded {
             events.notice(format!("{FILE} cannot be written: {error}"));
+        }
+        let packed = self.sums().rotate(&self.files);
+        if let Err(error) = packed {
+            events.notice(not_packed(error));
         }
         events.send(Event::Usage(self.usage()));
     }

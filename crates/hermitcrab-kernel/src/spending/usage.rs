@@ -1,6 +1,7 @@
-//! The usage on record, one line a call, and its sums.
+//! The lines of `usage.jsonl`: one a call, and the sums of those in archives.
 
-use std::io;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -8,12 +9,91 @@ use jiff::tz::TimeZone;
 use llm_client::{CostSource, Reply, ReplySource, Spend, Usd};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Usage, UsageTotals, dollars};
-use crate::storage::FileStore;
+use crate::KernelError;
+use crate::config::{UsageTotals, dollars};
+use crate::storage::{FileStore, LineError, read_lines};
 
 /// The journal's name.
 pub(crate) const FILE: &str = "usage.jsonl";
 const VERSION: u32 = 1;
+
+/// A line of the journal.
+pub(super) enum UsageEntry {
+    Call(UsageLine),
+    Carried(CarriedUsage),
+}
+
+/// The sums of the calls whose lines are in archives. The first line of a journal that was rotated holds them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct CarriedUsage {
+    schema_version: u32,
+    /// The number of archives. The lines of an archive with a larger number are still in the journal.
+    pub archives: u64,
+    pub total: UsageTotals,
+    pub by_model: BTreeMap<String, UsageTotals>,
+    /// The day of the rotation, and the calls on it.
+    pub day: DayUsage,
+}
+
+/// The calls of one day, UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct DayUsage {
+    pub date: Date,
+    pub usage: UsageTotals,
+}
+
+impl CarriedUsage {
+    pub fn new(
+        archives: u64,
+        total: UsageTotals,
+        by_model: BTreeMap<String, UsageTotals>,
+        day: DayUsage,
+    ) -> Self {
+        Self {
+            schema_version: VERSION,
+            archives,
+            total,
+            by_model,
+            day,
+        }
+    }
+
+    pub fn to_line(&self) -> serde_json::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(&serde_json::json!({ "carried": self }))?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// Hands each line of a journal or an archive to `take`, with its place in `bytes`. Returns one line for the person if some
+/// cannot be read.
+pub(super) fn read(
+    files: &FileStore,
+    name: &str,
+    bytes: &[u8],
+    mut take: impl FnMut(UsageEntry, Range<usize>),
+) -> Result<Option<String>, KernelError> {
+    #[derive(Deserialize)]
+    struct Begin {
+        carried: CarriedUsage,
+    }
+    read_lines(files, name, VERSION, bytes, |line, place| {
+        let parsed = match serde_json::from_slice(line) {
+            Ok(call) => UsageEntry::Call(call),
+            Err(_) => match serde_json::from_slice(line) {
+                Ok(Begin { carried }) => UsageEntry::Carried(carried),
+                Err(_) => return Err(LineError::of(line, VERSION)),
+            },
+        };
+        let (UsageEntry::Call(UsageLine { schema_version, .. })
+        | UsageEntry::Carried(CarriedUsage { schema_version, .. })) = &parsed;
+        if *schema_version != VERSION {
+            return Err(LineError::of(line, VERSION));
+        }
+        take(parsed, place);
+        Ok(())
+    })
+}
 
 /// One line of `usage.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,11 +185,38 @@ impl UsageLine {
     pub fn at(self, at: Timestamp) -> Self {
         Self { at, ..self }
     }
+
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The day of the call, UTC.
+    pub fn day(&self) -> Date {
+        day(self.at)
+    }
+}
+
+pub(super) fn day(at: Timestamp) -> Date {
+    at.to_zoned(TimeZone::UTC).date()
+}
+
+fn sum(a: &mut u64, b: u64) {
+    *a = a.saturating_add(b);
 }
 
 impl UsageTotals {
-    fn add(&mut self, call: &UsageLine) {
-        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+    /// Adds the sums of other calls.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        sum(&mut self.calls, other.calls);
+        sum(&mut self.input, other.input);
+        sum(&mut self.cached, other.cached);
+        sum(&mut self.output, other.output);
+        sum(&mut self.unknown, other.unknown);
+        sum(&mut self.unsettled, other.unsettled);
+        self.usd = self.usd.checked_add(other.usd).unwrap_or(self.usd);
+    }
+
+    pub(super) fn add(&mut self, call: &UsageLine) {
         // Where nothing was bought no model was asked. Journals of earlier versions hold such calls.
         if call.cost_from != CostSource::Free {
             sum(&mut self.calls, 1);
@@ -125,96 +232,4 @@ impl UsageTotals {
             None => sum(&mut self.unknown, 1),
         }
     }
-}
-
-/// Adds calls up.
-#[derive(Debug, Default)]
-pub(crate) struct UsageSums {
-    usage: Usage,
-    day: Option<Date>,
-    /// Lines that could not be written; the next write begins with them.
-    unwritten: Vec<u8>,
-}
-
-impl UsageSums {
-    /// Reads the record. Unreadable lines are kept in a file next to it, with a line about them.
-    pub fn open(files: &FileStore, now: Timestamp) -> io::Result<(Self, Option<String>)> {
-        let mut meter = Self {
-            usage: Usage::default(),
-            day: Some(day(now)),
-            unwritten: Vec::new(),
-        };
-        let (bytes, mut notice) = files.load(FILE)?;
-        let bytes = bytes.unwrap_or_default();
-        let (mut good, mut bad) = (Vec::new(), Vec::new());
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            match serde_json::from_slice::<UsageLine>(line) {
-                // A last line without its end would run into the next one.
-                Ok(call) if call.schema_version == VERSION && line.ends_with(b"\n") => {
-                    meter.usage.total.add(&call);
-                    if Some(day(call.at)) == meter.day {
-                        meter.usage.day.add(&call);
-                    }
-                    good.extend_from_slice(line);
-                }
-                _ => bad.extend_from_slice(line),
-            }
-        }
-        if !bad.is_empty() {
-            let aside = files.back_up_unreadable(FILE, &bad)?;
-            files.replace(FILE, &good)?;
-            notice = Some(format!(
-                "{FILE} has lines that cannot be read: the sums are without them, they are kept as {aside}"
-            ));
-        }
-        Ok((meter, notice))
-    }
-
-    /// The sums as they are at `now`: a new day has taken nothing.
-    pub fn usage(&self, now: Timestamp) -> Usage {
-        let mut usage = self.usage;
-        if self.day != Some(day(now)) {
-            usage.day = UsageTotals::default();
-        }
-        usage
-    }
-
-    pub fn begin_turn(&mut self) {
-        self.usage.turn = UsageTotals::default();
-    }
-
-    /// Counts a call and puts it on record. The sums count it even where the record cannot be written.
-    pub fn add(&mut self, files: &FileStore, call: &UsageLine) -> io::Result<()> {
-        let now = call.at;
-        if self.day != Some(day(now)) {
-            self.day = Some(day(now));
-            self.usage.day = UsageTotals::default();
-        }
-        let usage = &mut self.usage;
-        for sum in [
-            &mut usage.turn,
-            &mut usage.day,
-            &mut usage.run,
-            &mut usage.total,
-        ] {
-            sum.add(call);
-        }
-        serde_json::to_writer(&mut self.unwritten, call)?;
-        self.unwritten.push(b'\n');
-        self.settle(files)
-    }
-
-    /// Brings the lines that could not be written to the record, if it can be written now.
-    pub fn settle(&mut self, files: &FileStore) -> io::Result<()> {
-        if self.unwritten.is_empty() {
-            return Ok(());
-        }
-        files.append(FILE, &self.unwritten)?;
-        self.unwritten.clear();
-        Ok(())
-    }
-}
-
-fn day(at: Timestamp) -> Date {
-    at.to_zoned(TimeZone::UTC).date()
 }

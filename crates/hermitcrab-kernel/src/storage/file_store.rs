@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -178,15 +179,6 @@ impl FileStore {
         self.disk.replace(&path, bytes)
     }
 
-    /// Makes the folder of a file.
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
-        let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) else {
-            return Ok(());
-        };
-        fs::create_dir_all(folder)?;
-        self.disk.sync_folder(folder)
-    }
-
     /// Packs lines of a file of this store into an archive, on the disk only. They have no keys any more.
     pub fn pack(&self, name: &str, lines: &[u8]) -> io::Result<()> {
         let Backing::Dir(dir) = &self.place else {
@@ -195,12 +187,6 @@ impl FileStore {
         let path = dir.join(name);
         self.make_folder(&path)?;
         self.disk.pack(&path, lines)
-    }
-
-    /// The lines of an archive. The error names it.
-    pub fn unpack(&self, name: &str) -> io::Result<Vec<u8>> {
-        let unpacked = self.disk.unpack(&self.path(name), ARCHIVE_LIMIT);
-        unpacked.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))
     }
 
     /// The length of a file in bytes; 0 if it does not exist.
@@ -215,18 +201,54 @@ impl FileStore {
         }
     }
 
-    /// Adds lines to a journal. They are on the disk when this returns.
-    pub fn append(&self, name: &str, lines: &[u8]) -> io::Result<()> {
+    /// Makes the folder of a file.
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) else {
+            return Ok(());
+        };
+        fs::create_dir_all(folder)?;
+        self.disk.sync_folder(folder)
+    }
+
+    /// Adds lines to a journal, and returns its length in bytes. They are on the disk when this returns.
+    pub fn append(&self, name: &str, lines: &[u8]) -> io::Result<u64> {
         let lines = &*self.clean(lines);
         let Backing::Dir(dir) = &self.place else {
             let mut all = self.read(name)?.unwrap_or_default();
             all.extend(lines);
+            let length = all.len() as u64;
             self.put(name, Some(all));
-            return Ok(());
+            return Ok(length);
         };
         // A link leads to somebody else's file, and is refused.
         let (mut journal, _) = self.disk.open_append(&dir.join(name))?;
-        journal.append_synced(lines)
+        journal.append_synced(lines)?;
+        Ok(journal.length())
+    }
+
+    /// Moves the lines in these bytes of a journal to a packed file. The journal then holds the line `begin` and what
+    /// followed them. Returns the length of `begin` in bytes; `None` in memory, where nothing moves.
+    pub fn rotate(
+        &self,
+        name: &str,
+        archive: &str,
+        lines: Range<u64>,
+        begin: &[u8],
+    ) -> io::Result<Option<u64>> {
+        let Backing::Dir(dir) = &self.place else {
+            return Ok(None);
+        };
+        let begin = &*self.clean(begin);
+        let archive = dir.join(archive);
+        self.make_folder(&archive)?;
+        self.disk.rotate(&dir.join(name), &archive, lines, begin)?;
+        Ok(Some(begin.len() as u64))
+    }
+
+    /// The lines of an archive. The error names it.
+    pub fn unpack(&self, name: &str) -> io::Result<Vec<u8>> {
+        let unpacked = self.disk.unpack(&self.path(name), ARCHIVE_LIMIT);
+        unpacked.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))
     }
 
     /// Takes a file away, if it is there.
@@ -260,7 +282,7 @@ impl FileStore {
 /// The kernel's files. Those that are not in their place yet begin with the prefix.
 const DISK: Disk = Disk::private(".kernel-");
 /// The folders in which files are replaced.
-const FOLDERS: [&str; 4] = ["", "shells", "kv", "conversation"];
+const FOLDERS: [&str; 5] = ["", "shells", "kv", "conversation", "usage"];
 /// The largest size of an archive when unpacked, in bytes.
 const ARCHIVE_LIMIT: u64 = 1 << 30;
 

@@ -1,8 +1,9 @@
-//! The conversation on record, over years: numbers, archives, files of earlier versions and damage.
+//! The records of an instance over years: numbers, archives, files of earlier versions and damage.
 
 mod crash;
 mod pages;
 mod policy;
+mod policy_files;
 mod rotation;
 mod upgrade;
 
