@@ -38,6 +38,8 @@ pub struct KernelConfig {
     pub redactor: Redactor,
     /// The person's time zone.
     pub zone: TimeZone,
+    /// The size in bytes from which older turns go to the next block of history [default: 2 MiB].
+    pub history_bytes: usize,
     /// Lines for the report of the start, about what was done before it.
     pub notices: Vec<String>,
 }
@@ -55,6 +57,7 @@ impl Default for KernelConfig {
             max_usd: None,
             redactor: Redactor::default(),
             zone: TimeZone::UTC,
+            history_bytes: 2 << 20,
             notices: Vec::new(),
         }
     }

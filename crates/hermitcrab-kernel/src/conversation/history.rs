@@ -1,6 +1,7 @@
-//! Turns that the model no longer sees, word for word in a block.
+//! Turns that the model no longer sees, word for word in blocks: `history`, then `history-2` and so on.
 
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use pscale_blocks::store::LogRange;
@@ -13,7 +14,9 @@ use super::record::{ConversationRecord, FILE};
 use super::window;
 use crate::EventSink;
 
-/// The block's head.
+/// The name of the first block; the others have its name and a number.
+const NAME: &str = "history";
+/// The head of a block.
 const HEAD: &str = "What was said in turns that are no longer shown, oldest first, clipped. The program writes it; \
                     summaries above the entries are mechanical: days and first words. What matters belongs in memory.";
 /// More summaries than a block has levels are never needed for one entry.
@@ -27,11 +30,184 @@ fn fit(text: &str) -> String {
     text.replace('\0', " ").chars().take(ENTRY).collect()
 }
 
+fn name_of(number: u32) -> Result<BlockName, StoreError> {
+    Ok(match number {
+        1 => BlockName::new(NAME)?,
+        number => BlockName::new(&format!("{NAME}-{number}"))?,
+    })
+}
+
+/// The blocks of turns that are no longer shown.
+#[derive(Debug)]
+pub(crate) struct HistoryBlocks {
+    /// The size in bytes from which the next turns go to a new block.
+    limit: usize,
+    current: Mutex<Option<CurrentBlock>>,
+}
+
+/// The block that is written to.
+#[derive(Debug, Clone)]
+struct CurrentBlock {
+    number: u32,
+    name: BlockName,
+    /// The last entry, so that no log is read for it.
+    last: Option<LastEntry>,
+}
+
+/// An entry by the note of its edit and its text.
+#[derive(Debug, Clone, PartialEq)]
+struct LastEntry {
+    note: Option<String>,
+    text: String,
+}
+
+impl HistoryBlocks {
+    /// The blocks of a store, each of about `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            current: Mutex::default(),
+        }
+    }
+
+    /// The text at the begin of a window whose earlier turns are in these blocks.
+    pub fn notice(&self, store: &dyn BlockStore) -> String {
+        let current = last_block(&mut self.current(), store);
+        match current {
+            Ok(current) => window::notice(current.name.as_str()),
+            Err(_) => window::NOTICE.to_owned(),
+        }
+    }
+
+    fn current(&self) -> MutexGuard<'_, Option<CurrentBlock>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends an entry, unless it is the last one: the program ended before the conversation knew of it.
+    fn append(&self, store: &dyn BlockStore, text: &str, stamp: &Stamp) -> Result<(), StoreError> {
+        let mut current = self.current();
+        let mut block = last_block(&mut current, store)?;
+        let entry = LastEntry {
+            note: stamp.note.clone(),
+            text: text.to_owned(),
+        };
+        if block.last.as_ref() == Some(&entry) {
+            return Ok(());
+        }
+        // After an error it is not known what the block has.
+        *current = None;
+        if matches!(store.load(&block.name), Err(StoreError::NoBlock { .. })) {
+            store.create(&block.name, &Block::new(head(store, block.number)?), stamp)?;
+        }
+        let is_written = match append_to(store, &block.name, text, stamp, Some(self.limit)) {
+            Err(error) if error.kind() == "too_large" => false,
+            written => written?,
+        };
+        if !is_written {
+            block.number += 1;
+            block.name = name_of(block.number)?;
+            store.create(&block.name, &Block::new(head(store, block.number)?), stamp)?;
+            append_to(store, &block.name, text, stamp, None)?;
+        }
+        block.last = Some(entry);
+        *current = Some(block);
+        Ok(())
+    }
+}
+
+/// The last of the blocks, and its last entry. They are looked up once: by the ends of the logs, for no older block needs
+/// to be parsed for it.
+fn last_block(
+    current: &mut Option<CurrentBlock>,
+    store: &dyn BlockStore,
+) -> Result<CurrentBlock, StoreError> {
+    if let Some(found) = current {
+        return Ok(found.clone());
+    }
+    let newest = |name: &BlockName| match store.log(name, LogRange::newest(1)) {
+        Err(StoreError::NoBlock { .. }) => Ok(None),
+        entries => entries.map(|entries| entries.into_iter().next()),
+    };
+    let mut number = 1;
+    let mut name = name_of(number)?;
+    let mut entry = newest(&name)?;
+    loop {
+        let next = name_of(number + 1)?;
+        let Some(later) = newest(&next)? else {
+            break;
+        };
+        (number, name, entry) = (number + 1, next, Some(later));
+    }
+    let mut last = None;
+    if let Some(entry) = entry
+        && let Some(path) = entry.path
+        && let Ok(found) = store.load(&name)
+        && found.block.pscale(&path) == -1
+        && let Ok(Some(text)) = found.block.text(&path)
+    {
+        let text = text.to_owned();
+        last = Some(LastEntry {
+            note: entry.note,
+            text,
+        });
+    }
+    let found = CurrentBlock { number, name, last };
+    Ok(current.insert(found).clone())
+}
+
+/// The head of a block: the days of the one before it are in it.
+fn head(store: &dyn BlockStore, number: u32) -> Result<String, StoreError> {
+    if number == 1 {
+        return Ok(HEAD.to_owned());
+    }
+    let before = name_of(number - 1)?;
+    let days = match store.load(&before) {
+        Ok(found) => window::days_of(&found.block),
+        Err(_) => None,
+    };
+    Ok(match days {
+        Some((first, last)) => format!("{HEAD} Block \"{before}\" has {first} to {last}."),
+        None => format!("{HEAD} Block \"{before}\" has what was before."),
+    })
+}
+
+/// Appends an entry to a block. False, and nothing is written, where the block has `limit` bytes and its last group is full.
+fn append_to(
+    store: &dyn BlockStore,
+    name: &BlockName,
+    text: &str,
+    stamp: &Stamp,
+    limit: Option<usize>,
+) -> Result<bool, StoreError> {
+    let mut summary = None;
+    for _ in 0..SUMMARIES {
+        let is_first = summary.is_none();
+        let op = Op::Append {
+            text: text.to_owned(),
+            summary: summary.take(),
+        };
+        let edited = store.edit(name, None, &op, stamp)?;
+        let Some(Applied::Appended(Appended::NeedsSummary { entries, .. })) = edited.applied else {
+            return Ok(true);
+        };
+        let is_full = |limit| Ok::<_, StoreError>(store.load(name)?.block.file_bytes() >= limit);
+        if is_first && limit.map_or(Ok(false), is_full)? {
+            return Ok(false);
+        }
+        summary = Some(Summary {
+            kind: SummaryKind::Summary,
+            text: window::group_summary(&entries),
+        });
+    }
+    Ok(true)
+}
+
 impl ConversationRecord {
-    /// Moves the oldest `count` messages to the block `history`; false where it cannot be written, and they stay where they
-    /// are.
+    /// Moves the oldest `count` messages to the blocks of history; false where it cannot be written, and they stay where
+    /// they are.
     pub(crate) fn move_to_history(
         &mut self,
+        history: &HistoryBlocks,
         store: &dyn BlockStore,
         now: Timestamp,
         count: usize,
@@ -48,7 +224,7 @@ impl ConversationRecord {
             let day = self.said_at(0).unwrap_or(now);
             for text in window::entries(&said[..turn], day) {
                 // No tool has called this, so nobody else catches a fault of the store.
-                let appended = AssertUnwindSafe(|| append(store, &fit(&text), &stamp));
+                let appended = AssertUnwindSafe(|| history.append(store, &fit(&text), &stamp));
                 let why = match panic::catch_unwind(appended) {
                     Ok(Ok(())) => continue,
                     Ok(Err(error)) => error.to_string(),
@@ -64,48 +240,4 @@ impl ConversationRecord {
         }
         true
     }
-}
-
-/// Whether the newest entry is this very one: the program ended before the conversation knew of it.
-fn is_newest(
-    store: &dyn BlockStore,
-    name: &BlockName,
-    text: &str,
-    stamp: &Stamp,
-) -> Result<bool, StoreError> {
-    let found = store.load(name)?;
-    let log = store.log(name, LogRange::newest(1))?;
-    let Some(newest) = log.first().filter(|entry| entry.note == stamp.note) else {
-        return Ok(false);
-    };
-    let path = newest.path.filter(|path| found.block.pscale(path) == -1);
-    let there = path.and_then(|path| found.block.text(&path).ok().flatten());
-    Ok(there == Some(text))
-}
-
-fn append(store: &dyn BlockStore, text: &str, stamp: &Stamp) -> Result<(), StoreError> {
-    let name = BlockName::new("history")?;
-    if matches!(store.load(&name), Err(StoreError::NoBlock { .. })) {
-        store.create(&name, &Block::new(HEAD), stamp)?;
-    } else if is_newest(store, &name, text, stamp)? {
-        return Ok(());
-    }
-    let mut summary = None;
-    for _ in 0..SUMMARIES {
-        let op = Op::Append {
-            text: text.to_owned(),
-            summary: summary.take(),
-        };
-        let edited = store.edit(&name, None, &op, stamp)?;
-        match edited.applied {
-            Some(Applied::Appended(Appended::NeedsSummary { entries, .. })) => {
-                summary = Some(Summary {
-                    kind: SummaryKind::Summary,
-                    text: window::group_summary(&entries),
-                });
-            }
-            _ => return Ok(()),
-        }
-    }
-    Ok(())
 }

@@ -13,6 +13,7 @@ pub mod window;
 
 pub use author::{Author, Utterance};
 pub use display::DisplayedMessage;
+pub(crate) use history::HistoryBlocks;
 pub(crate) use lean::without_copies;
 pub use pages::DisplayedPage;
 pub(crate) use pages::{all, displayed, range};

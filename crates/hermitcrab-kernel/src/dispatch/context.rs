@@ -5,6 +5,7 @@ use pscale_blocks::EditAuthor;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::conversation::HistoryBlocks;
 use crate::faces::{FaceManager, ShellError};
 use crate::prompt::Identity;
 use crate::spending::SpendMeter;
@@ -21,6 +22,8 @@ pub(crate) struct TurnContext<'a> {
     /// The record as it is on the disk.
     pub files: &'a FileStore,
     pub identity: &'a Identity,
+    /// The blocks of older turns.
+    pub history: &'a HistoryBlocks,
     pub toolbox: &'a Toolbox,
     pub faces: &'a FaceManager,
     pub spending: &'a SpendMeter,

@@ -8,7 +8,7 @@ use super::Kernel;
 use super::default_blocks::prepare;
 use super::owners::Owners;
 use crate::config::timestamp;
-use crate::conversation::ConversationRecord;
+use crate::conversation::{ConversationRecord, HistoryBlocks};
 use crate::faces::{FaceManager, Host, NoHost, ShellCompiler};
 use crate::spending::SpendMeter;
 use crate::storage::{FileStore, RedactingStore};
@@ -113,6 +113,7 @@ impl KernelBuilder {
         let toolbox = Toolbox::new(&config, store, host, &clock).map_err(KernelError::Setting)?;
         // A start that is refused has not changed it.
         notices.extend(record.make_current());
+        let history = HistoryBlocks::new(config.history_bytes);
         let owners = Owners {
             config,
             brain,
@@ -121,6 +122,7 @@ impl KernelBuilder {
             identity: prepared.identity,
             notices,
             record: tokio::sync::Mutex::new(record),
+            history,
             toolbox,
             faces,
             spending,

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use llm_client::Timer;
 
-use crate::conversation::ConversationRecord;
+use crate::conversation::{ConversationRecord, HistoryBlocks};
 use crate::dispatch::TurnContext;
 use crate::faces::FaceManager;
 use crate::prompt::Identity;
@@ -22,6 +22,7 @@ pub(super) struct Owners {
     pub notices: Vec<String>,
     /// Locked for one turn at a time.
     pub record: tokio::sync::Mutex<ConversationRecord>,
+    pub history: HistoryBlocks,
     pub toolbox: Toolbox,
     pub faces: FaceManager,
     pub spending: SpendMeter,
@@ -36,6 +37,7 @@ impl Owners {
             clock: &*self.clock,
             files: &self.files,
             identity: &self.identity,
+            history: &self.history,
             toolbox: &self.toolbox,
             faces: &self.faces,
             spending: &self.spending,

@@ -265,15 +265,16 @@ impl<'a> Turn<'a> {
         let current = self.record.messages().len() - self.stored;
         let mut window = window::trim(all, Some(current), self.limits, &O200k);
         let in_history = window.kept_from == 0 || self.move_to_history(window.kept_from);
+        let store = &*self.context.toolbox.store;
         let earlier = window.notice || self.record.has_moved();
         if earlier && let Some(first) = window.messages.first_mut() {
             if window.notice {
                 first.content.remove(0);
             }
             let notice = if in_history {
-                window::NOTICE
+                self.context.history.notice(store)
             } else {
-                window::LEFT_OUT
+                window::LEFT_OUT.to_owned()
             };
             first.content.insert(0, Block::text(notice));
         }
@@ -283,7 +284,8 @@ impl<'a> Turn<'a> {
 
     fn move_to_history(&mut self, count: usize) -> bool {
         let (store, now) = (&*self.context.toolbox.store, timestamp(self.context.clock));
-        self.record.move_to_history(store, now, count, self.events)
+        let history = self.context.history;
+        (self.record).move_to_history(history, store, now, count, self.events)
     }
 
     /// A turn that alone is too large for the window would be forgotten by the very next one: a few words of it stay.

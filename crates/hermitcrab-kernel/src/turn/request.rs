@@ -175,7 +175,11 @@ pub(crate) fn preview(
         Phase::Call => NEXT_WORDS,
     }));
     let window = window::trim(all, Some(current), WindowLimits::default(), &O200k);
-    let messages = window.messages;
+    let mut messages = window.messages;
+    if let Some(first) = messages.first_mut().filter(|_| window.notice) {
+        let notice = context.history.notice(&*context.toolbox.store);
+        first.content[0] = llm_client::Block::text(notice);
+    }
     let (of_tools, of_messages) = (O200k.count(&tools), window::tokens(&messages, &O200k));
     PromptPreview {
         phase,

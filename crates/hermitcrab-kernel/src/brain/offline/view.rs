@@ -1,7 +1,7 @@
 use llm_client::{BlockKind, Message, Role, ToolSpec};
 use serde_json::Value;
 
-use crate::conversation::window::{LEFT_OUT, NOTICE};
+use crate::conversation::window::{LEFT_OUT, is_notice};
 use crate::{BrainRequest, Face};
 
 /// The script's view of a conversation: the last words of the person, and the calls since then.
@@ -38,7 +38,7 @@ impl<'a> ConversationView<'a> {
             })
             .collect();
         let said = |at: &usize| match blocks[*at] {
-            (Role::User, BlockKind::Text { text }) if text != NOTICE && text != LEFT_OUT => {
+            (Role::User, BlockKind::Text { text }) if !is_notice(text) && text != LEFT_OUT => {
                 Some(text.trim())
             }
             _ => None,

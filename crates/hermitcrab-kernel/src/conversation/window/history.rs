@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm_client::BlockKind;
-use pscale_blocks::NodeLine;
+use pscale_blocks::{Block, NodeLine, Path};
 
 use crate::conversation::{Author, Utterance};
 
@@ -79,6 +79,18 @@ pub fn group_summary(entries: &[NodeLine]) -> String {
         (Some(first), Some(last)) => format!("{first} to {last}{AFTER_DATE}{said}"),
         _ => said,
     }
+}
+
+/// The first and the last day of the entries in a block; `None` if it has no entry with a day.
+pub(crate) fn days_of(block: &Block) -> Option<(String, String)> {
+    let nodes = block.subtree(&Path::root(), None).ok()?;
+    let entries = nodes.iter().filter(|node| block.pscale(&node.path) == -1);
+    let mut days = entries.filter_map(|entry| days(entry.text.as_deref()?));
+    let (first, mut last) = days.next()?;
+    if let Some((_, latest)) = days.next_back() {
+        last = latest;
+    }
+    Some((first.to_owned(), last.to_owned()))
 }
 
 /// The first and last day that an entry or a summary names at its start.

@@ -11,6 +11,7 @@ use llm_client::{Block, BlockKind, Message, Role};
 use pscale_blocks::TokenCounter;
 
 pub use close::{close_open, cut_names, distinct_ids};
+pub(crate) use history::days_of;
 pub use history::{entries, group_summary};
 pub use sanitise::{ValidMessages, sanitise};
 pub use size::tokens;
@@ -20,6 +21,17 @@ use sanitise::IndexedMessage;
 /// The text that a window begins with when earlier messages are not in it.
 pub const NOTICE: &str = "[Earlier messages moved to memory. Use block_read(\"memory\") for full history.] \
                           The exact words are in block \"history\".";
+
+/// [`NOTICE`] where the exact words are in another block.
+pub fn notice(block: &str) -> String {
+    NOTICE.replacen("\"history\"", &format!("\"{block}\""), 1)
+}
+
+/// Whether a text is the [`notice`] of some block.
+pub(crate) fn is_notice(text: &str) -> bool {
+    let (before, _) = NOTICE.split_once("history\"").unwrap_or_default();
+    text.starts_with(before)
+}
 
 /// The text in its place where the words before are nowhere that the model could read them.
 pub const LEFT_OUT: &str = "[Earlier messages are left out.]";

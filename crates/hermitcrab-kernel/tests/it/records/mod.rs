@@ -1,6 +1,7 @@
 //! The records of an instance over years: numbers, archives, files of earlier versions and damage.
 
 mod crash;
+mod history_rolls;
 mod pages;
 mod policy;
 mod policy_files;
