@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, block_on, escape};
+use hermitcrab_kernel::faces::KeptShells;
 use serde_json::json;
 
 use crate::answer::print_json;
@@ -67,9 +68,7 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
         match args.command {
             None | Some(FacesCommand::List) => list(args, data, session),
             Some(FacesCommand::Show { rev }) => {
-                let kernel = kernel_setup::open_read_only(data)?;
-                let source = kernel
-                    .faces()
+                let source = kept(data, session)?
                     .source(rev)
                     .map_err(|error| Error::from(error).failure())?;
                 let source = source.ok_or_else(|| Error::NoShell { rev }.failure())?;
@@ -101,9 +100,20 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
     })?
 }
 
+/// Opens the stored faces to look at.
+fn kept(data: &DataDir, session: &Session) -> Result<KeptShells, Failure> {
+    data.ensure_named_exists().map_err(Error::failure)?;
+    let kept = KeptShells::open(data.path());
+    let kept = kept.map_err(|error| Error::from(error).failure())?;
+    if let Some(notice) = kept.notice() {
+        session.warn(&escape(notice));
+    }
+    Ok(kept)
+}
+
 fn list(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let kernel = kernel_setup::open_read_only(data)?;
-    let shells = kernel.faces().shells();
+    let kept = kept(data, session)?;
+    let shells = kept.list();
     if shells.is_empty() && !args.json {
         session.warn("no shells yet");
     }

@@ -29,5 +29,6 @@ mod prune;
 mod replay;
 mod secrets;
 mod serve;
+mod shows;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -2,6 +2,7 @@
 
 mod crashes;
 mod host;
+mod kept_shells;
 mod manager;
 mod notes;
 mod shell;
@@ -10,6 +11,7 @@ mod state;
 
 pub use crashes::FaceRecovery;
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
+pub use kept_shells::KeptShells;
 pub use manager::FaceManager;
 pub(crate) use manager::NO_COMPILER;
 pub(crate) use notes::Notes;
