@@ -106,12 +106,13 @@ pub fn trim(
             ..Window::default()
         };
     };
-    shorten(&mut kept[last.clone()], limits.tokens, counter);
-
-    let sizes: Vec<usize> = kept
+    let counter = &size::BoundedCounter::new(counter, limits.tokens);
+    let mut sizes: Vec<usize> = kept
         .iter()
         .map(|kept| size::of(&kept.message, counter))
         .collect();
+    let (turn, of_turn) = (&mut kept[last.clone()], &mut sizes[last.clone()]);
+    shorten(turn, of_turn, limits.tokens, counter);
     let fits = |start: usize| {
         // Whatever lies before needs the notice.
         let notice = if start == 0 { 0 } else { counter.count(NOTICE) };
@@ -166,23 +167,31 @@ pub fn starts_turn(message: &Message) -> bool {
     message.role == Role::User && !message.content.iter().any(is_result)
 }
 
-/// Shortens the results of a turn, the oldest first, until it has at most `tokens` tokens.
-fn shorten(turn: &mut [IndexedMessage], tokens: usize, counter: &dyn TokenCounter) {
-    let sizes = turn.iter().map(|kept| size::of(&kept.message, counter));
-    let mut total: usize = sizes.sum();
+/// Shortens the results of a turn, the oldest first, until it has at most `tokens` tokens. `sizes` are those of its messages.
+fn shorten(
+    turn: &mut [IndexedMessage],
+    sizes: &mut [usize],
+    tokens: usize,
+    counter: &dyn TokenCounter,
+) {
+    let mut total: usize = sizes.iter().sum();
     let Some((_, earlier)) = turn.split_last_mut() else {
         return;
     };
-    let blocks = earlier
-        .iter_mut()
-        .flat_map(|kept| &mut kept.message.content);
-    for block in blocks {
-        if total <= tokens {
-            return;
-        }
-        let before = size::of_block(block, counter);
-        if size::shorten(block) {
-            total = total - before + size::of_block(block, counter);
+    for (kept, size) in earlier.iter_mut().zip(sizes) {
+        for block in &mut kept.message.content {
+            if total <= tokens {
+                return;
+            }
+            if !matches!(block.kind, BlockKind::ToolResult { .. }) {
+                continue;
+            }
+            let before = size::of_block(block, counter);
+            if size::shorten(block) {
+                let after = size::of_block(block, counter);
+                total = total - before + after;
+                *size = *size - before + after;
+            }
         }
     }
 }

@@ -11,6 +11,35 @@ const MEDIA: usize = 1_600;
 const SHORT: usize = 400;
 const MARK: &str = " … [shortened]";
 
+/// The bytes of the longest token of o200k: a text has at least one token for so much of it.
+const LONGEST_TOKEN: usize = 128;
+
+/// A counter that does not read a text which cannot fit: the least number that is too large is enough to know that.
+pub(super) struct BoundedCounter<'a> {
+    counter: &'a dyn TokenCounter,
+    limit: usize,
+}
+
+impl<'a> BoundedCounter<'a> {
+    /// Counts up to `limit` tokens.
+    pub fn new(counter: &'a dyn TokenCounter, limit: usize) -> Self {
+        Self { counter, limit }
+    }
+}
+
+impl TokenCounter for BoundedCounter<'_> {
+    fn name(&self) -> &str {
+        self.counter.name()
+    }
+
+    fn count(&self, text: &str) -> usize {
+        if text.len() / LONGEST_TOKEN > self.limit {
+            return self.limit.saturating_add(1);
+        }
+        self.counter.count(text)
+    }
+}
+
 /// The tokens of messages, by what is sent of them.
 pub fn tokens(messages: &[Message], counter: &dyn TokenCounter) -> usize {
     messages.iter().map(|message| of(message, counter)).sum()

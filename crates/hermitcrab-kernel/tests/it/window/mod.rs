@@ -494,3 +494,33 @@ fn client() -> Client {
     .build()
     .unwrap()
 }
+
+/// A counter that adds up the bytes that it is given.
+#[derive(Default)]
+struct Reading(std::sync::atomic::AtomicUsize);
+
+impl TokenCounter for Reading {
+    fn name(&self) -> &'static str {
+        "reading"
+    }
+
+    fn count(&self, text: &str) -> usize {
+        self.0
+            .fetch_add(text.len(), std::sync::atomic::Ordering::Relaxed);
+        text.len().div_ceil(4)
+    }
+}
+
+#[test]
+fn a_text_is_counted_once_and_one_that_cannot_fit_not_at_all() {
+    let read = |words: &str| {
+        let counter = Reading::default();
+        let messages = vec![Message::user("Go"), Message::assistant(words)];
+        let window = trim(messages, None, WindowLimits::default(), &counter);
+        assert_eq!(window.messages.len(), 2);
+        counter.0.into_inner()
+    };
+    let once = "ship ".repeat(20_000);
+    assert_eq!(read(&once), once.len() + 2);
+    assert_eq!(read(&"ship ".repeat(200_000)), 2);
+}
