@@ -82,12 +82,12 @@ impl CurrentFile {
                 break;
             }
             match ParsedLine::parse(line.text()) {
-                ParsedLine::Current(current) => file.add(current, Some(&line.bytes))?,
-                ParsedLine::Old(old) => {
+                Ok(ParsedLine::Current(current)) => file.add(current, Some(&line.bytes))?,
+                Ok(ParsedLine::Old(old)) => {
                     file.is_old = true;
                     file.add(file.view.to_current(old), None)?;
                 }
-                ParsedLine::Unreadable | ParsedLine::Newer(_) => {
+                Err(_) => {
                     file.bytes.extend_from_slice(&line.bytes);
                 }
             }

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use llm_client::Message;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::author::Author;
+use crate::storage::LineError;
 
 /// The version of the lines that are written.
 pub(super) const VERSION: u32 = 3;
@@ -77,42 +77,27 @@ pub(super) enum OldLine {
     },
 }
 
-/// The result of reading a line.
+/// A line of a version that this program reads.
 #[derive(Debug)]
 pub(super) enum ParsedLine {
     Current(Line),
     Old(OldLine),
-    /// The line is passed over.
-    Unreadable,
-    /// The version of a later program.
-    Newer(u32),
 }
 
 impl ParsedLine {
     /// Reads a line, with or without its end.
-    pub fn parse(bytes: &[u8]) -> Self {
+    pub fn parse(bytes: &[u8]) -> Result<Self, LineError> {
         match serde_json::from_slice::<Line>(bytes) {
             Ok(line) if line.version() == VERSION && line.number() < NUMBERS => {
-                return Self::Current(line);
+                return Ok(Self::Current(line));
             }
             _ => {}
         }
         match serde_json::from_slice::<OldLine>(bytes) {
-            Ok(line) if (1..VERSION).contains(&line.version()) => return Self::Old(line),
-            _ => {}
-        }
-        match found_version(bytes) {
-            Some(found) if found > VERSION => Self::Newer(found),
-            _ => Self::Unreadable,
+            Ok(line) if (1..VERSION).contains(&line.version()) => Ok(Self::Old(line)),
+            _ => Err(LineError::of(bytes, VERSION)),
         }
     }
-}
-
-/// The version that a line of any kind names.
-fn found_version(bytes: &[u8]) -> Option<u32> {
-    let line: Value = serde_json::from_slice(bytes).ok()?;
-    let (_, content) = line.as_object()?.iter().next()?;
-    u32::try_from(content.get("schema_version")?.as_u64()?).ok()
 }
 
 impl Line {

@@ -40,8 +40,10 @@ fn messages(bytes: &[u8]) -> io::Result<(Vec<NumberedMessage>, u64)> {
             break;
         }
         let line = match ParsedLine::parse(line.text()) {
-            ParsedLine::Current(line) => line,
-            ParsedLine::Old(line @ OldLine::Message { .. }) => View::after(last).to_current(line),
+            Ok(ParsedLine::Current(line)) => line,
+            Ok(ParsedLine::Old(line @ OldLine::Message { .. })) => {
+                View::after(last).to_current(line)
+            }
             _ => continue,
         };
         match line {

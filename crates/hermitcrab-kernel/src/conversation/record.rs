@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::Message;
-use pscale_blocks::StoreError;
 
 use super::archive::{self, archives};
 use super::author::Utterance;
 use super::line::{Line, ParsedLine, VERSION};
 use super::view::View;
 use crate::KernelError;
-use crate::storage::FileStore;
+use crate::storage::{FileStore, read_lines};
 
 pub(crate) const FILE: &str = "conversation.jsonl";
 
@@ -33,48 +32,20 @@ impl ConversationRecord {
     /// Reads the record; its archives stay closed. Lines that cannot be read are passed over, with a line about them. Nothing is
     /// written.
     pub fn open(files: Arc<FileStore>) -> Result<(Self, Option<String>), KernelError> {
-        let (bytes, mut notice) = files.load(FILE).map_err(KernelError::file(FILE))?;
-        let mut view = View::default();
-        let (mut is_old, mut is_torn) = (false, false);
-        let (mut unreadable, mut first) = (0_usize, 0);
-        for line in durable::lines(bytes.unwrap_or_default().as_slice()) {
-            let line = line.map_err(KernelError::file(FILE))?;
-            if !line.is_whole() {
-                is_torn = true;
-                break;
-            }
-            match ParsedLine::parse(line.text()) {
+        let (bytes, moved) = files.load(FILE).map_err(KernelError::file(FILE))?;
+        let bytes = bytes.unwrap_or_default();
+        let (mut view, mut is_old) = (View::default(), false);
+        let unread = read_lines(&files, FILE, VERSION, &bytes, |line, _| {
+            match ParsedLine::parse(line)? {
                 ParsedLine::Current(line) => view.follow(line),
                 ParsedLine::Old(line) => {
                     is_old = true;
                     view.follow(view.to_current(line));
                 }
-                ParsedLine::Unreadable => {
-                    unreadable += 1;
-                    if unreadable == 1 {
-                        first = line.number;
-                    }
-                }
-                ParsedLine::Newer(found) => {
-                    let error = StoreError::Newer {
-                        path: files.path(FILE),
-                        found: found.into(),
-                        known: VERSION,
-                    };
-                    return Err(error.into());
-                }
             }
-        }
-        if unreadable > 0 {
-            let lines = if unreadable == 1 {
-                format!("line {first} cannot be read; it was passed over")
-            } else {
-                format!(
-                    "{unreadable} lines cannot be read, the first is line {first}; they were passed over"
-                )
-            };
-            notice = Some(format!("{FILE}: {lines}"));
-        }
+            Ok(())
+        })?;
+        let is_torn = bytes.last().is_some_and(|last| *last != b'\n');
         let mut record = Self {
             files,
             view,
@@ -85,7 +56,7 @@ impl ConversationRecord {
         record
             .begin_after_archives()
             .map_err(KernelError::file(FILE))?;
-        Ok((record, notice))
+        Ok((record, unread.or(moved)))
     }
 
     /// A file that was lost does not begin its numbers again while there are archives.

@@ -3,7 +3,6 @@
 use std::fs;
 
 use hermitcrab_kernel::{KernelError, ScriptStep};
-use pscale_blocks::StoreError;
 use serde_json::json;
 
 use super::{FILE, line, marks, numbers};
@@ -136,11 +135,11 @@ async fn what_a_later_program_wrote_is_refused_and_nothing_is_written() {
             let store = setting.store.clone();
             let opened = setting.open(std::sync::Arc::new(hermitcrab_kernel::OfflineBrain));
             match opened.err().unwrap() {
-                KernelError::Store(StoreError::Newer {
+                KernelError::Newer {
                     path: named,
                     found,
                     known,
-                }) => {
+                } => {
                     assert_eq!((named, found, known), (path.clone(), 4, 3));
                 }
                 error => panic!("{error}"),
