@@ -62,6 +62,19 @@ impl OutputFile {
         Ok(Self::begin(path)?)
     }
 
+    /// Writes a part of the content, before [`OutputFile::finish`] writes the rest.
+    ///
+    /// # Errors
+    /// [`Error::OutputFile`]; the old file is unchanged, and the draft is of no use any more.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut file = match &self.sink {
+            Sink::Staged(staged) => staged.file(),
+            Sink::Device(file) => file,
+        };
+        let written = file.write_all(bytes);
+        written.map_err(|source| failed(&self.path, source))
+    }
+
     /// Writes the content and renames the draft to the target.
     ///
     /// # Errors
@@ -164,6 +177,23 @@ mod tests {
         write_file(&below, |file| file.write_all(b"three")).unwrap();
         assert_eq!(fs::read(&below).unwrap(), b"three");
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn parts_appear_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "old").unwrap();
+        let mut output = OutputFile::begin(&path).unwrap();
+        output.append(b"a, ").unwrap();
+        output.append(b"b, ").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        drop(output);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let mut output = OutputFile::begin(&path).unwrap();
+        output.append(b"a, ").unwrap();
+        output.finish(|file| file.write_all(b"z")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"a, z");
     }
 
     #[cfg(unix)]

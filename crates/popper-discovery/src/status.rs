@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::snapshot::{Selected, Summary};
 use crate::store::{
-    AttemptFilter, Iteration, IterationStatus, LawFilter, LawStatus, Pick, RunCost, RunRow, Store,
-    VerdictCounts,
+    AttemptFilter, Iteration, IterationStatus, LawFilter, LawStatus, Pick, RowPage, RunCost,
+    RunRow, Store, VerdictCounts,
 };
 
 /// The status of a run.
@@ -80,9 +80,7 @@ impl RunStatus {
     /// # Errors
     /// Those of the store, and [`Error::Row`] when a row does not hold what this program writes.
     pub async fn read(store: &mut impl Store, run: &RunRow) -> Result<Self, Error> {
-        let iterations = store.iterations(run.id, Pick::All).await?;
-        let is_completed = |one: &&Iteration| one.status == IterationStatus::Completed;
-        let last_iteration = match iterations.last() {
+        let last_iteration = match store.iterations(run.id, Pick::Last).await?.last() {
             Some(last) => Some(LastIteration::read(store, run, last).await?),
             None => None,
         };
@@ -103,15 +101,31 @@ impl RunStatus {
             sim_hash: run.sim_hash.clone(),
             harness_config_hash: run.harness_hash.clone(),
             proposer: run.discovery_model_id.clone(),
-            iterations: iterations.iter().filter(is_completed).count() as u32,
+            iterations: completed(store, run).await?,
             shelved: shelved(&laws, last_iteration.as_ref()),
             last_iteration,
             laws,
             verdicts: verdicts.into_iter().map(count).collect(),
             evaluations,
-            cost: RunCost::of(&store.calls(run.id, None).await?),
+            cost: RunCost::read(store, run.id).await?,
         })
     }
+}
+
+/// Iterations that are read at once: each has a summary of some kilobytes.
+const ROWS: u32 = 50;
+
+/// Returns the number of completed iterations.
+async fn completed(store: &mut impl Store, run: &RunRow) -> Result<u32, Error> {
+    let is_completed = |one: &&Iteration| one.status == IterationStatus::Completed;
+    let mut completed = 0;
+    let mut next = Some(RowPage::first(ROWS));
+    while let Some(page) = next {
+        let rows = store.iteration_page(run.id, page).await?;
+        completed += rows.iter().filter(is_completed).count() as u32;
+        next = page.next(&rows, |row| i64::from(row.iteration_index));
+    }
+    Ok(completed)
 }
 
 /// The queued laws but those that the last iteration still has to decide.

@@ -64,33 +64,60 @@ pub(crate) fn rows_of<R: Record>(ending: &str) -> String {
 
 /// The SELECT for findings, the latest first, with a verdict as the fifth value or without.
 pub(crate) fn findings(with_status: bool) -> String {
-    let status = if with_status {
-        " AND e.status = $5"
+    tested(if with_status {
+        " AND e.status = $5 ORDER BY l.id DESC LIMIT $4"
     } else {
-        ""
-    };
+        " ORDER BY l.id DESC LIMIT $4"
+    })
+}
+
+/// The SELECT for a page of the findings.
+pub(crate) fn tested_page() -> String {
+    tested(" AND l.id > $4 ORDER BY l.id LIMIT $5")
+}
+
+/// The SELECT for findings with this ending.
+fn tested(ending: &str) -> String {
     format!(
         "SELECT {}, {}, {} FROM laws l \
          JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
          JOIN law_evaluations e ON e.id = k.evaluation_id \
          LEFT JOIN counterexamples c ON c.id = e.counterexample_id \
-         WHERE l.run_id = $3 AND l.status = 'tested'{status} ORDER BY l.id DESC LIMIT $4",
+         WHERE l.run_id = $3 AND l.status = 'tested'{ending}",
         LawRow::TABLE.select("l"),
         EvaluationRow::TABLE.select("e"),
         CounterexampleRow::TABLE.select("c"),
     )
 }
 
-/// The SELECT for the attempts of a run, a page at a time.
+/// The SELECT for the attempts of a run, a page at a time. The `+` keeps the databases from collecting and sorting all rows of the run
+/// for each page.
 pub(crate) fn evaluations() -> String {
     format!(
         "SELECT {}, {}, {} FROM law_evaluations e \
          JOIN laws l ON l.id = e.law_id \
          LEFT JOIN counterexamples c ON c.id = e.counterexample_id \
-         WHERE e.run_id = $1 AND e.id > $2 ORDER BY e.id LIMIT $3",
+         WHERE +e.run_id = $1 AND e.id > $2 ORDER BY e.id LIMIT $3",
         LawRow::TABLE.select("l"),
         EvaluationRow::TABLE.select("e"),
         CounterexampleRow::TABLE.select("c"),
+    )
+}
+
+/// The SELECT for a page of the laws of a run, with a `+` as in [`evaluations`].
+pub(crate) fn law_page() -> String {
+    rows_of::<LawRow>("WHERE +x.run_id = $1 AND x.id > $2 ORDER BY x.id LIMIT $3")
+}
+
+/// The SELECT for a page of the calls of a run.
+pub(crate) fn call_page() -> String {
+    rows_of::<CallRow>("WHERE x.run_id = $1 AND x.id > $2 ORDER BY x.id LIMIT $3")
+}
+
+/// The SELECT for a page of the iterations of a run, whose numbers are the keys.
+pub(crate) fn iteration_page() -> String {
+    rows_of::<Iteration>(
+        "WHERE x.run_id = $1 AND x.iteration_index > $2 ORDER BY x.iteration_index LIMIT $3",
     )
 }
 

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use popper_discovery::store::{
     Attempt, AttemptFilter, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow,
-    Iteration, IterationPlan, IterationState, LawFilter, LawRow, Pick, Query, RunRow, Store,
-    StoreError, TestedLaw, VerdictCounts, VerdictKey,
+    Iteration, IterationPlan, IterationState, LawFilter, LawRow, Pick, Query, RowPage, RunRow,
+    Store, StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
 use work_queue::Address;
 
 use crate::counts;
 use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::{Access, Sqlite, Tuning};
-use crate::driver::{Driver, FileOrServer, Mode, Row};
+use crate::driver::{Driver, FileOrServer, Mode, Row, TransactionScope};
 use crate::group::{store_new, store_plan, stored_attempt};
 use crate::sql::{self, pieces};
 use crate::statement::Statement;
@@ -28,7 +28,7 @@ const ALL: i64 = i64::MAX;
 /// before the next use.
 #[derive(Debug)]
 pub struct SqlStore<D> {
-    pub(crate) db: D,
+    db: TransactionScope<D>,
 }
 
 /// A database file.
@@ -60,6 +60,7 @@ impl Database {
         tuning: Tuning,
     ) -> Result<Self, StoreError> {
         let db = Sqlite::open(path, access, tuning).await?;
+        let db = TransactionScope::new(db);
         Ok(Self { db })
     }
 }
@@ -75,6 +76,7 @@ impl Server {
     /// that is too old; [`StoreError::Missing`] if there are no tables and `access` does not create them; [`StoreError::Newer`].
     pub async fn open(address: &Address, name: &str, access: Access) -> Result<Self, StoreError> {
         let db = Postgres::open(address, name, access).await?;
+        let db = TransactionScope::new(db);
         Ok(Self { db })
     }
 
@@ -89,7 +91,10 @@ impl Server {
         sim_hash: &str,
         harness_config_hash: &str,
     ) -> Result<(), StoreError> {
-        self.db.lock(sim_hash, harness_config_hash).await
+        self.db
+            .connection()
+            .lock(sim_hash, harness_config_hash)
+            .await
     }
 }
 
@@ -106,7 +111,7 @@ impl AnyDatabase {
         sim_hash: &str,
         harness_config_hash: &str,
     ) -> Result<(), StoreError> {
-        match &mut self.db {
+        match self.db.connection() {
             FileOrServer::File(_) => Ok(()),
             FileOrServer::Server(db) => db.lock(sim_hash, harness_config_hash).await,
         }
@@ -115,14 +120,16 @@ impl AnyDatabase {
 
 impl From<Database> for AnyDatabase {
     fn from(database: Database) -> Self {
-        let db = FileOrServer::File(Box::new(database.db));
+        let db = FileOrServer::File(Box::new(database.db.into_connection()));
+        let db = TransactionScope::new(db);
         Self { db }
     }
 }
 
 impl From<Server> for AnyDatabase {
     fn from(server: Server) -> Self {
-        let db = FileOrServer::Server(Box::new(server.db));
+        let db = FileOrServer::Server(Box::new(server.db.into_connection()));
+        let db = TransactionScope::new(db);
         Self { db }
     }
 }
@@ -143,6 +150,20 @@ impl<D: Driver> SqlStore<D> {
         let rows = self.db.fetch(statement).await?;
         self.db.commit().await?;
         Ok(rows)
+    }
+
+    /// Returns a page of rows of a run.
+    async fn page<R: Record>(
+        &mut self,
+        sql: String,
+        run_id: i64,
+        page: RowPage,
+    ) -> Result<Vec<R>, StoreError> {
+        let statement = Statement::new(sql)
+            .bind(run_id)
+            .bind(page.after)
+            .bind(i64::from(page.limit));
+        sql::records(&self.rows(statement).await?)
     }
 }
 
@@ -417,6 +438,44 @@ impl<D: Driver> Store for SqlStore<D> {
         let tally = counts::read(&mut self.db, run).await?;
         self.db.commit().await?;
         Ok(tally)
+    }
+
+    async fn begin_reading(&mut self) -> Result<(), StoreError> {
+        self.db.begin_shared().await
+    }
+
+    async fn end_reading(&mut self) -> Result<(), StoreError> {
+        self.db.end_shared().await
+    }
+
+    async fn iteration_page(
+        &mut self,
+        run_id: i64,
+        page: RowPage,
+    ) -> Result<Vec<Iteration>, StoreError> {
+        self.page(sql::iteration_page(), run_id, page).await
+    }
+
+    async fn law_page(&mut self, run_id: i64, page: RowPage) -> Result<Vec<LawRow>, StoreError> {
+        self.page(sql::law_page(), run_id, page).await
+    }
+
+    async fn call_page(&mut self, run_id: i64, page: RowPage) -> Result<Vec<CallRow>, StoreError> {
+        self.page(sql::call_page(), run_id, page).await
+    }
+
+    async fn tested_page(
+        &mut self,
+        run: &RunRow,
+        page: RowPage,
+    ) -> Result<Vec<TestedLaw>, StoreError> {
+        let statement = Statement::new(sql::tested_page())
+            .bind(&run.harness_hash)
+            .bind(&run.sim_hash)
+            .bind(run.id)
+            .bind(page.after)
+            .bind(i64::from(page.limit));
+        self.rows(statement).await?.iter().map(finding).collect()
     }
 }
 

@@ -1,13 +1,12 @@
 //! The laws of a run as rows of a spreadsheet.
 
-use std::collections::BTreeMap;
-
-use bin_support::Failure;
-use popper_discovery::store::{LawRow, TestedLaw};
+use bin_support::{Failure, Session};
+use popper_discovery::store::{LawRow, RowPage, RunRow, Store, TestedLaw};
 use popper_discovery::{Error, status_text};
 use popper_harness::decide::Verdict;
 
 use super::database::failure;
+use super::export_output::{ExportCounts, ExportOutput, ROWS, TestedLaws};
 use crate::expect::word;
 
 const HEADER: [&str; 21] = [
@@ -34,19 +33,42 @@ const HEADER: [&str; 21] = [
     "notes",
 ];
 
-/// Returns one row a law, with the verdict that decided it.
-pub fn csv(
-    laws: &[LawRow],
-    findings: &BTreeMap<i64, TestedLaw>,
-    sim_hash: &str,
-) -> Result<Vec<u8>, Failure> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+/// Writes one row a law, with the verdict that decided it. The rows are those of the store's transaction.
+pub async fn write(
+    store: &mut impl Store,
+    run: &RunRow,
+    output: &mut ExportOutput,
+    session: &mut Session,
+) -> Result<ExportCounts, Failure> {
+    let mut counts = ExportCounts {
+        laws: 0,
+        attempts: store.tally(run).await.map_err(failure)?.evaluations,
+    };
+    let mut writer = csv::Writer::from_writer(output.part());
     writer.write_record(HEADER)?;
-    for law in laws {
-        let row = row(law, findings.get(&law.id), sim_hash).map_err(failure)?;
-        writer.write_record(row.map(guarded))?;
+    writer.flush()?;
+    drop(writer);
+    let mut tested = TestedLaws::new();
+    let mut next = Some(RowPage::first(ROWS));
+    while let Some(page) = next {
+        let laws = store.law_page(run.id, page).await.map_err(failure)?;
+        let mut writer = csv::Writer::from_writer(output.part());
+        for law in &laws {
+            let finding = tested.get(store, run, law.id).await.map_err(failure)?;
+            let finding = finding.as_ref();
+            if finding.is_some_and(|finding| finding.evaluation.run_id != run.id) {
+                counts.attempts += 1;
+            }
+            let row = row(law, finding, &run.sim_hash).map_err(failure)?;
+            writer.write_record(row.map(guarded))?;
+        }
+        writer.flush()?;
+        drop(writer);
+        counts.laws += laws.len() as u64;
+        output.end_page(session)?;
+        next = page.next(&laws, |law| law.id);
     }
-    Ok(writer.into_inner()?)
+    Ok(counts)
 }
 
 fn row(law: &LawRow, finding: Option<&TestedLaw>, sim_hash: &str) -> Result<[String; 21], Error> {

@@ -8,7 +8,7 @@ use bin_support::{Exit, Failure, Interrupt, Session};
 use llm_client::error::Amount;
 use llm_client::{Cassette, Client, Clock, ErrorKind, Usd};
 use popper_discovery::status::RunStatus;
-use popper_discovery::store::{RunCost, RunRow, Store as _};
+use popper_discovery::store::{RunCost, RunRow};
 use popper_discovery::{
     Discovery, Error, EvaluatorError, ProposeError, Proposer, RunEnd, RunSelector,
 };
@@ -114,14 +114,13 @@ impl Job<'_> {
             () = interrupt.raised() => return Ok(interrupted_early(session)),
         };
         let run = discovery.run().clone();
-        let calls = patiently(&timing, async || {
-            Ok(discovery.store().calls(run.id, None).await?)
+        let cost = patiently(&timing, async || {
+            Ok(RunCost::read(discovery.store(), run.id).await?)
         });
-        let calls = tokio::select! {
-            calls = calls => calls.map_err(failure)?,
+        let cost = tokio::select! {
+            cost = cost => cost.map_err(failure)?,
             () = interrupt.raised() => return Ok(self.interrupted(&run, session)),
         };
-        let cost = RunCost::of(&calls);
         if let Some(client) = &client {
             self.keep_ledger(client, run.id, &cost)?;
         }

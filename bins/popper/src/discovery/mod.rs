@@ -4,6 +4,8 @@ pub mod coordinator;
 pub mod cost;
 pub mod csv;
 pub mod database;
+pub mod document;
+pub mod export_output;
 pub mod job;
 pub mod live;
 pub mod patience;

@@ -79,7 +79,18 @@ pub enum Output {
 }
 
 impl Output {
-    /// Writes the whole output.
+    /// Writes a part of the output, before [`Output::finish`] writes the rest.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutputFile`], or the error of stdout; an old file is unchanged.
+    pub fn append(&mut self, session: &mut Session, bytes: &[u8]) -> Result<(), Failure> {
+        match self {
+            Self::Stdout => Ok(session.results.write_all(bytes)?),
+            Self::File(file) => Ok(file.append(bytes)?),
+        }
+    }
+
+    /// Writes the output, or the rest of it.
     ///
     /// # Errors
     /// [`crate::Error::OutputFile`], or the error of stdout; an old file is unchanged.
@@ -134,9 +145,10 @@ mod tests {
         let (seen, out) = std::sync::mpsc::channel();
         session.results = crate::Results::new(Told(seen));
         for target in [OutputTarget::Stdout, OutputTarget::from(path.clone())] {
-            let output = target.begin([&path.with_file_name("other")]).unwrap();
+            let mut output = target.begin([&path.with_file_name("other")]).unwrap();
+            output.append(&mut session, b"te").unwrap();
             output
-                .finish(&mut session, |out| out.write_all(b"text"))
+                .finish(&mut session, |out| out.write_all(b"xt"))
                 .unwrap();
         }
         assert_eq!(out.try_iter().flatten().collect::<Vec<_>>(), b"text");

@@ -111,3 +111,57 @@ impl<'a> Query<'a> {
         Self::Attempts { run, after, limit }
     }
 }
+
+/// A page of rows in ascending order of their keys: at most `limit` rows after the one with the key `after`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store answers every query")]
+pub struct RowPage {
+    /// The key of the row before the page, 0 for the first page.
+    pub after: i64,
+    /// The most rows of the page, at least 1.
+    pub limit: u32,
+}
+
+impl RowPage {
+    /// Returns the first page of at most `limit` rows.
+    pub fn first(limit: u32) -> Self {
+        Self { after: 0, limit }
+    }
+
+    /// Returns the page after these rows of this page. `None` if they are the last ones.
+    pub fn next<T>(self, rows: &[T], key: impl Fn(&T) -> i64) -> Option<Self> {
+        let last = rows.last().filter(|_| rows.len() >= self.limit as usize)?;
+        Some(Self {
+            after: key(last),
+            ..self
+        })
+    }
+
+    /// Returns the rows of this page among all rows, which are in ascending order of their keys.
+    pub(super) fn of<T>(self, rows: Vec<T>, key: impl Fn(&T) -> i64) -> Vec<T> {
+        let rows = rows.into_iter().filter(|row| key(row) > self.after);
+        rows.take(self.limit as usize).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RowPage;
+
+    #[test]
+    fn pages_are_all_rows_once_in_order() {
+        for count in 0..10 {
+            let all: Vec<i64> = (0..count).map(|index| 3 * index + 2).collect();
+            for limit in 1..12 {
+                let mut found = Vec::new();
+                let mut next = Some(RowPage::first(limit));
+                while let Some(page) = next {
+                    let rows = page.of(all.clone(), |row| *row);
+                    next = page.next(&rows, |row| *row);
+                    found.extend(rows);
+                }
+                assert_eq!(found, all, "{limit}");
+            }
+        }
+    }
+}

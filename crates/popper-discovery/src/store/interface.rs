@@ -8,7 +8,7 @@ use popper_harness::decide::Status;
 use serde::Serialize;
 
 use super::error::StoreError;
-use super::filter::{AttemptFilter, LawFilter, Pick, Query};
+use super::filter::{AttemptFilter, LawFilter, Pick, Query, RowPage};
 use super::row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
     LawStatus, RunRow, VerdictKey,
@@ -205,4 +205,68 @@ pub trait Store: Send {
         &mut self,
         run: &RunRow,
     ) -> impl Future<Output = Result<VerdictCounts, StoreError>> + Send;
+
+    /// Begins a transaction that all reading methods share until [`Store::end_reading`], so that they see one state of the rows.
+    /// A writing method, or an error, ends it early.
+    ///
+    /// The provided method does nothing: it is for a store whose rows no other process changes.
+    fn begin_reading(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Ends the transaction of [`Store::begin_reading`].
+    fn end_reading(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Returns a page of the iterations of a run, in order; their numbers are the keys of the page.
+    ///
+    /// The provided methods for pages read all rows: they are for a store in memory.
+    fn iteration_page(
+        &mut self,
+        run_id: i64,
+        page: RowPage,
+    ) -> impl Future<Output = Result<Vec<Iteration>, StoreError>> + Send {
+        async move {
+            let rows = self.iterations(run_id, Pick::All).await?;
+            Ok(page.of(rows, |row| i64::from(row.iteration_index)))
+        }
+    }
+
+    /// Returns a page of the laws of a run, in the order in which they were stored.
+    fn law_page(
+        &mut self,
+        run_id: i64,
+        page: RowPage,
+    ) -> impl Future<Output = Result<Vec<LawRow>, StoreError>> + Send {
+        async move {
+            let rows = self.laws(run_id, LawFilter::statuses(&LawStatus::ALL));
+            Ok(page.of(rows.await?, |row| row.id))
+        }
+    }
+
+    /// Returns a page of the calls of a run, in order.
+    fn call_page(
+        &mut self,
+        run_id: i64,
+        page: RowPage,
+    ) -> impl Future<Output = Result<Vec<CallRow>, StoreError>> + Send {
+        async move {
+            let rows = self.calls(run_id, None).await?;
+            Ok(page.of(rows, |row| row.id))
+        }
+    }
+
+    /// Returns a page of the tested laws of a run, each with the attempt that decided it; the keys of the laws are the keys of the
+    /// page.
+    fn tested_page(
+        &mut self,
+        run: &RunRow,
+        page: RowPage,
+    ) -> impl Future<Output = Result<Vec<TestedLaw>, StoreError>> + Send {
+        async move {
+            let rows = self.findings(Query::all(run)).await?;
+            Ok(page.of(rows, |row| row.law.id))
+        }
+    }
 }

@@ -14,7 +14,7 @@ mod row;
 mod run_cost;
 
 pub use error::StoreError;
-pub use filter::{AttemptFilter, LawFilter, Pick, Query};
+pub use filter::{AttemptFilter, LawFilter, Pick, Query, RowPage};
 pub use interface::{
     Attempt, DecisionRow, IterationPlan, IterationState, Store, TestedLaw, VerdictCounts,
 };

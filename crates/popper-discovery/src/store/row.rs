@@ -74,6 +74,16 @@ pub enum LawStatus {
     Tested,
 }
 
+impl LawStatus {
+    /// The statuses that a proposal may have.
+    pub const ALL: [Self; 4] = [
+        Self::Proposed,
+        Self::RejectedSchema,
+        Self::Queued,
+        Self::Tested,
+    ];
+}
+
 /// A row of `laws`: a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LawRow {

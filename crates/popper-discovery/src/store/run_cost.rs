@@ -2,7 +2,13 @@
 
 use serde::Serialize;
 
-use super::row::{CallRow, ModelCallRow, UsageRow};
+use super::error::StoreError;
+use super::filter::RowPage;
+use super::interface::Store;
+use super::row::{ModelCallRow, UsageRow};
+
+/// Calls that are read at once: each has a prompt and a reply.
+const CALLS: u32 = 50;
 
 /// Calls, tokens and money. A number that a server does not report is unknown, and never silently counted as 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -33,13 +39,21 @@ fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
 }
 
 impl RunCost {
-    /// Returns the cost of these calls.
-    pub fn of(calls: &[CallRow]) -> Self {
+    /// Returns the cost of the calls of a run.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn read(store: &mut impl Store, run_id: i64) -> Result<Self, StoreError> {
         let mut cost = Self::default();
-        for row in calls {
-            cost.add(&row.call);
+        let mut next = Some(RowPage::first(CALLS));
+        while let Some(page) = next {
+            let rows = store.call_page(run_id, page).await?;
+            for row in &rows {
+                cost.add(&row.call);
+            }
+            next = page.next(&rows, |row| row.id);
         }
-        cost
+        Ok(cost)
     }
 
     /// Adds a call. A usage that cannot be read counts as unknown.

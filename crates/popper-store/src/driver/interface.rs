@@ -8,6 +8,8 @@ use crate::statement::Statement;
 pub enum Mode {
     /// Several queries that see one state.
     Read,
+    /// The same for many queries, with a program between them that may wait for its reader.
+    LongRead,
     /// Statements that change rows.
     Write,
 }

@@ -4,8 +4,10 @@ mod any;
 mod interface;
 pub(crate) mod postgres;
 mod row;
+mod scope;
 pub(crate) mod sqlite;
 
 pub use any::FileOrServer;
 pub use interface::{Driver, Mode};
 pub use row::Row;
+pub use scope::TransactionScope;

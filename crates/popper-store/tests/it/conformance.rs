@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use popper_discovery::store::{
     AttemptFilter, CounterexampleRow, DecisionRow, EvaluationRow, IterationState, IterationStatus,
-    LawFilter, LawRow, LawStatus, Pick, Query, RunRow, Store, TestedLaw, VerdictKey,
+    LawFilter, LawRow, LawStatus, Pick, Query, RowPage, RunRow, Store, TestedLaw, VerdictKey,
 };
 use popper_discovery::{
     Discovery, Event, LoopConfig, MemoryStore, Observer, RunEnd, RunSelector, Unobserved,
@@ -84,7 +84,18 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
         attempts.push(format!("{made:?}"));
     }
     let tally = store.tally(&run).await.unwrap();
+    let mut pages = Vec::new();
+    for (after, limit) in [(0, 1), (0, 1000), (2, 3), (3, 1000), (1_000_000, 5)] {
+        let page = RowPage { after, limit };
+        pages.push(json!({
+            "iterations": store.iteration_page(run.id, page).await.unwrap(),
+            "laws": store.law_page(run.id, page).await.unwrap(),
+            "calls": store.call_page(run.id, page).await.unwrap(),
+            "tested": store.tested_page(&run, page).await.unwrap(),
+        }));
+    }
     json!({
+        "pages": pages,
         "runs": store.runs().await.unwrap(),
         "iterations": store.iterations(run.id, Pick::All).await.unwrap(),
         "the second": store.iterations(run.id, Pick::Index(2)).await.unwrap(),

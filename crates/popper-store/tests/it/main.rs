@@ -14,6 +14,7 @@ mod lock;
 mod loss;
 mod made;
 mod migrate;
+mod pages;
 mod place;
 mod review;
 mod run;

@@ -13,6 +13,9 @@ use crate::driver::sqlite::Access;
 use crate::driver::{Driver, Mode, Row};
 use crate::statement::{Statement, Value};
 
+/// The longest wait between two queries of a long read: its results may go to a person who reads page by page.
+const LONG_WAIT: &str = "SET LOCAL idle_in_transaction_session_timeout = '1h'";
+
 /// A database on a server.
 #[derive(Debug)]
 pub struct Postgres {
@@ -154,10 +157,15 @@ impl Driver for Postgres {
         self.settle().await?;
         let (conn, place) = self.begun()?;
         let statement = match mode {
-            Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+            Mode::Read | Mode::LongRead => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
             Mode::Write => "BEGIN",
         };
-        place.answer(sqlx::query(statement).execute(conn)).await?;
+        place
+            .answer(sqlx::query(statement).execute(&mut *conn))
+            .await?;
+        if mode == Mode::LongRead {
+            place.answer(sqlx::query(LONG_WAIT).execute(conn)).await?;
+        }
         Ok(())
     }
 

@@ -174,7 +174,7 @@ impl Driver for Sqlite {
         let conn = self.conn.insert(conn);
         self.is_open = true;
         let statement = match mode {
-            Mode::Read => "BEGIN",
+            Mode::Read | Mode::LongRead => "BEGIN",
             Mode::Write => "BEGIN IMMEDIATE",
         };
         let begun = sqlx::query(statement).execute(conn).await;
