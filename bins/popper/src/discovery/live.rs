@@ -24,7 +24,8 @@ pub struct LiveRun<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveState {
     is_running: bool,
-    iterations: usize,
+    /// The number of the last iteration.
+    iteration: Option<u32>,
     verdicts: Verdicts,
     event: Option<Timestamp>,
 }
@@ -63,7 +64,7 @@ impl<'a> LiveRun<'a> {
         };
         let state = LiveState {
             is_running: phase == RunPhase::Running,
-            iterations: report.iterations.len(),
+            iteration: report.iterations.last().map(|turn| turn.index),
             verdicts: report.verdicts,
             event,
         };

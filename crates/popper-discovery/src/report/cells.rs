@@ -6,9 +6,7 @@ use report_kit::Cell;
 use super::discovery_report::Judged;
 use crate::discovery::status_text;
 
-/// Laws in the table of verdicts: more would make a page of many megabytes.
-pub(super) const LAWS: usize = 2_000;
-/// Rows of any other table.
+/// Rows of a table: more would make a page of many megabytes.
 pub(super) const ROWS: usize = 500;
 /// Accepted laws that are shown in full.
 pub(super) const SHOWN: usize = 200;

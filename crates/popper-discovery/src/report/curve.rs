@@ -5,11 +5,18 @@ use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
 use super::cells::counted;
 use super::discovery_report::{DiscoveryReport, Point, RecallReport};
 use crate::recall::Recall;
+use crate::snapshot::Verdicts;
 
 pub(super) fn discovery(report: &DiscoveryReport) -> Section {
     let line = |name: &str, value: &dyn Fn(&Point) -> u64| {
-        let points = report.curve.iter().enumerate();
-        let points = points.map(|(index, point)| (index as f64 + 1.0, value(point) as f64));
+        let points = report.curve.iter().map(|point| {
+            let Verdicts {
+                pass,
+                fail,
+                unknown,
+            } = point.verdicts;
+            ((pass + fail + unknown) as f64, value(point) as f64)
+        });
         Series::steps(name, std::iter::once((0.0, 0.0)).chain(points))
     };
     let section = Section::new("Discovery curve").anchor("curve");
@@ -76,7 +83,7 @@ fn width(section: Section, reach: &RecallReport) -> Section {
             "independent quantity",
             "independent quantities"
         ),
-        counted(recall.inside.len() as u64, "accepted law", "accepted laws"),
+        counted(reach.laws, "accepted law", "accepted laws"),
     );
     let quantities = recall.quantities.iter().map(|quantity| {
         let badge = if quantity.found {

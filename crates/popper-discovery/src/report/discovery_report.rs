@@ -17,7 +17,7 @@ use crate::snapshot::{RunConfig, Verdicts};
 use crate::store::{IterationStatus, RunRow};
 
 /// The version of the report's JSON.
-pub const REPORT_VERSION: &str = "3.0.0";
+pub const REPORT_VERSION: &str = "3.1.0";
 
 /// The data of the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,13 +33,19 @@ pub struct DiscoveryReport {
     pub symbols: Vec<char>,
     /// Numbers of laws by verdict, in any run of the database.
     pub verdicts: Verdicts,
-    /// The laws with a verdict: accepted ones by strength, then refuted, then undecided ones by reason; else as stored.
+    /// Number of laws that another run of the database decided.
+    pub known: u64,
+    /// The newest 500 laws with a verdict: accepted ones by strength, then refuted, then undecided ones by reason; else as stored.
     pub laws: Vec<Judged>,
-    /// The invalid proposals, as stored.
+    /// Number of invalid proposals.
+    pub invalid: u64,
+    /// The newest 500 invalid proposals, as stored.
     pub rejected: Vec<Rejected>,
     /// Number of laws that wait for a test.
     pub waiting: u64,
-    /// The iterations in order.
+    /// Number of completed iterations.
+    pub completed: u64,
+    /// The newest 500 iterations in order.
     pub iterations: Vec<ProposalTurn>,
     /// The ranking of the last iteration that has one, best first.
     pub ranking: Option<Ranking>,
@@ -47,8 +53,25 @@ pub struct DiscoveryReport {
     pub calls: Calls,
     /// The recall of the additive conserved quantities, by window width.
     pub recall: Vec<RecallReport>,
-    /// The points of the discovery curve.
+    /// Points of the discovery curve in order. The number of attempts at a point is the sum of its verdicts.
     pub curve: Vec<Point>,
+}
+
+impl DiscoveryReport {
+    /// The number of laws with a verdict.
+    pub fn tested(&self) -> u64 {
+        let Verdicts {
+            pass,
+            fail,
+            unknown,
+        } = self.verdicts;
+        pass + fail + unknown
+    }
+
+    /// Whether the report names every law with a verdict.
+    pub fn has_all_laws(&self) -> bool {
+        self.laws.len() as u64 >= self.tested()
+    }
 }
 
 /// A law with its verdict.
@@ -227,6 +250,8 @@ pub struct Calls {
 pub struct RecallReport {
     /// The window width in cells.
     pub width: usize,
+    /// Number of accepted laws that state a conserved quantity. The recall names the first 500 of them, and those that were new.
+    pub laws: u64,
     /// The recall, if it was computed.
     pub recall: Option<Recall>,
     /// The reason if the universe is too large for the computation.

@@ -1,8 +1,7 @@
 //! The report of a run, made from its rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use popper_harness::conserved::span;
 use popper_harness::decide::{Evidence, Status};
 use popper_harness::law::Problem;
 use popper_harness::universe::{Tabulated, Universe};
@@ -10,22 +9,25 @@ use serde_json::Value;
 
 use super::diagram::diagrams;
 use super::discovery_report::{
-    Calls, DiscoveryReport, Judged, Point, ProposalTurn, REPORT_VERSION, Ranking, RecallReport,
-    Refutation, Rejected, RejectionReason, TurnPlan,
+    Calls, DiscoveryReport, Judged, ProposalTurn, REPORT_VERSION, Ranking, Refutation, Rejected,
+    RejectionReason, TurnPlan,
 };
+use super::survey::Survey;
 use super::wording::Wording;
+use crate::discovery::status_text;
 use crate::error::Error;
-use crate::recall::Recall;
 use crate::snapshot::{RunConfig, Summary, Verdicts, needs};
 use crate::store::{
-    CallRow, CounterexampleRow, Iteration, LawFilter, LawRow, LawStatus, Pick, Query, RunRow,
-    Store, TestedLaw, UsageRow,
+    CallRow, CounterexampleRow, Iteration, IterationStatus, LawFilter, LawRow, LawStatus, Query,
+    RowPage, RunRow, Store, TestedLaw, UsageRow, VerdictCounts,
 };
 
 /// Counterexamples that are drawn.
 pub(super) const DRAWN: usize = 100;
-/// Window widths for which recall is measured.
-const WIDTHS: [usize; 2] = [1, 2];
+/// Laws, invalid proposals and iterations of the report, the newest ones.
+const LAWS: u32 = 500;
+/// Iterations, or calls, that are read at once: a row has the summary of an iteration, or a prompt with its reply.
+const LARGE_ROWS: u32 = 50;
 /// Characters of a rejected proposal that are kept.
 const RAW: usize = 2_000;
 
@@ -39,64 +41,74 @@ impl DiscoveryReport {
         let config: RunConfig = Error::json("runs", run.id, "config_json", &run.config_json)?;
         let universe =
             Tabulated::from_value(&config.universe).map_err(|error| runs(error.to_string()))?;
-        let iterations = store.iterations(run.id, Pick::All).await?;
-        let mut findings = store.findings(Query::all(run)).await?;
-        let broken = [LawStatus::RejectedSchema];
-        let broken = store.laws(run.id, LawFilter::statuses(&broken)).await?;
-        let waiting = [LawStatus::Proposed, LawStatus::Queued];
-        let waiting = store.laws(run.id, LawFilter::statuses(&waiting)).await?;
-        let calls = store.calls(run.id, None).await?;
+        store.begin_reading().await?;
+        let read = Self::read(store, run, config, &universe).await;
+        let ended = store.end_reading().await;
+        let report = read?;
+        ended?;
+        Ok(report)
+    }
 
-        let numbers: BTreeMap<i64, u32> = (iterations.iter())
-            .map(|iteration| (iteration.id, iteration.iteration_index))
-            .collect();
-        let mut laws = (findings.iter())
-            .map(|finding| judged(finding, run, &numbers))
+    async fn read(
+        store: &mut impl Store,
+        run: &RunRow,
+        config: RunConfig,
+        universe: &Tabulated,
+    ) -> Result<Self, Error> {
+        let VerdictCounts { laws, verdicts, .. } = store.tally(run).await?;
+        let count = |status| laws.get(&status).copied().unwrap_or(0);
+        let turns = Turns::read(store, run).await?;
+        let newest = store.findings(Query::newest(run, None, LAWS)).await?;
+        let broken = LawFilter::Statuses {
+            statuses: &[LawStatus::RejectedSchema],
+            newest: Some(LAWS),
+        };
+        let broken = store.laws(run.id, broken).await?;
+        let mut judged = (newest.iter())
+            .map(|finding| judged(finding, run, &turns.numbers))
             .collect::<Result<Vec<_>, _>>()?;
-        laws.sort_by_key(place);
-        draw(&mut laws)?;
-        // What other runs knew was there before anything was tested here.
-        findings.sort_by_key(|finding| came(finding, run));
-        let recall = WIDTHS.map(|width| reach(width, &universe, &findings));
-        let recall: Vec<RecallReport> = recall.into_iter().collect::<Result<_, _>>()?;
-        let (turns, ranking) = turns(&iterations)?;
+        judged.sort_by_key(place);
+        draw(&mut judged)?;
+        let survey = Survey::read(store, run, universe).await?;
         Ok(Self {
             schema_version: REPORT_VERSION.to_owned(),
             run: run.clone(),
             symbols: universe.alphabet().chars().to_vec(),
             config,
-            verdicts: counted(findings.iter().map(|finding| finding.evaluation.status)),
-            laws,
+            verdicts: summed(&verdicts),
+            known: survey.known,
+            laws: judged,
+            invalid: count(LawStatus::RejectedSchema),
             rejected: (broken.iter())
-                .map(|law| rejected(law, &numbers))
+                .map(|law| rejected(law, &turns.numbers))
                 .collect::<Result<_, _>>()?,
-            waiting: waiting.len() as u64,
-            iterations: turns,
-            ranking,
-            calls: summed(&calls)?,
-            curve: curve(&findings, run, &recall),
-            recall,
+            waiting: count(LawStatus::Proposed) + count(LawStatus::Queued),
+            completed: turns.completed,
+            iterations: turns.newest.into(),
+            ranking: turns.ranking,
+            calls: calls(store, run).await?,
+            curve: survey.curve,
+            recall: survey.recall,
         })
     }
 }
 
-fn counted(verdicts: impl Iterator<Item = Status>) -> Verdicts {
-    let mut counted = Verdicts::default();
-    verdicts.for_each(|status| counted.count(status));
-    counted
+/// The laws by verdict, whatever their reasons.
+fn summed(counts: &BTreeMap<(String, Option<String>), u64>) -> Verdicts {
+    let count = |status| {
+        let of_it = counts.iter();
+        let of_it = of_it.filter(|((verdict, _), _)| verdict == status_text(status));
+        of_it.map(|(_, laws)| laws).sum()
+    };
+    Verdicts {
+        pass: count(Status::Pass),
+        fail: count(Status::Fail),
+        unknown: count(Status::Unknown),
+    }
 }
 
 fn own(finding: &TestedLaw, run: &RunRow) -> bool {
     finding.evaluation.run_id == run.id
-}
-
-/// The sort key of a tested law in the order of time.
-fn came(finding: &TestedLaw, run: &RunRow) -> (bool, i64) {
-    if own(finding, run) {
-        (true, finding.evaluation.id)
-    } else {
-        (false, finding.law.id)
-    }
 }
 
 fn judged(
@@ -195,18 +207,40 @@ fn rejected(law: &LawRow, numbers: &BTreeMap<i64, u32>) -> Result<Rejected, Erro
     })
 }
 
-fn turns(iterations: &[Iteration]) -> Result<(Vec<ProposalTurn>, Option<Ranking>), Error> {
-    let mut ranking = None;
-    let mut noted: Option<String> = None;
-    let mut turns = Vec::with_capacity(iterations.len());
-    for iteration in iterations {
+/// The iterations of a run.
+#[derive(Default)]
+struct Turns {
+    completed: u64,
+    /// The numbers of the iterations by their keys.
+    numbers: BTreeMap<i64, u32>,
+    newest: VecDeque<ProposalTurn>,
+    ranking: Option<Ranking>,
+    /// The last research log.
+    noted: Option<String>,
+}
+
+impl Turns {
+    async fn read(store: &mut impl Store, run: &RunRow) -> Result<Self, Error> {
+        let mut turns = Self::default();
+        let mut next = Some(RowPage::first(LARGE_ROWS));
+        while let Some(page) = next {
+            let rows = store.iteration_page(run.id, page).await?;
+            next = page.next(&rows, |row| i64::from(row.iteration_index));
+            for row in rows {
+                turns.add(row)?;
+            }
+        }
+        Ok(turns)
+    }
+
+    fn add(&mut self, iteration: Iteration) -> Result<(), Error> {
         let mut plan = None;
         if let Some(json) = &iteration.summary_json {
             let summary: Summary = Error::json("iterations", iteration.id, "summary_json", json)?;
             let log = summary.research_log.filter(|log| !log.trim().is_empty());
-            let research_log = log.filter(|log| noted.as_ref() != Some(log));
+            let research_log = log.filter(|log| self.noted.as_ref() != Some(log));
             if research_log.is_some() {
-                noted.clone_from(&research_log);
+                self.noted.clone_from(&research_log);
             }
             plan = Some(TurnPlan {
                 proposed: summary.proposed,
@@ -221,75 +255,53 @@ fn turns(iterations: &[Iteration]) -> Result<(Vec<ProposalTurn>, Option<Ranking>
             let selected: BTreeSet<String> = (summary.selected.into_iter())
                 .map(|selected| selected.law_fingerprint)
                 .collect();
-            ranking = Some(Ranking {
+            self.ranking = Some(Ranking {
                 iteration: iteration.iteration_index,
                 laws: summary.ranking,
                 selected,
             });
         }
-        turns.push(ProposalTurn {
-            index: iteration.iteration_index,
+        let index = iteration.iteration_index;
+        self.numbers.insert(iteration.id, index);
+        self.completed += u64::from(iteration.status == IterationStatus::Completed);
+        if self.newest.len() == LAWS as usize {
+            self.newest.pop_front();
+        }
+        self.newest.push_back(ProposalTurn {
+            index,
             status: iteration.status,
             started_at: iteration.started_at,
             completed_at: iteration.completed_at,
-            prompt_hash: iteration.prompt_hash.clone(),
+            prompt_hash: iteration.prompt_hash,
             plan,
         });
+        Ok(())
     }
-    Ok((turns, ranking))
 }
 
-fn summed(rows: &[CallRow]) -> Result<Calls, Error> {
+/// Sums up the calls of a run.
+async fn calls(store: &mut impl Store, run: &RunRow) -> Result<Calls, Error> {
     let mut calls = Calls::default();
-    for row in rows {
-        let usage: UsageRow = Error::json("llm_calls", row.id, "usage_json", &row.call.usage_json)?;
-        calls.count += 1;
-        calls.models.insert(row.call.model_id.clone());
-        let (input, output) = (usage.input_tokens, usage.output_tokens);
-        calls.uncounted += u64::from(input.is_none() || output.is_none());
-        calls.input_tokens = calls.input_tokens.saturating_add(input.unwrap_or(0));
-        calls.output_tokens = calls.output_tokens.saturating_add(output.unwrap_or(0));
-        calls.unpriced += u64::from(usage.nano_usd.is_none());
-        calls.nano_usd = calls.nano_usd.saturating_add(usage.nano_usd.unwrap_or(0));
+    let mut next = Some(RowPage::first(LARGE_ROWS));
+    while let Some(page) = next {
+        let rows = store.call_page(run.id, page).await?;
+        next = page.next(&rows, |row| row.id);
+        for row in &rows {
+            add_call(&mut calls, row)?;
+        }
     }
     Ok(calls)
 }
 
-fn reach(
-    width: usize,
-    universe: &Tabulated,
-    findings: &[TestedLaw],
-) -> Result<RecallReport, Error> {
-    let (recall, problem) = match span(universe, width) {
-        Ok(span) => (Some(Recall::measure(&span, universe, findings)?), None),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    Ok(RecallReport {
-        width,
-        recall,
-        problem,
-    })
-}
-
-/// Returns a point after each attempt of the run itself.
-fn curve(findings: &[TestedLaw], run: &RunRow, recall: &[RecallReport]) -> Vec<Point> {
-    let widest = recall.iter().rev().find_map(|reach| reach.recall.as_ref());
-    let inside = widest.map_or(&[][..], |recall| &recall.inside);
-    let new: BTreeSet<&str> = (inside.iter())
-        .filter(|stated| stated.new)
-        .map(|stated| stated.law_fingerprint.as_str())
-        .collect();
-    let mut point = Point {
-        verdicts: Verdicts::default(),
-        found: 0,
-    };
-    let mut points = Vec::new();
-    for finding in findings {
-        point.found += u64::from(new.contains(finding.law.law_fingerprint.as_str()));
-        if own(finding, run) {
-            point.verdicts.count(finding.evaluation.status);
-            points.push(point);
-        }
-    }
-    points
+fn add_call(calls: &mut Calls, row: &CallRow) -> Result<(), Error> {
+    let usage: UsageRow = Error::json("llm_calls", row.id, "usage_json", &row.call.usage_json)?;
+    calls.count += 1;
+    calls.models.insert(row.call.model_id.clone());
+    let (input, output) = (usage.input_tokens, usage.output_tokens);
+    calls.uncounted += u64::from(input.is_none() || output.is_none());
+    calls.input_tokens = calls.input_tokens.saturating_add(input.unwrap_or(0));
+    calls.output_tokens = calls.output_tokens.saturating_add(output.unwrap_or(0));
+    calls.unpriced += u64::from(usage.nano_usd.is_none());
+    calls.nano_usd = calls.nano_usd.saturating_add(usage.nano_usd.unwrap_or(0));
+    Ok(())
 }

@@ -26,11 +26,10 @@ pub(super) fn section(report: &DiscoveryReport) -> Section {
     if report.verdicts.unknown > 0 {
         sentences.push("An undecided law is neither confirmed nor refuted.".to_owned());
     }
-    let others = report.laws.iter().filter(|law| !law.own).count() as u64;
-    if others > 0 {
+    if report.known > 0 {
         sentences.push(format!(
             "{} known from another run in the same database and not decided again.",
-            counted(others, "verdict was", "verdicts were")
+            counted(report.known, "verdict was", "verdicts were")
         ));
     }
     Section::new("Limits")

@@ -1,6 +1,7 @@
 //! A run as plain data, and as one page.
 //!
-//! [`DiscoveryReport::gather`] reads the rows of the run and derives the diagrams of the counterexamples and the recall from them.
+//! [`DiscoveryReport::gather`] reads the rows of the run page by page and derives the diagrams of the counterexamples and the recall
+//! from them. A report names the newest 500 laws, and counts all of them.
 //! [`page`] renders the report. The same rows give the same bytes.
 
 mod accepted;
@@ -14,6 +15,7 @@ mod page;
 mod progress;
 mod provenance;
 mod refuted;
+mod survey;
 mod wording;
 
 pub use diagram::{Diagram, Failure};

@@ -3,7 +3,7 @@
 use popper_harness::decide::{Status, Strength};
 use report_kit::{Cell, Page, Section, Status as BadgeStatus, Table};
 
-use super::cells::{LAWS, SHOWN, anchor, badge, counted, evidence, titled};
+use super::cells::{ROWS, SHOWN, anchor, badge, counted, evidence, titled};
 use super::discovery_report::{DiscoveryReport, Judged, Refutation};
 use super::{accepted, curve, gather, limits, progress, provenance, refuted};
 use crate::enumerative::EnumerativeProposer;
@@ -54,11 +54,6 @@ fn embedded(report: &DiscoveryReport) -> DiscoveryReport {
 
 fn lead(report: &DiscoveryReport) -> String {
     let verdicts = &report.verdicts;
-    let completed = report
-        .iterations
-        .iter()
-        .filter(|turn| turn.status == IterationStatus::Completed)
-        .count() as u64;
     let proposer = &report.run.discovery_model_id;
     let proposer = if proposer == EnumerativeProposer::ID {
         "The enumerative proposer".to_owned()
@@ -69,17 +64,26 @@ fn lead(report: &DiscoveryReport) -> String {
         .filter(|law| law.status == Status::Pass)
         .filter(|law| law.evidence.strength == Some(Strength::Proved))
         .count();
-    let tested = verdicts.pass + verdicts.fail + verdicts.unknown;
+    let proved = if report.has_all_laws() {
+        format!(" ({proved} proved for every ring size)")
+    } else {
+        String::new()
+    };
+    let tested = report.tested();
     let undecided = match verdicts.unknown {
         0 => String::new(),
         count => format!(", {count} undecided"),
     };
     format!(
-        "{} tested: {} ({proved} proved for every ring size), {} refuted{undecided}. {proposer} looked for laws in {}.",
+        "{} tested: {}{proved}, {} refuted{undecided}. {proposer} looked for laws in {}.",
         counted(tested, "law", "laws"),
         counted(verdicts.pass, "holds", "hold"),
         verdicts.fail,
-        counted(completed, "complete iteration", "complete iterations"),
+        counted(
+            report.completed,
+            "complete iteration",
+            "complete iterations"
+        ),
     )
 }
 
@@ -148,11 +152,17 @@ fn laws(report: &DiscoveryReport) -> Section {
     });
     let table = Table::new("Laws with a verdict", columns)
         .rows(rows)
-        .limit(LAWS);
+        .limit(ROWS);
     let mut section = section
         .text("In a claim, [t] after an observable is the step at which it is read. The evidence says how far a verdict reaches: proved for every ring size, exhausted up to a ring size, or sampled.")
         .table(table);
-    if report.laws.len() > LAWS {
+    if !report.has_all_laws() {
+        let (newest, all) = (report.laws.len(), report.tested());
+        section = section.text(format!(
+            "This page shows the newest {newest} of {all} laws with a verdict. The counts, the recall and the curve are about all of them."
+        ));
+    }
+    if !report.has_all_laws() || report.laws.len() > ROWS {
         let command = format!("popper export {}", report.run.id);
         section = section.command("Writes all laws", command);
     }

@@ -50,9 +50,14 @@ pub(super) fn rejected(report: &DiscoveryReport) -> Section {
     }
     let section = section.text(format!(
         "{} invalid: stored, and not tested.",
-        counted(report.rejected.len() as u64, "proposal is", "proposals are")
+        counted(report.invalid, "proposal is", "proposals are")
     ));
-    let section = if report.rejected.len() > LISTED {
+    let newest = report.rejected.len();
+    let section = if report.invalid > newest as u64 {
+        section.text(format!(
+            "The first {LISTED} of the newest {newest} are listed."
+        ))
+    } else if newest > LISTED {
         section.text(format!("The first {LISTED} are listed."))
     } else {
         section
@@ -128,9 +133,16 @@ pub(super) fn iterations(report: &DiscoveryReport) -> Section {
             verdicts.map(|verdicts| verdicts.unknown).into(),
         ]
     });
-    Section::new("Iterations")
-        .anchor("iterations")
-        .folded()
+    let section = Section::new("Iterations").anchor("iterations").folded();
+    let newest = report.iterations.len();
+    let section = match report.iterations.last() {
+        Some(last) if last.index as usize > newest => section.text(format!(
+            "This page shows the newest {newest} of {} iterations.",
+            last.index
+        )),
+        _ => section,
+    };
+    section
         .text("Repeated: the run had this law already. Known: the database had its verdict under the same universe and configuration, so it was not tested again. The verdicts of an iteration are shown once all of them are known.")
         .table(Table::new("Iterations", columns).rows(rows).limit(ROWS))
 }

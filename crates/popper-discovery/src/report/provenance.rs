@@ -2,7 +2,7 @@
 
 use report_kit::{Cell, Section, Table};
 
-use super::cells::{LAWS, name};
+use super::cells::{ROWS, name};
 use super::discovery_report::DiscoveryReport;
 
 pub(super) fn section(report: &DiscoveryReport) -> Section {
@@ -20,7 +20,7 @@ pub(super) fn section(report: &DiscoveryReport) -> Section {
             format!("popper retest FINGERPRINT {run}"),
         )
         .text("A database in another place than experiments/popper/popper.db is named with --db.")
-        .table(fingerprints.rows(rows).limit(LAWS))
+        .table(fingerprints.rows(rows).limit(ROWS))
 }
 
 fn facts(report: &DiscoveryReport) -> Vec<(&'static str, Cell)> {
@@ -55,7 +55,7 @@ fn facts(report: &DiscoveryReport) -> Vec<(&'static str, Cell)> {
         ("Proposals asked for (K)", config.discovery.propose.into()),
         ("Tests an iteration (M)", config.discovery.test.into()),
         ("Laws waiting", report.waiting.into()),
-        ("Invalid proposals", report.rejected.len().into()),
+        ("Invalid proposals", report.invalid.into()),
         ("Model", named(models)),
         ("Calls", calls.count.into()),
         ("Tokens in", tokens(calls.input_tokens)),

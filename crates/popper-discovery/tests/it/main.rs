@@ -20,6 +20,8 @@ mod llm;
 mod order;
 #[cfg(feature = "report")]
 mod page;
+#[cfg(feature = "report")]
+mod page_long;
 #[cfg(feature = "queue")]
 mod queue;
 mod recall;

@@ -50,7 +50,7 @@ async fn a_page_of_thousands_of_laws_is_limited() {
     let page = Html::parse_document(&html);
     let notes = texts(&page, "#at-laws .rows .note").concat();
     assert!(
-        notes.starts_with("The table has the first 2000 of 13"),
+        notes.starts_with("The table has the first 500 of 13"),
         "{notes}"
     );
     assert_eq!(texts(&page, "#at-laws .command .text"), ["popper export 1"]);
