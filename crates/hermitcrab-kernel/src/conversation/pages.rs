@@ -114,20 +114,18 @@ pub(crate) fn displayed(
         end = messages.first().map_or(end, |first| first.n);
         messages.append(&mut found);
         found = messages;
-        let texts = display::texts(found.iter().map(|message| (message.n, &message.said)));
-        if let Some(surplus) = texts
-            .len()
-            .checked_sub(limit)
-            .filter(|surplus| *surplus > 0)
-        {
-            return Ok(DisplayedPage {
-                before: texts.get(surplus).map(|(n, _)| *n).or(before),
-                messages: texts
-                    .into_iter()
-                    .skip(surplus)
-                    .map(|(_, text)| text)
-                    .collect(),
-            });
+        // There are at most as many texts as messages.
+        if found.len() > limit {
+            let texts = texts(&found);
+            let surplus = texts.len().saturating_sub(limit);
+            if surplus > 0 {
+                let before = texts.get(surplus).map(|(n, _)| *n).or(before);
+                let messages = texts.into_iter().skip(surplus).map(|(_, text)| text);
+                return Ok(DisplayedPage {
+                    messages: messages.collect(),
+                    before,
+                });
+            }
         }
         archives.retain(|archive| archive.first < end);
         next = match archives.pop() {
@@ -135,9 +133,13 @@ pub(crate) fn displayed(
             None => None,
         };
     }
-    let texts = display::texts(found.iter().map(|message| (message.n, &message.said)));
+    let messages = texts(&found).into_iter().map(|(_, text)| text);
     Ok(DisplayedPage {
-        messages: texts.into_iter().map(|(_, text)| text).collect(),
+        messages: messages.collect(),
         before: None,
     })
+}
+
+fn texts(messages: &[NumberedMessage]) -> Vec<(u64, DisplayedMessage)> {
+    display::texts(messages.iter().map(|message| (message.n, &message.said)))
 }

@@ -91,9 +91,9 @@ impl KernelBuilder {
             SpendMeter::refuse_newer(&files)?;
         }
         let files = FileStore::new(config.data.as_deref(), writes, redactor.clone());
-        files.sweep();
         let files = Arc::new(files);
         let (mut record, unread) = ConversationRecord::open(files.clone())?;
+        files.sweep();
         let mut notices = config.notices.clone();
         notices.extend(unread);
         let prepared = prepare(&*store, now)?;

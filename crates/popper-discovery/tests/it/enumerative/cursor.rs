@@ -70,13 +70,13 @@ fn a_late_turn_reads_no_more_than_an_early_one() {
 
 #[test]
 fn the_walk_from_the_beginning_finds_the_same_laws() {
-    let (mut continued, mut anew) = (beginning(), beginning());
+    let (mut continued, mut restarted) = (beginning(), beginning());
     let mut stored = [BTreeSet::new(), BTreeSet::new()];
     let proposer = EnumerativeProposer::new(5);
     for turn in 0..40 {
         let laws = next_laws(proposer, &mut continued, &mut stored[0], 20);
-        anew.cursor = BTreeMap::new();
-        let expected = next_laws(proposer, &mut anew, &mut stored[1], 20);
+        restarted.cursor = BTreeMap::new();
+        let expected = next_laws(proposer, &mut restarted, &mut stored[1], 20);
         assert_eq!(laws, expected, "{turn}");
     }
 }
