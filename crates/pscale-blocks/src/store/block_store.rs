@@ -19,6 +19,26 @@ pub trait BlockStore: Send + Sync {
     /// [`StoreError::NoBlock`], or the store cannot be read.
     fn load(&self, name: &BlockName) -> Result<Versioned, StoreError>;
 
+    /// Whether there is such a block, or was one. A block that was not used yet is not read for it: its damage is found at its
+    /// first use.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn presence(&self, name: &BlockName) -> Result<BlockPresence, StoreError> {
+        match self.load(name) {
+            Ok(_) => Ok(BlockPresence::Present),
+            Err(StoreError::NoBlock { .. }) => {
+                let was = !self.log(name, LogRange::newest(1))?.is_empty();
+                Ok(if was {
+                    BlockPresence::Deleted
+                } else {
+                    BlockPresence::Absent
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Creates a block; returns its revision. After a deletion the revisions continue from those before.
     ///
     /// # Errors
@@ -74,6 +94,18 @@ pub struct Versioned {
     pub rev: u64,
     /// The hash: see [`Block::hash`].
     pub hash: [u8; 32],
+}
+
+/// The presence of a block in a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a block is, was, or neither")]
+pub enum BlockPresence {
+    /// The block is there.
+    Present,
+    /// The block was deleted.
+    Deleted,
+    /// There never was such a block.
+    Absent,
 }
 
 /// One row of a store's contents.

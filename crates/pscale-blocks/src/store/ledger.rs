@@ -5,7 +5,7 @@ use strsim::levenshtein;
 
 use super::history::{Stepped, done, redo, undo, undone};
 use super::secrets::Clean as _;
-use super::{BlockInfo, Edited, LogEntry, LogRange, LoggedOp, Versioned};
+use super::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, LoggedOp, Versioned};
 use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, Stamp, StoreError};
 
 /// A store: the blocks that were used, in memory, and a journal that keeps what becomes of them. Its two kinds are
@@ -58,6 +58,14 @@ pub trait Journal: Send {
     /// # Errors
     /// It cannot be read, or the change cannot be noted.
     fn look(&mut self, name: &BlockName) -> Result<Option<BlockSlot>, StoreError>;
+
+    /// Whether the block is there, as far as this is known without reading it.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    fn is_there(&mut self, _name: &BlockName) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 
     /// The block as it was kept last, whatever was interrupted since.
     ///
@@ -152,6 +160,17 @@ impl<J: Journal> LedgerState<J> {
 
     fn is_live(&mut self, name: &BlockName) -> Result<bool, StoreError> {
         Ok(self.settled(name)?.is_some_and(|slot| slot.live.is_some()))
+    }
+
+    fn presence(&mut self, name: &BlockName) -> Result<BlockPresence, StoreError> {
+        if matches!(self.blocks.get(name), Some(None)) && self.journal.is_there(name)? {
+            return Ok(BlockPresence::Present);
+        }
+        Ok(match self.settled(name)? {
+            Some(BlockSlot { live: Some(_), .. }) => BlockPresence::Present,
+            None | Some(BlockSlot { rev: 0, .. }) => BlockPresence::Absent,
+            Some(_) => BlockPresence::Deleted,
+        })
     }
 
     /// The block and its revision, and the journal.
@@ -276,6 +295,10 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
             rev: *rev,
             hash: live.hash.unwrap_or_else(|| live.block.hash()),
         })
+    }
+
+    fn presence(&self, name: &BlockName) -> Result<BlockPresence, StoreError> {
+        self.state().presence(name)
     }
 
     fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {

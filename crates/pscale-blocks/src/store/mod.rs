@@ -11,7 +11,7 @@ pub(crate) mod log;
 pub(crate) mod mem;
 mod secrets;
 
-pub use block_store::{BlockInfo, Edited, Versioned};
+pub use block_store::{BlockInfo, BlockPresence, Edited, Versioned};
 pub use dir::ReadCounts;
 #[cfg(feature = "testing")]
 pub use dir::{Step as DiskStep, Watch as DiskWatch};

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use pscale_blocks::store::conformance::{append, log, name, stamp, write};
-use pscale_blocks::store::{LogRange, ReadCounts};
+use pscale_blocks::store::{BlockPresence, LogRange, ReadCounts};
 use pscale_blocks::{Block, BlockStore, DirStore};
 
 use crate::data_dir::{Store, text};
@@ -54,6 +54,31 @@ fn one_block_is_read_and_the_others_may_be_garbage() {
             notices.contains("other") && !notices.contains("third"),
             "{notices}"
         );
+    }
+}
+
+#[test]
+fn the_presence_of_a_block_costs_the_last_entry_of_its_log() {
+    for open in [reader, writer] {
+        let store = Store::new();
+        store.write("blocks/other.json", "\0garbage\n\0");
+        store.write("log/other.jsonl", store.read("log/notes.jsonl"));
+        store.write("blocks/gone.json", "\0garbage\n\0");
+        store.write("log/gone.jsonl", "\0garbage\n\0");
+        store.write("blocks/third.json", "{}");
+        store.write("log/third.jsonl", "{\"schema_version\":2}\n");
+        let open = open(&store);
+        let presence = |block: &str| open.presence(&name(block));
+        assert_eq!(presence("notes").unwrap(), BlockPresence::Present);
+        assert_eq!(counts(&open), [0, 1, 0, 1]);
+        assert_eq!(presence("absent").unwrap(), BlockPresence::Absent);
+        assert_eq!(presence("third").unwrap_err().kind(), "newer");
+        // The damage of a block is told at its first use, unless its log cannot make it again.
+        assert_eq!(presence("other").unwrap(), BlockPresence::Present);
+        assert_eq!(counts(&open)[0], 0);
+        assert_eq!(store.list("quarantine"), [""; 0]);
+        assert_eq!(presence("gone").unwrap(), BlockPresence::Absent);
+        assert_eq!(counts(&open)[0], 1);
     }
 }
 

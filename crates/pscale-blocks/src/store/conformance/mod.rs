@@ -19,7 +19,7 @@ use std::thread;
 use jiff::Timestamp;
 
 use super::LoggedOp;
-use crate::store::{KEY_REMOVED, LogEntry, LogRange};
+use crate::store::{BlockPresence, KEY_REMOVED, LogEntry, LogRange};
 use crate::{
     Appended, Applied, Block, BlockName, BlockStore, EditAuthor, Op, Path, Stamp, StoreError,
     Summary, SummaryKind,
@@ -146,6 +146,9 @@ fn names_what_is_missing(store: &dyn BlockStore) {
     assert_eq!(near("goner"), None, "what was deleted is not offered");
     assert_eq!(near("x"), None);
     let missing = name("memoir");
+    let presence = ["memory", "gone", "memoir"].map(|block| store.presence(&name(block)).unwrap());
+    let (live, deleted) = (BlockPresence::Present, BlockPresence::Deleted);
+    assert_eq!(presence, [live, deleted, BlockPresence::Absent]);
     let errors = [
         store
             .edit(&missing, None, &write("0", "x"), &stamp(2))

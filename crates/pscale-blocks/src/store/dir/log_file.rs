@@ -54,13 +54,19 @@ pub(super) fn parse(line: &[u8]) -> Result<LogEntry, LogLineError> {
     struct Version {
         schema_version: u64,
     }
-    let bad = |_| LogLineError::Bad;
-    let Version { schema_version } = serde_json::from_slice(line).map_err(bad)?;
-    if schema_version > u64::from(SCHEMA_VERSION) {
-        return Err(LogLineError::Newer(schema_version));
-    }
-    let mut entry: LogEntry = serde_json::from_slice(line).map_err(bad)?;
-    if schema_version == 0 || !(1..=MAX_REV).contains(&entry.rev) {
+    // Only a line that cannot be read is read again, for its version.
+    let mut entry = match serde_json::from_slice::<LogEntry>(line) {
+        Ok(entry) if entry.schema_version <= SCHEMA_VERSION => entry,
+        _ => {
+            return Err(match serde_json::from_slice(line) {
+                Ok(Version { schema_version }) if schema_version > u64::from(SCHEMA_VERSION) => {
+                    LogLineError::Newer(schema_version)
+                }
+                _ => LogLineError::Bad,
+            });
+        }
+    };
+    if entry.schema_version == 0 || !(1..=MAX_REV).contains(&entry.rev) {
         return Err(LogLineError::Bad);
     }
     if let LoggedOp::Undo { revs, count } = &mut entry.op

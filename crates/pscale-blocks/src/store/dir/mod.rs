@@ -329,6 +329,23 @@ impl Journal for DirJournal {
         }
     }
 
+    fn is_there(&mut self, name: &BlockName) -> Result<bool, StoreError> {
+        if self.lock.is_none() {
+            self.check_schema()?;
+        }
+        if !repair::is_file(&self.layout.block(name)) || !repair::is_file(&self.layout.log(name)) {
+            return Ok(false);
+        }
+        // A log of a newer program is refused. One that does not end with a block could not make a damaged one again.
+        let mut is_live = false;
+        let mut read = |entry: LogEntry| {
+            is_live = entry.after_hash.is_some();
+            ControlFlow::Break(())
+        };
+        let _ = self.logs().recent(name, &mut read)?;
+        Ok(is_live)
+    }
+
     fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
         if self.lock.is_none() {
             self.check_schema()?;

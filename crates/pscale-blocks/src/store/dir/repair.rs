@@ -315,6 +315,11 @@ impl DirJournal {
     }
 }
 
+/// Whether a file is at `path`, which no link leads to.
+pub(super) fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+}
+
 /// The time of a link, a folder or a pipe in the place of a file. `None` for a file, or if there is none.
 fn not_a_file(path: &Path) -> Option<Timestamp> {
     let found = fs::symlink_metadata(path).ok()?;
