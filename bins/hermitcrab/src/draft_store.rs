@@ -1,6 +1,6 @@
 //! Blocks of a directory with edits that stay in memory.
 
-use pscale_blocks::store::{BlockInfo, Edited, LogEntry, LogRange, Versioned};
+use pscale_blocks::store::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, Versioned};
 use pscale_blocks::{Block, BlockName, BlockStore, EditAuthor, MemStore, Op, Stamp, StoreError};
 
 /// A store that reads the blocks of another one and never writes to it. A block is copied when it is edited, without its
@@ -63,6 +63,10 @@ impl BlockStore for DraftStore {
             Err(StoreError::NoBlock { near: None, .. }) => self.drafts.load(name),
             found => found,
         }
+    }
+
+    fn presence(&self, name: &BlockName) -> Result<BlockPresence, StoreError> {
+        self.store_of(name)?.presence(name)
     }
 
     fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {

@@ -4,7 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use pscale_blocks::store::LogRange;
+use pscale_blocks::store::{BlockPresence, LogRange};
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError, Summary,
     SummaryKind,
@@ -50,7 +50,7 @@ pub(crate) struct HistoryBlocks {
 struct CurrentBlock {
     number: u32,
     name: BlockName,
-    /// The last entry, so that no log is read for it.
+    /// The last entry, so that no log is read for it. `None` before the first turn of this process is appended.
     last: Option<LastEntry>,
 }
 
@@ -72,8 +72,7 @@ impl HistoryBlocks {
 
     /// The text at the begin of a window whose earlier turns are in these blocks.
     pub fn notice(&self, store: &dyn BlockStore) -> String {
-        let current = last_block(&mut self.current(), store);
-        match current {
+        match last_block(&mut self.current(), store) {
             Ok(current) => window::notice(current.name.as_str()),
             Err(_) => window::NOTICE.to_owned(),
         }
@@ -87,6 +86,9 @@ impl HistoryBlocks {
     fn append(&self, store: &dyn BlockStore, text: &str, stamp: &Stamp) -> Result<(), StoreError> {
         let mut current = self.current();
         let mut block = last_block(&mut current, store)?;
+        if block.last.is_none() {
+            block.last = last_entry(store, &block.name)?;
+        }
         let entry = LastEntry {
             note: stamp.note.clone(),
             text: text.to_owned(),
@@ -115,8 +117,7 @@ impl HistoryBlocks {
     }
 }
 
-/// The last of the blocks, and its last entry. They are looked up once: by the ends of the logs, for no older block needs
-/// to be parsed for it.
+/// The last of the blocks. It is looked up once, and no block is read for it.
 fn last_block(
     current: &mut Option<CurrentBlock>,
     store: &dyn BlockStore,
@@ -124,35 +125,32 @@ fn last_block(
     if let Some(found) = current {
         return Ok(found.clone());
     }
-    let newest = |name: &BlockName| match store.log(name, LogRange::newest(1)) {
-        Err(StoreError::NoBlock { .. }) => Ok(None),
-        entries => entries.map(|entries| entries.into_iter().next()),
-    };
     let mut number = 1;
-    let mut name = name_of(number)?;
-    let mut entry = newest(&name)?;
-    loop {
-        let next = name_of(number + 1)?;
-        let Some(later) = newest(&next)? else {
-            break;
-        };
-        (number, name, entry) = (number + 1, next, Some(later));
+    while store.presence(&name_of(number + 1)?)? != BlockPresence::Absent {
+        number += 1;
     }
-    let mut last = None;
-    if let Some(entry) = entry
+    let name = name_of(number)?;
+    let last = None;
+    Ok(current.insert(CurrentBlock { number, name, last }).clone())
+}
+
+/// The last entry of a block, by the end of its log.
+fn last_entry(store: &dyn BlockStore, name: &BlockName) -> Result<Option<LastEntry>, StoreError> {
+    let newest = match store.log(name, LogRange::newest(1)) {
+        Err(StoreError::NoBlock { .. }) => None,
+        entries => entries?.into_iter().next(),
+    };
+    if let Some(entry) = newest
         && let Some(path) = entry.path
-        && let Ok(found) = store.load(&name)
+        && let Ok(found) = store.load(name)
         && found.block.pscale(&path) == -1
         && let Ok(Some(text)) = found.block.text(&path)
     {
         let text = text.to_owned();
-        last = Some(LastEntry {
-            note: entry.note,
-            text,
-        });
+        let note = entry.note;
+        return Ok(Some(LastEntry { note, text }));
     }
-    let found = CurrentBlock { number, name, last };
-    Ok(current.insert(found).clone())
+    Ok(None)
 }
 
 /// The head of a block: the days of the one before it are in it.

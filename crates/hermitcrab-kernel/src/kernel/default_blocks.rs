@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
-use pscale_blocks::store::Versioned;
+use pscale_blocks::store::{BlockPresence, Versioned};
 use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, Op, Stamp, StoreError};
 
 use crate::KernelError;
@@ -72,10 +72,10 @@ pub fn install_default_blocks(
     // All are looked at before the first one is made: a start that is refused makes none.
     let mut missing = Vec::new();
     for core in CoreBlock::ALL {
-        match store.load(core.name()) {
-            Err(StoreError::NoBlock { .. }) => missing.push(core),
+        match store.presence(core.name()) {
+            Ok(BlockPresence::Deleted | BlockPresence::Absent) => missing.push(core),
             // It is there, even if it cannot be read.
-            Ok(_) | Err(StoreError::Corrupt { .. }) => {}
+            Ok(BlockPresence::Present) | Err(StoreError::Corrupt { .. }) => {}
             Err(error) => return Err(error),
         }
     }

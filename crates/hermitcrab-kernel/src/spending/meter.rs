@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::budget;
 use super::sums::UsageSums;
-use super::usage::{FILE, UsageLine};
+use super::usage::{self, FILE, UsageLine};
 use crate::brain::MAX_TOKENS;
 use crate::config::{Budgets, Usage, timestamp};
 use crate::storage::FileStore;
@@ -43,7 +43,7 @@ pub(crate) struct SpendMeter {
 impl SpendMeter {
     /// Fails if a newer program wrote the record. Nothing is written.
     pub fn refuse_newer(files: &FileStore) -> Result<(), KernelError> {
-        UsageSums::open(files, Timestamp::UNIX_EPOCH).map(drop)
+        usage::refuse_newer(files)
     }
 
     /// Reads the sums on record, and packs the lines of a long one; with lines for the person about what cannot be read or

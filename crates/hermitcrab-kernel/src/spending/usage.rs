@@ -95,6 +95,17 @@ pub(super) fn read(
     })
 }
 
+/// Fails if a newer program wrote a line of the journal. Of each line no more than its version is looked at.
+pub(super) fn refuse_newer(files: &FileStore) -> Result<(), KernelError> {
+    let (bytes, _) = files.load(FILE).map_err(KernelError::file(FILE))?;
+    let bytes = bytes.unwrap_or_default();
+    let newer = |line: &[u8], _| match LineError::of(line, VERSION) {
+        LineError::Unreadable => Ok(()),
+        newer @ LineError::Newer(_) => Err(newer),
+    };
+    read_lines(files, FILE, VERSION, &bytes, newer).map(drop)
+}
+
 /// One line of `usage.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UsageLine {

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm_client::Redactor;
-use pscale_blocks::store::{BlockInfo, Edited, LogEntry, LogRange, Versioned};
+use pscale_blocks::store::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, Versioned};
 use pscale_blocks::{Block, BlockName, BlockStore, Op, Stamp, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +35,10 @@ impl BlockStore for RedactingStore {
 
     fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
         self.store.load(name)
+    }
+
+    fn presence(&self, name: &BlockName) -> Result<BlockPresence, StoreError> {
+        self.store.presence(name)
     }
 
     fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
