@@ -99,47 +99,99 @@ fn add(found: &mut Vec<NumberedMessage>, more: Vec<NumberedMessage>, from: u64, 
     found.extend(after.take(limit - found.len()));
 }
 
-/// The newest `limit` texts that a person reads of the messages before number `before`, or of all.
+/// The newest `limit` texts that a person reads of the messages before number `before`, or of all. The record is read from
+/// its end, and only as far as these texts take.
 pub(crate) fn displayed(
     files: &FileStore,
     before: Option<u64>,
     limit: usize,
 ) -> io::Result<DisplayedPage> {
-    let mut end = before.unwrap_or(u64::MAX);
-    let mut found: Vec<NumberedMessage> = Vec::new();
+    let mut newest = NewestTexts {
+        end: before.unwrap_or(u64::MAX),
+        limit,
+        found: Vec::new(),
+        enough: limit.saturating_add(1),
+    };
     let mut archives = archives(files)?;
-    let mut next = Some(of_file(files)?.0);
-    while let Some(mut messages) = next {
-        messages.retain(|message| message.n < end);
-        end = messages.first().map_or(end, |first| first.n);
-        messages.append(&mut found);
-        found = messages;
-        // There are at most as many texts as messages.
-        if found.len() > limit {
-            let texts = texts(&found);
-            let surplus = texts.len().saturating_sub(limit);
-            if surplus > 0 {
-                let before = texts.get(surplus).map(|(n, _)| *n).or(before);
-                let messages = texts.into_iter().skip(surplus).map(|(_, text)| text);
-                return Ok(DisplayedPage {
-                    messages: messages.collect(),
-                    before,
-                });
-            }
-        }
-        archives.retain(|archive| archive.first < end);
-        next = match archives.pop() {
-            Some(archive) => Some(of_archive(files, &archive)?),
-            None => None,
+    let mut bytes = files.read(FILE)?.unwrap_or_default();
+    while !newest.read(&bytes)? {
+        archives.retain(|archive| archive.first < newest.end);
+        bytes = match archives.pop() {
+            Some(archive) => files.unpack(&archive.name())?,
+            None => break,
         };
     }
-    let messages = texts(&found).into_iter().map(|(_, text)| text);
-    Ok(DisplayedPage {
-        messages: messages.collect(),
-        before: None,
-    })
+    Ok(newest.page(before))
 }
 
-fn texts(messages: &[NumberedMessage]) -> Vec<(u64, DisplayedMessage)> {
-    display::texts(messages.iter().map(|message| (message.n, &message.said)))
+/// The texts before a message, from the newest on.
+struct NewestTexts {
+    /// The number of the message before which the next one is searched.
+    end: u64,
+    limit: usize,
+    /// The newest first.
+    found: Vec<NumberedMessage>,
+    /// The number of messages that can be enough: there are at most as many texts.
+    enough: usize,
+}
+
+impl NewestTexts {
+    /// Reads the lines of the record before those that were read. True if no further ones are needed.
+    fn read(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+        for line in bytes[..whole].rsplit(|byte| *byte == b'\n') {
+            match ParsedLine::parse(line) {
+                Ok(ParsedLine::Current(Line::Message { n, by, message, .. })) => {
+                    let said = Utterance::new(by, message);
+                    self.add(NumberedMessage { n, said });
+                }
+                // Messages of an earlier version are counted from the first line on.
+                Ok(ParsedLine::Old(_)) => {
+                    let (messages, _) = messages(bytes)?;
+                    messages.into_iter().rev().for_each(|found| self.add(found));
+                    return Ok(self.is_enough());
+                }
+                _ => {}
+            }
+            if self.is_enough() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn add(&mut self, message: NumberedMessage) {
+        // A second copy of a line is left out.
+        if message.n < self.end {
+            self.end = message.n;
+            self.found.push(message);
+        }
+    }
+
+    /// Whether there is one text more than asked for: only the first one may begin in an earlier message.
+    fn is_enough(&mut self) -> bool {
+        if self.found.len() < self.enough {
+            return false;
+        }
+        let missing = (self.limit + 1).saturating_sub(self.texts().len());
+        // The step grows with what was read, so that all texts are not made again for each message.
+        self.enough = self.found.len() + missing.max(self.found.len() / 8);
+        missing == 0
+    }
+
+    fn texts(&self) -> Vec<(u64, DisplayedMessage)> {
+        let oldest_first = self.found.iter().rev();
+        display::texts(oldest_first.map(|message| (message.n, &message.said)))
+    }
+
+    fn page(&self, before: Option<u64>) -> DisplayedPage {
+        let texts = self.texts();
+        let surplus = texts.len().saturating_sub(self.limit);
+        let first = texts.get(surplus).map(|(n, _)| *n).or(before);
+        let messages = texts.into_iter().skip(surplus).map(|(_, text)| text);
+        DisplayedPage {
+            messages: messages.collect(),
+            before: first.filter(|_| surplus > 0),
+        }
+    }
 }
