@@ -1,23 +1,31 @@
-//! A young instance, and one of years: the same one after 10,000 turns.
+//! A young instance, and one of years: the files that this program has after 10,000 turns.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use pscale_blocks::{
     Appended, Block, BlockName, BlockStore, DirStore, EditAuthor, Op, Stamp, Summary, SummaryKind,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::program::Program;
 
-/// Turns of the young instance, and those that the aged one had before them.
-const YOUNG_TURNS: u32 = 10;
-const TURNS: u32 = 10_000;
-/// Entries in the memory of the aged instance, and in its block `history`.
+/// Turns of the young instance, and the last ones of the aged one.
+const YOUNG_TURNS: usize = 10;
+/// Turns whose messages and costs are in archives, and those after them, which are still in the live files: these have
+/// some three quarters of their limits, 1 MiB and 256 KiB.
+const ARCHIVED_TURNS: u32 = 9_000;
+const LIVE_TURNS: u32 = 1_000;
+/// Entries in the memory of the aged instance, and in each of its blocks of history, of which only the last one is not full.
 const MEMORIES: u32 = 7_000;
-const MOVED: u32 = 2_500;
+const HISTORY: [(&str, u32); 3] = [
+    ("history", 3_600),
+    ("history-2", 3_600),
+    ("history-3", 2_500),
+];
 /// Writes of 6 KB to one block: 30 MiB of its log.
 const WRITES: u32 = 2_600;
 const WRITTEN: usize = 6_000;
@@ -55,33 +63,24 @@ impl Words {
 
 /// Makes a young instance by ten turns of the offline script.
 pub fn make_young(program: &Program, data: &Path) {
-    let mut lines = String::new();
-    for turn in 0..YOUNG_TURNS {
-        writeln!(lines, "read memory, turn {turn}").unwrap();
-    }
-    program.chat(data, &lines);
+    program.chat(data, &"read memory\n".repeat(YOUNG_TURNS));
 }
 
-/// Makes the aged instance: what `young` is, with a past.
-pub fn make_aged(young: &Path, data: &Path) {
-    copy(young, data);
+/// Makes the aged instance: one with a past, and then the turns of a young one.
+pub fn make_aged(program: &Program, data: &Path) {
     let mut words = Words(23);
+    program.chat(data, "");
     age_blocks(data, &mut words);
-    age_records(data, &mut words);
-}
-
-/// Copies a folder.
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
+    // A start brings lines of an earlier version to its own form, and packs those of a long file.
+    age_records(data, 0..ARCHIVED_TURNS, &mut words);
+    program.chat(data, "");
+    // Programs that are older than the archives have none.
+    if let Ok(archives) = std::fs::read_dir(data.join("conversation")) {
+        assert!(archives.count() > 1, "the past was not read");
     }
+    let live = ARCHIVED_TURNS..ARCHIVED_TURNS + LIVE_TURNS;
+    age_records(data, live, &mut words);
+    make_young(program, data);
 }
 
 /// The time of a past turn, some 20 minutes after the one before.
@@ -93,21 +92,12 @@ fn time(turn: u32) -> Timestamp {
 
 fn age_blocks(data: &Path, words: &mut Words) {
     let store = DirStore::open(data).unwrap().without_fsync();
-    let [memory, history, notes] =
-        ["memory", "history", "notes"].map(|name| BlockName::new(name).unwrap());
+    fill(&store, "memory", MEMORIES, 120, words);
+    for (name, entries) in HISTORY {
+        fill(&store, name, entries, 450, words);
+    }
+    let notes = BlockName::new("notes").unwrap();
     let stamp = |turn| Stamp::new(time(turn), EditAuthor::Person);
-    let mut block = Block::clone(&store.load(&memory).unwrap().block);
-    for _ in 0..MEMORIES {
-        append(&mut block, &words.text(120), words);
-    }
-    let op = Op::Replace { block };
-    store.edit(&memory, None, &op, &stamp(0)).unwrap();
-    let mut block = Block::clone(&store.load(&history).unwrap().block);
-    for _ in 0..MOVED {
-        append(&mut block, &words.text(300), words);
-    }
-    let op = Op::Replace { block };
-    store.edit(&history, None, &op, &stamp(0)).unwrap();
     (store.create(&notes, &Block::new("Notes of all kinds."), &stamp(0))).unwrap();
     for edit in 0..WRITES {
         let op = Op::Write {
@@ -115,6 +105,33 @@ fn age_blocks(data: &Path, words: &mut Words) {
             text: words.text(WRITTEN),
         };
         store.edit(&notes, None, &op, &stamp(edit)).unwrap();
+    }
+}
+
+/// Fills a block with entries. The last edit is the one that its log ends with after years: an entry.
+fn fill(store: &DirStore, name: &str, entries: u32, bytes: usize, words: &mut Words) {
+    let name = BlockName::new(name).unwrap();
+    let stamp = Stamp::new(time(0), EditAuthor::Kernel);
+    if store.load(&name).is_err() {
+        (store.create(&name, &Block::new("Earlier turns."), &stamp)).unwrap();
+    }
+    let mut block = Block::clone(&store.load(&name).unwrap().block);
+    for _ in 1..entries {
+        append(&mut block, &words.text(bytes), words);
+    }
+    store
+        .edit(&name, None, &Op::Replace { block }, &stamp)
+        .unwrap();
+    // Full groups ask for summaries first.
+    for _ in 0..10 {
+        let op = Op::Append {
+            text: words.text(bytes),
+            summary: Some(Summary {
+                kind: SummaryKind::Summary,
+                text: words.text(100),
+            }),
+        };
+        store.edit(&name, None, &op, &stamp).unwrap();
     }
 }
 
@@ -129,14 +146,15 @@ fn append(block: &mut Block, text: &str, words: &mut Words) {
     }
 }
 
-/// Puts the past before what the conversation and the costs have, in the lines of version 1, which every version reads.
-fn age_records(data: &Path, words: &mut Words) {
+/// Adds turns of the past to the conversation and the costs, in the lines of version 1, which every version reads.
+fn age_records(data: &Path, turns: std::ops::Range<u32>, words: &mut Words) {
     let mut said = String::new();
     let mut calls = String::new();
-    for turn in 0..TURNS {
+    let messages = 2 * turns.len();
+    for turn in turns {
         let at = time(turn);
         for (role, bytes) in [("user", 150), ("assistant", 350)] {
-            let content = json!([{"type": "text", "text": words.text(bytes)}]);
+            let content = json!([{"kind": {"text": {"text": words.text(bytes)}}}]);
             let message = json!({"role": role, "content": content});
             let line = json!({"message": {"schema_version": 1, "at": at, "message": message}});
             writeln!(said, "{line}").unwrap();
@@ -148,23 +166,13 @@ fn age_records(data: &Path, words: &mut Words) {
         });
         writeln!(calls, "{call}").unwrap();
     }
-    let moved = json!({"moved": {"schema_version": 1, "messages": 2 * TURNS}});
+    let moved = json!({"moved": {"schema_version": 1, "messages": messages}});
     writeln!(said, "{moved}").unwrap();
-    for (file, mut text) in [("conversation.jsonl", said), ("usage.jsonl", calls)] {
-        let path = data.join(file);
-        let young = fs::read_to_string(&path).unwrap_or_default();
-        text.extend(young.lines().map(renumbered));
-        fs::write(path, text).unwrap();
+    for (file, text) in [("conversation.jsonl", said), ("usage.jsonl", calls)] {
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(data.join(file));
+        file.unwrap().write_all(text.as_bytes()).unwrap();
     }
-}
-
-/// A line of the young instance after the messages of the past: their numbers come first.
-fn renumbered(line: &str) -> String {
-    let mut line: Value = serde_json::from_str(line).unwrap();
-    for content in line.as_object_mut().unwrap().values_mut() {
-        if let Some(n) = content.get("n").and_then(Value::as_u64) {
-            content["n"] = json!(n + u64::from(2 * TURNS));
-        }
-    }
-    format!("{line}\n")
 }

@@ -1,17 +1,20 @@
 //! The cost of years: `cargo bench -p hermitcrab --bench aged`.
 //!
 //! Each row is measured on a young instance of 10 turns and on the same one after 10,000 turns, with 30 MiB of logs and a
-//! memory of 7,000 entries, in alternating rounds. The ratio of the medians is the figure, its goal 1.3. Arguments: a
+//! memory of 7,000 entries, in alternating rounds. A turn is one with which another leaves the window; a mount is the socket
+//! of a page up to the answer of `conversation.load`. The ratio of the medians is the figure, its goal 1.3. Arguments: a
 //! number of rounds, and the paths of other programs, such as one of an earlier commit, which are measured next to this one.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 mod instance;
+mod page;
 mod program;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use program::{Program, Server};
+use page::FaceServer;
+use program::{Chat, Program, Server};
 
 const ROUNDS: usize = 20;
 const GOAL: f64 = 1.3;
@@ -78,6 +81,14 @@ const ROWS: &[Row] = &[
     ("cost", |program, data| {
         Box::new(|| program.run(data, &["cost"]))
     }),
+    ("turn", |program, data| {
+        let mut chat = Chat::start(program, data);
+        Box::new(move || chat.turn())
+    }),
+    ("mount", |program, data| {
+        let mut server = FaceServer::start(program, data);
+        Box::new(move || server.mount())
+    }),
 ];
 
 impl<'a> Subject<'a> {
@@ -85,11 +96,7 @@ impl<'a> Subject<'a> {
         let (young, aged) = (place.join("young"), place.join("aged"));
         std::fs::create_dir_all(place).unwrap();
         instance::make_young(program, &young);
-        instance::make_aged(&young, &aged);
-        // A writer brings older files to its own form; from then on both instances stay as they are.
-        for data in [&young, &aged] {
-            program.chat(data, "one more turn\n");
-        }
+        instance::make_aged(program, &aged);
         Self {
             program,
             young,

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
+
+const CHAT: &[&str] = &["chat", "--provider", "offline", "--quiet"];
 
 /// The program that is measured.
 pub struct Program(pub PathBuf);
 
 impl Program {
-    fn command(&self, data: &Path, words: &[&str]) -> Command {
+    pub fn command(&self, data: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(&self.0);
         command
             .args(words)
@@ -37,10 +39,7 @@ impl Program {
     /// Holds turns with the offline script, one a line.
     pub fn chat(&self, data: &Path, lines: &str) -> Duration {
         let begun = Instant::now();
-        let words = ["chat", "--provider", "offline", "--quiet"];
-        let mut child = self
-            .command(data, &words)
-            .stdin(Stdio::piped())
+        let mut child = (self.command(data, CHAT).stdin(Stdio::piped()))
             .spawn()
             .unwrap();
         child
@@ -54,40 +53,79 @@ impl Program {
     }
 }
 
-/// A server of the Model Context Protocol that reads.
-pub struct Server {
+/// A running program that answers lines with lines.
+struct Dialogue {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
-impl Server {
-    pub fn start(program: &Program, data: &Path) -> Self {
-        let mut command = program.command(data, &["mcp"]);
+impl Dialogue {
+    fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let from = BufReader::new(from);
-        let mut server = Self { child, to, from };
-        let client = json!({"name": "bench", "version": "1"});
-        let params =
-            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
-        server.ask(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
-        server.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        server
+        Self { child, to, from }
     }
 
-    fn tell(&mut self, message: &Value) {
-        let line = format!("{message}\n");
+    fn tell(&mut self, line: &str) {
+        let line = format!("{line}\n");
         self.to.write_all(line.as_bytes()).unwrap();
         self.to.flush().unwrap();
     }
 
-    fn ask(&mut self, message: &Value) -> String {
-        self.tell(message);
+    fn hear(&mut self) -> String {
         let mut answer = String::new();
-        self.from.read_line(&mut answer).unwrap();
+        assert!(self.from.read_line(&mut answer).unwrap() > 0, "it ended");
         answer
+    }
+}
+
+impl Drop for Dialogue {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A conversation that continues.
+pub struct Chat(Dialogue);
+
+impl Chat {
+    /// Starts it with turns enough for a full window: from then on one turn leaves with each that comes.
+    pub fn start(program: &Program, data: &Path) -> Self {
+        let mut chat = Self(Dialogue::start(program.command(data, CHAT)));
+        for _ in 0..20 {
+            chat.turn();
+        }
+        chat
+    }
+
+    /// One turn without a tool.
+    pub fn turn(&mut self) -> Duration {
+        let begun = Instant::now();
+        self.0.tell("sing");
+        while !self.0.hear().contains("not in my script") {}
+        begun.elapsed()
+    }
+}
+
+/// A server of the Model Context Protocol that reads.
+pub struct Server(Dialogue);
+
+impl Server {
+    pub fn start(program: &Program, data: &Path) -> Self {
+        let mut server = Dialogue::start(program.command(data, &["mcp"]));
+        let client = json!({"name": "bench", "version": "1"});
+        let params =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+        let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        server.tell(&begin.to_string());
+        server.hear();
+        let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        server.tell(&begun.to_string());
+        Self(server)
     }
 
     /// Reads a node.
@@ -96,19 +134,13 @@ impl Server {
         let params = json!({"name": "block_read", "arguments": arguments});
         let request = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
         let begun = Instant::now();
-        let answer = self.ask(&request);
+        self.0.tell(&request.to_string());
+        let answer = self.0.hear();
         let taken = begun.elapsed();
         assert!(
             answer.contains("content") && !answer.contains("\"isError\":true"),
             "{answer}"
         );
         taken
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
