@@ -1,7 +1,7 @@
 //! The file of the data directory that holds keys.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -64,8 +64,9 @@ impl KeyFile {
             source,
         };
         let folder = self.0.parent().unwrap_or(Path::new("."));
-        private_folder(folder).map_err(failed)?;
-        let staged = Disk::private(".keys-").stage(&self.0).map_err(failed)?;
+        let disk = Disk::private(".keys-");
+        disk.make_folder(folder).map_err(failed)?;
+        let staged = disk.stage(&self.0).map_err(failed)?;
         for (name, key) in keys {
             writeln!(staged.file(), "{name}='{}'", key.expose_secret()).map_err(failed)?;
         }
@@ -96,15 +97,6 @@ impl KeyFile {
     pub fn is_readable_by_others(&self) -> bool {
         false
     }
-}
-
-/// Creates a folder that only this user can enter. A folder that exists stays as it is.
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Checks that a text can be a key and can be written between quotes.

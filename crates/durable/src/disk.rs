@@ -1,5 +1,5 @@
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 #[cfg(feature = "faults")]
@@ -115,6 +115,20 @@ impl Disk {
             file.set_len(length)?;
         }
         self.sync(&file, path, File::sync_all)
+    }
+
+    /// Makes a folder and those above it, where they do not exist: those of a private disk can be entered by their owner alone.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        if self.is_private {
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        }
+        builder.create(path)
     }
 
     /// Brings the name of a file to the disk.

@@ -1,4 +1,4 @@
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 #[cfg(feature = "testing")]
@@ -83,19 +83,15 @@ impl Disk {
         self.0.rename(from, to).map_err(StoreError::io(to))
     }
 
+    /// Makes a folder and those above it.
+    pub fn make_folder(&self, path: &Path) -> Result<(), StoreError> {
+        self.0.make_folder(path).map_err(StoreError::io(path))
+    }
+
     /// Brings the name of a file to the disk.
     pub fn settle(&self, path: &Path) -> Result<(), StoreError> {
         self.0.sync_folder(path).map_err(StoreError::io(path))
     }
-}
-
-/// Makes a folder that only its owner can enter, and those above it.
-pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(StoreError::io(path))
 }
 
 /// The reason why a file is not opened: a link leads elsewhere, and a pipe could be waited for without end.

@@ -5,7 +5,7 @@ use durable::{Lock, LockError};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::disk::{self, Disk, make_folder};
+use super::disk::{self, Disk};
 use crate::store::SCHEMA_VERSION;
 use crate::{BlockName, StoreError};
 
@@ -64,7 +64,7 @@ impl Layout {
     /// Makes the folders and `store.json`, and removes the unfinished files of an earlier process.
     pub fn prepare(&self, disk: &Disk) -> Result<(), StoreError> {
         for folder in ["blocks", "log", "trash", "quarantine", "backups"] {
-            make_folder(&self.root.join(folder))?;
+            disk.make_folder(&self.root.join(folder))?;
         }
         for folder in ["", "blocks", "log", "backups"] {
             disk.0.sweep(&self.root.join(folder));

@@ -109,7 +109,7 @@ impl DirStore {
     }
 
     fn open_writing(dir: &Path, disk: Disk) -> Result<Self, StoreError> {
-        disk::make_folder(dir)?;
+        disk.make_folder(dir)?;
         let mut journal = DirJournal::of(dir, disk);
         // Before the lock is written to, and again, because another process may have had it.
         journal.layout.check_schema()?;
