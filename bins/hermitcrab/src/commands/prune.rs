@@ -127,8 +127,9 @@ fn surplus(args: &PruneArgs, data: &DataDir, store: &DirStore) -> Result<Vec<Pat
     }));
     if args.conversation {
         for folder in ["conversation", "usage"] {
+            // Also those that were put aside.
             files.extend(below(folder, &|path, found| {
-                path.extension().is_some_and(|ending| ending == "gz") && is_old(modified(found))
+                path.to_string_lossy().contains(".jsonl.gz") && is_old(modified(found))
             }));
         }
     }

@@ -64,7 +64,7 @@ impl UsageRecord {
     /// [`KernelError::Newer`]; or a file cannot be read.
     pub fn by_month(&mut self) -> Result<BTreeMap<String, UsageTotals>, KernelError> {
         let mut months = BTreeMap::new();
-        let mut known = 0;
+        let mut known = self.sums.archives();
         let journal = self.files.read(FILE).map_err(KernelError::file(FILE))?;
         let journal = journal.unwrap_or_default();
         let notice = usage::read(&self.files, FILE, &journal, |line, _| match line {
@@ -72,22 +72,14 @@ impl UsageRecord {
             UsageEntry::Carried(carried) => known = carried.archives.max(known),
         })?;
         self.note(notice);
-        let mut left = known;
-        let found = archives(&self.files).map_err(KernelError::file(FILE))?;
+        let mut found = archives(&self.files).map_err(KernelError::file(FILE))?;
         // An archive with a larger number repeats lines of the journal.
-        for archive in found.iter().filter(|archive| archive.number <= known) {
-            let lines = archive.read(&self.files);
-            let Some(lines) = lines.map_err(KernelError::file(FILE))? else {
-                continue;
-            };
-            let notice = usage::read(&self.files, &archive.name, &lines, |line, _| {
-                if let UsageEntry::Call(call) = line {
-                    add_to_month(&mut months, &call);
-                }
-            })?;
+        found.retain(|archive| archive.number <= known);
+        for archive in &found {
+            let notice = archive.calls(&self.files, |call| add_to_month(&mut months, &call))?;
             self.note(notice);
-            left = left.saturating_sub(1);
         }
+        let left = known.saturating_sub(found.len() as u64);
         if left > 0 {
             self.note(Some(format!(
                 "{left} of {known} archives of costs were removed: the months are without them"

@@ -6,7 +6,7 @@ use std::io;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use super::archives::{FOLDER, archives};
+use super::archives::{UsageArchive, archives};
 use super::usage::{self, CarriedUsage, DayUsage, FILE, UsageEntry, UsageLine};
 use crate::KernelError;
 use crate::config::{Usage, UsageTotals};
@@ -84,11 +84,58 @@ impl UsageSums {
         })?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n');
         sums.journal.length = whole.map_or(0, |end| end as u64 + 1);
-        Ok((sums, moved.or(passed_over)))
+        let found = archives(files).map_err(KernelError::file(FILE))?;
+        let beyond = if bytes.is_empty() {
+            sums.count_archives(files, &found)?
+        } else {
+            sums.unknown(&found)
+        };
+        Ok((sums, moved.or(passed_over).or(beyond)))
+    }
+
+    /// A journal that was lost begins with the sums of the archives. Returns a line about those that cannot be read.
+    fn count_archives(
+        &mut self,
+        files: &FileStore,
+        found: &[UsageArchive],
+    ) -> Result<Option<String>, KernelError> {
+        let mut notice = None;
+        for archive in found {
+            self.archives = archive.number;
+            let passed_over = archive.calls(files, |call| self.count(&call))?;
+            notice = notice.or(passed_over);
+        }
+        if !found.is_empty() {
+            self.unwritten = self
+                .carried()
+                .to_line()
+                .map_err(io::Error::from)
+                .map_err(KernelError::file(FILE))?;
+            self.journal = Journal::new(self.unwritten.len() as u64);
+        }
+        Ok(notice)
+    }
+
+    /// A line about archives that the journal does not know. One alone may repeat its lines: a rotation did not end.
+    fn unknown(&self, found: &[UsageArchive]) -> Option<String> {
+        let known = self.archives;
+        let count = found
+            .iter()
+            .filter(|archive| archive.number > known)
+            .count();
+        (count > 1).then(|| {
+            format!(
+                "{count} archives of costs are newer than {FILE}: their calls are not in the sums"
+            )
+        })
     }
 
     fn read(&mut self, call: &UsageLine) {
         self.journal.note(call.day());
+        self.count(call);
+    }
+
+    fn count(&mut self, call: &UsageLine) {
         self.usage.total.add(call);
         add_to_model(&mut self.by_model, call);
         if call.day() == self.day {
@@ -115,6 +162,11 @@ impl UsageSums {
             usage.day = UsageTotals::default();
         }
         usage
+    }
+
+    /// The number of archives whose calls are in the sums.
+    pub fn archives(&self) -> u64 {
+        self.archives
     }
 
     /// The sums of each model.
@@ -171,42 +223,45 @@ impl UsageSums {
         }
         // After an error the next start does it: it is not known here which of the two files was replaced.
         self.journal.limit = u64::MAX;
-        let number = 1 + self.last_archive(files)?;
+        self.clear_unknown(files)?;
+        self.archives += 1;
+        let archive = UsageArchive::new(first, last, self.archives);
+        let lines = self.journal.begin..self.journal.length;
+        let rotated = files.rotate(FILE, &archive.name, lines, &self.carried().to_line()?);
+        match rotated {
+            Ok(Some(begin)) => self.journal = Journal::new(begin),
+            _ => self.archives -= 1,
+        }
+        rotated.map(drop)
+    }
+
+    /// The sums, as the first line of a journal.
+    fn carried(&self) -> CarriedUsage {
         let day = DayUsage {
             date: self.day,
             usage: self.usage.day,
         };
-        let carried = CarriedUsage::new(number, self.usage.total, self.by_model.clone(), day);
-        let archive = format!("{FOLDER}/{first}-{last}-{number}.jsonl.gz");
-        let lines = self.journal.begin..self.journal.length;
-        if let Some(begin) = files.rotate(FILE, &archive, lines, &carried.to_line()?)? {
-            self.journal = Journal::new(begin);
-            self.archives = number;
-        }
-        Ok(())
+        CarriedUsage::new(self.archives, self.usage.total, self.by_model.clone(), day)
     }
 
-    /// The number of the last archive, after those of interrupted rotations were removed: their lines begin the journal.
-    fn last_archive(&self, files: &FileStore) -> io::Result<u64> {
-        let mut last = self.archives;
-        for archive in archives(files)? {
-            if archive.number <= self.archives {
-                continue;
-            }
+    /// Takes the archives away that the journal does not know. One that repeats the lines at its begin is of a rotation that
+    /// did not end, and is removed; another is of a newer journal, which is gone, and gets another name.
+    fn clear_unknown(&self, files: &FileStore) -> io::Result<()> {
+        let unknown = archives(files)?;
+        for archive in unknown
+            .iter()
+            .filter(|archive| archive.number > self.archives)
+        {
             let journal = files.read(FILE)?.unwrap_or_default();
             let lines = journal.get(self.journal.begin as usize..);
             let is_copy = |copy: Vec<u8>| lines.is_some_and(|lines| lines.starts_with(&copy));
-            if archive
-                .read(files)
-                .is_ok_and(|copy| copy.is_some_and(is_copy))
-            {
+            if archive.read(files).is_ok_and(is_copy) {
                 files.remove(&archive.name)?;
             } else {
-                // The journal that knew it is gone.
-                last = last.max(archive.number);
+                files.set_aside(&archive.name)?;
             }
         }
-        Ok(last)
+        Ok(())
     }
 }
 
@@ -221,242 +276,4 @@ fn add_to_model(by_model: &mut BTreeMap<String, UsageTotals>, call: &UsageLine) 
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fmt::Write as _;
-    use std::fs;
-    use std::path::Path;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use llm_client::Redactor;
-
-    use super::*;
-    use crate::UsageRecord;
-
-    const MODELS: [&str; 3] = ["claude-opus-5-5", "claude-haiku-5-5", "other"];
-
-    fn now() -> Timestamp {
-        "2026-11-22T12:00:00Z".parse().unwrap()
-    }
-
-    /// Lines of about two thirds of the limit, over some months; the last are of this day.
-    fn lines(from: u32) -> String {
-        let mut lines = String::new();
-        for n in from..from + 800 {
-            let month = 8 + (n % 800) / 200;
-            let day = 22 - n % 2;
-            let usd = if n % 7 == 0 {
-                "null".to_owned()
-            } else {
-                format!("0.0{n}")
-            };
-            let source = if n % 7 == 0 { "unknown" } else { "provider" };
-            writeln!(
-                lines,
-                "{{\"schema_version\":1,\"at\":\"2026-{month:02}-{day}T10:00:00Z\",\"model\":\"{}\",\"input\":{n},\"cached_read\":7,\
-                 \"cached_write\":{},\"output\":{},\"usd\":{usd},\"cost_from\":\"{source}\"}}",
-                MODELS[n as usize % 3],
-                n % 11,
-                n % 13
-            )
-            .unwrap();
-        }
-        lines
-    }
-
-    fn store(dir: &Path) -> FileStore {
-        FileStore::new(Some(dir), true, Redactor::default())
-    }
-
-    /// Everything that a person can see of a record.
-    type Seen = (
-        Usage,
-        BTreeMap<String, UsageTotals>,
-        BTreeMap<String, UsageTotals>,
-    );
-
-    fn seen(dir: &Path) -> Seen {
-        let mut record = UsageRecord::open(dir, now()).unwrap();
-        let months = record.by_month().unwrap();
-        assert!(record.notices().is_empty(), "{:?}", record.notices());
-        let mut usage = Usage::default();
-        (usage.day, usage.total) = (record.day(), record.total());
-        let mut sum = UsageTotals::default();
-        for month in months.values() {
-            sum.add_all(month);
-        }
-        assert_eq!(sum, usage.total);
-        (usage, record.by_model().clone(), months)
-    }
-
-    /// The view of these lines in one file, which is never rotated.
-    fn whole(lines: &str) -> Seen {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(FILE), lines).unwrap();
-        seen(dir.path())
-    }
-
-    fn archive_names(dir: &Path) -> Vec<String> {
-        let found = archives(&store(dir)).unwrap();
-        found.into_iter().map(|archive| archive.name).collect()
-    }
-
-    fn open(files: &FileStore) -> UsageSums {
-        let (sums, notice) = UsageSums::open(files, now()).unwrap();
-        assert_eq!(notice, None);
-        sums
-    }
-
-    #[test]
-    fn sums_are_the_same_before_and_after_each_rotation() {
-        let dir = tempfile::tempdir().unwrap();
-        let files = store(dir.path());
-        let mut all = String::new();
-        for round in 0..6 {
-            let lines = lines(round * 800);
-            all.push_str(&lines);
-            files.append(FILE, lines.as_bytes()).unwrap();
-            let mut sums = open(&files);
-            sums.rotate(&files).unwrap();
-            let (usage, by_model, _) = whole(&all);
-            assert_eq!((sums.usage(now()), sums.by_model()), (usage, &by_model));
-            assert_eq!(seen(dir.path()), whole(&all), "{round}");
-        }
-        assert_eq!(
-            archive_names(dir.path()),
-            [
-                "usage/2026-08-21-2026-11-22-1.jsonl.gz",
-                "usage/2026-08-21-2026-11-22-2.jsonl.gz",
-                "usage/2026-08-21-2026-11-22-3.jsonl.gz"
-            ]
-        );
-        let journal = fs::read_to_string(dir.path().join(FILE)).unwrap();
-        assert!(journal.starts_with("{\"carried\":{"), "{journal}");
-        assert!((journal.len() as u64) < LIMIT);
-    }
-
-    #[test]
-    fn a_long_journal_is_rotated_by_the_next_call() {
-        let dir = tempfile::tempdir().unwrap();
-        let files = store(dir.path());
-        let mut sums = open(&files);
-        let all = lines(0) + &lines(800);
-        files.append(FILE, all.as_bytes()).unwrap();
-        let mut old = open(&files);
-        let UsageEntry::Call(call) = first(&files, &all) else {
-            panic!("a call");
-        };
-        let call = call.at(now());
-        old.add(&files, &call).unwrap();
-        old.rotate(&files).unwrap();
-        assert_eq!(archive_names(dir.path()).len(), 1);
-        let all = all + &serde_json::to_string(&call).unwrap() + "\n";
-        assert_eq!(seen(dir.path()), whole(&all));
-        // A journal without a call has nothing to move.
-        sums.rotate(&files).unwrap();
-        assert_eq!(archive_names(dir.path()).len(), 1);
-    }
-
-    fn first(files: &FileStore, lines: &str) -> UsageEntry {
-        let mut first = None;
-        let take = |line, _| first = first.take().or(Some(line));
-        usage::read(files, FILE, lines.as_bytes(), take).unwrap();
-        first.unwrap()
-    }
-
-    /// Two rotations are done, or none; the journal is at its limit.
-    fn furnish(dir: &Path, rotations: u32) -> String {
-        fs::create_dir_all(dir).unwrap();
-        let files = store(dir);
-        let mut all = String::new();
-        for round in 0..=rotations {
-            let lines = lines(round * 1_600) + &lines(round * 1_600 + 800);
-            all.push_str(&lines);
-            files.append(FILE, lines.as_bytes()).unwrap();
-            if round < rotations {
-                open(&files).rotate(&files).unwrap();
-            }
-        }
-        all
-    }
-
-    fn copy(from: &Path, to: &Path) {
-        fs::create_dir_all(to).unwrap();
-        for entry in fs::read_dir(from).unwrap() {
-            let entry = entry.unwrap();
-            let to = to.join(entry.file_name());
-            if entry.path().is_dir() {
-                copy(&entry.path(), &to);
-            } else {
-                fs::copy(entry.path(), to).unwrap();
-            }
-        }
-    }
-
-    #[test]
-    fn a_rotation_that_fails_at_any_step_loses_and_repeats_no_call() {
-        for (rotations, goes_on) in [(0, false), (0, true), (2, false), (2, true)] {
-            let place = tempfile::tempdir().unwrap();
-            let furnished = place.path().join("furnished");
-            let all = whole(&furnish(&furnished, rotations));
-            for failing in 0.. {
-                let what = format!("{rotations} rotations, step {failing}, {goes_on}");
-                let dir = place.path().join(&what);
-                copy(&furnished, &dir);
-                let steps = Arc::new(AtomicUsize::new(0));
-                let count = steps.clone();
-                let files = FileStore::watched(
-                    &dir,
-                    Arc::new(move |_, _| {
-                        let step = count.fetch_add(1, Ordering::Relaxed);
-                        if step == failing || (step > failing && !goes_on) {
-                            return Err(io::Error::other("injected"));
-                        }
-                        Ok(())
-                    }),
-                );
-                let mut sums = open(&files);
-                let rotated = sums.rotate(&files);
-                let reached = steps.load(Ordering::Relaxed) > failing;
-                assert_eq!(rotated.is_err(), reached, "{what}");
-                assert_eq!(sums.usage(now()), all.0, "{what}");
-                assert_eq!(seen(&dir), all, "{what}");
-                // The next program does it again, and no archive is left that repeats another.
-                let files = store(&dir);
-                files.sweep();
-                open(&files).rotate(&files).unwrap();
-                assert_eq!(seen(&dir), all, "{what}");
-                assert_eq!(archive_names(&dir).len() as u32, rotations + 1, "{what}");
-                if !reached {
-                    assert!(failing >= 8, "{what}");
-                    break;
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn archives_outlive_a_journal_that_was_removed() {
-        let dir = tempfile::tempdir().unwrap();
-        furnish(dir.path(), 2);
-        fs::write(dir.path().join(FILE), lines(9_000) + &lines(9_800)).unwrap();
-        let files = store(dir.path());
-        open(&files).rotate(&files).unwrap();
-        assert_eq!(archive_names(dir.path()).len(), 3);
-    }
-
-    #[test]
-    fn months_say_which_archives_were_removed() {
-        let dir = tempfile::tempdir().unwrap();
-        furnish(dir.path(), 2);
-        let total = UsageRecord::open(dir.path(), now()).unwrap().total();
-        fs::remove_file(dir.path().join(&archive_names(dir.path())[0])).unwrap();
-        let mut record = UsageRecord::open(dir.path(), now()).unwrap();
-        assert_eq!(record.total(), total);
-        record.by_month().unwrap();
-        assert_eq!(
-            record.notices(),
-            ["1 of 2 archives of costs were removed: the months are without them"]
-        );
-    }
-}
+mod tests;

@@ -129,6 +129,15 @@ impl FileStore {
         Ok(aside)
     }
 
+    /// Gives a file another name, next to its own. In memory it stays.
+    pub fn set_aside(&self, name: &str) -> io::Result<()> {
+        let Backing::Dir(dir) = &self.place else {
+            return Ok(());
+        };
+        let aside = self.free_name(name)?;
+        self.disk.rename(&dir.join(name), &dir.join(aside))
+    }
+
     /// A name for what cannot be read: nothing that was kept before is overwritten.
     fn free_name(&self, name: &str) -> io::Result<String> {
         let mut free = format!("{name}.broken");
@@ -206,7 +215,7 @@ impl FileStore {
         let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) else {
             return Ok(());
         };
-        fs::create_dir_all(folder)?;
+        self.disk.make_folder(folder)?;
         self.disk.sync_folder(folder)
     }
 
@@ -283,8 +292,8 @@ impl FileStore {
 const DISK: Disk = Disk::private(".kernel-");
 /// The folders in which files are replaced.
 const FOLDERS: [&str; 5] = ["", "shells", "kv", "conversation", "usage"];
-/// The largest size of an archive when unpacked, in bytes.
-const ARCHIVE_LIMIT: u64 = 1 << 30;
+/// The largest size of an archive when unpacked, in bytes: about 1 MiB and one message.
+const ARCHIVE_LIMIT: u64 = 1 << 27;
 
 /// The bytes of a file. A pipe in its place could be waited for without end: it is taken for a folder.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
