@@ -1,6 +1,7 @@
 //! The archives of a conversation: the lines that have moved leave a file that has become long.
 
 use std::io;
+use std::ops::RangeInclusive;
 
 use super::line::{Line, ParsedLine, VERSION};
 use super::record::FILE;
@@ -15,6 +16,8 @@ const ENDING: &str = ".jsonl.gz";
 pub(super) const FILE_LIMIT: u64 = 1 << 20;
 /// The size from which an archive is closed, in unpacked bytes.
 const ARCHIVE_SIZE: usize = 1 << 20;
+/// More than any message has as its number in an archive of ours; after it there are as many again.
+const NUMBERS: u64 = 1 << 52;
 /// The least that is worth an archive, in unpacked bytes.
 const LEAST: usize = ARCHIVE_SIZE / 2;
 
@@ -28,15 +31,26 @@ pub(super) struct Archive {
 }
 
 impl Archive {
+    /// The numbers that its messages can have.
+    pub fn numbers(&self) -> RangeInclusive<u64> {
+        self.first..=self.last
+    }
+
     /// The path in the data directory.
     pub fn name(&self) -> String {
-        format!("{FOLDER}/{}-{}{ENDING}", self.first, self.last)
+        format!("{FOLDER}/{}", self.file())
+    }
+
+    fn file(&self) -> String {
+        format!("{}-{}{ENDING}", self.first, self.last)
     }
 
     fn parse(name: &str) -> Option<Self> {
         let (first, last) = name.strip_suffix(ENDING)?.split_once('-')?;
         let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-        (first <= last).then_some(Self { first, last })
+        let archive = Self { first, last };
+        let is_ours = first <= last && last < NUMBERS && archive.file() == name;
+        is_ours.then_some(archive)
     }
 }
 
@@ -96,14 +110,15 @@ impl CurrentFile {
     }
 
     fn add(&mut self, line: Line, bytes: Option<&[u8]>) -> io::Result<()> {
+        let begin = self.bytes.len();
         if let Line::Message { n, .. } = line {
-            self.messages.push((n, self.bytes.len()));
+            self.messages.push((n, begin));
         }
         match bytes {
             Some(bytes) => self.bytes.extend_from_slice(bytes),
             None => line.write(&mut self.bytes)?,
         }
-        if let Line::Begin { .. } = line {
+        if begin == 0 && matches!(line, Line::Begin { .. }) {
             self.begin = self.bytes.len();
         }
         self.view.follow(line);
@@ -240,9 +255,12 @@ mod tests {
     }
 
     fn numbers(files: &FileStore) -> Vec<u64> {
-        let (messages, last) = pages::range(files, 1, usize::MAX).unwrap();
-        let numbers: Vec<_> = messages.iter().map(|message| message.n).collect();
-        assert_eq!(numbers.last(), Some(&last));
+        let part = pages::range(files, 1, usize::MAX).unwrap();
+        let numbers: Vec<_> = part.messages.iter().map(|message| message.n).collect();
+        assert_eq!(
+            (numbers.last(), part.unread),
+            (Some(&part.last), Vec::new())
+        );
         numbers
     }
 
@@ -280,5 +298,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_second_line_about_archives_moves_with_the_messages_around_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path();
+        let mut bytes = b"not a line\n".to_vec();
+        begin_line(0, None).write(&mut bytes).unwrap();
+        bytes.extend(file(20));
+        begin_line(0, None).write(&mut bytes).unwrap();
+        line(21).write(&mut bytes).unwrap();
+        fs::write(dir.join(FILE), &bytes).unwrap();
+        let files = FileStore::new(Some(dir), true, Redactor::default());
+        let (mut record, _) = ConversationRecord::open(Arc::new(files)).unwrap();
+        record.move_oldest(1).unwrap();
+        let files = FileStore::new(Some(dir), true, Redactor::default());
+        assert_eq!(numbers(&files), (1..=21).collect::<Vec<_>>());
+        let first = &archives(&files).unwrap()[0];
+        assert!(
+            files
+                .unpack(&first.name())
+                .unwrap()
+                .starts_with(b"not a line\n")
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Parts of the whole record, from its archives and its file.
 
 use std::io;
+use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
@@ -28,10 +29,28 @@ pub struct DisplayedPage {
     /// The number to ask for the part before this one; `None` if nothing is before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
+    /// Archives that cannot be read, each with the reason. Their messages are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
 }
 
-/// The messages of lines, and the number of the newest one. Lines that cannot be read are passed over.
-fn messages(bytes: &[u8]) -> io::Result<(Vec<NumberedMessage>, u64)> {
+/// A part of the record.
+pub(crate) struct RecordPart {
+    pub messages: Vec<NumberedMessage>,
+    /// The number of the newest message of all.
+    pub last: u64,
+    /// Archives that cannot be read, each with the reason. Their messages are left out.
+    pub unread: Vec<String>,
+}
+
+/// The numbers that the file can have.
+const ANY: RangeInclusive<u64> = 1..=u64::MAX;
+
+/// The messages of lines with these numbers, and the number of the newest one. Lines that cannot be read are passed over.
+fn messages(
+    bytes: &[u8],
+    numbers: &RangeInclusive<u64>,
+) -> io::Result<(Vec<NumberedMessage>, u64)> {
     let mut found = Vec::new();
     let mut last = 0;
     for line in durable::lines(bytes) {
@@ -49,7 +68,7 @@ fn messages(bytes: &[u8]) -> io::Result<(Vec<NumberedMessage>, u64)> {
         match line {
             Line::Begin { n, .. } => last = last.max(n.saturating_sub(1)),
             // A second copy of a line is left out.
-            Line::Message { n, by, message, .. } if n > last => {
+            Line::Message { n, by, message, .. } if n > last && numbers.contains(&n) => {
                 last = n;
                 let said = Utterance::new(by, message);
                 found.push(NumberedMessage { n, said });
@@ -61,35 +80,42 @@ fn messages(bytes: &[u8]) -> io::Result<(Vec<NumberedMessage>, u64)> {
 }
 
 fn of_archive(files: &FileStore, archive: &Archive) -> io::Result<Vec<NumberedMessage>> {
-    Ok(messages(&files.unpack(&archive.name())?)?.0)
-}
-
-fn of_file(files: &FileStore) -> io::Result<(Vec<NumberedMessage>, u64)> {
-    messages(&files.read(FILE)?.unwrap_or_default())
+    Ok(messages(&files.unpack(&archive.name())?, &archive.numbers())?.0)
 }
 
 /// Every message of the record, oldest first.
 pub(crate) fn all(files: &FileStore) -> io::Result<Vec<Utterance>> {
-    let (messages, _) = range(files, 1, usize::MAX)?;
-    Ok(messages.into_iter().map(|message| message.said).collect())
+    let part = range(files, 1, usize::MAX)?;
+    if let Some(why) = part.unread.into_iter().next() {
+        return Err(io::Error::other(why));
+    }
+    Ok(part
+        .messages
+        .into_iter()
+        .map(|message| message.said)
+        .collect())
 }
 
-/// The first messages of the record from number `from` on, at most `limit`, and the number of the newest one of all. Only the
-/// archives that have some of them are opened; messages whose archive was removed are left out.
-pub(crate) fn range(
-    files: &FileStore,
-    from: u64,
-    limit: usize,
-) -> io::Result<(Vec<NumberedMessage>, u64)> {
-    let (of_file, last) = of_file(files)?;
+/// The first messages of the record from number `from` on, at most `limit`. Only the archives that have some of them are opened;
+/// messages whose archive was removed are left out.
+pub(crate) fn range(files: &FileStore, from: u64, limit: usize) -> io::Result<RecordPart> {
+    let (of_file, last) = messages(&files.read(FILE)?.unwrap_or_default(), &ANY)?;
     let mut found: Vec<NumberedMessage> = Vec::new();
+    let mut unread = Vec::new();
     for archive in archives(files)? {
         if archive.last >= from && found.len() < limit {
-            add(&mut found, of_archive(files, &archive)?, from, limit);
+            match of_archive(files, &archive) {
+                Ok(more) => add(&mut found, more, from, limit),
+                Err(error) => unread.push(error.to_string()),
+            }
         }
     }
     add(&mut found, of_file, from, limit);
-    Ok((found, last))
+    Ok(RecordPart {
+        messages: found,
+        last,
+        unread,
+    })
 }
 
 /// Adds what comes after the messages that were found, up to `limit`.
@@ -113,15 +139,19 @@ pub(crate) fn displayed(
         enough: limit.saturating_add(1),
     };
     let mut archives = archives(files)?;
-    let mut bytes = files.read(FILE)?.unwrap_or_default();
-    while !newest.read(&bytes)? {
+    let mut unread = Vec::new();
+    let mut is_done = newest.read(&files.read(FILE)?.unwrap_or_default(), &ANY)?;
+    while !is_done {
         archives.retain(|archive| archive.first < newest.end);
-        bytes = match archives.pop() {
-            Some(archive) => files.unpack(&archive.name())?,
-            None => break,
+        let Some(archive) = archives.pop() else {
+            break;
         };
+        match files.unpack(&archive.name()) {
+            Ok(bytes) => is_done = newest.read(&bytes, &archive.numbers())?,
+            Err(error) => unread.push(error.to_string()),
+        }
     }
-    Ok(newest.page(before))
+    Ok(newest.page(before, unread))
 }
 
 /// The texts before a message, from the newest on.
@@ -137,17 +167,19 @@ struct NewestTexts {
 
 impl NewestTexts {
     /// Reads the lines of the record before those that were read. True if no further ones are needed.
-    fn read(&mut self, bytes: &[u8]) -> io::Result<bool> {
+    fn read(&mut self, bytes: &[u8], numbers: &RangeInclusive<u64>) -> io::Result<bool> {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
         for line in bytes[..whole].rsplit(|byte| *byte == b'\n') {
             match ParsedLine::parse(line) {
-                Ok(ParsedLine::Current(Line::Message { n, by, message, .. })) => {
+                Ok(ParsedLine::Current(Line::Message { n, by, message, .. }))
+                    if numbers.contains(&n) =>
+                {
                     let said = Utterance::new(by, message);
                     self.add(NumberedMessage { n, said });
                 }
                 // Messages of an earlier version are counted from the first line on.
                 Ok(ParsedLine::Old(_)) => {
-                    let (messages, _) = messages(bytes)?;
+                    let (messages, _) = messages(bytes, numbers)?;
                     messages.into_iter().rev().for_each(|found| self.add(found));
                     return Ok(self.is_enough());
                 }
@@ -184,7 +216,7 @@ impl NewestTexts {
         display::texts(oldest_first.map(|message| (message.n, &message.said)))
     }
 
-    fn page(&self, before: Option<u64>) -> DisplayedPage {
+    fn page(&self, before: Option<u64>, unread: Vec<String>) -> DisplayedPage {
         let texts = self.texts();
         let surplus = texts.len().saturating_sub(self.limit);
         let first = texts.get(surplus).map(|(n, _)| *n).or(before);
@@ -192,6 +224,7 @@ impl NewestTexts {
         DisplayedPage {
             messages: messages.collect(),
             before: first.filter(|_| surplus > 0),
+            unread,
         }
     }
 }

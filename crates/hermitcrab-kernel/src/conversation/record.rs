@@ -54,22 +54,15 @@ impl ConversationRecord {
             is_torn,
         };
         record
-            .begin_after_archives()
+            .go_on_after_archives()
             .map_err(KernelError::file(FILE))?;
         Ok((record, unread.or(moved)))
     }
 
-    /// A file that was lost does not begin its numbers again while there are archives.
-    fn begin_after_archives(&mut self) -> io::Result<()> {
-        if self.view.last > 0 {
-            return Ok(());
-        }
-        let Some(last) = archives(&self.files)?.iter().map(|found| found.last).max() else {
-            return Ok(());
-        };
-        let line = archive::begin_line(last, None);
-        line.write(&mut self.unwritten)?;
-        self.view.follow(line);
+    /// A file that was lost, or is older than the archives next to it, does not give their numbers again.
+    fn go_on_after_archives(&mut self) -> io::Result<()> {
+        let archived = archives(&self.files)?.iter().map(|found| found.last).max();
+        self.view.go_on_after(archived.unwrap_or(0));
         Ok(())
     }
 

@@ -33,6 +33,14 @@ impl View {
         }
     }
 
+    /// Numbers up to this one are in use, whatever the lines said.
+    pub fn go_on_after(&mut self, last: u64) {
+        self.last = self.last.max(last);
+        if self.said.is_empty() {
+            self.moved = self.moved.max(last);
+        }
+    }
+
     /// Takes the next line in.
     pub fn follow(&mut self, line: Line) {
         match line {

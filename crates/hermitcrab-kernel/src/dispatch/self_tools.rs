@@ -305,8 +305,9 @@ impl TurnContext<'_> {
         let from = args.number("from").unwrap_or(1).max(1);
         let limit = args.number("limit").unwrap_or(20).min(MOST);
         let read = conversation::range(self.files, from, limit as usize);
-        let (messages, last) = read.map_err(ToolError::from_io)?;
-        let rows: Vec<_> = messages
+        let part = read.map_err(ToolError::from_io)?;
+        let rows: Vec<_> = part
+            .messages
             .iter()
             .map(|message| {
                 let said = &message.said;
@@ -314,7 +315,11 @@ impl TurnContext<'_> {
                 json!({"n": message.n, "by": said.by, "role": said.message.role, "text": parts.join("\n")})
             })
             .collect();
-        Ok(ToolResult::of(json!({"messages": rows, "of": last})))
+        let mut answer = json!({"messages": rows, "of": part.last});
+        if !part.unread.is_empty() {
+            answer["unread"] = json!(part.unread);
+        }
+        Ok(ToolResult::of(answer))
     }
 }
 

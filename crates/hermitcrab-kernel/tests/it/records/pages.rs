@@ -46,14 +46,53 @@ async fn a_range_in_the_file_opens_no_archive() {
         .tool("conversation_read", json!({"from": 1_983}))
         .await;
     assert_eq!(read.content["messages"].as_array().unwrap().len(), 20);
-    let failed = place
-        .tool("conversation_read", json!({"from": 1_982}))
+}
+
+#[tokio::test]
+async fn a_damaged_archive_hides_no_other_messages() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = archived(dir.path()).await;
+    std::fs::write(&archives(dir.path())[0], "no archive").unwrap();
+    let read = place.tool("conversation_read", json!({"limit": 2})).await;
+    let numbers: Vec<_> = (read.content["messages"].as_array().unwrap().iter())
+        .map(|message| message["n"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [1_983, 1_984]);
+    let page = place.kernel.said_before(None, 200).unwrap();
+    assert_eq!((page.messages.len(), page.before), (20, None));
+    assert_eq!(read.content["unread"], json!(page.unread));
+    let [why] = &page.unread[..] else {
+        panic!("{:?}", page.unread);
+    };
+    assert!(why.starts_with("conversation/1-1982.jsonl.gz: "), "{why}");
+    // Who asks for all of it is told.
+    assert!(place.kernel.record().is_err());
+}
+
+#[tokio::test]
+async fn a_number_that_the_name_of_an_archive_excludes_hides_no_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = archived(dir.path()).await;
+    let path = &archives(dir.path())[0];
+    let lines = super::unpacked(path).replace("\"n\":100,", "\"n\":5000,");
+    std::fs::remove_file(path).unwrap();
+    durable::Disk::default()
+        .pack(path, lines.as_bytes())
+        .unwrap();
+    let read = place
+        .tool("conversation_read", json!({"from": 99, "limit": 2}))
         .await;
-    assert!(
-        failed.is_error && failed.text().contains("conversation/1-1982.jsonl.gz"),
-        "{}",
-        failed.text()
-    );
+    let numbers: Vec<_> = (read.content["messages"].as_array().unwrap().iter())
+        .map(|message| message["n"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [99, 101]);
+    let shown = place
+        .kernel
+        .said_before(None, 2_002)
+        .unwrap()
+        .messages
+        .len();
+    assert_eq!(shown, 2_001);
 }
 
 #[tokio::test]

@@ -114,3 +114,45 @@ async fn a_lost_file_does_not_begin_its_numbers_again() {
     assert_eq!(place.kernel.messages().await.len(), 2);
     assert_eq!(place.kernel.notices(), [""; 0]);
 }
+
+#[tokio::test]
+async fn a_file_older_than_its_archives_goes_on_after_them() {
+    let dir = tempfile::tempdir().unwrap();
+    write_file(dir.path(), 2_000, 600, 1_980);
+    let (place, _) = (Setting::default().in_dir(dir.path())).script([ScriptStep::text("<2002>")]);
+    place.say("<2001>").await;
+    assert_eq!(range(&archives(dir.path())[0]), (1, 1_982));
+    // The file of a backup that was made long before.
+    write_file(dir.path(), 600, 600, 580);
+    for said in [1_983, 1_985] {
+        let answer = ScriptStep::text(&format!("<{}>", said + 1));
+        let (place, _) = (Setting::default().after(&place, dir.path())).script([answer]);
+        place.say(&format!("<{said}>")).await;
+        assert_eq!(place.notices(), [""; 0]);
+    }
+    let (place, _) = (Setting::default().after(&place, dir.path())).script([]);
+    let all: Vec<_> = (1..=1_986).collect();
+    assert_eq!((marks(&place), numbers(&place).await), (all.clone(), all));
+}
+
+#[tokio::test]
+async fn a_name_with_numbers_that_no_message_has_is_no_archive() {
+    for name in [
+        "1-18446744073709551615",
+        "1-9007199254740992",
+        "+1-20",
+        "01-20",
+        "9-2",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("conversation")).unwrap();
+        fs::write(dir.path().join(format!("conversation/{name}.jsonl.gz")), "").unwrap();
+        let setting = Setting::default().in_dir(dir.path());
+        let (place, _) = setting.script([ScriptStep::text("<2>")]);
+        place.say("<1>").await;
+        assert_eq!(
+            (marks(&place), numbers(&place).await),
+            (vec![1, 2], vec![1, 2])
+        );
+    }
+}
