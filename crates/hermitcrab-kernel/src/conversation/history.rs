@@ -87,6 +87,9 @@ impl HistoryBlocks {
         let mut current = self.current();
         let mut block = last_block(&mut current, store)?;
         if block.last.is_none() {
+            while block.number > 1 && !is_ours(store, &block.name) {
+                block = CurrentBlock::new(block.number - 1)?;
+            }
             block.last = last_entry(store, &block.name)?;
         }
         let entry = LastEntry {
@@ -99,22 +102,49 @@ impl HistoryBlocks {
         // After an error it is not known what the block has.
         *current = None;
         if matches!(store.load(&block.name), Err(StoreError::NoBlock { .. })) {
-            store.create(&block.name, &Block::new(head(store, block.number)?), stamp)?;
+            let head = match block.number.checked_sub(1) {
+                None | Some(0) => HEAD.to_owned(),
+                Some(before) => head_after(store, &name_of(before)?),
+            };
+            store.create(&block.name, &Block::new(head), stamp)?;
         }
         let is_written = match append_to(store, &block.name, text, stamp, Some(self.limit)) {
             Err(error) if error.kind() == "too_large" => false,
             written => written?,
         };
         if !is_written {
-            block.number += 1;
-            block.name = name_of(block.number)?;
-            store.create(&block.name, &Block::new(head(store, block.number)?), stamp)?;
+            let head = head_after(store, &block.name);
+            while store.presence(&block.name)? != BlockPresence::Absent {
+                block = CurrentBlock::new(block.number + 1)?;
+            }
+            store.create(&block.name, &Block::new(head), stamp)?;
             append_to(store, &block.name, text, stamp, None)?;
         }
         block.last = Some(entry);
         *current = Some(block);
         Ok(())
     }
+}
+
+impl CurrentBlock {
+    fn new(number: u32) -> Result<Self, StoreError> {
+        let name = name_of(number)?;
+        let last = None;
+        Ok(Self { number, name, last })
+    }
+}
+
+/// Whether the program began a block, as its head says, and no person who chose the name. One that cannot be read is taken for one
+/// of the program's: nothing is written to it.
+fn is_ours(store: &dyn BlockStore, name: &BlockName) -> bool {
+    let Ok(found) = store.load(name) else {
+        return true;
+    };
+    let begin = HEAD.split_once(',').map_or(HEAD, |(begin, _)| begin);
+    found
+        .block
+        .head_text()
+        .is_some_and(|head| head.starts_with(begin))
 }
 
 /// The last of the blocks. It is looked up once, and no block is read for it.
@@ -129,9 +159,7 @@ fn last_block(
     while store.presence(&name_of(number + 1)?)? != BlockPresence::Absent {
         number += 1;
     }
-    let name = name_of(number)?;
-    let last = None;
-    Ok(current.insert(CurrentBlock { number, name, last }).clone())
+    Ok(current.insert(CurrentBlock::new(number)?).clone())
 }
 
 /// The last entry of a block, by the end of its log.
@@ -153,20 +181,16 @@ fn last_entry(store: &dyn BlockStore, name: &BlockName) -> Result<Option<LastEnt
     Ok(None)
 }
 
-/// The head of a block: the days of the one before it are in it.
-fn head(store: &dyn BlockStore, number: u32) -> Result<String, StoreError> {
-    if number == 1 {
-        return Ok(HEAD.to_owned());
-    }
-    let before = name_of(number - 1)?;
-    let days = match store.load(&before) {
+/// The head of a block that follows another: the days of that one are in it.
+fn head_after(store: &dyn BlockStore, before: &BlockName) -> String {
+    let days = match store.load(before) {
         Ok(found) => window::days_of(&found.block),
         Err(_) => None,
     };
-    Ok(match days {
+    match days {
         Some((first, last)) => format!("{HEAD} Block \"{before}\" has {first} to {last}."),
         None => format!("{HEAD} Block \"{before}\" has what was before."),
-    })
+    }
 }
 
 /// Appends an entry to a block. False, and nothing is written, where the block has `limit` bytes and its last group is full.

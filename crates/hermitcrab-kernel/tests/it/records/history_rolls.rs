@@ -9,7 +9,8 @@ use hermitcrab_kernel::{BrainError, BrainInfo, BrainReply, BrainRequest, EventSi
 use llm_client::{Block as Text, Reply, StopReason};
 use pscale_blocks::store::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, Versioned};
 use pscale_blocks::{
-    Block, BlockError, BlockName, BlockStore, DirStore, MemStore, Op, Path, Stamp, StoreError,
+    Block, BlockError, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Path, Stamp,
+    StoreError,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -280,4 +281,27 @@ async fn twelve_thousand_turns_leave_memory_flat() {
         "{early} bytes, then {late}"
     );
     all_there(&place, TURNS).await;
+}
+
+/// A person may have given a block the name that comes next.
+#[tokio::test]
+async fn a_block_of_a_person_is_passed_over() {
+    const TURNS: usize = 60;
+    let dir = tempfile::tempdir().unwrap();
+    let store = Counting::new(DirStore::open(dir.path()).unwrap().without_fsync());
+    let own = BlockName::new("history-2").unwrap();
+    let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, EditAuthor::Person);
+    store
+        .create(&own, &Block::new("my own plans"), &stamp)
+        .unwrap();
+    let (place, _) = setting(dir.path(), store.clone(), 10_000).script(answers(0..TURNS));
+    for n in 0..TURNS {
+        place.say(&question(n)).await;
+    }
+    assert_eq!(place.notices(), [""; 0]);
+    all_there(&place, TURNS).await;
+    let (own, next) = (block(&*store, 2).unwrap(), block(&*store, 3).unwrap());
+    assert_eq!(own.subtree(&Path::root(), None).unwrap().len(), 1);
+    let head = next.head_text().unwrap();
+    assert!(head.contains("Block \"history\" has"), "{head}");
 }
