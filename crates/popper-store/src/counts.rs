@@ -98,7 +98,7 @@ impl CountChanges {
     }
 }
 
-/// The laws that decisions may move from one count to another: their own, and the tested ones of other runs with the same keys.
+/// The laws that decisions may move from one count to another: their own, and those of other runs with the same keys.
 pub(crate) async fn affected_laws(
     db: &mut impl Driver,
     decisions: &[DecisionRow],
@@ -116,7 +116,7 @@ pub(crate) async fn affected_laws(
     for ((config, universe), fingerprints) in keys {
         let fingerprints: Vec<&str> = fingerprints.into_iter().collect();
         for piece in pieces(&fingerprints) {
-            let query = Statement::new(sql::TESTED_AT_HEAD)
+            let query = Statement::new(sql::LAWS_AT_HEAD)
                 .bind(config)
                 .bind(universe)
                 .push_list(piece.iter().copied());
@@ -195,3 +195,42 @@ const ATTEMPTS_TALLY: Table = Table {
     name: "law_evaluations",
     columns: &["count"],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Mode;
+    use crate::driver::sqlite::{Access, Sqlite, Tuning};
+
+    const PLAN: Table = Table {
+        name: "plan",
+        columns: &["id", "parent", "notused", "detail"],
+    };
+
+    #[tokio::test]
+    async fn laws_of_a_key_are_found_by_their_fingerprints() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("popper.db");
+        let opened = Sqlite::open(&path, Access::Write, Tuning::default()).await;
+        let mut database = opened.unwrap();
+        database.begin(Mode::Read).await.unwrap();
+        let query = Statement::new(format!("EXPLAIN QUERY PLAN {}", sql::LAWS_AT_HEAD))
+            .bind("config")
+            .bind("universe")
+            .push_list(["a", "b"]);
+        let mut details = Vec::new();
+        for row in database.fetch(query).await.unwrap() {
+            let mut fields = Fields::new(&row, PLAN, 0);
+            for _ in 0..3 {
+                fields.get::<i64>().unwrap();
+            }
+            details.push(fields.get::<String>().unwrap());
+        }
+        assert!(
+            details
+                .iter()
+                .any(|detail| detail.contains("(run_id=? AND law_fingerprint=?)")),
+            "{details:?}"
+        );
+    }
+}

@@ -28,9 +28,10 @@ pub(crate) const COUNTS: &str =
 pub(crate) const ADD_COUNTS_HEAD: &str = "INSERT INTO run_counts (run_id, status, reason, n) ";
 pub(crate) const ADD_COUNTS_TAIL: &str =
     " ON CONFLICT (run_id, status, reason) DO UPDATE SET n = run_counts.n + excluded.n";
-/// Run by run, since laws have no index by fingerprint alone.
-pub(crate) const TESTED_AT_HEAD: &str = "SELECT l.id FROM runs r CROSS JOIN laws l \
-     WHERE r.harness_hash = $1 AND r.sim_hash = $2 AND l.run_id = r.id AND l.status = 'tested' AND l.law_fingerprint IN ";
+/// Run by run, since laws have no index by fingerprint alone. Their status is not asked for: by its index all tested laws of a run
+/// would be gone through.
+pub(crate) const LAWS_AT_HEAD: &str = "SELECT l.id FROM runs r CROSS JOIN laws l \
+     WHERE r.harness_hash = $1 AND r.sim_hash = $2 AND l.run_id = r.id AND l.law_fingerprint IN ";
 pub(crate) const EVALUATIONS_TALLY: &str = "SELECT COUNT(*) FROM law_evaluations WHERE run_id = $1";
 pub(crate) const KNOWN_FINGERPRINTS_HEAD: &str =
     "SELECT law_fingerprint FROM laws WHERE run_id = $1 AND law_fingerprint IN ";
