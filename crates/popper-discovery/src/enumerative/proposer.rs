@@ -123,7 +123,7 @@ const ROUND: &[Kind] = &[
     Kind::Wide,
 ];
 
-/// The number of consecutive refuted laws after which a source is not used again for this batch.
+/// The number of consecutive drafts without a law to propose after which a source is not used again for this batch.
 const TRIES: usize = 200;
 
 /// The filter of proposals: a law passes if it is new and no observation refutes it.
@@ -134,7 +134,7 @@ struct ProposalFilter<'a> {
 }
 
 impl ProposalFilter<'_> {
-    /// Returns the next law of a source that passes; `None` at its end, or after [`TRIES`] consecutive refuted laws.
+    /// Returns the next law of a source that passes; `None` at its end, or after [`TRIES`] consecutive drafts that observations refute or leave out.
     async fn next(&mut self, source: &mut Source<'_>) -> Result<Option<Value>, StoreError> {
         let mut refuted = 0;
         while refuted < TRIES {
@@ -173,6 +173,6 @@ enum Passage {
     New(Value),
     /// The law was proposed before.
     Known,
-    /// An observation refutes the law, or it cannot be read.
+    /// An observation refutes the law or leaves it out, or it cannot be read.
     Broken,
 }

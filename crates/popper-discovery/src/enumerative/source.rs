@@ -72,10 +72,10 @@ impl Kind {
 
 /// A draft that was read ahead.
 pub(super) struct Ahead {
-    /// `None` if the draft is not a law.
+    /// `None` if the draft is not a law, or if the observations leave it out.
     pub law: Option<Law>,
     pub fingerprint: String,
-    /// Whether the run has stored the law, or the walk leaves the draft out.
+    /// Whether the run has stored the law.
     pub is_known: bool,
 }
 
@@ -196,7 +196,7 @@ impl OpenSource<'_> {
             Ahead {
                 fingerprint: law.as_ref().map(Law::fingerprint).unwrap_or_default(),
                 law,
-                is_known: draft.is_none(),
+                is_known: false,
             }
         });
         let mut drafts: Vec<Ahead> = drafts.collect();
@@ -206,7 +206,7 @@ impl OpenSource<'_> {
         if !asked.is_empty() {
             let known = stored.known(&asked).await?;
             for draft in &mut drafts {
-                draft.is_known |= known.contains(&draft.fingerprint);
+                draft.is_known = draft.law.is_some() && known.contains(&draft.fingerprint);
             }
         }
         self.ahead.extend(drafts);

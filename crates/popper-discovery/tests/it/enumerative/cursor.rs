@@ -13,7 +13,7 @@ use popper_discovery::{
 use popper_harness::decide::Harness;
 use popper_harness::law::Law;
 use popper_harness::universe::KineticGrid;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{empty, hasty, next_laws, read};
 use crate::scripted::{moment, quick};
@@ -66,6 +66,35 @@ fn a_late_turn_reads_no_more_than_an_early_one() {
     let most = |turns: &[(usize, usize)]| *turns.iter().max().unwrap();
     let (early, late) = (most(&read_in[..20]), most(&read_in[100..]));
     assert!(late.0 <= early.0 && late.1 <= 20, "{early:?} {late:?}");
+}
+
+/// A part of a trajectory in which no count changes leaves out every sum that may only grow. The walk must not go through all of them.
+#[test]
+fn a_source_that_the_observations_leave_empty_is_left_for_a_while() {
+    let mut snapshot = beginning();
+    let states = [">....", ".>...", "..>.."];
+    let excerpt: Vec<Value> = (states.iter().enumerate())
+        .map(|(t, state)| json!({"t": t, "state": state}))
+        .collect();
+    let still = json!({
+        "template": "invariant", "initial_state": states[0], "t_fail": 1, "excerpt": excerpt,
+        "witness": {"now": {}, "next": {}, "left": "0", "op": "<", "right": "0"},
+    });
+    snapshot
+        .gallery
+        .push(serde_json::from_value(still).unwrap());
+    let mut stored = BTreeSet::new();
+    for turn in 1..=3 {
+        let laws = next_laws(
+            EnumerativeProposer::default(),
+            &mut snapshot,
+            &mut stored,
+            60,
+        );
+        assert_eq!(laws.len(), 60);
+        let monotone = (snapshot.cursor.iter()).find(|(key, _)| key.starts_with("monotone"));
+        assert_eq!(monotone.map(|(_, position)| *position), Some(200 * turn));
+    }
 }
 
 #[test]
