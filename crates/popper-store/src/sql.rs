@@ -65,22 +65,35 @@ pub(crate) fn rows_of<R: Record>(ending: &str) -> String {
 
 /// The SELECT for findings, the latest first, with a verdict as the fifth value or without.
 pub(crate) fn findings(with_status: bool) -> String {
-    tested(if with_status {
+    let ending = if with_status {
         " AND e.status = $5 ORDER BY l.id DESC LIMIT $4"
     } else {
         " ORDER BY l.id DESC LIMIT $4"
-    })
+    };
+    tested("laws l", ending)
+}
+
+/// The SELECT for findings with a rare verdict, which has the same values and answer as [`findings`]. It takes the attempts with the
+/// verdict from their index, where the other one reads laws until it has found enough.
+pub(crate) fn rare_findings() -> String {
+    let picked = "(SELECT l.id FROM runs r CROSS JOIN law_evaluations e CROSS JOIN laws o \
+         CROSS JOIN verdict_keys k CROSS JOIN laws l \
+         WHERE r.harness_hash = $1 AND r.sim_hash = $2 AND e.run_id = r.id AND e.status = $5 AND o.id = e.law_id \
+         AND k.law_fingerprint = o.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
+         AND k.evaluation_id = e.id AND l.run_id = $3 AND l.law_fingerprint = o.law_fingerprint \
+         AND l.status = 'tested' ORDER BY l.id DESC LIMIT $4) p CROSS JOIN laws l";
+    tested(picked, " AND l.id = p.id ORDER BY l.id DESC")
 }
 
 /// The SELECT for a page of the findings.
 pub(crate) fn tested_page() -> String {
-    tested(" AND l.id > $4 ORDER BY l.id LIMIT $5")
+    tested("laws l", " AND l.id > $4 ORDER BY l.id LIMIT $5")
 }
 
-/// The SELECT for findings with this ending.
-fn tested(ending: &str) -> String {
+/// The SELECT for findings with this source of laws and this ending.
+fn tested(laws: &str, ending: &str) -> String {
     format!(
-        "SELECT {}, {}, {} FROM laws l \
+        "SELECT {}, {}, {} FROM {laws} \
          JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
          JOIN law_evaluations e ON e.id = k.evaluation_id \
          LEFT JOIN counterexamples c ON c.id = e.counterexample_id \

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use popper_discovery::store::{
     Attempt, AttemptFilter, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow,
-    Iteration, IterationPlan, IterationState, LawFilter, LawRow, Pick, Query, RowPage, RunRow,
-    Store, StoreError, TestedLaw, VerdictCounts, VerdictKey,
+    Iteration, IterationPlan, IterationState, LawFilter, LawRow, LawStatus, Pick, Query, RowPage,
+    RunRow, Store, StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
+use popper_harness::decide::Status;
 use work_queue::Address;
 
 use crate::counts;
@@ -409,7 +410,15 @@ impl<D: Driver> Store for SqlStore<D> {
                 status,
                 newest,
             } => {
-                let statement = Statement::new(sql::findings(status.is_some()))
+                let sql = match (status, newest) {
+                    (Some(status), Some(newest))
+                        if is_rare(&self.tally(run).await?, status, newest) =>
+                    {
+                        sql::rare_findings()
+                    }
+                    _ => sql::findings(status.is_some()),
+                };
+                let statement = Statement::new(sql)
                     .bind(&run.harness_hash)
                     .bind(&run.sim_hash)
                     .bind(run.id)
@@ -496,6 +505,16 @@ const ATTEMPTS: Table = Table {
 fn distinct(texts: &[String]) -> Vec<&str> {
     let texts: BTreeSet<&str> = texts.iter().map(String::as_str).collect();
     texts.into_iter().collect()
+}
+
+/// Whether it is cheaper to read all attempts with a verdict than to search the newest laws for `newest` of them: with `n` of `tested`
+/// laws, the search reads `newest * tested / n` laws if they are spread evenly.
+fn is_rare(tally: &VerdictCounts, status: Status, newest: u32) -> bool {
+    let with_status = tally.verdicts.iter();
+    let with_status = with_status.filter(|((verdict, _), _)| verdict == word(status));
+    let n: u64 = with_status.map(|(_, n)| n).sum();
+    let tested = tally.laws.get(&LawStatus::Tested);
+    n.saturating_mul(n) <= u64::from(newest).saturating_mul(tested.copied().unwrap_or(0))
 }
 
 fn attempt(row: &Row) -> Result<(i64, Attempt), StoreError> {

@@ -62,7 +62,7 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
         Some(Status::Fail),
         Some(Status::Unknown),
     ] {
-        for newest in [None, Some(0), Some(1), Some(3)] {
+        for newest in [None, Some(0), Some(1), Some(3), Some(1000)] {
             let query = Query::Tested {
                 run: &run,
                 status,
