@@ -173,6 +173,13 @@ impl Store for MemoryStore {
         Ok(id)
     }
 
+    async fn set_run_config(&mut self, run_id: i64, config_json: &str) -> Result<(), StoreError> {
+        if let Some(run) = get_mut(&mut self.runs, run_id) {
+            config_json.clone_into(&mut run.config_json);
+        }
+        Ok(())
+    }
+
     async fn runs(&mut self) -> Result<Vec<RunRow>, StoreError> {
         Ok(self.runs.iter().rev().cloned().collect())
     }

@@ -48,6 +48,7 @@ pub(crate) const REPLACE_KEY: &str = " ON CONFLICT (law_fingerprint, harness_con
      WHERE NOT EXISTS (SELECT 1 FROM law_evaluations e WHERE e.id = verdict_keys.evaluation_id AND e.status = 'FAIL')";
 pub(crate) const SKIP_ATTEMPT: &str =
     " ON CONFLICT (run_id, law_id, harness_config_hash, seed) DO NOTHING";
+pub(crate) const SET_RUN_CONFIG: &str = "UPDATE runs SET config_json = $1 WHERE id = $2";
 pub(crate) const SET_ITERATION: &str = "UPDATE iterations SET status = $1, completed_at = COALESCE($2, completed_at), \
      summary_json = COALESCE($3, summary_json) WHERE id = $4";
 pub(crate) const PLANNED: &str =

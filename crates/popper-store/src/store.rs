@@ -176,6 +176,15 @@ impl<D: Driver> Store for SqlStore<D> {
         Ok(id)
     }
 
+    async fn set_run_config(&mut self, run_id: i64, config_json: &str) -> Result<(), StoreError> {
+        let statement = Statement::new(sql::SET_RUN_CONFIG)
+            .bind(config_json)
+            .bind(run_id);
+        self.db.begin(Mode::Write).await?;
+        self.db.execute(statement).await?;
+        self.db.commit().await
+    }
+
     async fn runs(&mut self) -> Result<Vec<RunRow>, StoreError> {
         let rows = self.rows(Statement::new(sql::runs())).await?;
         sql::records(&rows)

@@ -86,11 +86,14 @@ pub async fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit,
     let model = model.unwrap_or(LlmProposer::DEFAULT_MODEL).to_owned();
     let provider = flags.provider.unwrap_or(ProviderName::Anthropic);
     let estimate = if is_offline {
-        Estimate::offline(u64::from(work.iterations))
+        Estimate::offline(u64::from(work.total(config.as_ref())))
     } else {
-        let status = known.as_ref().map(|(_, status)| status);
-        let status = status.filter(|status| continues(status, &settings.harness, &model));
-        estimate(work, &settings, provider, model, status)?
+        let known = known.as_ref();
+        let known = known.filter(|(_, status)| continues(status, &settings.harness, &model));
+        let config = known.map(|(run, _)| database::config(run)).transpose()?;
+        let total = work.total(config.as_ref());
+        let status = known.map(|(_, status)| status);
+        estimate(work, &settings, total, provider, model, status)?
     };
     if work.json {
         json::print(&estimate, &mut session.results)?;
@@ -130,12 +133,13 @@ fn continues(status: &RunStatus, harness: &Harness, model: &str) -> bool {
 fn estimate(
     work: &RunOptions,
     settings: &Settings,
+    total: u32,
     provider: ProviderName,
     model: String,
     status: Option<&RunStatus>,
 ) -> Result<Estimate, Failure> {
     let done = status.map_or(0, |status| status.iterations);
-    let iterations = u64::from(work.iterations.saturating_sub(done));
+    let iterations = u64::from(total.saturating_sub(done));
     let profile = CallProfile::new(iterations, settings.discovery.propose as u64, status);
     let (prompt, reply) = (
         profile.calls * profile.prompt,

@@ -114,6 +114,7 @@ impl Job<'_> {
             () = interrupt.raised() => return Ok(interrupted_early(session)),
         };
         let run = discovery.run().clone();
+        let total = self.work.total(Some(&database::config(&run)?));
         let cost = patiently(&timing, async || {
             Ok(RunCost::read(discovery.store(), run.id).await?)
         });
@@ -133,7 +134,13 @@ impl Job<'_> {
         let mut discovery = discovery.with_evaluator(evaluator);
         let mut watch = ProgressObserver::new(session.progress.clone(), interrupt, cost);
         let ended = self
-            .work(&mut discovery, proposer.as_ref(), &mut watch, &mut own)
+            .work(
+                &mut discovery,
+                total,
+                proposer.as_ref(),
+                &mut watch,
+                &mut own,
+            )
             .await;
         drop(watch);
         if let Err(Error::Evaluate(EvaluatorError::Other(error))) = &ended
@@ -185,6 +192,7 @@ impl Job<'_> {
     async fn work(
         &self,
         discovery: &mut Discovery<AnyDatabase, RunEvaluator>,
+        total: u32,
         proposer: &dyn Proposer,
         watch: &mut ProgressObserver,
         own: &mut OwnWorker,
@@ -194,7 +202,7 @@ impl Job<'_> {
         loop {
             let ended = tokio::select! {
                 // A large future.
-                ended = Box::pin(discovery.run_to(self.work.iterations, proposer, watch)) => ended,
+                ended = Box::pin(discovery.run_to(total, proposer, watch)) => ended,
                 error = own.failed() => Err(error.into()),
             };
             let error = match ended {

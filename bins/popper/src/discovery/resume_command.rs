@@ -6,7 +6,7 @@ use std::time::Duration;
 use bin_support::model::ProviderName;
 use llm_client::Usd;
 
-use crate::flags::{DEFAULT_ITERATIONS, RunOptions};
+use crate::flags::RunOptions;
 use crate::input::quoted;
 use crate::location::StoreLocation;
 use bin_support::escape;
@@ -27,8 +27,8 @@ impl ResumeCommand {
     /// Returns the command that continues an unfinished run. It repeats all flags that the run's row does not contain.
     pub fn resume(run_id: i64, location: &StoreLocation, work: &RunOptions) -> Self {
         let mut command = Self::new("resume", run_id, location);
-        if work.iterations != DEFAULT_ITERATIONS {
-            command.add("--iterations", &work.iterations.to_string());
+        if let Some(iterations) = work.iterations {
+            command.add("--iterations", &iterations.to_string());
         }
         let time = |time: Duration| format!("{}ms", time.as_millis());
         for (flag, value) in [
@@ -74,7 +74,7 @@ impl ResumeCommand {
         iterations: u32,
     ) -> Self {
         let work = RunOptions {
-            iterations,
+            iterations: Some(iterations),
             ..work.clone()
         };
         Self::resume(run_id, location, &work)

@@ -4,23 +4,24 @@ use std::path::PathBuf;
 
 use bin_support::Failure;
 use bin_support::model::ModelFlags;
+use popper_discovery::RunConfig;
 
 use super::fleet::FleetFlags;
 use super::location::LocationFlags;
 use crate::error::Error;
 use crate::location::StoreLocation;
 
-/// The default number of iterations of a run.
+/// The default number of iterations of a new run.
 pub const DEFAULT_ITERATIONS: u32 = 5;
 
 /// The options of a run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RunOptions {
-    /// Iterations of the run in all.
+    /// Iterations of the run in all [default: 5].
     ///
-    /// An open iteration is always finished.
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_ITERATIONS, value_parser = clap::value_parser!(u32).range(1..))]
-    pub iterations: u32,
+    /// A run keeps the number, which is the default when it is continued. An open iteration is always finished.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
     /// Laws to ask for in an iteration [default: 20].
     ///
     /// The configuration may give another default.
@@ -68,6 +69,12 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Returns the number of iterations in all, for a run with this configuration or for a new one.
+    pub fn total(&self, stored: Option<&RunConfig>) -> u32 {
+        let stored = stored.and_then(|config| config.iterations);
+        self.iterations.or(stored).unwrap_or(DEFAULT_ITERATIONS)
+    }
+
     /// Refuses flags that say nothing where no workers are.
     pub fn check(&self, location: &StoreLocation) -> Result<(), Failure> {
         match self.fleet.for_server_only() {

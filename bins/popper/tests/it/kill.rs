@@ -208,13 +208,31 @@ fn ctrl_c_stops_between_two_tests_and_the_run_goes_on_later() {
         let shown = place.popper(&["status"]).stdout;
         assert!(shown.contains("aborted: "), "{shown}");
 
-        let resumed = place.popper(&["resume", "--run-id", "1", "--iterations", ITERATIONS]);
+        let resumed = place.popper(&["resume", "--run-id", "1"]);
         assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
         assert_eq!(sql::rows(&place.db()), sql::rows(&reference.db()));
         sql::assert_sound(&place.db());
         return;
     }
     panic!("no run was interrupted in the middle of an iteration");
+}
+
+#[test]
+fn resume_after_kill_9_continues_to_the_number_of_iterations() {
+    let place = place(8);
+    let mut child = start(&place);
+    wait_for(&mut child, &place.db(), "SELECT 1 FROM iterations");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = place.popper(&["resume"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    let asked: u64 = ITERATIONS.parse().unwrap();
+    assert_eq!(sql::count(&place.db(), "iterations"), asked);
+    // Another number replaces it.
+    let longer = place.popper(&["resume", "--iterations", "5"]);
+    assert_eq!(longer.code, Some(0), "{}", longer.stderr);
+    let kept = "SELECT config_json ->> 'iterations' FROM runs";
+    assert_eq!(sql::number(&place.db(), kept), 5);
 }
 
 #[test]

@@ -134,7 +134,7 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         (self.store, self.evaluator)
     }
 
-    /// Continues until `total` iterations are complete. The default evaluator blocks the thread that polls this future: use a
+    /// Continues until `total` iterations are complete, and stores this number in the row of the run. The default evaluator blocks the thread that polls this future: use a
     /// separate thread.
     ///
     /// # Errors
@@ -145,6 +145,7 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         proposer: &dyn Proposer,
         observer: &mut dyn Observer,
     ) -> Result<RunEnd, Error> {
+        self.keep_iterations(total).await?;
         loop {
             let last = self.store.iterations(self.run.id, Pick::Last).await?.pop();
             let iteration = match last {
@@ -169,6 +170,17 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
                 return Ok(RunEnd::Stopped);
             }
         }
+    }
+
+    async fn keep_iterations(&mut self, total: u32) -> Result<(), Error> {
+        let run = &mut self.run;
+        let mut config: RunConfig = Error::json("runs", run.id, "config_json", &run.config_json)?;
+        if config.iterations.replace(total) != Some(total) {
+            let config_json = json(&config);
+            self.store.set_run_config(run.id, &config_json).await?;
+            run.config_json = config_json;
+        }
+        Ok(())
     }
 
     async fn set_iteration(

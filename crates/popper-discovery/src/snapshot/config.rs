@@ -100,6 +100,10 @@ pub struct RunConfig {
     pub discovery: LoopConfig,
     /// The proposer's id: `enumerative`, or a model's id.
     pub proposer: String,
+    /// The number of iterations in all that the run was last asked for, which is ignored in comparisons. `None` in the rows of older
+    /// programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
 }
 
 impl RunConfig {
@@ -111,15 +115,18 @@ impl RunConfig {
             harness: harness.config().clone(),
             discovery,
             proposer,
+            iterations: None,
         }
     }
 
-    /// Whether a run with one configuration may continue under the other: they differ in the version at most.
+    /// Whether a run with one configuration may continue under the other: they differ in the version and the number of iterations at
+    /// most.
     pub fn continues(&self, other: &Self) -> bool {
-        let unversioned = |config: &Self| Self {
+        let compared = |config: &Self| Self {
             version: String::new(),
+            iterations: None,
             ..config.clone()
         };
-        unversioned(self) == unversioned(other)
+        compared(self) == compared(other)
     }
 }

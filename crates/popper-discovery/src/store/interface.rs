@@ -118,6 +118,13 @@ pub trait Store: Send {
     /// Stores a run and returns its key.
     fn create_run(&mut self, run: &RunRow) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
+    /// Replaces the configuration of a run.
+    fn set_run_config(
+        &mut self,
+        run_id: i64,
+        config_json: &str,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Returns all runs, newest first.
     fn runs(&mut self) -> impl Future<Output = Result<Vec<RunRow>, StoreError>> + Send;
 

@@ -86,6 +86,7 @@ macro_rules! mortal {
 mortal! {
     write {
         fn create_run(run: &RunRow) -> i64;
+        fn set_run_config(run_id: i64, config_json: &str) -> ();
         fn begin_iteration(iteration: &Iteration, capabilities: &CapabilityRow) -> i64;
         fn set_iteration(iteration_id: i64, state: &IterationState) -> ();
         fn plan_iteration(plan: &IterationPlan) -> ();
