@@ -95,8 +95,8 @@ impl LocalCounter for Quarter {
 struct Forgetful;
 
 impl CallStore for Forgetful {
-    fn get(&self, _: &CallKey) -> Option<Arc<CallRecord>> {
-        None
+    fn get(&self, _: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError> {
+        Ok(None)
     }
 
     fn append(&mut self, _: &[Arc<CallRecord>]) -> Result<(), StoreError> {

@@ -1,4 +1,5 @@
 use std::cell::Cell;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ pub struct Case {
     /// The id, which is unique in its dataset: 1 to 128 characters, no control characters.
     pub id: String,
     /// The text to be encoded.
-    pub text: String,
+    #[serde(with = "crate::text::arc")]
+    pub text: Arc<str>,
     /// The result of carrying out the text, if it is an instruction with one result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<String>,
@@ -31,7 +33,7 @@ pub struct Case {
 
 impl Case {
     /// Creates a case without an expected result.
-    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(id: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
         Self {
             id: id.into(),
             text: text.into(),
@@ -115,7 +117,7 @@ impl Case {
                 "id",
                 record.text("id")?.unwrap_or_else(|| record.place.clone()),
             )?,
-            text: record.required(record.text_field())?,
+            text: record.required(record.text_field())?.into(),
             expected_output: record.text("expectedOutput")?,
             explanation: record.text("explanation")?,
             genre: record.text("genre")?,

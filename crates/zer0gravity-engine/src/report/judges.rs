@@ -83,7 +83,7 @@ impl JudgePanel {
         };
         let mut models: Vec<&str> = Vec::new();
         for sample in items().filter_map(record).flat_map(|r| &r.samples) {
-            if !models.contains(&sample.model.as_str()) {
+            if !models.contains(&&*sample.model) {
                 models.push(&sample.model);
             }
         }
@@ -108,7 +108,7 @@ impl JudgePanel {
 fn samples(item: &ExperimentResult, record: RecordOf, model: &str) -> Vec<f64> {
     let samples = record(item).into_iter().flat_map(|record| &record.samples);
     samples
-        .filter(|sample| sample.model == model)
+        .filter(|sample| *sample.model == *model)
         .filter_map(|sample| sample.score)
         .map(f64::from)
         .collect()

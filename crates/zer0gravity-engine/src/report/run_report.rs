@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::ExperimentResult;
 use crate::dataset::Case;
 use crate::plan::{Config, PlannedCase};
+use crate::result::shared::SharedParts;
 use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
 use crate::store::CallsFile;
 
@@ -137,7 +138,7 @@ impl RunReport {
         let encodings = (results.iter())
             .filter(|result| seen.insert(&result.encoding_id))
             .map(|result| {
-                ReportedEncodingSystem::new(&result.encoding_id, &result.metadata.rules_sha256)
+                ReportedEncodingSystem::new(&result.encoding_id, &*result.metadata.rules_sha256)
             })
             .collect();
         let mut seen = HashSet::new();
@@ -203,9 +204,11 @@ impl RunReport {
     }
 }
 
-/// Refuses results of which a total is not the sum of its parts.
-fn checked(results: Vec<ExperimentResult>) -> Result<Vec<ExperimentResult>, ReportError> {
-    for result in &results {
+/// Refuses results of which a total is not the sum of its parts, and lets the others share what they have in common.
+fn checked(mut results: Vec<ExperimentResult>) -> Result<Vec<ExperimentResult>, ReportError> {
+    let mut parts = SharedParts::default();
+    for result in &mut results {
+        parts.share(result);
         let partial = result.partial_total.map(|partial| partial.points);
         if let (Some(scores), Some(total)) = (result.scores, result.total.or(partial))
             && scores.sum() != u16::from(total)

@@ -19,7 +19,7 @@ const SETTINGS: [(&str, Setting); 10] = [
         r.metadata.models.decoder.clone()
     }),
     ("metadata.models.judges", |r| panel(&r.metadata)),
-    ("metadata.provider", |r| r.metadata.provider.clone()),
+    ("metadata.provider", |r| r.metadata.provider.to_string()),
     ("metadata.promptProfile", |r| {
         word(&r.metadata.prompt_profile)
     }),
@@ -37,7 +37,7 @@ const SETTINGS: [(&str, Setting); 10] = [
     }),
     ("offline", |r| r.offline.to_string()),
     ("metadata.engineVersion", |r| {
-        r.metadata.engine_version.clone()
+        r.metadata.engine_version.to_string()
     }),
 ];
 
@@ -56,7 +56,7 @@ pub(super) fn differences(old: &[ExperimentResult], new: &[ExperimentResult]) ->
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    let rules: Setting = |result| result.metadata.rules_sha256.clone();
+    let rules: Setting = |result| result.metadata.rules_sha256.to_string();
     let same_rules = values(old, rules) == values(new, rules);
     let prompts = WITH_RULES.into_iter().filter(|_| same_rules);
     let pairs = SETTINGS

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::judge::flags::Flag;
@@ -19,7 +21,8 @@ pub struct ExperimentResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The text of the case.
-    pub original_text: String,
+    #[serde(with = "crate::text::arc")]
+    pub original_text: Arc<str>,
     /// The encoder's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoded_text: Option<String>,
@@ -27,7 +30,8 @@ pub struct ExperimentResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_text: Option<String>,
     /// The rules that were used.
-    pub encoding_system: String,
+    #[serde(with = "crate::text::arc")]
+    pub encoding_system: Arc<str>,
     /// The number of tokens of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_tokens: Option<i64>,
@@ -73,7 +77,7 @@ pub struct ExperimentResult {
     pub procedural: Procedural,
     /// The saving of the encoding; `None` unless the plan asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
+    pub cost: Option<Box<Cost>>,
     /// The level of a built-in case.
     pub level: Option<u32>,
     /// The number of this encoding of the text, from 1.

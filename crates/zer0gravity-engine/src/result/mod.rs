@@ -2,6 +2,7 @@
 
 pub(crate) mod experiment;
 mod parts;
+pub(crate) mod shared;
 
 pub use parts::{
     Details, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal, PreviousScores,

@@ -1,3 +1,6 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -159,7 +162,8 @@ pub struct JudgeRecord {
 #[non_exhaustive]
 pub struct JudgeSample {
     /// The judge.
-    pub model: String,
+    #[serde(with = "crate::text::arc")]
+    pub model: Arc<str>,
     /// The number of the sample, from 1.
     pub sample: u32,
     /// The points; `None` if the reply held no score.
@@ -220,7 +224,8 @@ impl JudgeRecord {
 #[non_exhaustive]
 pub struct Metadata {
     /// The encoder's model.
-    pub model: String,
+    #[serde(with = "crate::text::arc")]
+    pub model: Arc<str>,
     /// The time at which the first call began, UTC with milliseconds.
     pub timestamp: String,
     /// Waiting for replies, judges side by side counted once.
@@ -232,9 +237,11 @@ pub struct Metadata {
     /// Repetitions after failures.
     pub retries: u32,
     /// The provider of the models.
-    pub provider: String,
+    #[serde(with = "crate::text::arc")]
+    pub provider: Arc<str>,
     /// The model of each role.
-    pub models: Models,
+    #[serde(with = "crate::text::arc")]
+    pub models: Arc<Models>,
     /// The source of the token numbers; `None` if they were not counted.
     pub token_source: Option<TokenSource>,
     /// The tokenizer of this machine for the encoder's model.
@@ -243,20 +250,22 @@ pub struct Metadata {
     /// The set of prompts.
     pub prompt_profile: PromptProfile,
     /// The SHA-256 of each system prompt, rules included, in hex.
-    pub prompt_sha256: PromptHashes,
+    #[serde(with = "crate::text::arc")]
+    pub prompt_sha256: Arc<PromptHashes>,
     /// The SHA-256 of the rules in hex.
-    pub rules_sha256: String,
+    #[serde(with = "crate::text::arc")]
+    pub rules_sha256: Arc<str>,
     /// The SHA-256 of the word list that decoded, offline only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lexicon_sha256: Option<String>,
     /// The version of this crate.
-    pub engine_version: String,
+    pub engine_version: Cow<'static, str>,
     /// The source of random choices.
     pub randomness: Randomness,
 }
 
 /// The models of an experiment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Models {
     /// The model that encodes.
@@ -286,7 +295,7 @@ impl Models {
 }
 
 /// SHA-256 of the system prompts in hex.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PromptHashes {
@@ -305,7 +314,7 @@ pub struct PromptHashes {
 #[non_exhaustive]
 pub struct Randomness {
     /// The generator.
-    pub algorithm: String,
+    pub algorithm: Cow<'static, str>,
     /// The seed of the generator.
     pub seed: u64,
 }
@@ -314,7 +323,7 @@ impl Randomness {
     /// `ChaCha20` from `seed`.
     pub fn chacha20(seed: u64) -> Self {
         Self {
-            algorithm: "ChaCha20".to_owned(),
+            algorithm: Cow::Borrowed("ChaCha20"),
             seed,
         }
     }

@@ -77,7 +77,7 @@ impl Sizes<'_> {
 
     /// Adds the calls on one text.
     fn case(&self, encoding: &EncodingSystem, planned: &PlannedCase, calls: &mut Vec<PlannedCall>) {
-        let (rules, text) = (encoding.rules.as_str(), planned.case.text.as_str());
+        let (rules, text) = (encoding.rules.as_str(), &*planned.case.text);
         let config = self.config;
         let [trials, decodes, samples] =
             [config.trials, config.decodes, config.judge_samples].map(u64::from);

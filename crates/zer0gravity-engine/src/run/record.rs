@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
+use durable::Disk;
 use llm_types::Usd;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -154,9 +155,12 @@ pub(super) fn read_report(directory: &Path) -> Result<Option<RunReport>, Directo
 /// Writes a JSON file as a whole or not at all.
 pub(super) fn write(path: &Path, value: &impl Serialize) -> Result<(), DirectoryError> {
     let put = || {
-        let mut bytes = serde_json::to_vec_pretty(value)?;
-        bytes.push(b'\n');
-        durable::replace(path, &bytes)
+        let staged = Disk::default().stage(path)?;
+        let mut file = BufWriter::new(staged.file());
+        serde_json::to_writer_pretty(&mut file, value)?;
+        file.write_all(b"\n")?;
+        file.into_inner()?;
+        staged.keep()
     };
     put().map_err(|source| DirectoryError::Write {
         path: path.to_owned(),

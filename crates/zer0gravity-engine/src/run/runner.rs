@@ -14,6 +14,7 @@ use crate::model::CallTally;
 use crate::model::client::now;
 use crate::plan::{Config, EncodingSystem, Item, Plan, PlannedCase};
 use crate::report::{ReportedEncodingSystem, RunReport};
+use crate::result::shared::SharedParts;
 use crate::result::timestamp;
 use crate::rules::lint::lint;
 use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel, TornLine};
@@ -252,7 +253,9 @@ impl<'a> Runner<'a> {
             .map(|(index, item)| async move { (index, run_experiment(asking, item).await) })
             .buffer_unordered(concurrency);
         let mut ended = Vec::with_capacity(total);
-        while let Some((index, result)) = running.next().await {
+        let mut parts = SharedParts::default();
+        while let Some((index, mut result)) = running.next().await {
+            parts.share(&mut result);
             let done = ended.len() + 1;
             on_event(RunEvent::Ended {
                 done,

@@ -9,7 +9,10 @@ use super::{CallKey, CallRecord};
 /// A store of calls.
 pub trait CallStore: Send {
     /// Returns the stored reply or count for `key`. Failed calls are stored but never returned.
-    fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>>;
+    ///
+    /// # Errors
+    /// [`StoreError`]: the store cannot be read. The call must not be made again.
+    fn get(&self, key: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError>;
 
     /// Stores calls in order. After the return they are as durable as the store makes them.
     ///
@@ -45,6 +48,16 @@ pub enum StoreError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
+        /// The problem with the line.
+        message: String,
+    },
+    /// A line does not hold its call any more: another program wrote to the file.
+    #[error("{}, byte {offset}: the call that was there was changed: {message}", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The offset of the line.
+        offset: u64,
         /// The problem with the line.
         message: String,
     },

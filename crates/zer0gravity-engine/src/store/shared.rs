@@ -30,9 +30,14 @@ impl SharedStore {
         }))
     }
 
-    /// Returns the result of [`CallStore::get`].
+    /// Returns the result of [`CallStore::get`]. A call that cannot be read is missing, and the failure ends the run before it is made
+    /// again.
     pub(super) async fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
-        self.0.store.lock().await.get(key)
+        let found = self.0.store.lock().await.get(key);
+        found.unwrap_or_else(|error| {
+            lock(&self.0.failed).get_or_insert(error);
+            None
+        })
     }
 
     /// Stores a call. It returns when the call is stored or the write has failed; see [`Self::failure`].
@@ -60,7 +65,7 @@ impl SharedStore {
         .await;
     }
 
-    /// Returns the failure to write to the store, in words.
+    /// Returns the failure of the store, in words.
     pub(super) fn failure(&self) -> Option<String> {
         lock(&self.0.failed).as_ref().map(ToString::to_string)
     }

@@ -7,10 +7,11 @@ use super::call_store::lock;
 use super::{CallKey, CallRecord, SharedStore};
 use crate::model::ModelError;
 
-/// The calls of a run: of those that ask the same, one is looked up or made, and all share its record.
+/// The calls of a run: of those that ask the same, one is looked up or made, and all get its record.
 pub(super) struct SharedCalls<'a> {
     store: &'a SharedStore,
-    cells: Mutex<HashMap<CallKey, RecordCell>>,
+    /// The calls under way, and those that ended without a record that the store returns. `None`: the store has the record.
+    cells: Mutex<HashMap<CallKey, Option<RecordCell>>>,
 }
 
 type RecordCell = Arc<OnceCell<Arc<CallRecord>>>;
@@ -24,7 +25,7 @@ impl<'a> SharedCalls<'a> {
     }
 
     /// Returns the record of a call. The first that asks gets it by `find`, which receives what the store holds; if it is dropped meanwhile,
-    /// the next does.
+    /// the next does. Later ones get it from the store.
     ///
     /// # Errors
     /// The error of `find`. It is not shared: each waiting task calls `find` again.
@@ -36,9 +37,19 @@ impl<'a> SharedCalls<'a> {
     where
         F: Future<Output = Result<Arc<CallRecord>, ModelError>>,
     {
-        let cell = lock(&self.cells).entry(*key).or_default().clone();
+        let ended = lock(&self.cells).get(key).is_some_and(Option::is_none);
+        if ended && let Some(record) = self.store.get(key).await {
+            return Ok(record);
+        }
+        let cell = (lock(&self.cells).entry(*key).or_default())
+            .get_or_insert_default()
+            .clone();
         let found = cell.get_or_try_init(|| async { find(self.store.get(key).await).await });
-        found.await.cloned()
+        let record = found.await?.clone();
+        if record.is_reusable() {
+            lock(&self.cells).insert(*key, None);
+        }
+        Ok(record)
     }
 }
 

@@ -154,8 +154,8 @@ mod tests {
     struct Full;
 
     impl CallStore for Full {
-        fn get(&self, _: &CallKey) -> Option<Arc<CallRecord>> {
-            None
+        fn get(&self, _: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError> {
+            Ok(None)
         }
 
         fn append(&mut self, _: &[Arc<CallRecord>]) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! Text helpers: trimming as in ECMAScript, visible characters, words and hashes.
 
+pub(crate) mod arc;
 pub(crate) mod hash;
 pub(crate) mod setters;
 mod trim;

@@ -39,7 +39,7 @@ impl Ledger {
 }
 
 impl CallStore for Ledger {
-    fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
+    fn get(&self, key: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError> {
         self.0.lock().unwrap().store.get(key)
     }
 

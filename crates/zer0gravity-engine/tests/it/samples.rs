@@ -64,11 +64,11 @@ fn nobody_is_asked_for_what_is_given() {
     // An expansion is told with its sign.
     assert_eq!(result.details.compression_percent, Some(-12.2));
     assert_eq!(result.metadata.token_source, Some(TokenSource::Given));
-    assert_eq!(result.metadata.provider, "given");
+    assert_eq!(&*result.metadata.provider, "given");
     assert_eq!(result.metadata.total_api_calls, 0);
     assert_eq!(result.encoded_text.as_deref(), Some("acegi"));
     assert_eq!(result.decoded_text.as_deref(), Some(" decoded "));
-    assert_eq!(result.encoding_system, "every second letter");
+    assert_eq!(&*result.encoding_system, "every second letter");
     expect_stages(&result, [StageStatus::NotRun; 4]);
 }
 
@@ -86,7 +86,7 @@ fn what_is_missing_is_counted_and_judged() {
     assert_eq!(judge.prompt.messages[0].content, "every second letter");
     assert_eq!(result.total, Some(94));
     assert_eq!(result.metadata.token_source, Some(TokenSource::Api));
-    assert_eq!(result.metadata.provider, "anthropic");
+    assert_eq!(&*result.metadata.provider, "anthropic");
     let (ok, not_run) = (StageStatus::Ok, StageStatus::NotRun);
     expect_stages(&result, [ok, not_run, ok, not_run]);
 }

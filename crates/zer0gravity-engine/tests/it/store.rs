@@ -57,14 +57,18 @@ fn cut_at_every_byte_of_the_last_record_the_others_stay() {
         let torn = torn.map(|torn| (torn.line, torn.bytes));
         let expected = (end > before.len()).then_some((2, end - before.len()));
         assert_eq!(torn, expected, "{end}");
-        assert_eq!(store.get(&first.key).as_ref(), Some(&first), "{end}");
-        assert_eq!(store.get(&last.key), None, "{end}");
+        assert_eq!(
+            store.get(&first.key).unwrap().as_ref(),
+            Some(&first),
+            "{end}"
+        );
+        assert_eq!(store.get(&last.key).unwrap(), None, "{end}");
         assert_eq!(fs::read(&path).unwrap(), before, "{end}");
         store.append(std::slice::from_ref(&last)).unwrap();
         assert_eq!(fs::read(&path).unwrap(), whole, "{end}");
     }
     let (store, torn) = JsonlStore::open(&path).unwrap();
-    assert_eq!((store.get(&last.key), torn), (Some(last), None));
+    assert_eq!((store.get(&last.key).unwrap(), torn), (Some(last), None));
 }
 
 #[test]
@@ -113,14 +117,14 @@ fn failed_calls_are_kept_and_not_given() {
     let bytes = write(&path, std::slice::from_ref(&failed));
     assert!(String::from_utf8(bytes).unwrap().contains("no route"));
     let (mut store, _) = JsonlStore::open(&path).unwrap();
-    assert_eq!(store.get(&failed.key), None);
+    assert_eq!(store.get(&failed.key).unwrap(), None);
     // Asked again, it has an answer, before and after it is read anew.
     let answered = counted("a", 3);
     store.append(std::slice::from_ref(&answered)).unwrap();
-    assert_eq!(store.get(&failed.key), Some(answered.clone()));
+    assert_eq!(store.get(&failed.key).unwrap(), Some(answered.clone()));
     drop(store);
     let (store, _) = JsonlStore::open(&path).unwrap();
-    assert_eq!(store.get(&failed.key), Some(answered));
+    assert_eq!(store.get(&failed.key).unwrap(), Some(answered));
 }
 
 #[test]
@@ -141,4 +145,30 @@ fn z20_every_kind_of_failure_has_one_word_and_an_unknown_word_is_named() {
     }
     let newer = serde_json::from_value::<FailureKind>("gremlins".into());
     assert!(newer.unwrap_err().to_string().contains("gremlins"));
+}
+
+#[test]
+fn a_call_that_another_program_changed_is_an_error_and_not_another_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let (first, second) = (counted("a", 1), counted("b", 2));
+    let whole = write(&path, &[first.clone(), second.clone()]);
+    let (store, _) = JsonlStore::open(&path).unwrap();
+    let length = whole.len() / 2;
+    for (changed, message) in [
+        (
+            &[&whole[length..], &whole[length..]].concat(),
+            "it is another call",
+        ),
+        (&vec![b'x'; whole.len()], "expected value"),
+        (&Vec::new(), "EOF"),
+    ] {
+        fs::write(&path, changed).unwrap();
+        let error = store.get(&first.key).unwrap_err();
+        assert!(matches!(error, StoreError::Changed { offset: 0, .. }));
+        assert!(error.to_string().contains(message), "{error}");
+    }
+    fs::write(&path, &whole).unwrap();
+    assert_eq!(store.get(&first.key).unwrap(), Some(first));
+    assert_eq!(store.get(&second.key).unwrap(), Some(second));
 }

@@ -140,7 +140,7 @@ pub(super) fn section(report: &RunReport, told: &ExperimentView) -> Option<Secti
         );
         let case = Section::new(title)
             .folded()
-            .code("Original", &first.original_text);
+            .code("Original", &*first.original_text);
         section = section.section(items.iter().fold(case, |case, index| {
             case.section(experiment(&report.results[*index], *index))
         }));
@@ -170,11 +170,11 @@ fn experiment(result: &ExperimentResult, index: usize) -> Section {
         section = section.code("Encoded text", encoded);
     }
     match &result.decoded_text {
-        Some(decoded) if *decoded == result.original_text => {
+        Some(decoded) if **decoded == *result.original_text => {
             section.text("The decoded text equals the original.")
         }
         Some(decoded) => section.diff(
-            TextDiff::words("Original and decoded text", &result.original_text, decoded)
+            TextDiff::words("Original and decoded text", &*result.original_text, decoded)
                 .named("the original", "the decoded text"),
         ),
         None => section,

@@ -309,7 +309,10 @@ pub(super) fn provenance(report: &RunReport) -> Section {
     };
     let mut facts = vec![
         ("Started", Cell::text(&report.created_at)),
-        ("Provider", several(metadata().map(|m| m.provider.clone()))),
+        (
+            "Provider",
+            several(metadata().map(|m| m.provider.to_string())),
+        ),
         (
             "Encoder",
             several(metadata().map(|m| m.models.encoder.clone())),
@@ -355,10 +358,13 @@ pub(super) fn provenance(report: &RunReport) -> Section {
     }
     facts.extend([
         ("Random seed", report.randomness.seed.into()),
-        ("Random generator", Cell::text(&report.randomness.algorithm)),
+        (
+            "Random generator",
+            Cell::text(&*report.randomness.algorithm),
+        ),
         (
             "Version of the run",
-            several(metadata().map(|m| m.engine_version.clone())),
+            several(metadata().map(|m| m.engine_version.to_string())),
         ),
         ("Version of this page", Cell::text(&report.engine_version)),
     ]);

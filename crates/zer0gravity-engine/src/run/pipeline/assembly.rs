@@ -43,7 +43,7 @@ impl ExperimentRun<'_> {
             error: outcome.sentence(),
             original_text: case.text.clone(),
             metrics,
-            encoding_system: item.encoding.rules.clone(),
+            encoding_system: item.encoding.rules.as_str().into(),
             original_tokens: self.kept(0, pair.map(|pair| pair.original)),
             encoded_tokens: self.kept(1, pair.map(|pair| pair.encoded)),
             compression_ratio: pair.map(compression_ratio),
@@ -62,7 +62,7 @@ impl ExperimentRun<'_> {
             stages: self.stages,
             flags,
             procedural: self.procedural,
-            cost,
+            cost: cost.map(Box::new),
             level: item.case.level,
             trial: item.trial,
             decode: item.decode,
@@ -148,18 +148,18 @@ impl ExperimentRun<'_> {
         let counted = self.counts.iter().any(Option::is_some);
         let counted = counted.then_some(TokenSource::Api);
         Metadata {
-            model: config.models.encoder.clone(),
+            model: config.models.encoder.as_str().into(),
             timestamp: timestamp(self.total.started_at.unwrap_or(self.begun)),
             duration_ms: self.waited_ms,
             total_api_calls: if offline { 0 } else { self.total.calls },
             total_tokens_used: self.total.usage.unwrap_or_default(),
             retries: if offline { 0 } else { self.total.retries },
             provider: if (self.item.given).is_some_and(|sample| sample.semantic_score.is_some()) {
-                GIVEN.to_owned()
+                GIVEN.into()
             } else {
-                config.label.provider.clone()
+                config.label.provider.as_str().into()
             },
-            models: config.models.clone(),
+            models: config.models.clone().into(),
             token_source: self.tokens.map(|(_, source)| source).or(counted),
             token_counter: Some(TokenCounter::of(&config.models.encoder)),
             prompt_profile: config.prompt_profile,
@@ -167,10 +167,11 @@ impl ExperimentRun<'_> {
                 config.prompt_profile,
                 config.judge_profile(),
                 &self.item.encoding.rules,
-            ),
-            rules_sha256: self.item.encoding.sha256.clone(),
+            )
+            .into(),
+            rules_sha256: self.item.encoding.sha256.as_str().into(),
             lexicon_sha256: offline.then(|| Lexicon::english().sha256().to_owned()),
-            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            engine_version: env!("CARGO_PKG_VERSION").into(),
             randomness: Randomness::chacha20(config.seed),
         }
     }

@@ -87,7 +87,7 @@ impl<'a> ExperimentRun<'a> {
                 expected: item.case.case.expected_output.clone(),
                 ..Procedural::default()
             },
-            stages: Vec::new(),
+            stages: Vec::with_capacity(EVERY.len()),
             total: CallTally::default(),
             waited_ms: 0,
         }
@@ -112,7 +112,7 @@ impl<'a> ExperimentRun<'a> {
     /// Encodes and decodes, and counts on the way; gives the decoded text.
     async fn round_trip(&mut self) -> Result<String, Ended> {
         let (client, item) = (self.ctx.client, self.item);
-        let (config, text, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
+        let (config, text, rules) = (item.config, &*item.case.case.text, &item.encoding.rules);
         let counted = tokens::count(client, config, text).await;
         self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
 
@@ -258,7 +258,7 @@ impl<'a> ExperimentRun<'a> {
     /// judge.
     async fn judge(&mut self, decoded: &str) -> Result<(), Ended> {
         let (ctx, item) = (self.ctx, self.item);
-        let (config, original, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
+        let (config, original, rules) = (item.config, &*item.case.case.text, &item.encoding.rules);
         let points = |pick: fn(&RoundTripSample) -> Option<u8>| item.given.and_then(pick);
         let semantic = panel(
             ctx,

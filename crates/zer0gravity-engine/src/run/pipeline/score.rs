@@ -85,7 +85,7 @@ pub(crate) async fn panel(
         let read = |verdict: Option<&JudgeScore>| {
             let (reply, cut) = shortened(reply.as_deref().unwrap_or_default());
             JudgeSample {
-                model: model.clone(),
+                model: model.as_str().into(),
                 sample,
                 score: verdict.map(|verdict| verdict.score),
                 status: verdict.map_or(JudgeStatus::Unparseable, |verdict| verdict.status),

@@ -54,7 +54,7 @@ struct Counted {
 }
 
 impl CallStore for Counted {
-    fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
+    fn get(&self, key: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError> {
         self.store.get(key)
     }
 

@@ -56,7 +56,13 @@ fn the_score_is_a_median_of_medians() {
         let record = result.details.semantic_judge.unwrap();
         assert_eq!(record.asks as usize, asked);
         let told: Vec<_> = (record.samples.iter())
-            .map(|sample| (sample.model.clone(), sample.sample, sample.score.unwrap()))
+            .map(|sample| {
+                (
+                    sample.model.to_string(),
+                    sample.sample,
+                    sample.score.unwrap(),
+                )
+            })
             .collect();
         let said: Vec<_> = (1..)
             .zip(words)

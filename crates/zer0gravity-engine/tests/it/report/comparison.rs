@@ -1,5 +1,7 @@
 //! Comparisons of two runs.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use statrs::distribution::{ContinuousCDF as _, Normal};
@@ -227,9 +229,9 @@ fn z9_the_same_pairs_have_the_same_p() {
 fn judged_by(model: &str, profile: PromptProfile, hash: &str) -> Vec<ExperimentResult> {
     let mut results = run([20, 20]);
     for result in &mut results {
-        result.metadata.models.judges = vec![model.to_owned()];
+        Arc::make_mut(&mut result.metadata.models).judges = vec![model.to_owned()];
         result.metadata.prompt_profile = profile;
-        hash.clone_into(&mut result.metadata.prompt_sha256.semantic_judge);
+        hash.clone_into(&mut Arc::make_mut(&mut result.metadata.prompt_sha256).semantic_judge);
     }
     results
 }
@@ -264,7 +266,7 @@ fn z6_settings_of_files_come_from_their_results() {
     let mut offline = old();
     for result in &mut offline {
         result.offline = true;
-        result.metadata.models.judges = vec!["offline".to_owned()];
+        Arc::make_mut(&mut result.metadata.models).judges = vec!["offline".to_owned()];
     }
     let found = compared(offline, old(), Some(50.0));
     assert_eq!(
@@ -279,7 +281,7 @@ fn z6_settings_of_files_come_from_their_results() {
     );
     // Mixed values are a set.
     let mut mixed = old();
-    mixed[0].metadata.models.encoder = "opus".to_owned();
+    Arc::make_mut(&mut mixed[0].metadata.models).encoder = "opus".to_owned();
     let settings = compared(old(), mixed, None).changes.settings;
     assert_eq!(
         settings,
@@ -288,8 +290,8 @@ fn z6_settings_of_files_come_from_their_results() {
     // Other rules have other prompts by themselves, and are told as rules.
     let mut rules = old();
     for result in &mut rules {
-        result.metadata.rules_sha256 = "2".repeat(64);
-        result.metadata.prompt_sha256.encoder = "other".to_owned();
+        result.metadata.rules_sha256 = "2".repeat(64).into();
+        Arc::make_mut(&mut result.metadata.prompt_sha256).encoder = "other".to_owned();
     }
     let changes = compared(old(), rules, None).changes;
     assert_eq!(

@@ -1,5 +1,7 @@
 //! The table for spreadsheets.
 
+use std::sync::Arc;
+
 use zer0gravity_engine::report::{CSV_COLUMNS, RunReport, export_csv};
 use zer0gravity_engine::{StageName, StageStatus};
 
@@ -42,7 +44,7 @@ fn every_value_comes_back() {
         let number = |column| cell(row, column).parse::<f64>().ok();
         assert_eq!(cell(row, "encodingId"), result.encoding_id);
         assert_eq!(cell(row, "testCaseId"), result.test_case_id);
-        assert_eq!(cell(row, "originalText"), result.original_text);
+        assert_eq!(cell(row, "originalText"), &*result.original_text);
         assert_eq!(
             cell(row, "decodedText"),
             result.decoded_text.clone().unwrap_or_default()
@@ -97,7 +99,7 @@ fn no_text_is_a_formula_and_numbers_stay_numbers() {
     for text in hostile {
         let mut item = tokens(item(text, text, text), 800, 898);
         item.encoded_text = Some(text.into());
-        item.metadata.models.judges = vec![text.into()];
+        Arc::make_mut(&mut item.metadata.models).judges = vec![text.into()];
         item.metadata.provider = text.into();
         let mut other = failed(item.clone(), StageStatus::ApiError, StageName::Encode);
         other.error = Some(text.into());

@@ -181,7 +181,7 @@ pub(crate) fn without_rules(mut item: ExperimentResult) -> ExperimentResult {
     item.scores = Some(scores);
     let points = item.total.take().unwrap() - rules;
     item.partial_total = Some(read(json!({"points": points, "of": 95})));
-    item.encoding_system = String::new();
+    item.encoding_system = "".into();
     item.details.implementability_judge = None;
     item
 }

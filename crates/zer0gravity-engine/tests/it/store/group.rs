@@ -34,8 +34,8 @@ struct Slow {
 }
 
 impl CallStore for Slow {
-    fn get(&self, _: &CallKey) -> Option<Arc<CallRecord>> {
-        None
+    fn get(&self, _: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError> {
+        Ok(None)
     }
 
     fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {

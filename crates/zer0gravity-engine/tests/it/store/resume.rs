@@ -179,7 +179,7 @@ fn a_failed_call_is_logged_and_asked_again() {
         .unwrap();
     let twice = records.iter().filter(|record| record.key == failed);
     assert_eq!(twice.count(), 2);
-    assert!(second.ledger.get(&failed).is_some());
+    assert!(second.ledger.get(&failed).unwrap().is_some());
 }
 
 #[test]

@@ -7,7 +7,8 @@ use futures_util::future::select;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, StoreError};
+use zer0gravity_engine::report::RunReport;
+use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 use zer0gravity_engine::{RunError, StageStatus};
 
 use crate::desk::{Desk, plan};
@@ -100,8 +101,8 @@ struct Full {
 }
 
 impl CallStore for Full {
-    fn get(&self, _: &CallKey) -> Option<Arc<CallRecord>> {
-        None
+    fn get(&self, _: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError> {
+        Ok(None)
     }
 
     fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {
@@ -148,4 +149,55 @@ fn z19_a_provider_that_does_not_count_is_asked_once_a_place_at_most() {
     let one = player();
     Desk::one_by_one().run(&one, &plan(&texts));
     assert_eq!(one.counted().len(), 1);
+}
+
+/// A store that cannot be read.
+struct Unreadable;
+
+impl CallStore for Unreadable {
+    fn get(&self, _: &CallKey) -> Result<Option<Arc<CallRecord>>, StoreError> {
+        Err(StoreError::Io {
+            verb: "read",
+            path: "calls.jsonl".into(),
+            source: std::io::ErrorKind::PermissionDenied.into(),
+        })
+    }
+
+    fn append(&mut self, _: &[Arc<CallRecord>]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_read_ends_the_run_before_a_call() {
+    let player = Player::default();
+    let run = Desk::default().run_stored(&player, &plan(&["a text"]), Unreadable);
+    let error = run.unwrap_err();
+    assert!(matches!(
+        error,
+        RunError::Store(StoreError::Io { verb: "read", .. })
+    ));
+    assert_eq!(player.asked(), []);
+}
+
+#[test]
+fn results_share_what_they_have_in_common_also_when_they_are_read_again() {
+    let desk = Desk::default();
+    let plan = plan(&["the same text", "the same text"]);
+    let run = desk.run_stored(&Player::default(), &plan, MemoryStore::default());
+    let report = run.unwrap();
+    let json = serde_json::to_string(&report).unwrap();
+    let again = RunReport::read(&json).unwrap();
+    assert_eq!(again, report);
+    assert_eq!(serde_json::to_string(&again).unwrap(), json);
+    for report in [report, again] {
+        let [one, other] = &report.results[..] else {
+            panic!("two results");
+        };
+        assert!(Arc::ptr_eq(&one.original_text, &other.original_text));
+        assert!(Arc::ptr_eq(&one.encoding_system, &other.encoding_system));
+        let (one, other) = (&one.metadata, &other.metadata);
+        assert!(Arc::ptr_eq(&one.models, &other.models));
+        assert!(Arc::ptr_eq(&one.prompt_sha256, &other.prompt_sha256));
+    }
 }
