@@ -26,6 +26,9 @@ const HISTORY: [(&str, u32); 3] = [
     ("history-2", 3_600),
     ("history-3", 2_500),
 ];
+/// The begin of the head by which the program knows its blocks of history.
+const HISTORY_HEAD: &str =
+    "What was said in turns that are no longer shown, oldest first, clipped.";
 /// Writes of 6 KB to one block: 30 MiB of its log.
 const WRITES: u32 = 2_600;
 const WRITTEN: usize = 6_000;
@@ -113,7 +116,7 @@ fn fill(store: &DirStore, name: &str, entries: u32, bytes: usize, words: &mut Wo
     let name = BlockName::new(name).unwrap();
     let stamp = Stamp::new(time(0), EditAuthor::Kernel);
     if store.load(&name).is_err() {
-        (store.create(&name, &Block::new("Earlier turns."), &stamp)).unwrap();
+        (store.create(&name, &Block::new(HISTORY_HEAD), &stamp)).unwrap();
     }
     let mut block = Block::clone(&store.load(&name).unwrap().block);
     for _ in 1..entries {

@@ -7,6 +7,8 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::{self, Message};
 
 use crate::program::Program;
 
@@ -43,10 +45,7 @@ impl FaceServer {
             token: String::new(),
             cookie: String::new(),
         };
-        let body = json!({"token": once}).to_string();
-        let length = body.len();
-        let headers = format!("Content-Type: application/json\r\nContent-Length: {length}\r\n");
-        let (mut stream, head) = server.request("POST /session", &headers, &body);
+        let (mut stream, head) = server.post("/session", &json!({"token": once}));
         let length: usize = header(&head, "content-length").parse().unwrap();
         let mut answer = vec![0; length];
         stream.read_exact(&mut answer).unwrap();
@@ -64,12 +63,14 @@ impl FaceServer {
         server
     }
 
-    fn request(&self, line: &str, headers: &str, body: &str) -> (BufReader<TcpStream>, String) {
-        let Self { addr, cookie, .. } = self;
+    /// Posts JSON. Returns the head of the answer, and where its body follows.
+    fn post(&self, path: &str, body: &Value) -> (BufReader<TcpStream>, String) {
+        let (addr, body) = (&self.addr, body.to_string());
         let mut stream = TcpStream::connect(addr).unwrap();
-        stream.set_nodelay(true).unwrap();
+        let length = body.len();
         let request = format!(
-            "{line} HTTP/1.1\r\nHost: {addr}\r\nOrigin: http://{addr}\r\nCookie: {cookie}\r\n{headers}\r\n{body}"
+            "POST {path} HTTP/1.1\r\nHost: {addr}\r\nOrigin: http://{addr}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         );
         stream.write_all(request.as_bytes()).unwrap();
         let mut stream = BufReader::new(stream);
@@ -83,16 +84,24 @@ impl FaceServer {
     /// Connects a page, and loads the conversation as a face does when it is mounted.
     pub fn mount(&mut self) -> Duration {
         let begun = Instant::now();
-        let headers = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
-                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-        let (mut stream, head) = self.request("GET /ws", headers, "");
-        assert!(head.starts_with("HTTP/1.1 101"), "{head}");
+        let Self { addr, cookie, .. } = self;
+        let mut request = format!("ws://{addr}/ws").into_client_request().unwrap();
+        let headers = request.headers_mut();
+        headers.insert("Origin", format!("http://{addr}").parse().unwrap());
+        headers.insert("Cookie", cookie.parse().unwrap());
+        let stream = TcpStream::connect(&*addr).unwrap();
+        stream.set_nodelay(true).unwrap();
+        let (mut socket, _) = tungstenite::client(request, stream).unwrap();
         let hello = json!({"type": "hello", "token": self.token, "skills": [], "visible": true});
-        send(&mut stream, &hello);
         let call = json!({"type": "call", "id": 1, "method": "conversation.load", "args": []});
-        send(&mut stream, &call);
+        for message in [hello, call] {
+            socket.send(Message::text(message.to_string())).unwrap();
+        }
         let answer = loop {
-            let message = receive(&mut stream);
+            let Message::Text(text) = socket.read().unwrap() else {
+                continue;
+            };
+            let message: Value = serde_json::from_str(&text).unwrap();
             if message["type"] == "reply" {
                 break message;
             }
@@ -116,37 +125,4 @@ fn header<'a>(head: &'a str, name: &str) -> &'a str {
         found.eq_ignore_ascii_case(name).then_some(value)
     });
     found.unwrap_or_else(|| panic!("{name} in {head}"))
-}
-
-/// Sends a short text frame. Its mask is 0, which leaves the text as it is.
-fn send(stream: &mut BufReader<TcpStream>, message: &Value) {
-    let text = message.to_string();
-    let length = u16::try_from(text.len()).unwrap().to_be_bytes();
-    let mut frame = vec![0x81, 0x80 | 0x7e, length[0], length[1], 0, 0, 0, 0];
-    frame.extend_from_slice(text.as_bytes());
-    stream.get_mut().write_all(&frame).unwrap();
-}
-
-/// Receives the next text frame.
-fn receive(stream: &mut BufReader<TcpStream>) -> Value {
-    loop {
-        let mut begin = [0; 2];
-        stream.read_exact(&mut begin).unwrap();
-        let mut length = [0; 8];
-        let size = match begin[1] {
-            126 => 2,
-            127 => 8,
-            _ => 0,
-        };
-        stream.read_exact(&mut length[8 - size..]).unwrap();
-        let length = match size {
-            0 => u64::from(begin[1]),
-            _ => u64::from_be_bytes(length),
-        };
-        let mut text = vec![0; length as usize];
-        stream.read_exact(&mut text).unwrap();
-        if begin[0] == 0x81 {
-            return serde_json::from_slice(&text).unwrap();
-        }
-    }
 }

@@ -102,9 +102,10 @@ impl HistoryBlocks {
         // After an error it is not known what the block has.
         *current = None;
         if matches!(store.load(&block.name), Err(StoreError::NoBlock { .. })) {
-            let head = match block.number.checked_sub(1) {
-                None | Some(0) => HEAD.to_owned(),
-                Some(before) => head_after(store, &name_of(before)?),
+            let head = if block.number == 1 {
+                HEAD.to_owned()
+            } else {
+                head_after(store, &name_of(block.number - 1)?)
             };
             store.create(&block.name, &Block::new(head), stamp)?;
         }
@@ -134,17 +135,15 @@ impl CurrentBlock {
     }
 }
 
-/// Whether the program began a block, as its head says, and no person who chose the name. One that cannot be read is taken for one
-/// of the program's: nothing is written to it.
+/// Whether the program began a block, as its head says, and not a person who chose the name. One that was deleted or cannot be read
+/// is taken for one of the program's.
 fn is_ours(store: &dyn BlockStore, name: &BlockName) -> bool {
     let Ok(found) = store.load(name) else {
         return true;
     };
     let begin = HEAD.split_once(',').map_or(HEAD, |(begin, _)| begin);
-    found
-        .block
-        .head_text()
-        .is_some_and(|head| head.starts_with(begin))
+    let head = found.block.head_text();
+    head.is_some_and(|head| head.starts_with(begin))
 }
 
 /// The last of the blocks. It is looked up once, and no block is read for it.

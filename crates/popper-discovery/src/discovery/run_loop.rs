@@ -134,8 +134,8 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         (self.store, self.evaluator)
     }
 
-    /// Continues until `total` iterations are complete, and stores this number in the row of the run. The default evaluator blocks the thread that polls this future: use a
-    /// separate thread.
+    /// Continues until `total` iterations are complete, and stores this number in the row of the run. The default evaluator blocks the
+    /// thread that polls this future: use a separate thread.
     ///
     /// # Errors
     /// Those of the store and the proposer. The iteration then stays `running`; the next call continues it.
