@@ -30,3 +30,16 @@ fn garbage_in_other_files_is_not_read() {
     }
     assert_eq!(place.read("data/conversation.jsonl"), garbage);
 }
+
+#[test]
+fn a_start_of_chat_reads_no_memory_and_the_first_turn_mends_it() {
+    let place = Place::new();
+    let lines = b"remember: the keel is laid\n";
+    place.fed(lines, &["chat"]).exits(0);
+    let whole = place.read("data/blocks/memory.json");
+    place.file("data/blocks/memory.json", "garbage");
+    place.fed(b"", &["chat"]).exits(0);
+    assert_eq!(place.read("data/blocks/memory.json"), "garbage");
+    place.fed(b"hi\n", &["chat"]).exits(0);
+    assert_eq!(place.read("data/blocks/memory.json"), whole);
+}
