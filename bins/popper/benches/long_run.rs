@@ -95,6 +95,8 @@ timed! {
 /// The totals of the process and its database after an iteration.
 struct Sample {
     begun: Instant,
+    /// The time from the plans of iterations to their ends.
+    testing: Duration,
     processor: f64,
     resident_mb: f64,
     bytes: u64,
@@ -105,6 +107,8 @@ struct Sample {
 struct Watch {
     path: PathBuf,
     spent: Arc<Mutex<Spent>>,
+    planned: Instant,
+    testing: Duration,
     samples: Vec<Sample>,
 }
 
@@ -113,6 +117,7 @@ impl Watch {
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         self.samples.push(Sample {
             begun: Instant::now(),
+            testing: self.testing,
             processor: processor(),
             resident_mb: resident_mb(),
             bytes: size(&self.path) + size(&self.path.with_extension("db-wal")),
@@ -125,6 +130,7 @@ impl Watch {
         let (first, last) = (&self.samples[from], &self.samples[to]);
         let each = |total: f64| rounded(total / (to - from) as f64);
         let millis = |time: Duration| each(time.as_secs_f64() * 1e3);
+        let testing = last.testing.saturating_sub(first.testing);
         let questions = last.spent.questions.iter().map(|(question, time)| {
             let before = first.spent.questions.get(question);
             let time = time.saturating_sub(before.copied().unwrap_or_default());
@@ -133,6 +139,8 @@ impl Watch {
         json!({
             "iterations": [from + 1, to],
             "ms": millis(last.begun - first.begun),
+            "testing_ms": millis(testing),
+            "planning_ms": millis((last.begun - first.begun).saturating_sub(testing)),
             "processor_ms": each((last.processor - first.processor) * 1e3),
             "reading_ms": millis(last.spent.reading.saturating_sub(first.spent.reading)),
             "reading_ms_by_question": questions.collect::<serde_json::Map<_, _>>(),
@@ -144,8 +152,13 @@ impl Watch {
 
 impl Observer for Watch {
     fn event(&mut self, event: Event<'_>) {
-        if let Event::Completed(_) = event {
-            self.sample();
+        match event {
+            Event::Planned(_) => self.planned = Instant::now(),
+            Event::Completed(_) => {
+                self.testing += self.planned.elapsed();
+                self.sample();
+            }
+            _ => {}
         }
     }
 }
@@ -184,6 +197,8 @@ async fn run(path: &Path, total: u32) -> Watch {
     let mut watch = Watch {
         path: path.to_owned(),
         spent: Arc::clone(&spent),
+        planned: Instant::now(),
+        testing: Duration::ZERO,
         samples: Vec::new(),
     };
     let store = Database::open(path, Access::Write).await.unwrap();
@@ -219,15 +234,25 @@ async fn measure(iterations: u32, laws: u32) -> Value {
         watch.window(tenth, 2 * tenth),
         watch.window(all - tenth, all),
     );
+    let by_tenth = |key| -> Value {
+        let ends = (0..all)
+            .step_by(tenth)
+            .map(|from| (from, (from + tenth).min(all)));
+        ends.map(|(from, to)| watch.window(from, to)[key].clone())
+            .collect()
+    };
     let resident = |at: usize| watch.samples[at].resident_mb;
     let mut answer = json!({
         "time_ratio": ratio(&last, &first, "ms"),
+        "planning_ratio": ratio(&last, &first, "planning_ms"),
         "processor_ratio": ratio(&last, &first, "processor_ms"),
         "resident_mb": [resident(tenth), resident(all)],
         "resident_ratio": rounded(resident(all) / resident(tenth)),
         "whole": watch.window(0, all),
         "second_tenth": first,
         "last_tenth": last,
+        "planning_ms_by_tenth": by_tenth("planning_ms"),
+        "testing_ms_by_tenth": by_tenth("testing_ms"),
     });
     if laws > 0 {
         grown::grow(&path, 0..laws as usize, GROUP, false).await;

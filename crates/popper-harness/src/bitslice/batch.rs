@@ -34,6 +34,28 @@ impl Batch {
         }
     }
 
+    /// Creates the batch of up to [`LANES`] states of `n` cells, each in the lane of its index.
+    pub fn of(states: &[State], n: usize, symbols: usize) -> Self {
+        let mut batch = Self::new(n, symbols);
+        for (word, states) in states.chunks(64).take(WORDS).enumerate() {
+            for bit in 0..batch.bits {
+                let planes = &mut batch.planes[bit * n..(bit + 1) * n];
+                for (part, planes) in planes.chunks_mut(64).enumerate() {
+                    let mut rows = [0; 64];
+                    for (row, state) in rows.iter_mut().zip(states) {
+                        *row = bits_of(&state[64 * part..64 * part + planes.len()], bit);
+                    }
+                    transpose(&mut rows);
+                    for (plane, row) in planes.iter_mut().zip(rows) {
+                        plane.0[word] = row;
+                    }
+                }
+            }
+        }
+        batch.live = BitSlice::first(states.len());
+        batch
+    }
+
     /// Empties every lane.
     pub fn clear(&mut self) {
         self.planes.fill(BitSlice::ZERO);
@@ -81,6 +103,17 @@ impl Batch {
         }
         keys
     }
+}
+
+/// Returns one bit of each of up to 64 symbols, the first one lowest.
+fn bits_of(cells: &[Symbol], bit: usize) -> u64 {
+    cells.chunks(8).rev().fold(0, |bits, cells| {
+        let mut bytes = [0; 8];
+        bytes[..cells.len()].copy_from_slice(cells);
+        let lowest = u64::from_le_bytes(bytes) >> bit & 0x0101_0101_0101_0101;
+        // The product has the lowest bits of the eight bytes next to each other, in its highest byte.
+        bits << 8 | lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
 }
 
 /// Mixes the bits of a key with a bijection, the finaliser of splitmix64.

@@ -1,10 +1,10 @@
 //! A mutation search, guided by the distance of a start from a violation of the law.
 
 use super::budget::Budget;
-use super::evaluator::{CompiledUniverse, RingStats, batch_of};
+use super::evaluator::{CompiledUniverse, RingStats};
 use super::generators::{CaseFamily, Generator};
 use super::rng::RngStream;
-use crate::bitslice::{LANES, Scratch};
+use crate::bitslice::{Batch, LANES, Scratch};
 use crate::law::Program;
 use crate::universe::{State, Universe};
 
@@ -51,7 +51,7 @@ pub fn search(
             if budget.is_spent() {
                 return tallies;
             }
-            let batch = batch_of(&population, n, symbols);
+            let batch = Batch::of(&population, n, symbols);
             let distance = plan.distance(&batch, &mut scratch);
             let mut order: Vec<usize> = (0..population.len()).collect();
             order.sort_by_key(|&lane| (distance[lane], lane));

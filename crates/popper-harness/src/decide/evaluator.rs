@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::generators::CaseFamily;
 use crate::bitslice::{
-    Batch, BatchOutcome, BitProgram, BitSlice, Circuit, LANES, MinimalViolation, Scratch, smallest,
+    Batch, BatchOutcome, BitProgram, BitSlice, Circuit, MinimalViolation, Scratch, smallest,
 };
 use crate::law::Program;
 use crate::law::evaluate::{Case, Horizon, Trajectory};
@@ -328,13 +328,4 @@ fn better(left: Option<Violation>, right: Option<Violation>) -> Option<Violation
         (Some(left), Some(right)) => Some(left.min(right)),
         (left, right) => left.or(right),
     }
-}
-
-/// Creates a batch of starts of one ring, one in each lane.
-pub fn batch_of(states: &[State], n: usize, symbols: usize) -> Batch {
-    let mut batch = Batch::new(n, symbols);
-    for (lane, state) in states.iter().take(LANES).enumerate() {
-        batch.set(lane, state);
-    }
-    batch
 }

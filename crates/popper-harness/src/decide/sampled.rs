@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::budget::Budget;
 use super::constants::Constants;
-use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, Violation, batch_of};
+use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, Violation};
 use super::generators::{CaseFamily, Generator};
 use super::rng::RngStream;
 use crate::bitslice::{Batch, BitSlice, LANES, Scratch, smallest};
@@ -84,7 +84,7 @@ impl Sampling<'_> {
                 .collect();
             enter(
                 &mut sample,
-                thinned(batch_of(&states, n, symbols), &evaluator),
+                thinned(Batch::of(&states, n, symbols), &evaluator),
                 CaseFamily::SAMPLED,
             );
             if matches!(
@@ -95,7 +95,7 @@ impl Sampling<'_> {
                 } | Claim::Eventually { .. }
             ) {
                 let directed = toward_antecedent(&generator, &evaluator, &states, &mut draw);
-                let batch = thinned(batch_of(&directed, n, symbols), &evaluator);
+                let batch = thinned(Batch::of(&directed, n, symbols), &evaluator);
                 enter(&mut sample, batch, [CaseFamily::AntecedentDirected; 8]);
             }
         }
@@ -103,7 +103,7 @@ impl Sampling<'_> {
         for states in patterns.chunks(LANES) {
             enter(
                 &mut sample,
-                batch_of(states, n, symbols),
+                Batch::of(states, n, symbols),
                 [CaseFamily::PatternDirected; 8],
             );
         }
@@ -113,7 +113,7 @@ impl Sampling<'_> {
             }
             enter(
                 &mut sample,
-                batch_of(&states, n, symbols),
+                Batch::of(&states, n, symbols),
                 [CaseFamily::Proposed; 8],
             );
         }
@@ -131,7 +131,7 @@ impl Sampling<'_> {
         // These states are the same for every draw.
         let mut draw = RngStream::new(self.seed, self.fingerprint, "extreme", n);
         let states = generator.cases(family, n, &mut draw);
-        let batch = thinned(batch_of(&states, n, evaluator.symbols()), &evaluator);
+        let batch = thinned(Batch::of(&states, n, evaluator.symbols()), &evaluator);
         let outcome = evaluator.run(&batch, &mut Scratch::default());
         smallest(&batch, &outcome).map(Violation::from)
     }
@@ -203,7 +203,7 @@ fn toward_antecedent(
 ) -> Vec<State> {
     let mut order: Vec<usize> = (0..states.len()).collect();
     if let Some(plan) = &evaluator.plan {
-        let batch = batch_of(states, evaluator.n, evaluator.symbols());
+        let batch = Batch::of(states, evaluator.n, evaluator.symbols());
         let distance = plan.antecedent_distance(&batch, &mut Scratch::default());
         order.sort_by_key(|&lane| (distance[lane], lane));
     }

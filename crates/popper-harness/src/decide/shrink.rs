@@ -1,8 +1,8 @@
 //! Delta debugging: finds a violation with fewer movers, an earlier one, and the least of its rotations.
 
 use super::budget::Budget;
-use super::evaluator::{CompiledUniverse, Violation, batch_of};
-use crate::bitslice::{LANES, Scratch, smallest};
+use super::evaluator::{CompiledUniverse, Violation};
+use crate::bitslice::{Batch, LANES, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol, Universe};
 
@@ -137,7 +137,7 @@ impl<'a> Shrinker<'a> {
                 return Err(Ended);
             }
             self.left -= evaluator.updates(states.len() as u64);
-            let batch = batch_of(states, n, evaluator.symbols());
+            let batch = Batch::of(states, n, evaluator.symbols());
             let outcome = evaluator.run(&batch, &mut self.scratch);
             fails.extend((0..states.len()).map(|lane| outcome.violated.get(lane)));
             if let Some(least) = smallest(&batch, &outcome) {

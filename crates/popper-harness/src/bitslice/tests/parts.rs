@@ -43,6 +43,7 @@ fn batches_hold_states_and_tell_them_apart() {
         for (lane, state) in states.iter().enumerate() {
             batch.set(lane, state);
         }
+        assert_eq!(Batch::of(&states, n, 4), batch);
         let keys = batch.keys();
         let mut by_state: BTreeMap<&State, u64> = BTreeMap::new();
         for (lane, state) in states.iter().enumerate() {
@@ -51,6 +52,25 @@ fn batches_hold_states_and_tell_them_apart() {
         }
         let distinct: BTreeSet<u64> = keys.iter().copied().collect();
         assert_eq!(distinct.len(), by_state.len());
+    }
+}
+
+#[test]
+fn a_batch_of_a_few_states_holds_them_alone() {
+    let mut draw = TestStream::new(7);
+    for (n, symbols, lanes) in [
+        (3, 1, 5),
+        (64, 2, 63),
+        (65, 3, 64),
+        (130, 8, 201),
+        (9, 4, 0),
+    ] {
+        let states: Vec<State> = (0..lanes).map(|_| draw.state(n, symbols)).collect();
+        let batch = Batch::of(&states, n, symbols);
+        assert_eq!(batch.live, BitSlice::first(lanes));
+        for (lane, state) in states.iter().enumerate() {
+            assert_eq!(batch.get(lane), *state);
+        }
     }
 }
 
