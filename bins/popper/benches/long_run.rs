@@ -1,8 +1,9 @@
 //! The growth of a run in time, memory and bytes, and its questions to a database with a million laws.
 //!
-//! `cargo bench -p popper --bench long_run -- [ITERATIONS] [LAWS]` makes a run of the kinetic grid by the enumerative proposer (default
+//! `cargo bench -p popper --bench long_run -- [ITERATIONS] [LAWS] [--small]` makes a run of the kinetic grid by the enumerative proposer (default
 //! 1000 iterations) and compares the last tenth of the iterations with the second one. Then it adds copies of the tested laws up to LAWS
-//! (default 1000000: 8 GB of disk; 0 leaves this part out), continues the run, and prints one JSON object.
+//! (default 1000000: 8 GB of disk; 0 leaves this part out), continues the run, and prints one JSON object. A late law is harder to test than
+//! an early one: with `--small` no test looks at a ring of more than 12 cells, so that the figures are those of the run's length.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 #[path = "../tests/it/grown.rs"]
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use llm_client::SystemClock;
+use popper_discovery::evaluator::LocalEvaluator;
 use popper_discovery::store::{
     Attempt, AttemptFilter, CallRow, CapabilityRow, DecisionRow, Iteration, IterationPlan,
     IterationState, LawFilter, LawRow, Pick, Query, RunRow, Store, StoreError, TestedLaw,
@@ -192,7 +194,7 @@ fn resident_mb() -> f64 {
 }
 
 /// Runs to `total` iterations in a process that has `watch`.
-async fn run(path: &Path, total: u32) -> Watch {
+async fn run(path: &Path, total: u32, config: &Config) -> Watch {
     let spent = Arc::default();
     let mut watch = Watch {
         path: path.to_owned(),
@@ -202,7 +204,7 @@ async fn run(path: &Path, total: u32) -> Watch {
         samples: Vec::new(),
     };
     let store = Database::open(path, Access::Write).await.unwrap();
-    let harness = Harness::new(KineticGrid, Config::default()).unwrap();
+    let harness = Harness::new(KineticGrid, config.clone()).unwrap();
     let proposer = EnumerativeProposer::new(harness.config().seed);
     let (id, clock) = (EnumerativeProposer::ID, Arc::new(SystemClock::new()));
     let store = Timed { store, spent };
@@ -214,7 +216,9 @@ async fn run(path: &Path, total: u32) -> Watch {
         clock,
         RunSelector::Latest,
     );
-    let mut discovery = opened.await.unwrap();
+    let threads = std::thread::available_parallelism().unwrap().get();
+    let evaluator = LocalEvaluator::with_threads(threads);
+    let mut discovery = opened.await.unwrap().with_evaluator(evaluator);
     watch.sample();
     discovery
         .run_to(total, &proposer, &mut watch)
@@ -224,10 +228,10 @@ async fn run(path: &Path, total: u32) -> Watch {
     watch
 }
 
-async fn measure(iterations: u32, laws: u32) -> Value {
+async fn measure(iterations: u32, laws: u32, config: &Config) -> Value {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("popper.db");
-    let watch = run(&path, iterations).await;
+    let watch = run(&path, iterations, config).await;
     let all = iterations as usize;
     let tenth = (all / 10).max(1);
     let (first, last) = (
@@ -257,7 +261,7 @@ async fn measure(iterations: u32, laws: u32) -> Value {
     if laws > 0 {
         grown::grow(&path, 0..laws as usize, GROUP, false).await;
         let total = iterations + laws.div_ceil(GROUP as u32) + AFTER;
-        let after = run(&path, total).await;
+        let after = run(&path, total, config).await;
         answer["stored_laws"] = json!(laws);
         answer["with_stored_laws"] = after.window(0, AFTER as usize);
     }
@@ -265,9 +269,17 @@ async fn measure(iterations: u32, laws: u32) -> Value {
 }
 
 fn main() {
+    let mut config = Config::default();
+    if std::env::args().any(|word| word == "--small") {
+        config = config
+            .exhaustive_n(5)
+            .minimal_n(5)
+            .ladder((1..=12).collect());
+        config = config.generations(2);
+    }
     let asked = std::env::args().skip(1);
     let mut asked = asked.filter_map(|word| word.parse().ok());
     let [iterations, laws] = DEFAULTS.map(|default| asked.next().unwrap_or(default));
-    let answer = bin_support::block_on(measure(iterations, laws)).unwrap();
+    let answer = bin_support::block_on(measure(iterations, laws, &config)).unwrap();
     println!("{}", serde_json::to_string_pretty(&answer).unwrap());
 }

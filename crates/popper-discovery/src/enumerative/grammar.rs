@@ -204,19 +204,34 @@ impl<'a> GrammarEnumerator<'a> {
                 })
             })
         };
-        let weighted = (2..FAR).flat_map(move |factor| {
-            all().flat_map(move |left| {
-                let others = all().filter(move |right| *right != left);
-                others.flat_map(move |right| {
-                    [
-                        format!("{factor}*{left} + {right}"),
-                        format!("{factor}*{left} - {right}"),
-                    ]
-                })
-            })
-        });
-        let all = all().cloned().chain(sums()).chain(weighted);
-        Box::new(all.skip(skip / 2).flat_map(both).skip(skip % 2))
+        let short: Vec<String> = all().cloned().chain(sums()).collect();
+        let weighted = self.weighted((skip / 2).saturating_sub(short.len()));
+        let all = short.into_iter().skip(skip / 2).chain(weighted);
+        Box::new(all.flat_map(both).skip(skip % 2))
+    }
+
+    /// Sums of two counts of which the first has a factor, after this many. What is skipped costs a step of a counter.
+    fn weighted(&'a self, skip: usize) -> impl Iterator<Item = String> + Send + 'a {
+        let (levels, all) = (2..FAR, self.couples());
+        let pairs = 2 * all.len();
+        let levels = levels.skip(skip.checked_div(pairs).unwrap_or(0));
+        let places = levels.flat_map(move |factor| (0..pairs).map(move |place| (factor, place)));
+        let places = places.skip(skip.checked_rem(pairs).unwrap_or(0));
+        places.map(move |(factor, place)| {
+            let (left, right) = all[place / 2];
+            let sign = ['+', '-'][place % 2];
+            format!("{factor}*{left} {sign} {right}")
+        })
+    }
+
+    /// The counts of symbols and pairs, each with each other one.
+    fn couples(&self) -> Vec<(&String, &String)> {
+        let all = || self.counts.iter().chain(&self.pairs).enumerate();
+        let with = |(place, left)| {
+            let others = all().filter(move |(other, _)| *other != place);
+            others.map(move |(_, right)| (left, right))
+        };
+        all().flat_map(with).collect()
     }
 
     /// Upper and lower bounds of counts.
@@ -380,18 +395,16 @@ impl<'a> GrammarEnumerator<'a> {
         at: fn(&str) -> Expr,
         skip: usize,
     ) -> impl Iterator<Item = Expr> + Send + 'a {
-        let all: Vec<&String> = self.counts.iter().chain(&self.pairs).collect();
-        let others = all.len().saturating_sub(1);
-        let couples = all.len() * others;
+        let all = self.couples();
+        let couples = all.len();
         let levels = (2..FAR).flat_map(|p| (1..=p).map(move |q| (p, q)));
         let levels = levels.skip(skip.checked_div(couples).unwrap_or(0));
         let places = levels.flat_map(move |level| (0..couples).map(move |couple| (level, couple)));
         let places = places.skip(skip.checked_rem(couples).unwrap_or(0));
         places.map(move |((p, q), couple)| {
-            let (a, b) = (couple / others, couple % others);
-            let b = b + usize::from(b >= a);
+            let (a, b) = all[couple];
             // The start is what is spoken of where the claim is about one state and another.
-            least(now(all[a]), p).then(least(at(all[b]), q))
+            least(now(a), p).then(least(at(b), q))
         })
     }
 }

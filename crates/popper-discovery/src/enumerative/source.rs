@@ -1,6 +1,7 @@
 //! The sources of laws: parts of the grammar, and mutations. Each is a walk that continues where the last iteration left it.
 
 use std::collections::VecDeque;
+use std::iter;
 
 use popper_harness::law::Law;
 
@@ -15,6 +16,9 @@ use crate::store::StoreError;
 const FIRST_AHEAD: usize = 8;
 /// The most drafts of one question.
 const MOST_AHEAD: usize = 500;
+/// The number of drafts that a walk which begins again reads before it continues at the furthest position of the walks before it. Most of
+/// its drafts were theirs, too, so that a walk through all of them would become longer with each law of the run.
+const READ_AGAIN: u64 = 100;
 
 /// The kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +85,7 @@ pub(super) struct Ahead {
 
 /// A walk, with the drafts that were read ahead.
 pub(super) struct Source<'a> {
-    kind: Kind,
-    grammar: &'a GrammarEnumerator<'a>,
-    snapshot: &'a Snapshot,
-    evidence: &'a ObservationMatrix,
+    drafts: Drafts<'a>,
     open: Option<OpenSource<'a>>,
 }
 
@@ -92,51 +93,28 @@ struct OpenSource<'a> {
     walk: DraftSequence<'a>,
     /// The key of the walk in a cursor.
     key: Option<String>,
-    /// The number of drafts that were taken since the walk began, in all iterations.
+    /// The number of drafts before the next one.
     position: u64,
+    /// The greatest position of all walks of this kind.
+    furthest: u64,
     ahead: VecDeque<Ahead>,
     /// The number of drafts to read next.
     size: usize,
 }
 
-impl<'a> Source<'a> {
-    /// A source that begins when it is first asked.
-    pub(super) fn new(
-        kind: Kind,
-        grammar: &'a GrammarEnumerator<'a>,
-        snapshot: &'a Snapshot,
-        evidence: &'a ObservationMatrix,
-    ) -> Self {
-        Self {
-            kind,
-            grammar,
-            snapshot,
-            evidence,
-            open: None,
-        }
-    }
+/// All drafts of a kind.
+#[derive(Clone, Copy)]
+struct Drafts<'a> {
+    kind: Kind,
+    grammar: &'a GrammarEnumerator<'a>,
+    snapshot: &'a Snapshot,
+    evidence: &'a ObservationMatrix,
+}
 
-    fn begin(&self) -> OpenSource<'a> {
-        let key = self.kind.name().map(|name| match self.kind.width() {
-            0 => name.to_owned(),
-            // Other observations make another walk, which begins anew.
-            width => format!("{name} {}", self.grammar.conserved_digest(width)),
-        });
-        let position = key.as_ref().and_then(|key| self.snapshot.cursor.get(key));
-        let position = position.copied().unwrap_or(0);
-        OpenSource {
-            walk: self.walk(position),
-            key,
-            position,
-            ahead: VecDeque::new(),
-            size: FIRST_AHEAD,
-        }
-    }
-
-    /// The walk from a position.
-    fn walk(&self, from: u64) -> DraftSequence<'a> {
+impl<'a> Drafts<'a> {
+    fn from(self, position: u64) -> DraftSequence<'a> {
         let grammar = self.grammar;
-        let skip = usize::try_from(from).unwrap_or(usize::MAX);
+        let skip = usize::try_from(position).unwrap_or(usize::MAX);
         let stream = match self.kind {
             Kind::Monotone => return grammar.monotone(skip),
             Kind::Step => grammar.steps(skip),
@@ -152,6 +130,62 @@ impl<'a> Source<'a> {
         Box::new(stream.map(Some))
     }
 
+    /// The drafts from a position; those between the first [`READ_AGAIN`] and the furthest position are left out.
+    fn walk(self, position: u64, furthest: u64) -> DraftSequence<'a> {
+        let Some(first) = READ_AGAIN.checked_sub(position) else {
+            return self.from(position);
+        };
+        let later = iter::once_with(move || self.from(furthest.max(READ_AGAIN)));
+        Box::new(
+            self.from(position)
+                .take(first as usize)
+                .chain(later.flatten()),
+        )
+    }
+}
+
+impl<'a> Source<'a> {
+    /// A source that begins when it is first asked.
+    pub(super) fn new(
+        kind: Kind,
+        grammar: &'a GrammarEnumerator<'a>,
+        snapshot: &'a Snapshot,
+        evidence: &'a ObservationMatrix,
+    ) -> Self {
+        let drafts = Drafts {
+            kind,
+            grammar,
+            snapshot,
+            evidence,
+        };
+        Self { drafts, open: None }
+    }
+
+    fn begin(&self) -> OpenSource<'a> {
+        let Drafts {
+            kind,
+            grammar,
+            snapshot,
+            ..
+        } = self.drafts;
+        let key = kind.name().map(|name| match kind.width() {
+            0 => name.to_owned(),
+            // Other observations make another walk, which begins anew.
+            width => format!("{name} {}", grammar.conserved_digest(width)),
+        });
+        let stored = |key: Option<&str>| key.and_then(|key| snapshot.cursor.get(key)).copied();
+        let position = stored(key.as_deref()).unwrap_or(0);
+        let furthest = stored(kind.name()).unwrap_or(0);
+        OpenSource {
+            walk: self.drafts.walk(position, furthest),
+            key,
+            position,
+            furthest,
+            ahead: VecDeque::new(),
+            size: FIRST_AHEAD,
+        }
+    }
+
     /// Takes the next draft. `None` at the end of the walk.
     pub(super) async fn next(
         &mut self,
@@ -160,7 +194,7 @@ impl<'a> Source<'a> {
         if self.open.is_none() {
             self.open = Some(self.begin());
         }
-        let symbols = &self.snapshot.contract.symbols;
+        let symbols = &self.drafts.snapshot.contract.symbols;
         let Some(open) = &mut self.open else {
             return Ok(None);
         };
@@ -169,15 +203,20 @@ impl<'a> Source<'a> {
         }
         let next = open.ahead.pop_front();
         open.position += u64::from(next.is_some());
+        if open.position == READ_AGAIN {
+            open.position = open.furthest.max(READ_AGAIN);
+        }
+        open.furthest = open.furthest.max(open.position);
         Ok(next)
     }
 
     /// Writes the position into a cursor. A source that did not begin stays where it was.
     pub(super) fn mark(&self, cursor: &mut Cursor) {
-        let (Some(name), Some(open)) = (self.kind.name(), &self.open) else {
+        let (Some(name), Some(open)) = (self.drafts.kind.name(), &self.open) else {
             return;
         };
         cursor.retain(|key, _| key.split(' ').next() != Some(name));
+        cursor.insert(name.to_owned(), open.furthest);
         if let Some(key) = &open.key {
             cursor.insert(key.clone(), open.position);
         }

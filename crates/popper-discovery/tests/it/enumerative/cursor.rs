@@ -7,8 +7,8 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use llm_types::FixedClock;
 use popper_discovery::store::StoreError;
 use popper_discovery::{
-    Discovery, EnumerativeProposer, LoopConfig, MemoryStore, Proposer as _, RunEnd, RunSelector,
-    Snapshot, Step, StoredLaws, Summary, Unobserved,
+    Discovery, EnumerativeProposer, FailureExample, LoopConfig, MemoryStore, Proposer as _, RunEnd,
+    RunSelector, Snapshot, Step, StoredLaws, Summary, Unobserved,
 };
 use popper_harness::decide::Harness;
 use popper_harness::law::Law;
@@ -42,15 +42,17 @@ fn beginning() -> Snapshot {
     empty(&Harness::new(KineticGrid, hasty()).unwrap())
 }
 
-#[test]
-fn a_late_turn_reads_no_more_than_an_early_one() {
+/// The most fingerprints and questions of some of the first turns and of the last ones. Before each turn, the snapshot is changed.
+fn reads(k: usize, mut change: impl FnMut(&mut Snapshot, usize)) -> [(usize, usize); 2] {
+    const TURNS: usize = 120;
     let mut snapshot = beginning();
     let mut stored = Counting::default();
     let mut read_in = Vec::new();
-    for _ in 0..120 {
+    for turn in 0..TURNS {
+        change(&mut snapshot, turn);
         (stored.fingerprints, stored.questions) = (0, 0);
         let step = EnumerativeProposer::default()
-            .propose(&snapshot, 20, &[], &mut stored)
+            .propose(&snapshot, k, &[], &mut stored)
             .now_or_never();
         let Some(Ok(Step::Proposed(proposal))) = step else {
             panic!("{step:?}");
@@ -58,31 +60,50 @@ fn a_late_turn_reads_no_more_than_an_early_one() {
         snapshot.cursor = proposal.cursor;
         let laws = proposal.candidates.iter();
         let laws: Vec<Law> = laws.map(|law| read(law.law.as_ref().unwrap())).collect();
-        assert_eq!(laws.len(), 20);
+        assert_eq!(laws.len(), k);
         stored.laws.extend(laws.iter().map(Law::fingerprint));
         read_in.push((stored.fingerprints, stored.questions));
     }
-    assert_eq!(stored.laws.len(), 20 * 120);
-    let most = |turns: &[(usize, usize)]| *turns.iter().max().unwrap();
-    let (early, late) = (most(&read_in[..20]), most(&read_in[100..]));
+    assert_eq!(stored.laws.len(), k * TURNS);
+    [&read_in[..20], &read_in[100..]].map(|turns| *turns.iter().max().unwrap())
+}
+
+#[test]
+fn a_late_turn_reads_no_more_than_an_early_one() {
+    let [early, late] = reads(20, |_, _| {});
     assert!(late.0 <= early.0 && late.1 <= 20, "{early:?} {late:?}");
+}
+
+/// Other observations make other walks over sums of counts. They begin again, and most of their first laws are stored.
+#[test]
+fn a_late_turn_with_new_observations_reads_no_more_than_an_early_one() {
+    let steps = [["><..", ".X.."], [">.<.", ".X.."], ["X...", "<.>."]];
+    let [early, late] = reads(60, |snapshot, turn| {
+        let states = steps[turn % steps.len()];
+        snapshot.gallery = vec![specimen(&states)];
+    });
+    assert!(10 * late.0 <= 11 * early.0, "{early:?} {late:?}");
+}
+
+/// A refutation of which only the states matter.
+fn specimen(states: &[&str]) -> FailureExample {
+    let excerpt: Vec<Value> = (states.iter().enumerate())
+        .map(|(t, state)| json!({"t": t, "state": state}))
+        .collect();
+    let specimen = json!({
+        "template": "invariant", "initial_state": states[0], "t_fail": 1, "excerpt": excerpt,
+        "witness": {"now": {}, "next": {}, "left": "0", "op": "<", "right": "0"},
+    });
+    serde_json::from_value(specimen).unwrap()
 }
 
 /// A part of a trajectory in which no count changes leaves out every sum that may only grow. The walk must not go through all of them.
 #[test]
 fn a_source_that_the_observations_leave_empty_is_left_for_a_while() {
     let mut snapshot = beginning();
-    let states = [">....", ".>...", "..>.."];
-    let excerpt: Vec<Value> = (states.iter().enumerate())
-        .map(|(t, state)| json!({"t": t, "state": state}))
-        .collect();
-    let still = json!({
-        "template": "invariant", "initial_state": states[0], "t_fail": 1, "excerpt": excerpt,
-        "witness": {"now": {}, "next": {}, "left": "0", "op": "<", "right": "0"},
-    });
     snapshot
         .gallery
-        .push(serde_json::from_value(still).unwrap());
+        .push(specimen(&[">....", ".>...", "..>.."]));
     let mut stored = BTreeSet::new();
     for turn in 1..=3 {
         let laws = next_laws(
