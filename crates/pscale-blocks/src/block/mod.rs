@@ -16,6 +16,7 @@ pub use change::{Change, Grown, Inverse};
 pub use diff::NodeDiff;
 pub use grow::{Appended, Summary, SummaryKind};
 pub use lint::{Lint, LintKind};
+pub(crate) use normal::NormalForm;
 pub use normal::render_json;
 pub use op::{Applied, Op};
 pub use read::{BlockExcerpt, CutBlock, NodeLine, NodeView};

@@ -180,4 +180,5 @@ impl Serialize for Branch<'_> {
     }
 }
 
-const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+/// The keys of the nodes below a node.
+pub(super) const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];

@@ -1,55 +1,160 @@
 //! The normal form: what is written to files, and what hashes are taken of.
 
-use std::io::{self, Write};
-
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::ser::PrettyFormatter;
 use sha2::{Digest as _, Sha256};
 
-use super::Block;
+use super::node::DIGITS;
 use super::parse::{Loose, strict};
+use super::{Block, Node};
+
+/// A block as it is kept: its file and its hash, of one walk over the tree.
+#[derive(Debug)]
+pub struct NormalForm {
+    /// The file: see [`Block::to_file`].
+    pub file: String,
+    /// The hash: see [`Block::hash`].
+    pub hash: [u8; 32],
+}
 
 impl Block {
     /// The block's file: two spaces for each level, `_` before the digits, one line end at the end.
     pub fn to_file(&self) -> String {
-        let mut bytes = Vec::with_capacity(self.size.text + self.size.nodes * 32);
-        self.write_file(&mut bytes);
-        // JSON of texts is text.
-        String::from_utf8(bytes).unwrap_or_default()
-    }
-
-    fn write_file(&self, into: &mut impl Write) {
-        let format = PrettyFormatter::with_indent(b"  ");
-        let mut serializer = serde_json::Serializer::with_formatter(&mut *into, format);
-        // Neither a string nor a counter fails, and a block has nothing that JSON cannot say.
-        let _ = self.serialize(&mut serializer);
-        let _ = into.write_all(b"\n");
+        self.written(None).into_file()
     }
 
     /// The bytes of [`Block::to_file`].
     pub fn file_bytes(&self) -> usize {
-        struct Counted(usize);
-
-        impl Write for Counted {
-            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                self.0 += bytes.len();
-                Ok(bytes.len())
-            }
-
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        }
-
-        let mut counted = Counted(0);
-        self.write_file(&mut counted);
-        counted.0
+        self.to_file().len()
     }
 
     /// The SHA-256 of the compact normal form.
     pub fn hash(&self) -> [u8; 32] {
-        Sha256::digest(crate::render_json(self)).into()
+        self.normal_form().hash
+    }
+
+    /// The file and the hash.
+    pub(crate) fn normal_form(&self) -> NormalForm {
+        let mut written = self.written(Some(Sha256::new()));
+        let hash = written.hash.take().unwrap_or_default().finalize().into();
+        let file = written.into_file();
+        NormalForm { file, hash }
+    }
+
+    fn written(&self, hash: Option<Sha256>) -> FormWriter {
+        let mut out = FormWriter {
+            file: Vec::with_capacity(self.size.text + self.size.nodes * 32),
+            hash,
+        };
+        out.both(b"{");
+        out.key("decimal", 1, true);
+        out.both(self.decimal.to_string().as_bytes());
+        out.key("tree", 1, false);
+        out.branch(&self.tree, 1);
+        out.line(0);
+        out.both(b"}");
+        out.file.push(b'\n');
+        out
+    }
+}
+
+/// Writes the file, and hashes the same without white space between the words.
+struct FormWriter {
+    file: Vec<u8>,
+    hash: Option<Sha256>,
+}
+
+impl FormWriter {
+    fn both(&mut self, bytes: &[u8]) {
+        self.file.extend_from_slice(bytes);
+        self.hash_from(self.file.len() - bytes.len());
+    }
+
+    fn hash_from(&mut self, start: usize) {
+        if let Some(hash) = &mut self.hash {
+            hash.update(&self.file[start..]);
+        }
+    }
+
+    fn line(&mut self, level: usize) {
+        self.file.push(b'\n');
+        self.file.extend(std::iter::repeat_n(b' ', 2 * level));
+    }
+
+    fn key(&mut self, key: &str, level: usize, is_first: bool) {
+        if !is_first {
+            self.both(b",");
+        }
+        self.line(level);
+        self.text(key);
+        self.both(b":");
+        self.file.push(b' ');
+    }
+
+    fn text(&mut self, text: &str) {
+        let start = self.file.len();
+        self.file.push(b'"');
+        escape(text.as_bytes(), &mut self.file);
+        self.file.push(b'"');
+        self.hash_from(start);
+    }
+
+    fn node(&mut self, node: &Node, level: usize) {
+        match &node.text {
+            Some(text) if node.is_leaf() => self.text(text),
+            _ => self.branch(node, level),
+        }
+    }
+
+    fn branch(&mut self, node: &Node, level: usize) {
+        self.both(b"{");
+        let text = node.text.as_ref();
+        if let Some(text) = text {
+            self.key("_", level + 1, true);
+            self.text(text);
+        }
+        for (index, (digit, child)) in node.children.iter().enumerate() {
+            let is_first = index == 0 && text.is_none();
+            self.key(DIGITS[usize::from(*digit)], level + 1, is_first);
+            self.node(child, level + 1);
+        }
+        if text.is_some() || !node.is_leaf() {
+            self.line(level);
+        }
+        self.both(b"}");
+    }
+
+    fn into_file(self) -> String {
+        // JSON of texts is text.
+        String::from_utf8(self.file).unwrap_or_default()
+    }
+}
+
+/// Writes the inside of a JSON string. What needs no escape is copied in pieces, which `serde_json` does not do.
+fn escape(mut text: &[u8], out: &mut Vec<u8>) {
+    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
+    while !text.is_empty() {
+        // Without an early end the compiler makes vector instructions of this.
+        let all_plain =
+            |piece: &&[u8; 32]| piece.iter().fold(true, |all, byte| all & is_plain(*byte));
+        let (pieces, _) = text.as_chunks::<32>();
+        let sure = 32 * pieces.iter().take_while(all_plain).count();
+        let more = text[sure..].iter().take_while(|byte| is_plain(**byte));
+        let (plain, rest) = text.split_at(sure + more.count());
+        out.extend_from_slice(plain);
+        text = rest;
+        if let Some((byte, rest)) = rest.split_first() {
+            match byte {
+                b'"' | b'\\' => out.extend([b'\\', *byte]),
+                b'\n' => out.extend(b"\\n"),
+                b'\r' => out.extend(b"\\r"),
+                b'\t' => out.extend(b"\\t"),
+                0x08 => out.extend(b"\\b"),
+                0x0c => out.extend(b"\\f"),
+                byte => out.extend(format!("\\u{byte:04x}").bytes()),
+            }
+            text = rest;
+        }
     }
 }
 

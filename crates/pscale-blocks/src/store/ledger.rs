@@ -6,6 +6,7 @@ use strsim::levenshtein;
 use super::history::{Stepped, done, redo, undo, undone};
 use super::secrets::Clean as _;
 use super::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, LoggedOp, Versioned};
+use crate::block::NormalForm;
 use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, Stamp, StoreError};
 
 /// A store: the blocks that were used, in memory, and a journal that keeps what becomes of them. Its two kinds are
@@ -44,8 +45,8 @@ pub struct CurrentBlock {
 
 /// The part of a store that outlives the process. Every method does all or nothing.
 pub trait Journal: Send {
-    /// The hash of `block`, if the journal compares blocks with what it keeps.
-    fn hash(&self, block: &Block) -> Option<[u8; 32]>;
+    /// The form of `block` that is kept, if the journal has a file of it.
+    fn form(&self, block: &Block) -> Option<NormalForm>;
 
     /// The names that another process may have brought since the last call.
     ///
@@ -73,11 +74,16 @@ pub trait Journal: Send {
     /// It cannot be read.
     fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError>;
 
-    /// Keeps the entry and the block that it ends with.
+    /// Keeps the entry and the block that it ends with, by what [`Journal::form`] answered.
     ///
     /// # Errors
     /// It cannot be written.
-    fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError>;
+    fn save(
+        &mut self,
+        name: &BlockName,
+        entry: LogEntry,
+        form: Option<NormalForm>,
+    ) -> Result<(), StoreError>;
 
     /// Keeps the entry of a deletion, and the block where it can be found.
     ///
@@ -244,11 +250,12 @@ impl CurrentBlock {
         journal: &mut J,
         mut entry: LogEntry,
     ) -> Result<(), StoreError> {
-        let hash = journal.hash(&self.block);
+        let form = journal.form(&self.block);
+        let hash = form.as_ref().map(|form| form.hash);
         entry.before_hash = self.hash.as_ref().map(hex::encode);
         entry.after_hash = hash.as_ref().map(hex::encode);
         let inverse = entry.inverse.clone();
-        if let Err(error) = journal.save(name, entry, &self.block) {
+        if let Err(error) = journal.save(name, entry, form) {
             if let Some(inverse) = inverse {
                 Arc::make_mut(&mut self.block).revert(&inverse);
             }

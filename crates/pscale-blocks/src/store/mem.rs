@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::history::replay;
 use super::ledger::{BlockLedger, BlockSlot, CurrentBlock, Journal};
 use super::{LogEntry, LogRange};
+use crate::block::NormalForm;
 use crate::{Block, BlockName, StoreError};
 
 /// A store in memory, for tests and for programs that keep nothing.
@@ -29,7 +30,7 @@ impl Default for MemStore {
 
 impl Journal for MemJournal {
     /// There is no file that could differ from the log, and a hash would cost more than the edit.
-    fn hash(&self, _block: &Block) -> Option<[u8; 32]> {
+    fn form(&self, _block: &Block) -> Option<NormalForm> {
         None
     }
 
@@ -53,7 +54,7 @@ impl Journal for MemJournal {
         &mut self,
         name: &BlockName,
         entry: LogEntry,
-        _block: &Block,
+        _form: Option<NormalForm>,
     ) -> Result<(), StoreError> {
         self.logs.entry(name.clone()).or_default().push(entry);
         Ok(())

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use pscale_blocks::{Block, MAX_DEPTH, render_json};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::random;
 
@@ -224,5 +225,27 @@ proptest! {
         }
         prop_assert_eq!(block.file_bytes(), block.to_file().len());
         prop_assert_eq!(Block::parse(&block.to_file()).unwrap().to_file(), block.to_file());
+    }
+}
+
+proptest! {
+    #[test]
+    fn file_and_hash_are_those_of_plain_json(block in random::block()) {
+        let file = serde_json::to_string_pretty(&block).unwrap() + "\n";
+        prop_assert_eq!(block.file_bytes(), file.len());
+        prop_assert_eq!(block.to_file(), file);
+        let hash: [u8; 32] = Sha256::digest(render_json(&block)).into();
+        prop_assert_eq!(block.hash(), hash);
+    }
+}
+
+#[test]
+fn every_character_is_escaped_as_in_plain_json() {
+    let mut text: String = ('\u{1}'..='\u{17f}').collect();
+    text += &"a piece without an escape, and longer ".repeat(3);
+    for begin in 0..40 {
+        let block = Block::new("x".repeat(begin) + &text + "\"");
+        let file = serde_json::to_string_pretty(&block).unwrap() + "\n";
+        assert_eq!(block.to_file(), file);
     }
 }

@@ -19,6 +19,7 @@ pub use log_file::ReadCounts;
 
 use super::ledger::{BlockLedger, BlockSlot, Journal};
 use super::{LogEntry, LogRange};
+use crate::block::NormalForm;
 use crate::{Block, BlockName, StoreError};
 use disk::{Disk, FileFacts};
 use durable::Lock;
@@ -255,9 +256,9 @@ impl DirJournal {
         self.files.entry(name.clone()).or_default().log = before;
     }
 
-    fn write_block(&mut self, name: &BlockName, block: &Block) -> Result<(), StoreError> {
+    fn write_block(&mut self, name: &BlockName, file: &str) -> Result<(), StoreError> {
         let path = self.layout.block(name);
-        self.disk.replace(&path, block.to_file().as_bytes())?;
+        self.disk.replace(&path, file.as_bytes())?;
         self.files.entry(name.clone()).or_default().block = FileFacts::at(&path);
         // The block is there. Should the disk lose its name, the log still has the edit.
         let _ = self.disk.settle(&path);
@@ -301,8 +302,8 @@ impl DirJournal {
 }
 
 impl Journal for DirJournal {
-    fn hash(&self, block: &Block) -> Option<[u8; 32]> {
-        Some(block.hash())
+    fn form(&self, block: &Block) -> Option<NormalForm> {
+        Some(block.normal_form())
     }
 
     fn find(&mut self) -> Result<BTreeSet<BlockName>, StoreError> {
@@ -354,7 +355,12 @@ impl Journal for DirJournal {
         self.settle_for_writing(name)
     }
 
-    fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError> {
+    fn save(
+        &mut self,
+        name: &BlockName,
+        entry: LogEntry,
+        form: Option<NormalForm>,
+    ) -> Result<(), StoreError> {
         self.check_writing()?;
         if self.is_changed(name)
             && let RepairFinding::Damage(reason, at) = self.found(name)?
@@ -363,7 +369,8 @@ impl Journal for DirJournal {
         }
         self.back_up(name, entry.at)?;
         let before = self.append(name, &entry)?;
-        if let Err(error) = self.write_block(name, block) {
+        let file = form.map(|form| form.file).unwrap_or_default();
+        if let Err(error) = self.write_block(name, &file) {
             self.unappend(name, before);
             return Err(error);
         }

@@ -179,7 +179,7 @@ impl DirJournal {
         if stands.is_some() && last.is_some_and(|last| last.before_hash == hashed) {
             // The log is one edit ahead: the process died before it wrote the block.
             if let Some(block) = self.rebuilt(name, Some(&block))? {
-                self.write_block(name, &block)?;
+                self.write_block(name, &block.to_file())?;
                 self.notices.push(format!(
                     "block {name}: edit {rev} was finished, which a crash had interrupted"
                 ));
@@ -253,7 +253,7 @@ impl DirJournal {
     fn make_again(&mut self, name: &BlockName, last: &LogEntry) -> Result<BlockSlot, StoreError> {
         let backup = self.backup(name);
         if let Some(block) = self.rebuilt(name, backup.as_ref())? {
-            self.write_block(name, &block)?;
+            self.write_block(name, &block.to_file())?;
             self.notices
                 .push(format!("block {name} was made again from its log"));
             let live = Some(CurrentBlock::of(block));
@@ -299,7 +299,7 @@ impl DirJournal {
         let live = CurrentBlock::of(block);
         entry.before_hash = stands;
         entry.after_hash = live.hash.as_ref().map(hex::encode);
-        self.save(name, entry, &live.block)?;
+        self.save(name, entry, Some(live.block.normal_form()))?;
         let removed = if keys > 0 {
             format!("; {keys} keys were removed")
         } else {
