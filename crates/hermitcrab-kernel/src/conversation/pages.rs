@@ -169,18 +169,25 @@ impl NewestTexts {
     /// Reads the lines of the record before those that were read. True if no further ones are needed.
     fn read(&mut self, bytes: &[u8], numbers: &RangeInclusive<u64>) -> io::Result<bool> {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+        // The message of the line after. It counts if its number is above that of the line before it.
+        let mut after: Option<NumberedMessage> = None;
         for line in bytes[..whole].rsplit(|byte| *byte == b'\n') {
             match ParsedLine::parse(line) {
                 Ok(ParsedLine::Current(Line::Message { n, by, message, .. }))
-                    if numbers.contains(&n) =>
+                    if numbers.contains(&n) && n < self.end =>
                 {
                     let said = Utterance::new(by, message);
-                    self.add(NumberedMessage { n, said });
+                    self.add(after.replace(NumberedMessage { n, said }), n);
+                }
+                Ok(ParsedLine::Current(Line::Begin { n, .. })) => {
+                    self.add(after.take(), n.saturating_sub(1));
                 }
                 // Messages of an earlier version are counted from the first line on.
                 Ok(ParsedLine::Old(_)) => {
                     let (messages, _) = messages(bytes, numbers)?;
-                    messages.into_iter().rev().for_each(|found| self.add(found));
+                    for found in messages.into_iter().rev() {
+                        self.add(Some(found), 0);
+                    }
                     return Ok(self.is_enough());
                 }
                 _ => {}
@@ -189,12 +196,14 @@ impl NewestTexts {
                 return Ok(true);
             }
         }
-        Ok(false)
+        self.add(after, 0);
+        Ok(self.is_enough())
     }
 
-    fn add(&mut self, message: NumberedMessage) {
+    /// Adds a message with a number above `least`.
+    fn add(&mut self, message: Option<NumberedMessage>, least: u64) {
         // A second copy of a line is left out.
-        if message.n < self.end {
+        if let Some(message) = message.filter(|found| (least + 1..self.end).contains(&found.n)) {
             self.end = message.n;
             self.found.push(message);
         }

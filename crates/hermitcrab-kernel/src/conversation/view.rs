@@ -83,8 +83,9 @@ impl View {
     fn move_through(&mut self, n: u64) {
         let count = self.numbers.partition_point(|number| *number <= n);
         if let Some(at) = self.times.first() {
-            let turns = window::entries(&self.said[..count], *at);
-            self.last_moved = turns.into_iter().next_back().or(self.last_moved.take());
+            // Of thousands at a start only the last one is made.
+            let last = window::entries(&self.said[..count], *at).next_back();
+            self.last_moved = last.or(self.last_moved.take());
         }
         self.said.drain(..count);
         self.times.drain(..count);

@@ -14,13 +14,18 @@ use crate::storage::FileStore;
 
 /// The length in bytes from which the lines of the journal move to an archive.
 const LIMIT: u64 = 256 << 10;
+/// The most bytes of an archive when unpacked: less than readers take.
+const ARCHIVE: u64 = 64 << 20;
 
 /// The sums of calls, and the state of the journal.
 #[derive(Debug)]
 pub(crate) struct UsageSums {
     usage: Usage,
     by_model: BTreeMap<String, UsageTotals>,
+    /// The day of the last call, or of the start.
     day: Date,
+    /// The sums of this day and of those of the journal.
+    days: BTreeMap<Date, UsageTotals>,
     /// The number of archives.
     archives: u64,
     journal: Journal,
@@ -39,6 +44,8 @@ struct Journal {
     days: Option<(Date, Date)>,
     /// The length at which its lines move to an archive.
     limit: u64,
+    /// The most bytes of an archive.
+    archive: u64,
 }
 
 impl Journal {
@@ -48,6 +55,7 @@ impl Journal {
             length: begin,
             days: None,
             limit: LIMIT,
+            archive: ARCHIVE,
         }
     }
 
@@ -69,12 +77,16 @@ impl UsageSums {
             usage: Usage::default(),
             by_model: BTreeMap::new(),
             day: usage::day(now),
+            days: BTreeMap::new(),
             archives: 0,
             journal: Journal::new(0),
             unwritten: Vec::new(),
         };
         let passed_over = usage::read(files, FILE, &bytes, |line, place| match line {
-            UsageEntry::Call(call) => sums.read(&call),
+            UsageEntry::Call(call) => {
+                sums.journal.note(call.day());
+                sums.count(&call);
+            }
             UsageEntry::Carried(carried) => {
                 if place.start == 0 {
                     sums.journal.begin = place.end as u64;
@@ -116,31 +128,25 @@ impl UsageSums {
         Ok(notice)
     }
 
-    /// A line about archives that the journal does not know. One alone may repeat its lines: a rotation did not end.
+    /// A line about archives that the journal does not know. As many as its lines fill may repeat them: a rotation did not end.
     fn unknown(&self, found: &[UsageArchive]) -> Option<String> {
         let known = self.archives;
         let count = found
             .iter()
             .filter(|archive| archive.number > known)
             .count();
-        (count > 1).then(|| {
+        let copies = 1 + (self.journal.length - self.journal.begin) / self.journal.archive;
+        (count as u64 > copies).then(|| {
             format!(
                 "{count} archives of costs are newer than {FILE}: their calls are not in the sums"
             )
         })
     }
 
-    fn read(&mut self, call: &UsageLine) {
-        self.journal.note(call.day());
-        self.count(call);
-    }
-
     fn count(&mut self, call: &UsageLine) {
         self.usage.total.add(call);
         add_to_model(&mut self.by_model, call);
-        if call.day() == self.day {
-            self.usage.day.add(call);
-        }
+        self.days.entry(call.day()).or_default().add(call);
     }
 
     fn carry(&mut self, carried: &CarriedUsage) {
@@ -150,18 +156,22 @@ impl UsageSums {
             let sum = self.by_model.entry(model.clone()).or_default();
             sum.add_all(usage);
         }
-        if carried.day.date == self.day {
-            self.usage.day.add_all(&carried.day.usage);
+        for day in [carried.day].iter().chain(&carried.later) {
+            let sum = self.days.entry(day.date).or_default();
+            sum.add_all(&day.usage);
         }
     }
 
     /// The sums as they are at `now`: a new day has taken nothing.
     pub fn usage(&self, now: Timestamp) -> Usage {
-        let mut usage = self.usage;
-        if self.day != usage::day(now) {
-            usage.day = UsageTotals::default();
+        Usage {
+            day: self.of_day(usage::day(now)),
+            ..self.usage
         }
-        usage
+    }
+
+    fn of_day(&self, day: Date) -> UsageTotals {
+        self.days.get(&day).copied().unwrap_or_default()
     }
 
     /// The number of archives whose calls are in the sums.
@@ -180,20 +190,10 @@ impl UsageSums {
 
     /// Counts a call and puts it on record. The sums count it even where the record cannot be written.
     pub fn add(&mut self, files: &FileStore, call: &UsageLine) -> io::Result<()> {
-        if self.day != call.day() {
-            self.day = call.day();
-            self.usage.day = UsageTotals::default();
-        }
-        let usage = &mut self.usage;
-        for sum in [
-            &mut usage.turn,
-            &mut usage.day,
-            &mut usage.run,
-            &mut usage.total,
-        ] {
-            sum.add(call);
-        }
-        add_to_model(&mut self.by_model, call);
+        self.day = call.day();
+        self.usage.turn.add(call);
+        self.usage.run.add(call);
+        self.count(call);
         self.journal.note(call.day());
         serde_json::to_writer(&mut self.unwritten, call)?;
         self.unwritten.push(b'\n');
@@ -224,38 +224,73 @@ impl UsageSums {
         // After an error the next start does it: it is not known here which of the two files was replaced.
         self.journal.limit = u64::MAX;
         self.clear_unknown(files)?;
-        self.archives += 1;
-        let archive = UsageArchive::new(first, last, self.archives);
-        let lines = self.journal.begin..self.journal.length;
-        let rotated = files.rotate(FILE, &archive.name, lines, &self.carried().to_line()?);
+        let known = self.archives;
+        let rotated = self.pack(files, first, last);
         match rotated {
             Ok(Some(begin)) => self.journal = Journal::new(begin),
-            _ => self.archives -= 1,
+            _ => self.archives = known,
         }
         rotated.map(drop)
     }
 
-    /// The sums, as the first line of a journal.
-    fn carried(&self) -> CarriedUsage {
-        let day = DayUsage {
-            date: self.day,
-            usage: self.usage.day,
-        };
-        CarriedUsage::new(self.archives, self.usage.total, self.by_model.clone(), day)
+    /// Moves the lines to archives, each of a size that is read again: only a journal of a program that had no archives needs
+    /// more than one.
+    fn pack(&mut self, files: &FileStore, first: Date, last: Date) -> io::Result<Option<u64>> {
+        let Journal {
+            mut begin,
+            length,
+            archive,
+            ..
+        } = self.journal;
+        while files.is_on_disk() && length - begin > archive {
+            let journal = files.read(FILE)?.unwrap_or_default();
+            let part = journal.get(begin as usize..(begin + archive) as usize);
+            let part = part.unwrap_or_default();
+            let Some(end) = part.iter().rposition(|byte| *byte == b'\n') else {
+                break;
+            };
+            self.archives += 1;
+            let name = UsageArchive::new(first, last, self.archives).name;
+            files.pack(&name, &part[..=end])?;
+            begin += end as u64 + 1;
+        }
+        self.archives += 1;
+        let name = UsageArchive::new(first, last, self.archives).name;
+        files.rotate(FILE, &name, begin..length, &self.carried().to_line()?)
     }
 
-    /// Takes the archives away that the journal does not know. One that repeats the lines at its begin is of a rotation that
-    /// did not end, and is removed; another is of a newer journal, which is gone, and gets another name.
+    /// The sums, as the first line of a journal.
+    fn carried(&self) -> CarriedUsage {
+        let on = |date| DayUsage {
+            date,
+            usage: self.of_day(date),
+        };
+        let later = self.days.keys().filter(|date| **date > self.day);
+        CarriedUsage::new(
+            self.archives,
+            self.usage.total,
+            self.by_model.clone(),
+            on(self.day),
+            later.map(|date| on(*date)).collect(),
+        )
+    }
+
+    /// Takes the archives away that the journal does not know. Those that repeat the lines at its begin are of a rotation that
+    /// did not end, and are removed; another is of a newer journal, which is gone, and gets another name.
     fn clear_unknown(&self, files: &FileStore) -> io::Result<()> {
-        let unknown = archives(files)?;
-        for archive in unknown
-            .iter()
-            .filter(|archive| archive.number > self.archives)
-        {
-            let journal = files.read(FILE)?.unwrap_or_default();
-            let lines = journal.get(self.journal.begin as usize..);
-            let is_copy = |copy: Vec<u8>| lines.is_some_and(|lines| lines.starts_with(&copy));
-            if archive.read(files).is_ok_and(is_copy) {
+        let mut unknown = archives(files)?;
+        unknown.retain(|archive| archive.number > self.archives);
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let journal = files.read(FILE)?.unwrap_or_default();
+        let mut lines = journal
+            .get(self.journal.begin as usize..)
+            .unwrap_or_default();
+        for archive in unknown {
+            let copy = archive.read(files).ok();
+            if let Some(rest) = copy.and_then(|copy| lines.strip_prefix(&*copy)) {
+                lines = rest;
                 files.remove(&archive.name)?;
             } else {
                 files.set_aside(&archive.name)?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
+use jiff::tz::Offset;
 use llm_client::{CostSource, Reply, ReplySource, Spend, Usd};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,9 @@ pub(super) struct CarriedUsage {
     pub by_model: BTreeMap<String, UsageTotals>,
     /// The day of the rotation, and the calls on it.
     pub day: DayUsage,
+    /// The calls on later days, which a clock that went back has left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<DayUsage>,
 }
 
 /// The calls of one day, UTC.
@@ -48,6 +51,7 @@ impl CarriedUsage {
         total: UsageTotals,
         by_model: BTreeMap<String, UsageTotals>,
         day: DayUsage,
+        later: Vec<DayUsage>,
     ) -> Self {
         Self {
             schema_version: VERSION,
@@ -55,6 +59,7 @@ impl CarriedUsage {
             total,
             by_model,
             day,
+            later,
         }
     }
 
@@ -208,7 +213,7 @@ impl UsageLine {
 }
 
 pub(super) fn day(at: Timestamp) -> Date {
-    at.to_zoned(TimeZone::UTC).date()
+    Offset::UTC.to_datetime(at).date()
 }
 
 fn sum(a: &mut u64, b: u64) {

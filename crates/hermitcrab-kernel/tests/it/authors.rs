@@ -49,7 +49,7 @@ async fn h17_words_in_brackets_are_their_authors() {
     let at = "2026-11-22T14:00:00Z".parse().unwrap();
     let history = window::entries(&record, at);
     assert_eq!(
-        history,
+        history.collect::<Vec<_>>(),
         [
             "2026-11-22 | person: [a list, please]\nhermitcrab: [\"a\"]",
             "2026-11-22 | person: What time is it?\ntools: get_datetime",

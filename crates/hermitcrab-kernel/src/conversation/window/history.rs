@@ -17,11 +17,10 @@ const AFTER_DATE: &str = " | ";
 /// The entries for turns that were said at `at`, one for each: the day, then each author and the words, up to 600 characters
 /// of a turn, and up to 600 of the names of the tools that were called. What the kernel says is left out. A turn in which nothing was said or called has
 /// no entry.
-pub fn entries(dropped: &[Utterance], at: Timestamp) -> Vec<String> {
+pub fn entries(dropped: &[Utterance], at: Timestamp) -> impl DoubleEndedIterator<Item = String> {
     dropped
         .chunk_by(|_, next| !super::starts_turn(&next.message))
-        .filter_map(|turn| entry(turn, at))
-        .collect()
+        .filter_map(move |turn| entry(turn, at))
 }
 
 fn entry(turn: &[Utterance], at: Timestamp) -> Option<String> {

@@ -326,3 +326,62 @@ fn months_say_which_archives_were_removed() {
         ["1 of 2 archives of costs were removed: the months are without them"]
     );
 }
+
+/// A clock that goes back over midnight, at a rotation and before one.
+#[test]
+fn a_clock_that_goes_back_loses_no_day() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = store(dir.path());
+    let all = lines(0).repeat(2);
+    files.append(FILE, all.as_bytes()).unwrap();
+    let UsageEntry::Call(call) = first(&files, &all) else {
+        panic!("a call");
+    };
+    let mut sums = open(&files);
+    let (today, tomorrow) = (now(), now() + jiff::SignedDuration::from_hours(13));
+    let before = sums.usage(today).day;
+    sums.add(&files, &call.clone().at(tomorrow)).unwrap();
+    sums.add(&files, &call.clone().at(today)).unwrap();
+    let days = |sums: &UsageSums| {
+        [today, tomorrow].map(|day| (sums.usage(day).day.calls, sums.usage(day).day.input))
+    };
+    assert_eq!(days(&sums)[1].0, 1);
+    assert_eq!(days(&sums)[0].0, before.calls + 1);
+    let counted = days(&sums);
+    sums.rotate(&files).unwrap();
+    assert_eq!(archive_names(dir.path()).len(), 1);
+    assert_eq!(days(&sums), counted);
+    assert_eq!(days(&open(&files)), counted);
+}
+
+/// A journal of a program that had no archives may be longer than an archive that is read.
+#[test]
+fn a_long_journal_moves_to_archives_that_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = store(dir.path());
+    let all: String = (0..4).map(|round| lines(round * 800)).collect();
+    files.append(FILE, all.as_bytes()).unwrap();
+    let mut ends = Vec::new();
+    for fails in [true, false] {
+        let (mut sums, _) = UsageSums::open(&files, now()).unwrap();
+        sums.journal.archive = 200 << 10;
+        assert_eq!(sums.unknown(&archives(&files).unwrap()), None);
+        if fails {
+            // The program ends before the journal is replaced.
+            let (first, last) = sums.journal.days.unwrap();
+            let journal = fs::read(dir.path().join(FILE)).unwrap();
+            sums.pack(&files, first, last).unwrap();
+            fs::write(dir.path().join(FILE), journal).unwrap();
+        } else {
+            sums.rotate(&files).unwrap();
+            assert_eq!(seen(dir.path()), whole(&all));
+        }
+        ends.push(archive_names(dir.path()));
+        let of = |archive: &UsageArchive| archive.read(&files).unwrap().len();
+        let sizes: Vec<_> = archives(&files).unwrap().iter().map(of).collect();
+        assert!(sizes.iter().all(|size| *size <= 200 << 10), "{sizes:?}");
+        assert_eq!(sizes.iter().sum::<usize>(), all.len());
+    }
+    assert!(ends[0].len() > 2 && ends[0] == ends[1], "{ends:?}");
+    assert_eq!(files.list("usage").unwrap().len(), ends[0].len());
+}

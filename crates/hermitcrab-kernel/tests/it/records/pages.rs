@@ -70,29 +70,26 @@ async fn a_damaged_archive_hides_no_other_messages() {
 }
 
 #[tokio::test]
-async fn a_number_that_the_name_of_an_archive_excludes_hides_no_message() {
-    let dir = tempfile::tempdir().unwrap();
-    let place = archived(dir.path()).await;
-    let path = &archives(dir.path())[0];
-    let lines = super::unpacked(path).replace("\"n\":100,", "\"n\":5000,");
-    std::fs::remove_file(path).unwrap();
-    durable::Disk::default()
-        .pack(path, lines.as_bytes())
-        .unwrap();
-    let read = place
-        .tool("conversation_read", json!({"from": 99, "limit": 2}))
-        .await;
-    let numbers: Vec<_> = (read.content["messages"].as_array().unwrap().iter())
-        .map(|message| message["n"].as_u64().unwrap())
-        .collect();
-    assert_eq!(numbers, [99, 101]);
-    let shown = place
-        .kernel
-        .said_before(None, 2_002)
-        .unwrap()
-        .messages
-        .len();
-    assert_eq!(shown, 2_001);
+async fn a_wrong_number_in_an_archive_hides_no_other_message() {
+    for (wrong, tool) in [(5_000, [99, 101]), (3, [99, 101]), (1_900, [99, 1_900])] {
+        let dir = tempfile::tempdir().unwrap();
+        let place = archived(dir.path()).await;
+        let path = &archives(dir.path())[0];
+        let lines = super::unpacked(path).replace("\"n\":100,", &format!("\"n\":{wrong},"));
+        std::fs::remove_file(path).unwrap();
+        durable::Disk::default()
+            .pack(path, lines.as_bytes())
+            .unwrap();
+        let read = place
+            .tool("conversation_read", json!({"from": 99, "limit": 2}))
+            .await;
+        let numbers: Vec<_> = (read.content["messages"].as_array().unwrap().iter())
+            .map(|message| message["n"].as_u64().unwrap())
+            .collect();
+        assert_eq!(numbers, tool);
+        let page = place.kernel.said_before(None, 2_002).unwrap();
+        assert_eq!(page.messages.len(), 2_001, "{wrong}");
+    }
 }
 
 #[tokio::test]

@@ -420,7 +420,7 @@ fn a_turns_entry_is_word_for_word_up_to_the_clip() {
         Message::assistant(answer.trim()),
     ];
     let turns = [&turn[..], &[Message::user("next")]].concat();
-    let kept = entries(&spoken(&turns), at);
+    let kept: Vec<_> = entries(&spoken(&turns), at).collect();
     assert_eq!(kept[1..], ["2026-11-22 | person: next"]);
     let left: String = answer.chars().take(600 - 559 - 7).collect();
     assert_eq!(
@@ -430,7 +430,7 @@ fn a_turns_entry_is_word_for_word_up_to_the_clip() {
             said.trim()
         )
     );
-    assert!(entries(&[], at).is_empty());
+    assert_eq!(entries(&[], at).next(), None);
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn a_hundred_turns_make_a_history_that_grows_by_itself() {
             )),
             Message::assistant("an answer"),
         ];
-        let text = entries(&spoken(&turn), at).concat();
+        let text: String = entries(&spoken(&turn), at).collect();
         let mut summary = None;
         loop {
             match history.append(&text, summary.take()).unwrap() {
