@@ -28,6 +28,8 @@ pub enum Error {
     Bundle { path: PathBuf, error: BundleError },
     #[error("nothing was removed: {error}; try again when that process has ended")]
     PruneInUse { error: StoreError },
+    #[error("nothing was removed: {}", store_text(error))]
+    PruneNewer { error: StoreError },
     #[error(
         "{}: in the data directory; choose another place for the output",
         name(path)
@@ -190,7 +192,7 @@ impl Error {
                 };
             }
             Self::NoDataFolder => "no_data_folder",
-            Self::PruneInUse { error } => error.kind(),
+            Self::PruneInUse { error } | Self::PruneNewer { error } => error.kind(),
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Results, Session, escape};
+use hermitcrab_kernel::Kernel;
 use jiff::{SignedDuration, Timestamp};
 use pscale_blocks::{DirStore, StoreError};
 use serde::Serialize;
@@ -60,6 +61,9 @@ pub fn execute(args: &PruneArgs, data: &DataDir, session: &mut Session) -> Resul
     // A chat that runs for days is no wrong usage of this command.
     let answer = prune(args, data).map_err(|error| match error {
         Error::Store {
+            error: error @ StoreError::Newer { .. },
+        } => Error::PruneNewer { error },
+        Error::Store {
             error: error @ StoreError::Locked { .. },
         } => Error::PruneInUse { error },
         error => error,
@@ -76,6 +80,9 @@ fn prune(args: &PruneArgs, data: &DataDir) -> Result<PruneAnswer, Error> {
     } else {
         data.locked()?
     };
+    if args.conversation {
+        Kernel::refuse_newer_records(data.path())?;
+    }
     let mut files = Vec::new();
     let mut bytes = 0;
     for path in surplus(args, data, &store)? {

@@ -175,3 +175,38 @@ fn another_process_that_writes_is_left_alone() {
         .tells(&["no such data folder"]);
     assert!(!missing.path(DATA).exists());
 }
+
+/// Archives of a conversation belong to the program that wrote its file.
+#[test]
+fn records_of_a_newer_program_are_left_alone() {
+    for (name, line) in [
+        (
+            "conversation.jsonl",
+            r#"{"begin":{"schema_version":4,"n":100,"moved":99}}"#,
+        ),
+        (
+            "usage.jsonl",
+            r#"{"carried":{"schema_version":2,"archives":1}}"#,
+        ),
+    ] {
+        let place = Place::with_block("yard", "What the yard holds.", &[]);
+        for folder in ["conversation", "usage"] {
+            fs::create_dir(place.path(DATA).join(folder)).unwrap();
+        }
+        file(&place, "conversation/1-99.jsonl.gz", 100);
+        file(&place, "usage/2026-01-01-2026-02-01-1.jsonl.gz", 100);
+        file(&place, "state.json.broken", 100);
+        fs::write(place.path(DATA).join(name), format!("{line}\n")).unwrap();
+        let before = all(&place);
+        for more in [&[][..], &["--dry-run"]] {
+            let words = [&["prune", "--conversation"], more].concat();
+            let told = ["nothing was removed", name, "newer hermitcrab", "update"];
+            place.run(&words).exits(2).tells(&told);
+            let refused = place.run(&[&words[..], &["--json"]].concat());
+            assert_eq!(refused.exits(2).json()["error"], "newer");
+            assert_eq!(all(&place), before);
+        }
+        // What is no part of them goes all the same.
+        assert_eq!(named(&place.json(&["prune"])), ["state.json.broken"]);
+    }
+}

@@ -6,19 +6,24 @@ mod face_requests;
 mod owners;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use llm_client::Message;
+use llm_client::{Message, Redactor};
 use pscale_blocks::{BlockStore, EditAuthor};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Usage, timestamp};
-use crate::conversation::{self, Author, DisplayedMessage, DisplayedPage, Utterance};
+use crate::conversation::{
+    self, Author, ConversationRecord, DisplayedMessage, DisplayedPage, Utterance,
+};
 use crate::dispatch::{ToolCaller, TurnFacts, author};
 use crate::faces::FaceManager;
 use crate::prompt::Phase;
+use crate::spending::SpendMeter;
+use crate::storage::FileStore;
 use crate::table::ToolResult;
 use crate::turn::{self, check_input};
 use crate::{
@@ -44,6 +49,17 @@ impl Kernel {
     /// Begins a kernel on a store, with a brain that answers.
     pub fn builder(store: Arc<dyn BlockStore>, brain: Arc<dyn Brain>) -> KernelBuilder {
         KernelBuilder::new(store, brain)
+    }
+
+    /// Fails if a newer program wrote the conversation or the costs in a data directory, whose archives this one must then leave
+    /// alone. Nothing is written.
+    ///
+    /// # Errors
+    /// [`KernelError::Newer`]; or a file cannot be read.
+    pub fn refuse_newer_records(data: &Path) -> Result<(), KernelError> {
+        let files = FileStore::new(Some(data), false, Redactor::default());
+        SpendMeter::refuse_newer(&files)?;
+        ConversationRecord::open(Arc::new(files)).map(drop)
     }
 
     /// Boots: restores a kept face, or asks the model for one.
