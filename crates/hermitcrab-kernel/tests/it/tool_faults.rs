@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use hermitcrab_kernel::ScriptStep;
 use hermitcrab_kernel::conversation::window;
 use llm_client::{Message, StopReason};
-use pscale_blocks::store::{BlockInfo, Edited, LogEntry, LogRange, Versioned};
-use pscale_blocks::{Block, BlockName, BlockStore, MemStore, Op, Stamp, StoreError};
+use pscale_blocks::store::{StoreCall, StoreWatch, WatchedStore};
+use pscale_blocks::{BlockName, BlockStore, MemStore, StoreError};
 use serde_json::{Value, json};
 
 use crate::place::{Setting, call, results};
@@ -20,25 +20,26 @@ enum Fails {
     Corrupt,
 }
 
-/// A store that fails on some blocks.
+/// The calls about some blocks fail.
+#[derive(Default)]
 struct Faulty {
-    inner: MemStore,
     on: Mutex<Option<(Fails, &'static str)>>,
 }
 
-impl Faulty {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            inner: MemStore::new(),
-            on: Mutex::new(None),
-        })
-    }
+type FaultyStore = WatchedStore<MemStore, Faulty>;
 
+impl Faulty {
     fn fail(&self, how: Fails, block: &'static str) {
         *self.on.lock().unwrap() = Some((how, block));
     }
+}
 
-    fn check(&self, name: &BlockName, writes: bool) -> Result<(), StoreError> {
+impl StoreWatch for Faulty {
+    fn before(&self, name: &BlockName, call: StoreCall) -> Result<(), StoreError> {
+        let writes = call.writes();
+        if call == StoreCall::Log {
+            return Ok(());
+        }
         let on = *self.on.lock().unwrap();
         let path = PathBuf::from(format!("blocks/{name}.json"));
         match on {
@@ -56,58 +57,12 @@ impl Faulty {
     }
 }
 
-impl BlockStore for Faulty {
-    fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
-        self.inner.names()
-    }
-
-    fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
-        self.check(name, false)?;
-        self.inner.load(name)
-    }
-
-    fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
-        self.check(name, true)?;
-        self.inner.create(name, block, stamp)
-    }
-
-    fn edit(
-        &self,
-        name: &BlockName,
-        expected: Option<u64>,
-        op: &Op,
-        stamp: &Stamp,
-    ) -> Result<Edited, StoreError> {
-        self.check(name, true)?;
-        self.inner.edit(name, expected, op, stamp)
-    }
-
-    fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
-        self.check(name, true)?;
-        self.inner.delete(name, stamp)
-    }
-
-    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
-        self.inner.log(name, range)
-    }
-
-    fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.check(name, true)?;
-        self.inner.undo(name, count, stamp)
-    }
-
-    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.check(name, true)?;
-        self.inner.redo(name, count, stamp)
-    }
-}
-
 fn write(id: &str, n: u32) -> llm_client::Block {
     let input = json!({"name": "skills", "path": format!("0.9.{n}"), "content": "x"});
     ScriptStep::tool_use(id, "block_write", &input)
 }
 
-fn with(store: &Arc<Faulty>) -> Setting {
+fn with(store: &Arc<FaultyStore>) -> Setting {
     Setting {
         store: store.clone(),
         ..Setting::default()
@@ -127,7 +82,7 @@ async fn a_panic_a_full_disk_and_a_corrupt_block_are_results() {
         (Fails::Full, "full"),
         (Fails::Corrupt, "corrupt"),
     ] {
-        let store = Faulty::new();
+        let store = Arc::<FaultyStore>::default();
         let read = ScriptStep::tool_use("c", "block_read", &json!({"name": "memory"}));
         let calls = ScriptStep::reply(
             vec![write("a", 1), write("b", 2), read],
@@ -139,7 +94,7 @@ async fn a_panic_a_full_disk_and_a_corrupt_block_are_results() {
             ScriptStep::text("Yes."),
         ];
         let (place, brain) = with(&store).script(steps);
-        store.fail(how, "skills");
+        store.watch.fail(how, "skills");
         let report = place.say("Write").await;
         assert_eq!(
             (report.text.as_str(), &report.stopped),
@@ -156,7 +111,7 @@ async fn a_panic_a_full_disk_and_a_corrupt_block_are_results() {
         assert!(!results(answers)[2].1, "the other tools of the reply run");
         assert_eq!(place.say("Still there?").await.text, "Yes.");
         // Nothing of it is in the block.
-        *store.on.lock().unwrap() = None;
+        *store.watch.on.lock().unwrap() = None;
         assert_eq!(place.text("skills", "0.9.1"), None);
     }
 }
@@ -164,9 +119,9 @@ async fn a_panic_a_full_disk_and_a_corrupt_block_are_results() {
 #[tokio::test]
 async fn a_block_of_the_prompt_that_cannot_be_read_does_not_end_the_turn() {
     for block in ["memory", "capabilities", "keystone", "constitution"] {
-        let store = Faulty::new();
+        let store = Arc::<FaultyStore>::default();
         let (place, _) = with(&store).script([ScriptStep::text("Here.")]);
-        store.fail(Fails::Corrupt, block);
+        store.watch.fail(Fails::Corrupt, block);
         assert_eq!(place.say("Hello").await.text, "Here.", "{block}");
         // And the next start works, too.
         let setting = with(&store);
@@ -178,11 +133,11 @@ async fn a_block_of_the_prompt_that_cannot_be_read_does_not_end_the_turn() {
 #[tokio::test]
 async fn a_history_that_cannot_be_written_keeps_the_turns_where_they_are() {
     for how in [Fails::Full, Fails::Corrupt, Fails::Panic] {
-        let store = Faulty::new();
+        let store = Arc::<FaultyStore>::default();
         let steps = (0..16).map(|n| ScriptStep::text(&format!("Answer {n}.")));
         let (place, brain) = with(&store).script(steps);
         let begins = || brain.asked().pop().unwrap().messages[0].content[0].clone();
-        store.fail(how, "history");
+        store.watch.fail(how, "history");
         for n in 0..14 {
             let answer = place.say(&format!("Question {n}")).await.text;
             assert_eq!(answer, format!("Answer {n}."), "{how:?}");
@@ -192,7 +147,7 @@ async fn a_history_that_cannot_be_written_keeps_the_turns_where_they_are() {
         assert_eq!(begins().as_text(), Some(window::LEFT_OUT), "{how:?}");
         assert!(place.notices().iter().any(|line| line.contains("history")));
         // Once it can be written everything comes.
-        *store.on.lock().unwrap() = None;
+        *store.watch.on.lock().unwrap() = None;
         place.say("Question 14").await;
         assert_eq!(begins().as_text(), Some(window::NOTICE), "{how:?}");
         let left = place.kernel.messages().await.len();

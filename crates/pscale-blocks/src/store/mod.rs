@@ -10,6 +10,8 @@ mod ledger;
 pub(crate) mod log;
 pub(crate) mod mem;
 mod secrets;
+#[cfg(feature = "testing")]
+mod watched;
 
 pub use block_store::{BlockInfo, BlockPresence, Edited, Versioned};
 pub use dir::ReadCounts;
@@ -19,6 +21,8 @@ pub use history::Steps;
 pub use log::{LogEntry, LogRange, LoggedOp, newest_edits};
 pub(crate) use secrets::Clean;
 pub use secrets::{KEY_REMOVED, remove_keys};
+#[cfg(feature = "testing")]
+pub use watched::{StoreCall, StoreWatch, WatchedStore};
 
 /// Of log entries and of data directories.
 const SCHEMA_VERSION: u32 = 1;

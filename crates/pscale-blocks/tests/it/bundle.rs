@@ -4,10 +4,8 @@ use pscale_blocks::bundle::{
     BundleError, Export, ImportBatch, ImportOutcome, MAX_BUNDLE, OnConflict, export,
 };
 use pscale_blocks::store::conformance::{log, name, stamp, write};
-use pscale_blocks::store::{BlockInfo, Edited, KEY_REMOVED, LogEntry, LogRange, Versioned};
-use pscale_blocks::{
-    Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Stamp, StoreError,
-};
+use pscale_blocks::store::{KEY_REMOVED, StoreCall, StoreWatch, WatchedStore};
+use pscale_blocks::{Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, StoreError};
 
 fn furnished() -> MemStore {
     let store = MemStore::new();
@@ -342,16 +340,18 @@ fn a_report_as_it_is_written() {
     insta::assert_snapshot!(serde_json::to_string(&rows[0]).unwrap());
 }
 
-/// A store in which nothing can be made or changed after `left` calls.
+/// An observer that lets `left` calls change something, and then none.
 struct Failing {
-    inner: MemStore,
     left: std::sync::atomic::AtomicI32,
     /// Also nothing can be taken back.
     for_good: bool,
 }
 
-impl Failing {
-    fn count(&self) -> Result<(), StoreError> {
+impl StoreWatch for Failing {
+    fn before(&self, _name: &BlockName, call: StoreCall) -> Result<(), StoreError> {
+        if !call.writes() {
+            return Ok(());
+        }
         let left = self.left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
         if left == 0 || (left < 0 && self.for_good) {
             return Err(StoreError::Full {
@@ -359,51 +359,6 @@ impl Failing {
             });
         }
         Ok(())
-    }
-}
-
-impl BlockStore for Failing {
-    fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
-        self.inner.names()
-    }
-
-    fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
-        self.inner.load(name)
-    }
-
-    fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
-        self.count()?;
-        self.inner.create(name, block, stamp)
-    }
-
-    fn edit(
-        &self,
-        name: &BlockName,
-        expected: Option<u64>,
-        op: &Op,
-        stamp: &Stamp,
-    ) -> Result<Edited, StoreError> {
-        self.count()?;
-        self.inner.edit(name, expected, op, stamp)
-    }
-
-    fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
-        self.count()?;
-        self.inner.delete(name, stamp)
-    }
-
-    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
-        self.inner.log(name, range)
-    }
-
-    fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.count()?;
-        self.inner.undo(name, count, stamp)
-    }
-
-    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.count()?;
-        self.inner.redo(name, count, stamp)
     }
 }
 
@@ -418,11 +373,11 @@ fn an_import_that_breaks_off_is_taken_back() {
                     .create(&name("memory"), &Block::new("mine"), &stamp(0))
                     .unwrap();
                 let before = files(&inner);
-                let store = Failing {
-                    inner,
+                let watch = Failing {
                     left: left.into(),
                     for_good,
                 };
+                let store = WatchedStore { inner, watch };
                 let error = parcel
                     .import(&store, on_conflict, "x", stamp(1).at)
                     .unwrap_err();

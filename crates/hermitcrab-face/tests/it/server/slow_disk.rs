@@ -3,16 +3,15 @@
 use std::sync::{Arc, Condvar, Mutex};
 
 use hermitcrab_kernel::{ScriptBrain, ScriptStep};
-use pscale_blocks::store::{BlockInfo, Edited, LogEntry, LogRange, Versioned};
-use pscale_blocks::{Block, BlockName, BlockStore, MemStore, Op, Stamp, StoreError};
+use pscale_blocks::store::{StoreCall, StoreWatch, WatchedStore};
+use pscale_blocks::{BlockName, MemStore, StoreError};
 use serde_json::json;
 
 use super::stand::{Setting, Stand, face};
 
-/// A store whose block `slow` is read when the test lets it.
+/// An observer that lets block `slow` be read when the test says so.
 #[derive(Default)]
 struct SlowDisk {
-    inner: MemStore,
     held: Mutex<bool>,
     freed: Condvar,
 }
@@ -24,51 +23,17 @@ impl SlowDisk {
     }
 }
 
-impl BlockStore for SlowDisk {
-    fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
-        self.inner.names()
-    }
-
-    fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
-        if name.as_str() == "slow" {
+impl StoreWatch for SlowDisk {
+    fn before(&self, name: &BlockName, call: StoreCall) -> Result<(), StoreError> {
+        if name.as_str() == "slow" && call == StoreCall::Load {
             let held = self.held.lock().unwrap();
             drop(self.freed.wait_while(held, |held| *held).unwrap());
         }
-        self.inner.load(name)
-    }
-
-    fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
-        self.inner.create(name, block, stamp)
-    }
-
-    fn edit(
-        &self,
-        name: &BlockName,
-        expected: Option<u64>,
-        op: &Op,
-        stamp: &Stamp,
-    ) -> Result<Edited, StoreError> {
-        self.inner.edit(name, expected, op, stamp)
-    }
-
-    fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
-        self.inner.delete(name, stamp)
-    }
-
-    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
-        self.inner.log(name, range)
-    }
-
-    fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.inner.undo(name, count, stamp)
-    }
-
-    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.inner.redo(name, count, stamp)
+        Ok(())
     }
 }
 
-async fn on(store: &Arc<SlowDisk>, steps: Vec<ScriptStep>) -> Stand {
+async fn on(store: &Arc<WatchedStore<MemStore, SlowDisk>>, steps: Vec<ScriptStep>) -> Stand {
     let setting = Setting {
         store: store.clone(),
         ..Setting::default()
@@ -79,7 +44,7 @@ async fn on(store: &Arc<SlowDisk>, steps: Vec<ScriptStep>) -> Stand {
 /// More readers wait for the disk than the runtime has threads; everything else is answered while they do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h15_stop_health_and_other_blocks_do_not_wait_for_a_disk_that_hangs() {
-    let store = Arc::new(SlowDisk::default());
+    let store = Arc::<WatchedStore<_, SlowDisk>>::default();
     let read = json!({"name": "slow"});
     let steps = [face("1"), ScriptStep::tools(&[("2", "block_read", read)])];
     let stand = on(&store, steps.into()).await;
@@ -89,7 +54,7 @@ async fn h15_stop_health_and_other_blocks_do_not_wait_for_a_disk_that_hangs() {
     let slow = json!(["slow", "a block whose file hangs"]);
     page.shell("blockCreate", slow).await.unwrap();
 
-    store.hold(true);
+    store.watch.hold(true);
     let turn = page.start_shell("send", json!(["Read it."])).await;
     page.event_of("tool", |data| data["phase"] == "start").await;
     let read = page.start_shell("blockRead", json!(["slow"])).await;
@@ -106,7 +71,7 @@ async fn h15_stop_health_and_other_blocks_do_not_wait_for_a_disk_that_hangs() {
     other.shell("blockRead", json!(["memory"])).await.unwrap();
     assert_eq!(stand.get("/api/blocks/memory").await.status, 200);
 
-    store.hold(false);
+    store.watch.hold(false);
     let report = page.reply(turn).await.unwrap();
     assert_eq!(report["stopped"], "stopped", "{report}");
     page.reply(read).await.unwrap();

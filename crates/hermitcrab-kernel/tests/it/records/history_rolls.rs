@@ -7,57 +7,37 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hermitcrab_kernel::conversation::window;
 use hermitcrab_kernel::{BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, ScriptStep};
 use llm_client::{Block as Text, Reply, StopReason};
-use pscale_blocks::store::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, Versioned};
+use pscale_blocks::store::{StoreCall, StoreWatch, WatchedStore};
 use pscale_blocks::{
-    Block, BlockError, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Path, Stamp,
+    Block, BlockError, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Path, Stamp,
     StoreError,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::place::{Place, Setting};
 
-/// A store that counts the readings of logs, and whose first block of history takes this number of entries.
+/// Counts the readings of logs; the first block of history takes this number of entries.
 struct Counting {
-    inner: Box<dyn BlockStore>,
     logs: AtomicUsize,
     takes: AtomicUsize,
 }
 
 impl Counting {
-    fn new(inner: impl BlockStore + 'static) -> Arc<Self> {
-        Arc::new(Self {
-            inner: Box::new(inner),
+    fn over<S: BlockStore>(inner: S) -> Arc<WatchedStore<S, Self>> {
+        let watch = Self {
             logs: AtomicUsize::new(0),
             takes: AtomicUsize::new(usize::MAX),
-        })
+        };
+        Arc::new(WatchedStore { inner, watch })
     }
 }
 
-impl BlockStore for Counting {
-    fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
-        self.inner.names()
-    }
-
-    fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
-        self.inner.load(name)
-    }
-
-    fn presence(&self, name: &BlockName) -> Result<BlockPresence, StoreError> {
-        self.inner.presence(name)
-    }
-
-    fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
-        self.inner.create(name, block, stamp)
-    }
-
-    fn edit(
-        &self,
-        name: &BlockName,
-        expected: Option<u64>,
-        op: &Op,
-        stamp: &Stamp,
-    ) -> Result<Edited, StoreError> {
-        if name.as_str() == "history" {
+impl StoreWatch for Counting {
+    fn before(&self, name: &BlockName, call: StoreCall) -> Result<(), StoreError> {
+        if call == StoreCall::Log {
+            self.logs.fetch_add(1, Ordering::Relaxed);
+        }
+        if name.as_str() == "history" && call == StoreCall::Edit {
             let left = self.takes.load(Ordering::Relaxed);
             if left == 0 {
                 return Err(BlockError::TooLarge {
@@ -69,24 +49,7 @@ impl BlockStore for Counting {
             }
             self.takes.store(left - 1, Ordering::Relaxed);
         }
-        self.inner.edit(name, expected, op, stamp)
-    }
-
-    fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
-        self.inner.delete(name, stamp)
-    }
-
-    fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
-        self.logs.fetch_add(1, Ordering::Relaxed);
-        self.inner.log(name, range)
-    }
-
-    fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.inner.undo(name, count, stamp)
-    }
-
-    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
-        self.inner.redo(name, count, stamp)
+        Ok(())
     }
 }
 
@@ -149,7 +112,7 @@ fn setting(dir: &FilePath, store: Arc<dyn BlockStore>, bytes: usize) -> Setting 
 async fn full_blocks_are_followed_by_the_next_one_which_names_them() {
     const TURNS: usize = 130;
     let dir = tempfile::tempdir().unwrap();
-    let store = Counting::new(DirStore::open(dir.path()).unwrap().without_fsync());
+    let store = Counting::over(DirStore::open(dir.path()).unwrap().without_fsync());
     let (place, brain) = setting(dir.path(), store.clone(), 10_000).script(answers(0..TURNS));
     for n in 0..TURNS {
         place.say(&question(n)).await;
@@ -195,10 +158,10 @@ async fn full_blocks_are_followed_by_the_next_one_which_names_them() {
     });
     assert_eq!(first.unwrap(), window::NOTICE);
     // One log was asked once for its last entry; moving a turn reads none.
-    assert_eq!(store.logs.load(Ordering::Relaxed), 1);
+    assert_eq!(store.watch.logs.load(Ordering::Relaxed), 1);
 
     // The next start finds the last block, and the preview names it.
-    let logs = store.logs.load(Ordering::Relaxed);
+    let logs = store.watch.logs.load(Ordering::Relaxed);
     let mut again = Setting::default().after(&place, dir.path());
     again.config.history_bytes = 10_000;
     let (place, _) = again.script(answers(TURNS..TURNS + 10));
@@ -206,14 +169,14 @@ async fn full_blocks_are_followed_by_the_next_one_which_names_them() {
         place.say(&question(n)).await;
     }
     all_there(&place, TURNS + 10).await;
-    let read = store.logs.load(Ordering::Relaxed) - logs;
+    let read = store.watch.logs.load(Ordering::Relaxed) - logs;
     assert_eq!(read, 1);
 }
 
 #[tokio::test]
 async fn a_block_that_takes_no_more_is_followed_at_once() {
-    let store = Counting::new(MemStore::new());
-    store.takes.store(5, Ordering::Relaxed);
+    let store = Counting::over(MemStore::new());
+    store.watch.takes.store(5, Ordering::Relaxed);
     let dir = tempfile::tempdir().unwrap();
     let (place, _) = setting(dir.path(), store.clone(), usize::MAX).script(answers(0..25));
     for n in 0..25 {
@@ -288,7 +251,7 @@ async fn twelve_thousand_turns_leave_memory_flat() {
 async fn a_block_of_a_person_is_passed_over() {
     const TURNS: usize = 60;
     let dir = tempfile::tempdir().unwrap();
-    let store = Counting::new(DirStore::open(dir.path()).unwrap().without_fsync());
+    let store = Counting::over(DirStore::open(dir.path()).unwrap().without_fsync());
     let own = BlockName::new("history-2").unwrap();
     let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, EditAuthor::Person);
     store
