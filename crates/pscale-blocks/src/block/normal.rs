@@ -93,9 +93,8 @@ impl FormWriter {
 
     fn text(&mut self, text: &str) {
         let start = self.file.len();
-        self.file.push(b'"');
-        escape(text.as_bytes(), &mut self.file);
-        self.file.push(b'"');
+        // Memory takes every text.
+        let _ = serde_json::to_writer(&mut self.file, text);
         self.hash_from(start);
     }
 
@@ -127,34 +126,6 @@ impl FormWriter {
     fn into_file(self) -> String {
         // JSON of texts is text.
         String::from_utf8(self.file).unwrap_or_default()
-    }
-}
-
-/// Writes the inside of a JSON string. What needs no escape is copied in pieces, which `serde_json` does not do.
-fn escape(mut text: &[u8], out: &mut Vec<u8>) {
-    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
-    while !text.is_empty() {
-        // Without an early end the compiler makes vector instructions of this.
-        let all_plain =
-            |piece: &&[u8; 32]| piece.iter().fold(true, |all, byte| all & is_plain(*byte));
-        let (pieces, _) = text.as_chunks::<32>();
-        let sure = 32 * pieces.iter().take_while(all_plain).count();
-        let more = text[sure..].iter().take_while(|byte| is_plain(**byte));
-        let (plain, rest) = text.split_at(sure + more.count());
-        out.extend_from_slice(plain);
-        text = rest;
-        if let Some((byte, rest)) = rest.split_first() {
-            match byte {
-                b'"' | b'\\' => out.extend([b'\\', *byte]),
-                b'\n' => out.extend(b"\\n"),
-                b'\r' => out.extend(b"\\r"),
-                b'\t' => out.extend(b"\\t"),
-                0x08 => out.extend(b"\\b"),
-                0x0c => out.extend(b"\\f"),
-                byte => out.extend(format!("\\u{byte:04x}").bytes()),
-            }
-            text = rest;
-        }
     }
 }
 

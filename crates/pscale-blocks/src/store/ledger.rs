@@ -6,7 +6,6 @@ use strsim::levenshtein;
 use super::history::{Stepped, done, redo, undo, undone};
 use super::secrets::Clean as _;
 use super::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, LoggedOp, Versioned};
-use crate::block::NormalForm;
 use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, Stamp, StoreError};
 
 /// A store: the blocks that were used, in memory, and a journal that keeps what becomes of them. Its two kinds are
@@ -45,8 +44,14 @@ pub struct CurrentBlock {
 
 /// The part of a store that outlives the process. Every method does all or nothing.
 pub trait Journal: Send {
-    /// The form of `block` that is kept, if the journal has a file of it.
-    fn form(&self, block: &Block) -> Option<NormalForm>;
+    /// The form in which a block is kept.
+    type Form;
+
+    /// The form of `block`.
+    fn form(&self, block: &Block) -> Self::Form;
+
+    /// The hash of a form, if the journal compares blocks with what it keeps.
+    fn hash(form: &Self::Form) -> Option<[u8; 32]>;
 
     /// The names that another process may have brought since the last call.
     ///
@@ -74,7 +79,7 @@ pub trait Journal: Send {
     /// It cannot be read.
     fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError>;
 
-    /// Keeps the entry and the block that it ends with, by what [`Journal::form`] answered.
+    /// Keeps the entry and the form of the block that it ends with.
     ///
     /// # Errors
     /// It cannot be written.
@@ -82,7 +87,7 @@ pub trait Journal: Send {
         &mut self,
         name: &BlockName,
         entry: LogEntry,
-        form: Option<NormalForm>,
+        form: Self::Form,
     ) -> Result<(), StoreError>;
 
     /// Keeps the entry of a deletion, and the block where it can be found.
@@ -251,7 +256,7 @@ impl CurrentBlock {
         mut entry: LogEntry,
     ) -> Result<(), StoreError> {
         let form = journal.form(&self.block);
-        let hash = form.as_ref().map(|form| form.hash);
+        let hash = J::hash(&form);
         entry.before_hash = self.hash.as_ref().map(hex::encode);
         entry.after_hash = hash.as_ref().map(hex::encode);
         let inverse = entry.inverse.clone();

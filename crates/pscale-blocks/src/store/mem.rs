@@ -3,7 +3,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::history::replay;
 use super::ledger::{BlockLedger, BlockSlot, CurrentBlock, Journal};
 use super::{LogEntry, LogRange};
-use crate::block::NormalForm;
 use crate::{Block, BlockName, StoreError};
 
 /// A store in memory, for tests and for programs that keep nothing.
@@ -29,8 +28,12 @@ impl Default for MemStore {
 }
 
 impl Journal for MemJournal {
+    type Form = ();
+
+    fn form(&self, _block: &Block) {}
+
     /// There is no file that could differ from the log, and a hash would cost more than the edit.
-    fn form(&self, _block: &Block) -> Option<NormalForm> {
+    fn hash((): &()) -> Option<[u8; 32]> {
         None
     }
 
@@ -50,12 +53,7 @@ impl Journal for MemJournal {
         })
     }
 
-    fn save(
-        &mut self,
-        name: &BlockName,
-        entry: LogEntry,
-        _form: Option<NormalForm>,
-    ) -> Result<(), StoreError> {
+    fn save(&mut self, name: &BlockName, entry: LogEntry, (): ()) -> Result<(), StoreError> {
         self.logs.entry(name.clone()).or_default().push(entry);
         Ok(())
     }

@@ -302,8 +302,14 @@ impl DirJournal {
 }
 
 impl Journal for DirJournal {
-    fn form(&self, block: &Block) -> Option<NormalForm> {
-        Some(block.normal_form())
+    type Form = NormalForm;
+
+    fn form(&self, block: &Block) -> NormalForm {
+        block.normal_form()
+    }
+
+    fn hash(form: &NormalForm) -> Option<[u8; 32]> {
+        Some(form.hash)
     }
 
     fn find(&mut self) -> Result<BTreeSet<BlockName>, StoreError> {
@@ -359,7 +365,7 @@ impl Journal for DirJournal {
         &mut self,
         name: &BlockName,
         entry: LogEntry,
-        form: Option<NormalForm>,
+        form: NormalForm,
     ) -> Result<(), StoreError> {
         self.check_writing()?;
         if self.is_changed(name)
@@ -369,8 +375,7 @@ impl Journal for DirJournal {
         }
         self.back_up(name, entry.at)?;
         let before = self.append(name, &entry)?;
-        let file = form.map(|form| form.file).unwrap_or_default();
-        if let Err(error) = self.write_block(name, &file) {
+        if let Err(error) = self.write_block(name, &form.file) {
             self.unappend(name, before);
             return Err(error);
         }

@@ -296,10 +296,11 @@ impl DirJournal {
         let rev = rev + 1;
         let stamp = outside(modified, "edited outside");
         let mut entry = entry(rev, &stamp, op, Some(block.head()), inverse);
-        let live = CurrentBlock::of(block);
+        let form = block.normal_form();
+        let live = CurrentBlock::new(block, Some(form.hash));
         entry.before_hash = stands;
-        entry.after_hash = live.hash.as_ref().map(hex::encode);
-        self.save(name, entry, Some(live.block.normal_form()))?;
+        entry.after_hash = Some(hex::encode(form.hash));
+        self.save(name, entry, form)?;
         let removed = if keys > 0 {
             format!("; {keys} keys were removed")
         } else {
