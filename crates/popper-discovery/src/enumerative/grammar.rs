@@ -16,9 +16,10 @@ use crate::rank::sha256;
 use crate::snapshot::UniverseContract;
 
 /// A lazy sequence of drafts.
-pub(super) type Stream<'a> = Box<dyn Iterator<Item = LawDraft> + Send + 'a>;
+pub(super) type Stream<'a> = BoxedIterator<'a, LawDraft>;
 /// A stream in which `None` stands for a draft that the observations leave out, so that its positions do not depend on them.
-pub(super) type DraftSequence<'a> = Box<dyn Iterator<Item = Option<LawDraft>> + Send + 'a>;
+pub(super) type DraftSequence<'a> = BoxedIterator<'a, Option<LawDraft>>;
+pub(super) type BoxedIterator<'a, T> = Box<dyn Iterator<Item = T> + Send + 'a>;
 /// Patterns, and the sums of their counts that no observed step has changed.
 type ConservedSpace = (PatternBasis, Vec<Vec<i64>>);
 
@@ -62,8 +63,8 @@ fn least(expr: Expr, number: i64) -> Expr {
 }
 
 /// Takes one draft of each stream in turn, until all have ended.
-pub(super) fn in_turn<'a>(streams: Vec<Stream<'a>>) -> Stream<'a> {
-    let mut streams: std::collections::VecDeque<Stream<'a>> = streams.into();
+pub(super) fn in_turn<'a, T: 'a>(streams: Vec<BoxedIterator<'a, T>>) -> BoxedIterator<'a, T> {
+    let mut streams: std::collections::VecDeque<BoxedIterator<'a, T>> = streams.into();
     Box::new(iter::from_fn(move || {
         loop {
             let mut stream = streams.pop_front()?;

@@ -97,6 +97,38 @@ fn specimen(states: &[&str]) -> FailureExample {
     serde_json::from_value(specimen).unwrap()
 }
 
+/// A sum that was never seen to change has no monotone laws, and a walk has passed it by when it is.
+#[test]
+fn laws_that_the_observations_have_left_out_are_proposed_later() {
+    for turns in [2, 8] {
+        let mut snapshot = beginning();
+        let mut stored = BTreeSet::new();
+        let next = |snapshot: &mut Snapshot, stored: &mut BTreeSet<String>, k| {
+            next_laws(EnumerativeProposer::default(), snapshot, stored, k)
+        };
+        snapshot
+            .gallery
+            .push(specimen(&[">....", ".>...", "..>.."]));
+        for _ in 0..turns {
+            next(&mut snapshot, &mut stored, 60);
+        }
+        snapshot.gallery.push(specimen(&["><..", ".X.."]));
+        let mut fresh = snapshot.clone();
+        fresh.cursor = BTreeMap::new();
+        let expected = next(&mut fresh, &mut stored.clone(), 300);
+        for _ in 0..30 {
+            next(&mut snapshot, &mut stored, 60);
+        }
+        let is_lost = |law: &&Value| !stored.contains(&read(law).fingerprint());
+        let lost: Vec<&Value> = expected.iter().filter(is_lost).collect();
+        assert!(
+            lost.is_empty(),
+            "{turns} turns, {} lost: {lost:?}",
+            lost.len()
+        );
+    }
+}
+
 /// A part of a trajectory in which no count changes leaves out every sum that may only grow. The walk must not go through all of them.
 #[test]
 fn a_source_that_the_observations_leave_empty_is_left_for_a_while() {
