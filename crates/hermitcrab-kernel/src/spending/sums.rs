@@ -242,8 +242,10 @@ impl UsageSums {
             archive,
             ..
         } = self.journal;
-        while files.is_on_disk() && length - begin > archive {
-            let journal = files.read(FILE)?.unwrap_or_default();
+        let is_long = files.is_on_disk() && length - begin > archive;
+        let journal = is_long.then(|| files.read(FILE)).transpose()?.flatten();
+        let journal = journal.unwrap_or_default();
+        while is_long && length - begin > archive {
             let part = journal.get(begin as usize..(begin + archive) as usize);
             let part = part.unwrap_or_default();
             let Some(end) = part.iter().rposition(|byte| *byte == b'\n') else {
