@@ -1,9 +1,9 @@
 //! The growth of a run in time, memory and bytes, and its questions to a database with a million laws.
 //!
-//! `cargo bench -p popper --bench long_run -- [ITERATIONS] [LAWS] [--small]` makes a run of the kinetic grid by the enumerative proposer (default
+//! `cargo bench -p popper --bench long_run -- [ITERATIONS] [LAWS]` makes a run of the kinetic grid by the enumerative proposer (default
 //! 1000 iterations) and compares the last tenth of the iterations with the second one. Then it adds copies of the tested laws up to LAWS
-//! (default 1000000: 8 GB of disk; 0 leaves this part out), continues the run, and prints one JSON object. A late law is harder to test than
-//! an early one: with `--small` no test looks at a ring of more than 12 cells, so that the figures are those of the run's length.
+//! (default 1000000: 8 GB of disk; 0 leaves this part out), continues the run, and prints one JSON object.
+//! A late law is harder to test than an early one, so planning and testing have their own figures.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 #[path = "../tests/it/grown.rs"]
@@ -194,7 +194,7 @@ fn resident_mb() -> f64 {
 }
 
 /// Runs to `total` iterations in a process that has `watch`.
-async fn run(path: &Path, total: u32, config: &Config) -> Watch {
+async fn run(path: &Path, total: u32) -> Watch {
     let spent = Arc::default();
     let mut watch = Watch {
         path: path.to_owned(),
@@ -204,7 +204,7 @@ async fn run(path: &Path, total: u32, config: &Config) -> Watch {
         samples: Vec::new(),
     };
     let store = Database::open(path, Access::Write).await.unwrap();
-    let harness = Harness::new(KineticGrid, config.clone()).unwrap();
+    let harness = Harness::new(KineticGrid, Config::default()).unwrap();
     let proposer = EnumerativeProposer::new(harness.config().seed);
     let (id, clock) = (EnumerativeProposer::ID, Arc::new(SystemClock::new()));
     let store = Timed { store, spent };
@@ -228,10 +228,10 @@ async fn run(path: &Path, total: u32, config: &Config) -> Watch {
     watch
 }
 
-async fn measure(iterations: u32, laws: u32, config: &Config) -> Value {
+async fn measure(iterations: u32, laws: u32) -> Value {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("popper.db");
-    let watch = run(&path, iterations, config).await;
+    let watch = run(&path, iterations).await;
     let all = iterations as usize;
     let tenth = (all / 10).max(1);
     let (first, last) = (
@@ -261,7 +261,7 @@ async fn measure(iterations: u32, laws: u32, config: &Config) -> Value {
     if laws > 0 {
         grown::grow(&path, 0..laws as usize, GROUP, false).await;
         let total = iterations + laws.div_ceil(GROUP as u32) + AFTER;
-        let after = run(&path, total, config).await;
+        let after = run(&path, total).await;
         answer["stored_laws"] = json!(laws);
         answer["with_stored_laws"] = after.window(0, AFTER as usize);
     }
@@ -269,17 +269,9 @@ async fn measure(iterations: u32, laws: u32, config: &Config) -> Value {
 }
 
 fn main() {
-    let mut config = Config::default();
-    if std::env::args().any(|word| word == "--small") {
-        config = config
-            .exhaustive_n(5)
-            .minimal_n(5)
-            .ladder((1..=12).collect());
-        config = config.generations(2);
-    }
     let asked = std::env::args().skip(1);
     let mut asked = asked.filter_map(|word| word.parse().ok());
     let [iterations, laws] = DEFAULTS.map(|default| asked.next().unwrap_or(default));
-    let answer = bin_support::block_on(measure(iterations, laws, &config)).unwrap();
+    let answer = bin_support::block_on(measure(iterations, laws)).unwrap();
     println!("{}", serde_json::to_string_pretty(&answer).unwrap());
 }
