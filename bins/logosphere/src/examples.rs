@@ -63,7 +63,7 @@ pub const ANALYZE: &str = "\
 Examples:
   logosphere analyze first
   logosphere analyze first -v
-  logosphere analyze first --null random-copy";
+  logosphere analyze first --no-null";
 
 pub const NULL_MODEL: &str = "\
 Examples:

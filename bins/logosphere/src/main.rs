@@ -9,6 +9,7 @@
 //! `logosphere --help` lists the commands. The guide is `docs/logosphere.md` in the repository.
 
 mod begin;
+mod chance;
 mod commands;
 mod error;
 mod estimate;
@@ -99,7 +100,7 @@ enum Command {
     /// The exit code is 4 if they differ.
     #[command(after_help = examples::DIFF)]
     Diff(diff::DiffArgs),
-    /// Measure similarity, repetition, turnover and seeds of a run
+    /// Say whether texts are selected, with the measures of a run
     ///
     /// With -v all measures, the volume and the lineage are shown.
     #[command(after_help = examples::ANALYZE)]
@@ -158,7 +159,6 @@ mod tests {
 
     use clap::ValueEnum;
     use logosphere_core::export::{ExportFormat, ExportKind};
-    use logosphere_core::measures::nulls::Null;
     use serde_json::json;
 
     use super::*;
@@ -307,7 +307,6 @@ mod tests {
     fn l39_the_words_of_flags_are_those_of_the_core() {
         are_all(ExportKind::ALL);
         are_all(ExportFormat::ALL);
-        are_all(Null::ALL);
         are_read::<Durability>();
         are_read::<ForgedSignaturePolicy>();
         are_read::<OnError>();

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use bin_support::escape;
 use logosphere_core::config::Scheduling;
+use logosphere_core::measures::Analysis;
 use logosphere_core::measures::lineage::LineageSummary;
-use logosphere_core::measures::nulls::NullBand;
-use logosphere_core::measures::{Analysis, NullFacts};
 use serde::Serialize;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// Returns the heading of an analysis: the run, the window and the null model if there is one for all measures.
-pub fn heading(analysis: &Analysis, null: Option<&NullFacts>) -> String {
+/// Returns the heading of an analysis: the run and the window.
+pub fn heading(analysis: &Analysis) -> String {
     let Analysis {
         minds,
         samples,
@@ -41,13 +40,6 @@ pub fn heading(analysis: &Analysis, null: Option<&NullFacts>) -> String {
             sizes.tokens, sizes.window_texts, sizes.round_texts
         );
     }
-    if let Some(null) = null {
-        let mu = null
-            .mu
-            .map(|mu| format!(", mu {mu:.4}"))
-            .unwrap_or_default();
-        let _ = write!(text, "; null model {}{mu}, {} runs", null.model, null.runs);
-    }
     text.push('\n');
     text
 }
@@ -57,24 +49,12 @@ pub fn number(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.4}"))
 }
 
-/// Returns median, band and p value.
-pub fn band(band: Option<NullBand>) -> [String; 3] {
-    match band {
-        Some(band) => [
-            number(Some(band.median)),
-            format!("{:.4} .. {:.4}", band.low, band.high),
-            number(Some(band.p)),
-        ],
-        None => ["-", "-", "-"].map(str::to_owned),
-    }
-}
-
 /// Returns the summary of a lineage in one line.
 pub fn lineage(summary: &LineageSummary) -> String {
     let LineageSummary {
         messages,
         exact,
-        ngram,
+        lcs,
         innovations,
         deepest,
         ..
@@ -84,7 +64,7 @@ pub fn lineage(summary: &LineageSummary) -> String {
         None => "more than half of all lines last".to_owned(),
     };
     format!(
-        "lineage: of {messages} messages {exact} are copies, {ngram} variants, {innovations} new; \
+        "lineage: of {messages} messages {exact} are copies, {lcs} variants, {innovations} new; \
          the longest line has {deepest} steps; {half}\n"
     )
 }

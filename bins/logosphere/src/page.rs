@@ -1,13 +1,13 @@
 //! The page of a run, written to a file, once or as often as the run changes.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use bin_support::page::{RunPage, RunPhase};
-use bin_support::{Failure, OutputTarget, Session, escape};
+use bin_support::{Exit, Failure, OutputTarget, Session, escape};
 use logosphere_core::experiment::Experiment;
-use logosphere_core::measures::NullProgress;
-use logosphere_core::measures::nulls::MIN_RUNS;
+use logosphere_core::measures::nulls::{DEFAULT_RUNS, NullProgress};
 use logosphere_core::report::{ReportData, RunEnd, page};
 
 use crate::error::Error;
@@ -57,15 +57,16 @@ impl PageFile {
         self.target.file()
     }
 
-    /// Writes the page.
-    pub fn write(&self, session: &mut Session) -> Result<(), Failure> {
-        session.status(&format!(
-            "measuring, with {MIN_RUNS} runs of each null model"
-        ));
+    /// Writes the page; a signal stops it before anything is written.
+    pub fn write(&self, session: &mut Session) -> Result<Exit, Failure> {
+        session.status("measuring, with null runs");
         let output = self.target.begin(journal_file::kept(&self.run))?;
-        let data = self.read(&mut measuring::null_runs(session))?;
+        let Some(data) = self.read(DEFAULT_RUNS, &mut measuring::null_runs(session)?)? else {
+            return Ok(Exit::Interrupted);
+        };
         let html = page(&data).render()?;
-        output.finish(session, |out| out.write_all(html.as_bytes()))
+        output.finish(session, |out| out.write_all(html.as_bytes()))?;
+        Ok(Exit::Done)
     }
 
     /// Reads the run and makes its page, unless it is still in the state of the last one.
@@ -77,7 +78,11 @@ impl PageFile {
         if last == Some(&state) {
             return Ok(None);
         }
-        let data = self.read(&mut |_| {})?;
+        // A run in progress is not tested: a test at every state would be significant sooner or later.
+        let null_runs = if state.is_open { 0 } else { DEFAULT_RUNS };
+        let Some(data) = self.read(null_runs, &mut |_| ControlFlow::Continue(()))? else {
+            return Ok(None);
+        };
         let facts = &data.facts;
         let mut page = page(&data);
         let phase = match (&facts.end, state.is_open) {
@@ -91,8 +96,9 @@ impl PageFile {
                 let round = data.transcript.rounds.len() + 1;
                 let rounds = facts.settings.max_rounds;
                 let time = facts.ended.get(11..19).unwrap_or(&facts.ended);
-                let notice =
-                    format!("Run in progress: round {round} of {rounds}, last event {time} UTC");
+                let notice = format!(
+                    "Run in progress: round {round} of {rounds}, last event {time} UTC; it is tested when it has ended"
+                );
                 page = page.in_progress(notice, REFRESH);
                 RunPhase::Running
             }
@@ -113,10 +119,14 @@ impl PageFile {
         })
     }
 
-    fn read(&self, on_null_run: &mut dyn FnMut(NullProgress)) -> Result<ReportData, Failure> {
+    fn read(
+        &self,
+        null_runs: u32,
+        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
+    ) -> Result<Option<ReportData>, Failure> {
         let path = journal_file::path(&self.run);
         let journal = journal_file::open(&self.run)?;
-        ReportData::watched(journal, MIN_RUNS, measuring::threads(), on_null_run)
+        ReportData::watched(journal, null_runs, measuring::threads(), on_null_run)
             .map_err(|source| Failure::usage(Error::Transcript { path, source }))
     }
 }

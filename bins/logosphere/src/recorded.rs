@@ -6,7 +6,8 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::format::sha256_hex;
-use logosphere_core::journal::{Reader, is_legacy};
+use logosphere_core::journal::is_legacy;
+use logosphere_core::report::RunFacts;
 use logosphere_core::{ExperimentStart, Transcript};
 use serde::Serialize;
 
@@ -20,6 +21,8 @@ const MOST_OF_A_START: u64 = 1 << 16;
 pub struct RecordedRun {
     pub run: Transcript,
     origin: RunOrigin,
+    /// The id of the run, and the chain of the last line of its journal; `None` for an old journal.
+    head: Option<[String; 2]>,
 }
 
 /// The origin of a run, as results show it.
@@ -79,12 +82,12 @@ impl RecordedRun {
             let path = journal_file::path(given);
             Failure::usage(Error::Transcript { path, source })
         };
-        let start = Reader::new(journal_file::open(given)?).start();
-        let (_, start) = start.map_err(|source| unreadable(source.into()))?;
-        let run = Transcript::read(journal_file::open(given)?).map_err(unreadable)?;
+        let read = RunFacts::read(journal_file::open(given)?);
+        let (facts, run) = read.map_err(unreadable)?;
         Ok(Self {
             run,
-            origin: (*start).into(),
+            head: Some([facts.start.run_id.clone(), facts.chain]),
+            origin: facts.start.into(),
         })
     }
 
@@ -105,6 +108,7 @@ impl RecordedRun {
         let init_sha256 = sha256_hex(&init);
         Ok(Self {
             run,
+            head: None,
             origin: RunOrigin::Old {
                 legacy: true,
                 init_sha256,
@@ -121,11 +125,25 @@ impl RecordedRun {
         #[derive(Serialize)]
         struct ResultOfRun<'a, T> {
             run: &'a RunOrigin,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            run_id: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            head: Option<&'a str>,
             #[serde(flatten)]
             result: &'a T,
         }
         let run = &self.origin;
-        serde_json::to_writer_pretty(&mut session.results, &ResultOfRun { run, result })?;
+        let [run_id, head] = match &self.head {
+            Some([run_id, head]) => [Some(run_id.as_str()), Some(head.as_str())],
+            None => [None; 2],
+        };
+        let result = ResultOfRun {
+            run,
+            run_id,
+            head,
+            result,
+        };
+        serde_json::to_writer_pretty(&mut session.results, &result)?;
         writeln!(session.results)?;
         Ok(Exit::Done)
     }

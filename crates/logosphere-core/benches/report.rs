@@ -1,8 +1,8 @@
 //! The time of the page and the analysis of a run, each part alone: reading, measuring, drawing, and runs of the null models.
 //!
 //! `cargo bench -p orrery-logosphere-core --bench report` prints one JSON object a line: for runs of 1,000 and 100,000 messages of about 20
-//! words the seconds of each part, best and median of three rounds and the least of the processor, and the seconds of one run of each null model. A number as an
-//! argument takes runs of that many messages instead.
+//! words the seconds of each part, best and median of three rounds and the least of the processor; of the report with 999 null runs one
+//! round, and the largest memory of the process. A number as an argument takes runs of that many messages instead.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_macros,
@@ -11,11 +11,12 @@
 )]
 
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::time::{Instant, SystemTime};
 
 use llm_types::FixedClock;
 use logosphere_core::journal::MemJournal;
-use logosphere_core::measures::nulls::{Null, NullModel};
+use logosphere_core::measures::nulls::{DescentModel, ShuffleModel};
 use logosphere_core::measures::{Analysis, AnalysisPlan};
 use logosphere_core::report::{ReportData, page};
 use logosphere_core::{
@@ -129,32 +130,55 @@ fn measured(messages: u32) {
         });
         let name = format!("report without null runs, threads: {threads}");
         of_run(&name, Some(5.0), &mut || {
-            let data = ReportData::watched(journal.as_slice(), 0, threads, &mut |_| {}).unwrap();
-            black_box(page(&data).render().unwrap());
+            black_box(report(&journal, 0, threads));
         });
     }
-    if messages <= 1_000 {
-        for threads in [1, 2] {
-            let mut plan = with_threads(plan, threads);
-            plan.own_nulls = true;
-            let name = format!("analyze with 600 null runs, threads: {threads}");
-            of_run(&name, None, &mut || {
-                black_box(Analysis::of(&run, &plan));
-            });
+    of_run("model descent", None, &mut || {
+        black_box(DescentModel::new(&run, 0));
+    });
+    let model = DescentModel::new(&run, 0);
+    of_run("null run of descent, its scores alone", None, &mut || {
+        black_box(model.null_choice(7));
+    });
+    of_run("model shuffle", None, &mut || {
+        black_box(ShuffleModel::new(&run, 0));
+    });
+    for threads in [1, 2] {
+        if threads == 1 && messages > 10_000 {
+            continue;
         }
+        // Long runs have fewer null runs, and the page says so.
+        let (begun, before) = (Instant::now(), processor());
+        let html = report(&journal, 999, threads);
+        let (seconds, processors) = (begun.elapsed().as_secs_f64(), processor() - before);
+        let goal = match messages {
+            100_000 => Some(60.0),
+            1_000 => Some(3.0),
+            _ => None,
+        };
+        let runs = if html.contains("199 null runs") {
+            199
+        } else {
+            999
+        };
+        println!(
+            "{}",
+            json!({"messages": messages, "part": format!("report with 999 null runs, threads: {threads}"), "null_runs_made": runs, "seconds": seconds, "processor_s": processors, "peak_mb": peak_mb(), "goal": goal})
+        );
     }
-    for null in [
-        Null::RandomCopy { mu: None },
-        Null::Shuffle,
-        Null::Permutation,
-    ] {
-        let name = format!("model {null}");
-        of_run(&name, None, &mut || {
-            black_box(NullModel::new(&run, null, 0));
-        });
-        let model = NullModel::new(&run, null, 0);
-        of_run(&format!("run of {null}"), None, &mut || {
-            black_box(model.run(7));
-        });
-    }
+}
+
+/// The page of a run with null runs.
+fn report(journal: &[u8], null_runs: u32, threads: usize) -> String {
+    let mut on_run = |_| ControlFlow::Continue(());
+    let data = ReportData::watched(journal, null_runs, threads, &mut on_run).unwrap();
+    page(&data.unwrap()).render().unwrap()
+}
+
+/// The largest memory of this process so far in megabytes; 0 where the system does not tell.
+fn peak_mb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) / 1000
 }

@@ -7,15 +7,17 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session, Table};
 use logosphere_core::Round;
 use logosphere_core::measures::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
-use logosphere_core::measures::nulls::Null;
+use logosphere_core::measures::nulls::NullPlan;
 use logosphere_core::measures::{Analysis, AnalysisPlan, Measured};
 
+use crate::chance;
 use crate::folders::RUNS;
 use crate::measuring;
-use crate::numbers::{self, band, heading, number, wrapped};
+use crate::numbers::{self, heading, number, wrapped};
 use crate::recorded::RecordedRun;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct AnalyzeArgs {
     #[command(flatten)]
     pub run: RunArg,
@@ -25,9 +27,9 @@ pub struct AnalyzeArgs {
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Null model to compare every measure with [default: the one that fits the measure].
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub null: Option<Null>,
+    /// Measure without null runs, so without a verdict.
+    #[arg(long)]
+    pub no_null: bool,
     /// Compare equal numbers of texts of equal lengths only.
     #[arg(long = "match")]
     pub matched: bool,
@@ -49,13 +51,19 @@ fn rounds(text: &str) -> Result<u32, String> {
 
 pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = RecordedRun::read(&RUNS.find(&args.run, session)?)?;
+    let threads = measuring::threads();
     let mut plan = AnalysisPlan::default();
     plan.window = window(args.window);
     plan.matched = args.matched;
-    plan.null = args.null;
-    plan.own_nulls = !args.json;
-    plan.threads = measuring::threads();
-    let analysis = Analysis::watched(&recorded.run, &plan, &mut measuring::null_runs(session));
+    plan.threads = threads;
+    plan.null = (!args.no_null).then(|| NullPlan {
+        threads,
+        ..NullPlan::default()
+    });
+    let analysis = Analysis::watched(&recorded.run, &plan, &mut measuring::null_runs(session)?);
+    let Some(analysis) = analysis else {
+        return Ok(Exit::Interrupted);
+    };
     if args.matched && analysis.matched.is_none() {
         session.warn("there are not enough texts to match; all texts are used");
     }
@@ -68,23 +76,17 @@ pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failur
         text.push_str(&wrapped(&sentence, width));
         text.push('\n');
     }
-    text.push_str(&short_table(&analysis, args.null).text(&session.results));
-    let runs = plan.null_runs;
-    let chance = match args.null {
-        None => "the null model of each measure".to_owned(),
-        Some(null) => format!("null model {null}"),
-    };
-    let chance = format!(
-        "chance: 95 % of {runs} runs of {chance}; p values are not corrected for their number"
-    );
-    text.push_str(&wrapped(&chance, width));
-    if args.all || session.verbosity() > 0 {
-        let mut rest = heading(
-            &analysis,
-            analysis.null.as_ref().filter(|_| args.null.is_some()),
-        );
+    let all = args.all || session.verbosity() > 0;
+    match &analysis.comparison {
+        Some(found) if !found.tests.is_empty() => {
+            text.push_str(&chance::tables(found, all, &session.results));
+        }
+        _ => text.push_str(&short_table(&analysis).text(&session.results)),
+    }
+    if all {
+        let mut rest = heading(&analysis);
         rest.push('\n');
-        rest.push_str(&table(&analysis, args.null).text(&session.results));
+        rest.push_str(&table(&analysis).text(&session.results));
         rest.push_str(LEGEND);
         rest.push_str(&volume(&analysis.volume));
         rest.push_str(&seed_exit(analysis.seed_exit));
@@ -94,22 +96,18 @@ pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failur
         session.status("all measures: logosphere analyze -v");
     }
     session.results.write_all(text.as_bytes())?;
+    if let Some(found) = &analysis.comparison {
+        chance::tell(found, session);
+    }
     Ok(Exit::Done)
 }
 
-/// The number of measures that are shown without `-v`.
-const SHORT: usize = 4;
-
-/// The measures of which the first ones that a null model changes are shown without `-v`.
-const FIRST: [Metric; 8] = [
+/// The measures that are shown without `-v` and without null runs.
+const FIRST: [Metric; 4] = [
     Metric::TfidfSimilarity,
     Metric::PairIdentity,
     Metric::Turnover,
     Metric::SeedEcho,
-    Metric::InputSimilarity,
-    Metric::WithinRoundSimilarity,
-    Metric::NearSimilarity,
-    Metric::FarSimilarity,
 ];
 
 const LEGEND: &str = "
@@ -119,30 +117,18 @@ its p. Definitions are in --json.
 
 ";
 
-/// Returns a row for each of a few measures: in words, with unit, value and the range of its null model.
-fn short_table(analysis: &Analysis, null: Option<Null>) -> Table {
-    let mut table = Table::new(["measure", "unit", "value", "chance", "p"]).wrapping("measure");
-    let moved = |metric: &Metric| match null {
-        Some(null) => null.moves(*metric),
-        None => Null::of(*metric).is_some(),
-    };
-    let measures = FIRST.into_iter().filter(moved).take(SHORT);
-    for measured in measures.filter_map(|metric| analysis.metric(metric)) {
-        let (unit, value) = unit(measured);
-        let shown = |number: f64| value(number);
-        let (range, p) = match measured.null {
-            Some(band) => (
-                format!("{} to {}", shown(band.low), shown(band.high)),
-                format!("{:.3}", band.p),
-            ),
-            None => ("-".to_owned(), "-".to_owned()),
-        };
+/// Returns a row for each of a few measures: in words, with unit and value.
+fn short_table(analysis: &Analysis) -> Table {
+    let mut table = Table::new(["measure", "unit", "value"]).wrapping("measure");
+    for measured in FIRST
+        .into_iter()
+        .filter_map(|metric| analysis.metric(metric))
+    {
+        let (unit, shown) = unit(measured);
         table.row([
             measured.name.title().to_owned(),
             unit.to_owned(),
             measured.mean.map_or_else(|| "-".to_owned(), shown),
-            range,
-            p,
         ]);
     }
     table
@@ -164,25 +150,11 @@ fn window(rounds: Option<u32>) -> Window {
     rounds.map_or(Window::Active, Window::Rounds)
 }
 
-/// Returns a row for each metric that the null model changes; without a given one, for each metric.
-fn table(analysis: &Analysis, null: Option<Null>) -> Table {
-    let header = [
-        "metric",
-        "rounds",
-        "mean",
-        "95 % interval",
-        "trend",
-        "p",
-        "null model",
-        "median",
-        "95 % of null",
-        "p",
-    ];
+/// Returns a row for each metric.
+fn table(analysis: &Analysis) -> Table {
+    let header = ["metric", "rounds", "mean", "95 % interval", "trend", "p"];
     let mut table = Table::new(header).wrapping("metric");
-    let metrics = analysis.metrics.iter();
-    for measured in metrics.filter(|measured| null.is_none_or(|null| null.moves(measured.name))) {
-        let model = null.or_else(|| Null::of(measured.name));
-        let model = model.filter(|_| measured.null.is_some());
+    for measured in &analysis.metrics {
         let mut row = vec![
             measured.name.to_string(),
             measured.n.to_string(),
@@ -190,8 +162,6 @@ fn table(analysis: &Analysis, null: Option<Null>) -> Table {
             interval(measured.interval),
         ];
         row.extend(trend(measured.trend));
-        row.push(model.map_or_else(|| "-".to_owned(), |model| model.to_string()));
-        row.extend(band(measured.null));
         table.row(row);
     }
     table

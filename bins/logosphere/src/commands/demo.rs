@@ -46,7 +46,10 @@ pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> 
         return Ok(ran);
     }
     let proof = proof::proven(&folder, session)?;
-    PageFile::new(&folder, None)?.write(session)?;
+    let written = PageFile::new(&folder, None)?.write(session)?;
+    if written != Exit::Done {
+        return Ok(written);
+    }
     let page = folder.join("report.html");
     let shown = |path: &std::path::Path| escape(&path.display().to_string());
     let journal = folder.join("logs/experiment.jsonl");

@@ -29,7 +29,10 @@ pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure
         let read = async |last: Option<&_>| page.read_again(last);
         return block_on(args.page.follow(every, file, session, read))?;
     }
-    page.write(session)?;
+    let written = page.write(session)?;
+    if written != Exit::Done {
+        return Ok(written);
+    }
     if let Some(file) = page.file() {
         args.page.show(file, session)?;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{Place, Ran, words};
+use crate::program::{Place, Ran, finish, signal, start, words};
 
 /// A folder with a run of three minds and eight rounds.
 fn run() -> Place {
@@ -78,27 +78,15 @@ fn analyze_takes_windows_matching_and_null_models() {
     assert!(matched["matched"]["tokens"].as_u64().unwrap() > 0);
     assert_eq!(matched["metrics"][0]["matched"], true);
 
-    let arguments = ["analyze", "E", "--json", "--null", "random-copy"];
+    let arguments = ["analyze", "E", "--json"];
     let null = place.alone(&arguments).exits(0);
     assert_eq!(null.stdout, place.alone(&arguments).exits(0).stdout);
-    let null = json(&null);
-    assert_eq!(
-        (&null["null"]["model"], &null["null"]["runs"]),
-        (&"random-copy".into(), &200.into())
+    let without = json(
+        &place
+            .alone(&["analyze", "E", "--json", "--no-null"])
+            .exits(0),
     );
-    assert!(null["metrics"][0]["null"]["median"].is_number());
-    assert!(null["metrics"][0]["points"][7]["null"]["p"].is_number());
-    // Measures that the null model cannot change have no row.
-    let text = place
-        .alone(&["analyze", "E", "-v", "--null", "shuffle"])
-        .exits(0);
-    let rows = |name: &str| text.stdout.matches(name).count();
-    assert_eq!(
-        (rows("input_similarity"), rows("turnover")),
-        (1, 0),
-        "{}",
-        text.stdout
-    );
+    assert!(without.get("verdict").is_none() && without.get("tests").is_none());
 
     for wrong in ["rounds:0", "rounds", "all"] {
         place
@@ -108,36 +96,107 @@ fn analyze_takes_windows_matching_and_null_models() {
     }
 }
 
+/// A folder with a run that is long enough for a test.
+fn long_run() -> Place {
+    let place = Place::new();
+    place.experiment("E");
+    place
+        .alone(&["run", "E", "--rounds", "20", "--seed", "1"])
+        .exits(0);
+    place
+}
+
 #[test]
-fn null_holds_a_run_against_a_model() {
-    let place = run();
-    for kind in ["random-copy", "seeds-only", "shuffle", "permutation"] {
-        let ran = place.alone(&["null-model", "E", "--kind", kind]).exits(0);
-        let row = match kind {
-            "shuffle" => "input_similarity",
-            "permutation" => "near_similarity",
-            _ => "pair_identity",
-        };
-        assert!(
-            ran.stdout.contains(kind) && ran.stdout.contains(row),
-            "{}",
-            ran.stdout
-        );
-    }
-    let arguments = words("null-model E --kind random-copy --json --mu 0.25 --seed 9 --runs 210");
+fn null_compares_a_run_with_neutral_descent() {
+    let place = long_run();
+    let arguments = words("null E --json --null-seed 9 --runs 210");
     let told = json(&place.alone(&arguments).exits(0));
+    let head = &json(&place.alone(&["verify", "E", "--json"]).exits(0))["head"];
+    assert_eq!((&told["head"], &told["schema_version"]), (head, &2.into()));
+    assert_eq!(told["run_id"], told["run"]["run_id"]);
+    assert_eq!(told["parent_rule"], "lcs/1");
     let facts = &told["null"];
     assert_eq!(
-        (&facts["mu"], &facts["runs"], &facts["seed"]),
-        (&0.25.into(), &210.into(), &9.into())
+        (&facts["kind"], &facts["runs"], &facts["seed"]),
+        (&"descent".into(), &210.into(), &9.into())
     );
-    let names = told["metrics"].as_array().unwrap().iter();
-    let names: Vec<&Value> = names.map(|metric| &metric["name"]).collect();
-    assert!(names.contains(&&"turnover".into()) && !names.contains(&&"messages".into()));
+    for key in ["innovation_share", "pairs", "contests"] {
+        assert!(facts[key].is_number(), "{key}");
+    }
+    let names = |key: &str| -> Vec<String> {
+        let rows = told[key].as_array().unwrap().iter();
+        rows.map(|row| row["name"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    };
+    assert_eq!(names("tests")[..2], ["choice", "tfidf_similarity"]);
+    // These windows have fewer than 200 words, so there are no shares of different words.
+    assert_eq!(names("tests").len(), 9);
+    for key in ["family", "observed", "median", "low", "high", "p", "p_holm"] {
+        assert!(told["tests"][0].get(key).is_some(), "{key}");
+    }
+    for key in ["feature", "value", "z", "weight", "low", "high"] {
+        assert!(told["features"][0].get(key).is_some(), "{key}");
+    }
+    let sentence = told["verdict"]["sentence"].as_str().unwrap();
+    let text = place
+        .alone(&words("null E --runs 210 --null-seed 9"))
+        .exits(0);
+    assert_eq!(text.stdout.lines().next(), Some(sentence));
+    assert!(
+        text.stderr.contains("210 runs of null model descent"),
+        "{}",
+        text.stderr
+    );
+    let all = place.alone(&words("null E --all")).exits(0).stdout;
+    for title in ["identical pairs", "similarity to a seed"] {
+        assert!(all.contains(title) && !text.stdout.contains(title), "{all}");
+    }
+    // The same seed gives the same bytes.
+    let again = place.alone(&arguments).exits(0);
+    assert_eq!(json(&again), told);
+}
+
+#[test]
+fn old_null_models_are_refused_with_the_new_name() {
+    let place = run();
+    for kind in ["random-copy", "seeds-only", "permutation"] {
+        let told = format!("{kind} was replaced by descent");
+        place
+            .alone(&["null", "E", "--kind", kind])
+            .exits(2)
+            .tells(&[&told]);
+    }
+    for wrong in [
+        "null E --runs 198",
+        "null E --mu 2",
+        "analyze E --null shuffle",
+    ] {
+        place.alone(&words(wrong)).exits(2);
+    }
+}
+
+#[test]
+fn null_runs_show_their_progress_and_stop_at_a_signal() {
+    let place = Place::new();
+    place.experiment("E");
     place
-        .alone(&["null-model", "E", "--mu", "2"])
-        .exits(2)
-        .tells(&["--mu"]);
+        .alone(&words("run E --minds 40 --rounds 100 --seed 1 --active 60"))
+        .exits(0);
+    // More work than is done before the signal.
+    let files = place.names("E");
+    let child = start(&mut place.command(&words("report E")));
+    std::thread::sleep(std::time::Duration::from_millis(3500));
+    signal(child.id(), "-INT");
+    let ran = finish(child);
+    assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+    let is_progress = |line: &&str| line.starts_with("null runs ") && line.ends_with(" s left");
+    assert!(
+        ran.stderr.lines().any(|line| is_progress(&line)),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(place.names("E"), files);
 }
 
 #[test]
@@ -302,32 +361,21 @@ fn l27_analyze_begins_with_the_sentence_of_the_page() {
     let place = run();
     place.alone(&["report", "E"]).exits(0);
     let page = place.read("E/report.html");
-    for null in [&[][..], &["--null", "random-copy"]] {
-        let text = place
-            .alone(&[&["analyze", "E"], null].concat())
-            .exits(0)
-            .stdout;
-        let sentence = text.replace('\n', " ");
-        let (sentence, _) = sentence.split_once(" rounds.").unwrap();
-        let start = format!("{sentence} rounds.");
-        assert!(page.contains(&start), "{start}");
-        // Rounds share messages, so the p of a trend proves none.
-        assert!(!text.contains("rises") && !text.contains("falls"), "{text}");
-        let rows = text
-            .lines()
-            .skip_while(|line| !line.starts_with("measure "))
-            .skip(1);
-        assert_eq!(
-            rows.take_while(|line| !line.starts_with("chance: "))
-                .count(),
-            4,
-            "{text}"
-        );
-        assert!(
-            text.contains("new texts in the window") && !text.contains("turnover"),
-            "{text}"
-        );
-    }
+    let text = place.alone(&["analyze", "E"]).exits(0).stdout;
+    let sentence = text.lines().next().unwrap();
+    assert!(page.contains(sentence), "{sentence}");
+    assert!(!text.contains("rises") && !text.contains("falls"), "{text}");
+    let rows = |text: &str| -> usize {
+        let rows = text.lines().skip(2).filter(|line| !line.is_empty());
+        rows.filter(|line| !line.starts_with("measure ") && !line.starts_with("texts "))
+            .count()
+    };
+    // At most eight rows, whether there is a test or not.
+    assert!((4..=8).contains(&rows(&text)), "{text}");
+    let tested = long_run();
+    let text = tested.alone(&["analyze", "E"]).exits(0).stdout;
+    assert!((4..=8).contains(&rows(&text)), "{text}");
+    assert!(text.contains("choice, largest z"), "{text}");
     let all = place.alone(&["analyze", "E", "-v"]).exits(0).stdout;
     assert!(
         all.contains("input_similarity") && all.contains("95 % interval: of the mean"),

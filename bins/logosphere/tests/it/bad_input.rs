@@ -199,7 +199,7 @@ fn what_is_not_there_is_named() {
         &["report"],
         &["lineage"],
         &["estimate"],
-        &["null-model", "--kind", "random-copy"],
+        &["null-model", "--kind", "shuffle"],
         &["verify"],
         &["check-init"],
         &["parse"],

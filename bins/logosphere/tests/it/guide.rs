@@ -32,17 +32,12 @@ fn the_experiment_that_is_kept_holds() {
         let ran = place.alone(&["verify", kept.to_str().unwrap()]).exits(0);
         let told = "holds: 422 lines, 60 rounds, 300 calls, 306 messages";
         assert!(ran.stdout.contains(told), "{}", ran.stdout);
-        let band = place
-            .alone(&[
-                "null-model",
-                kept.to_str().unwrap(),
-                "--kind",
-                "random-copy",
-            ])
+        let descent = place
+            .alone(&["null-model", kept.to_str().unwrap(), "--all"])
             .exits(0);
         assert_eq!(
-            band.stdout,
-            fs::read_to_string(kept.join("random-copy.txt")).unwrap()
+            descent.stdout,
+            fs::read_to_string(kept.join("descent.txt")).unwrap()
         );
     }
 }

@@ -4,6 +4,8 @@ use std::process::Child;
 
 use crate::program::{Place, finish, start, words};
 
+/// The title of the tests, which a run in progress does not have.
+const TESTS: &str = "Is it chance?";
 const REFRESH: &str = "<meta http-equiv=\"refresh\" content=\"5\">";
 
 /// A run that takes a while, whose journal has begun.
@@ -25,6 +27,7 @@ fn a_page_has_its_notice_until_the_run_ends() {
         let page = std::fs::read_to_string(place.path("E/report.html")).unwrap_or_default();
         let is_live = page.contains(REFRESH);
         assert_eq!(is_live, page.contains("Run in progress: round "), "{page}");
+        assert!(!is_live || !page.contains(TESTS), "{page}");
         seen |= is_live;
     }
     assert!(seen, "no page was written during the run");
@@ -33,6 +36,7 @@ fn a_page_has_its_notice_until_the_run_ends() {
     finish(run).exits(0);
     let last = place.read("E/report.html");
     assert!(!last.contains(REFRESH) && !last.contains("Run in progress"));
+    assert!(last.contains(TESTS));
     // The same data gives the same bytes.
     place.alone(&words("report E -o again.html")).exits(0);
     assert!(place.read("again.html") == last);

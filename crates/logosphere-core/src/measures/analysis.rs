@@ -1,6 +1,7 @@
 //! The analysis of a run: all measures as one result.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -11,21 +12,16 @@ use crate::measures::lineage::{Lineage, LineageSummary};
 use crate::measures::metrics::corpus::Corpus;
 use crate::measures::metrics::{
     Interval, MIN_VALUES, Match, Metric, PERMUTATIONS, RESAMPLES, SeedExit, Series, Trend, Volume,
-    Window, block_interval, measure, measure_in, trend,
+    Window, block_interval, measure_in, trend,
 };
-use crate::measures::nulls::{MIN_RUNS, Null, NullBand, NullModel, NullRuns, bands};
+use crate::measures::nulls::{
+    NullBand, NullComparison, NullPlan, NullProgress, NullTest, compare_in,
+};
 use crate::pool::Round;
 use crate::verify::Transcript;
 
 /// The version of the format of an [`Analysis`].
-const SCHEMA_VERSION: u32 = 1;
-
-/// The null models that [`Null::of`] gives. Most measures have the first one.
-const OWN_NULLS: [Null; 3] = [
-    Null::RandomCopy { mu: None },
-    Null::Shuffle,
-    Null::Permutation,
-];
+const SCHEMA_VERSION: u32 = 2;
 
 /// The contents of an analysis.
 #[non_exhaustive]
@@ -35,15 +31,10 @@ pub struct AnalysisPlan {
     pub window: Window,
     /// Whether only samples of equal number and length are compared.
     pub matched: bool,
-    /// The null model to compare every measure with; before [`Self::own_nulls`].
-    pub null: Option<Null>,
-    /// Whether each measure is compared with the null model that changes it, see [`Null::of`].
-    pub own_nulls: bool,
-    /// The number of runs of the null model, at least [`MIN_RUNS`].
-    pub null_runs: u32,
-    /// The random seed of the runs of the null model.
-    pub null_seed: u64,
-    /// The number of threads; the result does not depend on it.
+    /// The null runs that the run is compared with; `None` for no comparison. They have all texts, also if samples are
+    /// matched.
+    pub null: Option<NullPlan>,
+    /// The number of threads for everything but null runs; the result does not depend on it.
     pub threads: usize,
     /// The number of messages with most descendants that are listed.
     pub top: usize,
@@ -55,9 +46,6 @@ impl Default for AnalysisPlan {
             window: Window::default(),
             matched: false,
             null: None,
-            own_nulls: false,
-            null_runs: MIN_RUNS,
-            null_seed: 0,
             threads: 1,
             top: 10,
         }
@@ -68,7 +56,7 @@ impl Default for AnalysisPlan {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Analysis {
-    /// The version of this format: 1.
+    /// The version of this format: 2.
     pub schema_version: u32,
     /// The crate and its version.
     pub software: String,
@@ -96,8 +84,9 @@ pub struct Analysis {
     pub window: Window,
     /// The size of the samples if all are equal; `None` if all texts are used.
     pub matched: Option<Match>,
-    /// The null model.
-    pub null: Option<NullFacts>,
+    /// The comparison with a null model.
+    #[serde(flatten)]
+    pub comparison: Option<NullComparison>,
     /// The metrics.
     pub metrics: Vec<Measured>,
     /// The volume of text.
@@ -106,20 +95,6 @@ pub struct Analysis {
     pub seed_exit: SeedExit,
     /// The summary of descent.
     pub lineage: LineageSummary,
-}
-
-/// The null model that a run is compared with.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct NullFacts {
-    /// The name of the model.
-    pub model: &'static str,
-    /// The share of new messages in the model; `None` for models without one.
-    pub mu: Option<f64>,
-    /// The number of its runs.
-    pub runs: u32,
-    /// The random seed of its runs.
-    pub seed: u64,
 }
 
 /// A metric over the rounds, with its mean and trend.
@@ -144,8 +119,6 @@ pub struct Measured {
     pub interval: Option<Interval>,
     /// The trend of the values over the rounds.
     pub trend: Option<Trend>,
-    /// The position of the mean among the means of the null model.
-    pub null: Option<NullBand>,
     /// The value of each round.
     pub points: Vec<MeasuredPoint>,
 }
@@ -160,59 +133,71 @@ pub struct MeasuredPoint {
     pub n: usize,
     /// The value; `None` if there are too few texts.
     pub value: Option<f64>,
-    /// The position of the value among the values of the null model.
+    /// The values of the null runs in this round, for at most 100 rounds of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub null: Option<NullBand>,
 }
 
 impl Analysis {
     /// Analyzes a run.
     pub fn of(run: &Transcript, plan: &AnalysisPlan) -> Self {
-        Self::watched(run, plan, &mut |_| {})
+        let corpus = Corpus::of(run);
+        let mut on_run = |_| ControlFlow::Continue(());
+        let null = plan.null.as_ref();
+        let compared =
+            null.and_then(|null| compare_in(run, &corpus, plan.window, null, &mut on_run));
+        Self::measured(run, &corpus, plan, compared).0
     }
 
-    /// Analyzes a run, and tells `on_null_run` after each run of a null model how many are done.
+    /// Analyzes a run, and tells `on_null_run` after each null run how many are done. If it breaks, the result is `None`.
     pub fn watched(
         run: &Transcript,
         plan: &AnalysisPlan,
-        on_null_run: &mut dyn FnMut(NullProgress),
-    ) -> Self {
-        Self::with_lineage(run, plan, on_null_run).0
+        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
+    ) -> Option<Self> {
+        Some(Self::with_lineage(run, plan, on_null_run)?.0)
     }
 
     /// Analyzes a run, and returns the lineage that the summary is of.
     pub(crate) fn with_lineage(
         run: &Transcript,
         plan: &AnalysisPlan,
-        on_null_run: &mut dyn FnMut(NullProgress),
-    ) -> (Self, Lineage) {
+        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
+    ) -> Option<(Self, Lineage)> {
         let corpus = Corpus::of(run);
+        let compared = match &plan.null {
+            Some(null) => Some(compare_in(run, &corpus, plan.window, null, on_null_run)?),
+            None => None,
+        };
+        Some(Self::measured(run, &corpus, plan, compared))
+    }
+
+    fn measured(
+        run: &Transcript,
+        corpus: &Corpus<'_>,
+        plan: &AnalysisPlan,
+        comparison: Option<NullComparison>,
+    ) -> (Self, Lineage) {
         let matched = (plan.matched)
             .then(|| Match::of(&[run], plan.window))
             .flatten();
         let measured = || -> Vec<Measured> {
-            let series = measure_in(run, &corpus, plan.window, Metric::ALL, matched);
+            let series = measure_in(run, corpus, plan.window, Metric::ALL, matched);
             (series.into_iter())
                 .map(|series| Measured::of(series, run.seed))
                 .collect()
         };
-        let descent = || Lineage::within(run, &corpus);
+        let descent = || Lineage::within(run, corpus);
         let (mut metrics, lineage) = both(plan.threads, measured, descent);
-        let comparisons: Vec<(Null, Vec<&mut Measured>)> = match plan.null {
-            Some(null) => {
-                let of_texts = metrics.iter_mut().filter(|found| found.name.is_of_texts());
-                vec![(null, of_texts.collect())]
+        let bands = comparison.iter().flat_map(|found| &found.rounds);
+        for (metric, rounds) in bands {
+            let measured = metrics.iter_mut().find(|found| found.name == *metric);
+            let points = measured.map_or(&mut [][..], |found| &mut found.points);
+            for (at, band) in rounds {
+                if let Some(point) = points.get_mut(*at) {
+                    point.null = Some(*band);
+                }
             }
-            None if plan.own_nulls => by_own_null(&mut metrics),
-            None => Vec::new(),
-        };
-        let null = comparisons.first().map(|(null, _)| *null);
-        let total = plan.null_runs.max(MIN_RUNS) * comparisons.len() as u32;
-        let mut done = 0;
-        for (null, compared) in comparisons {
-            compare(run, plan, null, matched, compared, &mut || {
-                done += 1;
-                on_null_run(NullProgress { done, total });
-            });
         }
         let models: BTreeSet<&str> = run.calls.iter().map(|call| call.model.as_str()).collect();
         let analysis = Self {
@@ -237,10 +222,10 @@ impl Analysis {
             rounds: run.rounds.len(),
             window: plan.window,
             matched,
-            null: null.map(|null| NullFacts::of(run, plan, null)),
+            comparison,
             metrics,
-            volume: Volume::of(run, &corpus),
-            seed_exit: SeedExit::of(run, &corpus, plan.window),
+            volume: Volume::of(run, corpus),
+            seed_exit: SeedExit::of(run, corpus, plan.window),
             lineage: lineage.summary(run, plan.top),
         };
         (analysis, lineage)
@@ -251,65 +236,33 @@ impl Analysis {
         self.metrics.iter().find(|measured| measured.name == metric)
     }
 
-    /// Returns the result in a sentence; `None` if no round has enough texts.
+    /// Returns the test of a measure; `None` if it is not compared with a null model.
+    pub fn test(&self, metric: Metric) -> Option<&NullTest> {
+        self.comparison.as_ref()?.test(metric.name())
+    }
+
+    /// Returns the result in a sentence: the verdict, or the similarity of the texts without a comparison; `None` if no
+    /// round has enough texts.
     ///
-    /// It says more or less than chance only if the null model can generate the run, see [`Analysis::caveat`]. It names no
-    /// trend: rounds share messages, so runs without selection often have a trend too.
+    /// It names no trend: rounds share messages, so runs without selection often have a trend too.
     pub fn sentence(&self) -> Option<String> {
+        let verdict = self
+            .comparison
+            .as_ref()
+            .and_then(|found| found.verdict.as_ref());
+        if let Some(verdict) = verdict {
+            return Some(verdict.sentence.clone());
+        }
         let measure = self.metric(Metric::TfidfSimilarity)?;
         let mean = measure.mean?;
         let interval = match measure.interval {
             Some(Interval { low, high }) => format!("95 % interval {low:.2} to {high:.2}"),
             None => format!("no interval below {MIN_VALUES} rounds"),
         };
-        let mut sentence = format!(
+        Some(format!(
             "The similarity of the texts that can be read is {mean:.2} on average ({interval}), over {} of {} rounds.",
             measure.n, self.rounds
-        );
-        if let (Some(null), Some(band)) = (&self.null, measure.null) {
-            let model = null.model;
-            let is_moved = self
-                .null_model()
-                .is_some_and(|null| null.moves(measure.name));
-            let compared = match (self.caveat(), is_moved) {
-                (Some(caveat), _) => caveat,
-                (None, false) => format!("Null model {model} does not change this measure."),
-                (None, true) => {
-                    let verdict = if band.observed > band.high {
-                        "more similar than by chance"
-                    } else if band.observed < band.low {
-                        "less similar than by chance"
-                    } else {
-                        "as similar as by chance"
-                    };
-                    format!("Null model {model}: {verdict} (p = {:.3}).", band.p)
-                }
-            };
-            sentence.push(' ');
-            sentence.push_str(&compared);
-        }
-        Some(sentence)
-    }
-
-    /// Returns why a distance from the null model proves nothing; `None` if the model can generate the run.
-    ///
-    /// A model of copying counts every variant of a text as a new text.
-    pub fn caveat(&self) -> Option<String> {
-        let null = self.null_model()?;
-        let variants = self.lineage.ngram;
-        let is_copying = matches!(null, Null::RandomCopy { .. } | Null::SeedsOnly { .. });
-        (is_copying && variants > 0).then(|| {
-            let texts = if variants == 1 {
-                "variant counts as a new text"
-            } else {
-                "variants count as new texts"
-            };
-            format!("Null model {null}: {variants} {texts}; no verdict.")
-        })
-    }
-
-    fn null_model(&self) -> Option<Null> {
-        self.null.as_ref()?.model.parse().ok()
+        ))
     }
 }
 
@@ -324,7 +277,6 @@ impl Measured {
             mean: series.mean(),
             interval: block_interval(&values, seed, metric.name()),
             trend: trend(&values, seed, metric.name()),
-            null: None,
             points: (series.points.iter())
                 .map(|point| MeasuredPoint {
                     round: point.round,
@@ -337,32 +289,6 @@ impl Measured {
             matched: series.matched,
         }
     }
-}
-
-impl NullFacts {
-    fn of(run: &Transcript, plan: &AnalysisPlan, null: Null) -> Self {
-        let null = NullModel::new(run, null, plan.null_seed).null();
-        let mu = match null {
-            Null::RandomCopy { mu } | Null::SeedsOnly { mu } => mu,
-            Null::Shuffle | Null::Permutation => None,
-        };
-        Self {
-            model: null.name(),
-            mu,
-            runs: plan.null_runs.max(MIN_RUNS),
-            seed: plan.null_seed,
-        }
-    }
-}
-
-/// The number of runs of null models that are done.
-#[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NullProgress {
-    /// The number that is done, from 1.
-    pub done: u32,
-    /// The number of all.
-    pub total: u32,
 }
 
 /// Returns both results. They are computed side by side if there are at least two threads.
@@ -380,54 +306,4 @@ fn both<A, B: Send>(
         let there = there.join();
         (here, there.unwrap_or_else(|panic| resume_unwind(panic)))
     })
-}
-
-/// Returns the metrics that each null model changes ([`Null::of`]).
-fn by_own_null(metrics: &mut [Measured]) -> Vec<(Null, Vec<&mut Measured>)> {
-    let mut comparisons = Vec::from(OWN_NULLS.map(|null| (null, Vec::new())));
-    for measured in metrics {
-        let own = Null::of(measured.name);
-        let place = (comparisons.iter_mut()).find(|(null, _): &&mut (Null, _)| Some(*null) == own);
-        if let Some((_, compared)) = place {
-            compared.push(measured);
-        }
-    }
-    comparisons
-}
-
-/// Sets the bands of means and rounds of these metrics, all from the same runs of the null model.
-fn compare(
-    run: &Transcript,
-    plan: &AnalysisPlan,
-    null: Null,
-    matched: Option<Match>,
-    compared: Vec<&mut Measured>,
-    on_run: &mut dyn FnMut(),
-) {
-    let metrics: Vec<Metric> = compared.iter().map(|measured| measured.name).collect();
-    let numbers = |run: &Transcript| {
-        let series = measure(run, plan.window, &metrics, matched);
-        let numbers = series.iter().flat_map(|series| {
-            let rounds = series.points.iter().map(|point| point.value);
-            std::iter::once(series.mean()).chain(rounds)
-        });
-        numbers.collect()
-    };
-    // The run was measured before.
-    let observed = compared.iter().flat_map(|measured| {
-        let rounds = measured.points.iter().map(|point| point.value);
-        std::iter::once(measured.mean).chain(rounds)
-    });
-    let runs = NullRuns {
-        model: NullModel::new(run, null, plan.null_seed),
-        count: plan.null_runs,
-        threads: plan.threads,
-    };
-    let mut bands = bands(observed.collect(), &runs, numbers, on_run).into_iter();
-    for measured in compared {
-        measured.null = bands.next().flatten();
-        for point in &mut measured.points {
-            point.null = bands.next().flatten();
-        }
-    }
 }

@@ -13,7 +13,6 @@ use crate::journal::MindReply;
 pub use call::{CallContext, MindError, MindInput, WireRequest};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
-pub(crate) use local::invented;
 pub use local::{LocalMind, LocalMindKind, LocalMindParameter, MindSpecError, local_mind};
 pub(crate) use template::PROBE;
 

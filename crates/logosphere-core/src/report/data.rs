@@ -1,11 +1,13 @@
 //! The data of a page.
 
 use std::io::BufRead;
+use std::ops::ControlFlow;
 
 use super::facts::RunFacts;
 use super::nulls;
+use crate::measures::Analysis;
 use crate::measures::lineage::Lineage;
-use crate::measures::{Analysis, AnalysisPlan, NullProgress};
+use crate::measures::nulls::NullProgress;
 use crate::verify::{ResumeError, Transcript};
 
 /// The data of a page.
@@ -25,17 +27,18 @@ pub struct ReportData {
 impl ReportData {
     /// Reads a journal and computes all measures.
     ///
-    /// `null_runs` is the number of runs of each null model: 0 for none, otherwise at least
+    /// `null_runs` is the number of null runs: 0 for none, otherwise at least
     /// [`MIN_RUNS`](crate::measures::nulls::MIN_RUNS).
     ///
     /// # Errors
     /// See [`Transcript::read`].
     pub fn read(journal: impl BufRead, null_runs: u32) -> Result<Self, ResumeError> {
-        Self::watched(journal, null_runs, 1, &mut |_| {})
+        let (facts, transcript) = RunFacts::read(journal)?;
+        Ok(Self::of(facts, transcript, null_runs))
     }
 
-    /// Reads a journal as [`ReportData::read`] does, on this number of threads, and tells `on_null_run` after each run of a null model
-    /// how many are done.
+    /// Reads a journal as [`ReportData::read`] does, on this number of threads, and tells `on_null_run` after each null run how many
+    /// are done. If it breaks, the result is `None`.
     ///
     /// # Errors
     /// See [`Transcript::read`].
@@ -43,25 +46,23 @@ impl ReportData {
         journal: impl BufRead,
         null_runs: u32,
         threads: usize,
-        on_null_run: &mut dyn FnMut(NullProgress),
-    ) -> Result<Self, ResumeError> {
+        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
+    ) -> Result<Option<Self>, ResumeError> {
         let (facts, transcript) = RunFacts::read(journal)?;
         let plan = nulls::plan(null_runs, threads);
-        Ok(Self::planned(facts, transcript, &plan, on_null_run))
+        let found = Analysis::with_lineage(&transcript, &plan, on_null_run);
+        Ok(found.map(|(analysis, lineage)| Self {
+            facts,
+            transcript,
+            analysis,
+            lineage,
+        }))
     }
 
     /// Computes all measures as [`ReportData::read`] does, for a run that was read before.
     pub fn of(facts: RunFacts, transcript: Transcript, null_runs: u32) -> Self {
-        Self::planned(facts, transcript, &nulls::plan(null_runs, 1), &mut |_| {})
-    }
-
-    fn planned(
-        facts: RunFacts,
-        transcript: Transcript,
-        plan: &AnalysisPlan,
-        on_null_run: &mut dyn FnMut(NullProgress),
-    ) -> Self {
-        let (analysis, lineage) = Analysis::with_lineage(&transcript, plan, on_null_run);
+        let analysis = Analysis::of(&transcript, &nulls::plan(null_runs, 1));
+        let lineage = Lineage::of(&transcript);
         Self {
             facts,
             transcript,

@@ -19,26 +19,10 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .anchor("definitions")
         .text("Means have 95 % intervals of a bootstrap over blocks of rounds. A trend is the rank correlation with the round; its p is that of permuted blocks of rounds. Rounds share messages, so the p is too small: neutral runs are below 0.05 more often than once in 20.")
         .table(Table::new("Formulas", columns).rows(rows));
-    let Some(null) = &analysis.null else {
+    if analysis.comparison.is_none() {
         return section;
-    };
-    section
-        .text(format!(
-            "Each null model is {} runs with the same minds, rounds and numbers of messages. A band holds 95 % of them; p is the share of them that are as far from their median as this run, or farther.",
-            null.runs
-        ))
-        .facts([
-            (
-                "random-copy",
-                Cell::text(format!(
-                    "minds copy one of the texts they read and, with probability {:.3} as in the run itself, write something new, which is one of the run's own new texts",
-                    null.mu.unwrap_or(0.0)
-                )),
-            ),
-            (
-                "shuffle",
-                Cell::text("each text that was read is replaced by one of like length from another round"),
-            ),
-            ("permutation", Cell::text("the messages change rounds")),
-        ])
+    }
+    section.text(
+        "Choice: a contest is a call that read at least two different texts and passed one on. For each word, U is the sum over contests of the children of each text above the mean, for the texts with the word, and V is its variance if all are equally likely; z is U over the square root of V, and exp(U / V) is the factor by which the word changes a text's chance. The test is the largest distance of a z from 0, over words with V of at least 4, length, age and similarity to the other texts; its p is the share of null runs with one at least as large. All tests are computed from the words of the texts. A band holds 95 % of the null runs.",
+    )
 }

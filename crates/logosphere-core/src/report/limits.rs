@@ -14,14 +14,12 @@ pub(super) fn section(
         data.facts.settings.seed
     )];
     sentences.push("Which text a message comes from is inferred from common words, so lines of descent may be wrong.".to_owned());
-    let metrics = data.analysis.metrics.iter();
-    let compared = metrics.filter(|measured| measured.null.is_some()).count();
-    sentences.push(match compared {
-        0 => "Without a null model nothing shows whether chance gives the same numbers.".to_owned(),
-        count => format!(
-            "A null model is one form of chance, and a distance from it has no single cause. {count} measures are compared, so {:.1} of them are expected below p = 0.05 by chance.",
-            0.05 * count as f64
-        ),
+    let compared = data.analysis.comparison.iter();
+    let is_compared = compared.flat_map(|found| &found.tests).next().is_some();
+    sentences.push(if is_compared {
+        "The null runs were checked on scripted minds that copy and change texts, not on models. A difference from them has no single cause.".to_owned()
+    } else {
+        "Without a null model nothing shows whether chance gives the same numbers.".to_owned()
     });
     let section = Section::new("Limits")
         .anchor("limits")

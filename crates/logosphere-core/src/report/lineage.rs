@@ -33,7 +33,7 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
         .facts([
             ("Messages of minds", Cell::from(summary.messages)),
             ("Equal to a text that was read", summary.exact.into()),
-            ("Share runs of words with such a text", summary.ngram.into()),
+            ("Similar to such a text", summary.lcs.into()),
             ("Without a source among the texts read", summary.innovations.into()),
             ("Novelty rate", number(summary.novelty_rate, 3)),
             ("Longest line, in steps", summary.deepest.into()),

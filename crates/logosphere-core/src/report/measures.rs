@@ -1,9 +1,8 @@
 //! The section with each measure and its null model.
 
-use report_kit::{Axis, Cell, Plot, Section, Series, Status, Table};
+use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
 use super::data::ReportData;
-use super::nulls::null_of;
 use super::shown::{drawn, number, stride};
 use crate::measures::Measured;
 use crate::measures::metrics::Metric;
@@ -28,12 +27,11 @@ pub(super) fn section(data: &ReportData) -> Section {
         "All are measured at the end of each round, stamps removed, on the {} messages that can be read or on what the round added.",
         analysis.active
     ));
-    let section = match &analysis.null {
-        None => section.text("They are not compared with a null model."),
-        Some(null) => section.text(format!(
-            "The null model of each measure was run {} times; the definitions say how.",
-            null.runs
-        )),
+    let section = match &analysis.comparison {
+        Some(found) if !found.tests.is_empty() => {
+            section.text("The band in a figure holds 95 % of the null runs.")
+        }
+        _ => section.text("They are not compared with a null model."),
     };
     let section = section.table(overview(&analysis.metrics));
     let section = match stride(analysis.rounds) {
@@ -51,31 +49,13 @@ pub(super) fn section(data: &ReportData) -> Section {
 }
 
 fn overview(metrics: &[Measured]) -> Table {
-    let columns = [
-        "Measure",
-        "Mean",
-        "Trend",
-        "p of the trend",
-        "Null model",
-        "Its median",
-        "p",
-    ];
+    let columns = ["Measure", "Mean", "Trend", "p of the trend"];
     let rows = metrics.iter().map(|measured| {
-        let digits = digits(measured.name);
-        let null = measured.null;
         [
             Cell::link(title(measured.name), anchor(measured.name)).with_id(measured.name.name()),
             mean(measured),
             number(measured.trend.map(|trend| trend.rho), 2),
             number(measured.trend.map(|trend| trend.p), 4),
-            // A badge is not broken in a narrow column.
-            (null.and(null_of(measured.name))).map_or(Cell::Missing, |null| {
-                Cell::badge(null.name(), Status::Neutral)
-            }),
-            null.map_or(Cell::Missing, |band| {
-                Cell::interval(band.median, band.low, band.high, digits)
-            }),
-            number(null.map(|band| band.p), 4),
         ]
     });
     Table::new("All measures", columns).rows(rows)
@@ -139,19 +119,22 @@ fn plot(measured: &Measured) -> Plot {
     let banded: Vec<_> = drawn(&measured.points)
         .filter_map(|point| Some((f64::from(point.round), point.null?)))
         .collect();
-    let null = null_of(metric).filter(|_| !banded.is_empty());
-    let against = null.map_or_else(String::new, |null| format!(", with null model {null}"));
+    let against = if banded.is_empty() {
+        ""
+    } else {
+        ", with neutral descent"
+    };
     let title = format!("{} by round{against}", capital(metric.title()));
     let plot = Plot::xy(title, Axis::new("round").including(0.0), y).in_data();
     let mut plot = plot.with(Series::line("this run", points));
-    if let Some(null) = null {
+    if !banded.is_empty() {
         let band = banded
             .iter()
             .map(|(round, band)| (*round, band.low, band.high));
         let median = banded.iter().map(|(round, band)| (*round, band.median));
         plot = plot
-            .with(Series::band(format!("95 % of the runs of {null}"), band))
-            .with(Series::line(format!("median of {null}"), median));
+            .with(Series::band("95 % of the null runs", band))
+            .with(Series::line("median of the null runs", median));
     }
     plot
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::data::ReportData;
 use super::messages::MessageBrowser;
-use super::{cost, definitions, head, limits, lineage, measures, protocol, seeds, settings};
+use super::{cost, definitions, head, limits, lineage, measures, nulls, protocol, seeds, settings};
 
 /// Returns the page of a run: one file that uses no network, with the same bytes for the same journal.
 ///
@@ -23,6 +23,9 @@ pub fn page(data: &ReportData) -> Page {
     }
     if let Some(plot) = measures::similarity(data) {
         page = page.plot(plot);
+    }
+    if let Some(chance) = nulls::section(&data.analysis) {
+        page = page.section(chance);
     }
     page.section(seeds::section(data, &messages))
         .section(lineage::section(data, &messages))

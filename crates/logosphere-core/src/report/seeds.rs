@@ -46,7 +46,7 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
             ("At most half were left in round", round(exit.half_life)),
             ("The last one left in round", round(exit.all)),
         ])
-        .text("A seed lives on in what comes from it. A message comes from the text that its mind read and that it equals, or shares most runs of three words with.")
+        .text("A seed lives on in what comes from it. A message comes from the text that its mind read and that has the same words, or most of them in the same order.")
         .table(table.rows(rows).limit(ROWS))
         .plot(curves(data))
 }

@@ -2,11 +2,12 @@
 
 use logosphere_core::Transcript;
 use logosphere_core::measures::metrics::{Metric, Window, measure};
-use logosphere_core::measures::nulls::{Null, Simulation, simulate};
+use logosphere_core::measures::nulls::{Null, NullPlan};
 use logosphere_core::measures::{Analysis, AnalysisPlan};
 use serde_json::Value;
 
 use crate::desk;
+use crate::population;
 use crate::scripted_run::{ScriptedRun, random_run};
 use logosphere_core::config::Scheduling;
 
@@ -24,7 +25,7 @@ fn the_result_says_what_it_is_and_repeats() {
     let text = json(&run, &AnalysisPlan::default());
     assert_eq!(text, json(&run, &AnalysisPlan::default()));
     let analysis: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(analysis["schema_version"], 1);
+    assert_eq!(analysis["schema_version"], 2);
     assert_eq!(
         (&analysis["seed"], &analysis["scheduling"]),
         (&42.into(), &"snapshot".into())
@@ -56,7 +57,7 @@ fn the_result_says_what_it_is_and_repeats() {
     assert!(number(&similarity["mean"]) > 0.0);
     // Five rounds are too few.
     assert_eq!(similarity["interval"], Value::Null);
-    assert_eq!(similarity["null"], Value::Null);
+    assert_eq!(analysis.get("tests"), None);
     assert_eq!(analysis["volume"]["by_reason"]["ok"], 20);
     assert_eq!(analysis["lineage"]["messages"], 20);
 }
@@ -65,7 +66,7 @@ fn the_result_says_what_it_is_and_repeats() {
 fn a_run_of_nothing_has_an_analysis() {
     let mut plan = AnalysisPlan::default();
     plan.matched = true;
-    plan.null = Some(Null::RandomCopy { mu: None });
+    plan.null = Some(NullPlan::default());
     for run in [
         Transcript::default(),
         ScriptedRun::new(3, &[]).texts(&[]).texts(&[]).0,
@@ -74,53 +75,56 @@ fn a_run_of_nothing_has_an_analysis() {
         let analysis = Analysis::of(&run, &plan);
         assert_eq!(analysis.matched, None);
         let similarity = analysis.metric(Metric::TfidfSimilarity).unwrap();
-        assert_eq!((similarity.mean, similarity.null), (None, None));
+        assert_eq!(similarity.mean, None);
+        assert_eq!(analysis.test(Metric::TfidfSimilarity), None);
     }
 }
 
 #[test]
-fn copiers_lie_in_the_band_of_copiers() {
-    let seeds = (0..15)
-        .map(|seed| format!("seed number {seed} of fifteen"))
-        .collect();
-    let run = simulate(&Simulation {
-        minds: 3,
-        samples: 3,
-        active: 15,
-        snapshot: false,
-        rounds: 12,
-        seeds,
-        mu: 0.1,
-        seed: 7,
-    });
-    let mut plan = AnalysisPlan::default();
-    plan.null = Some(Null::RandomCopy { mu: Some(0.1) });
-    plan.null_seed = 3;
-    let analysis = Analysis::of(&run, &plan);
-    let null = analysis.null.as_ref().unwrap();
+fn a_comparison_is_in_the_result() {
+    let settings = population::settings("mutator:p=0.1", 4, 15, 12, 7);
+    let run = population::run(&settings, &population::built_in());
+    let analysis = Analysis::of(&run, &with_null(Null::Descent));
+    let found = analysis.comparison.as_ref().unwrap();
     assert_eq!(
-        (null.model, null.mu, null.runs, null.seed),
-        ("random-copy", Some(0.1), 200, 3)
+        (found.null.kind, found.null.runs, found.null.seed),
+        (Null::Descent, 199, 3)
     );
-    for metric in [
-        Metric::TfidfSimilarity,
-        Metric::PairIdentity,
-        Metric::Turnover,
-    ] {
-        let measured = analysis.metric(metric).unwrap();
-        let band = measured.null.unwrap();
-        assert!(
-            band.low <= band.observed && band.observed <= band.high,
-            "{metric} {band:?}"
-        );
-        assert_eq!(Some(band.observed), measured.mean);
-        assert_eq!(measured.points.len(), 12);
-        for point in &measured.points {
-            assert_eq!(point.null.map(|band| band.observed), point.value);
+    let text = json(&run, &with_null(Null::Descent));
+    assert_eq!(text, json(&run, &with_null(Null::Descent)));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["parent_rule"], "lcs/1");
+    assert_eq!(result["tests"][0]["name"], "choice");
+    assert_eq!(result["verdict"]["sentence"], analysis.sentence().unwrap());
+    for metric in Metric::ALL {
+        let measured = analysis.metric(*metric).unwrap();
+        let test = analysis.test(*metric);
+        // Every round has a band, since there are few.
+        let banded = measured
+            .points
+            .iter()
+            .filter(|point| point.null.is_some())
+            .count();
+        let valued = measured
+            .points
+            .iter()
+            .filter(|point| point.value.is_some())
+            .count();
+        assert_eq!(banded, if test.is_some() { valued } else { 0 }, "{metric}");
+        // A test is computed from tokens, but a cosine is so, too.
+        if *metric == Metric::TfidfSimilarity {
+            let mean = measured.mean.unwrap();
+            assert!((test.unwrap().observed - mean).abs() < 1e-8);
         }
     }
-    assert_eq!(analysis.metric(Metric::Messages).unwrap().null, None);
-    assert_eq!(json(&run, &plan), json(&run, &plan));
+    let without = Analysis::of(&run, &AnalysisPlan::default());
+    assert_eq!(without.comparison, None);
+    assert!(
+        without
+            .sentence()
+            .unwrap()
+            .starts_with("The similarity of the texts")
+    );
 }
 
 #[test]
@@ -136,28 +140,32 @@ fn what_is_read_shows_against_a_shuffle() {
         let calls: Vec<(&[u64], &[String])> = calls.collect();
         run = run.round(&calls);
     }
-    let mut plan = AnalysisPlan::default();
-    plan.null = Some(Null::Shuffle);
-    let analysis = Analysis::of(&run.0, &plan);
-    let inputs = analysis
-        .metric(Metric::InputSimilarity)
-        .unwrap()
-        .null
-        .unwrap();
+    let analysis = Analysis::of(&run.0, &with_null(Null::Shuffle));
+    let inputs = analysis.test(Metric::InputSimilarity).unwrap();
     assert!(
-        inputs.observed > inputs.high && inputs.p < 0.01,
+        inputs.observed > inputs.high && inputs.p.unwrap() <= 0.01,
         "{inputs:?}"
     );
-    // What was written is the same, so nothing else can tell.
-    let similarity = analysis
-        .metric(Metric::TfidfSimilarity)
+    let mean = analysis
+        .metric(Metric::InputSimilarity)
         .unwrap()
-        .null
+        .mean
         .unwrap();
-    assert!(
-        (similarity.low - similarity.observed).abs() < 1e-12,
-        "{similarity:?}"
-    );
+    assert!((inputs.observed - mean).abs() < 1e-8);
+    // What was written is the same, so nothing else can tell.
+    assert_eq!(analysis.comparison.unwrap().tests.len(), 1);
+}
+
+/// A plan with 199 null runs.
+fn with_null(kind: Null) -> AnalysisPlan {
+    let mut plan = AnalysisPlan::default();
+    plan.null = Some(NullPlan {
+        kind,
+        runs: 199,
+        seed: 3,
+        threads: 2,
+    });
+    plan
 }
 
 #[test]
@@ -180,45 +188,4 @@ fn windows_and_matching_reach_the_metrics() {
         );
         assert_eq!(measured.matched, measured.name.can_match());
     }
-}
-
-#[test]
-fn l21_the_result_is_the_same_on_any_number_of_threads_and_tells_each_null_run() {
-    let run = simulate(&Simulation {
-        minds: 4,
-        samples: 3,
-        active: 12,
-        snapshot: false,
-        rounds: 6,
-        seeds: ["one two", "three four", "five"]
-            .map(str::to_owned)
-            .to_vec(),
-        mu: 0.2,
-        seed: 7,
-    });
-    let null = Some(Null::Permutation);
-    for (null, own_nulls, models) in [(None, true, 3), (null, true, 1), (None, false, 0)] {
-        let analyzed = |threads| {
-            let plan = AnalysisPlan::default();
-            let plan = with(plan, |plan| {
-                (plan.null, plan.own_nulls, plan.threads) = (null, own_nulls, threads);
-            });
-            let mut told = Vec::new();
-            let analysis = Analysis::watched(&run, &plan, &mut |now| {
-                assert_eq!(now.total, models * plan.null_runs);
-                told.push(now.done);
-            });
-            assert_eq!(told, (1..=models * plan.null_runs).collect::<Vec<_>>());
-            serde_json::to_string(&analysis).unwrap()
-        };
-        let alone = analyzed(1);
-        assert_eq!(alone.contains("\"median\""), models > 0);
-        assert_eq!(analyzed(2), alone);
-        assert_eq!(analyzed(8), alone);
-    }
-}
-
-fn with(mut plan: AnalysisPlan, set: impl FnOnce(&mut AnalysisPlan)) -> AnalysisPlan {
-    set(&mut plan);
-    plan
 }

@@ -1,189 +1,162 @@
-//! Null models: what they keep, what they take away, and where a run lies among them.
+//! Null models: what they keep, what they take away, and the tests that are made of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use logosphere_core::Round;
 use logosphere_core::measures::nulls::{
-    MIN_RUNS, Null, NullBand, NullModel, Simulation, novelty_rate, null_band, null_bands, simulate,
+    Choice, DescentModel, Family, MIN_RUNS, Null, NullBand, ShuffleModel, holm, two_sided_p,
+    upper_p,
 };
 use logosphere_core::pool::MessageId;
-use logosphere_core::{MindId, Round, Transcript};
 
-fn settings() -> Simulation {
-    Simulation {
-        minds: 4,
-        samples: 3,
-        active: 12,
-        snapshot: false,
-        rounds: 20,
-        seeds: ["one", "two", "three"]
-            .map(|seed| format!("{seed}\n\n~init"))
-            .to_vec(),
-        mu: 0.1,
-        seed: 42,
-    }
-}
+use crate::null_level::compared;
+use crate::population;
+use crate::scripted_run::{ScriptedRun, random_run};
 
-/// A run in which calls send none, one or two messages.
-fn uneven() -> Transcript {
-    let mut run = simulate(&settings());
-    let mut messages = run.messages[..run.seeds].to_vec();
-    for (at, call) in run.calls.iter_mut().enumerate() {
-        let text = run.messages[call.added[0].index()].text.clone();
-        call.added.clear();
-        for _ in 0..at % 3 {
-            call.added.push(MessageId::at(messages.len()));
-            let again = logosphere_core::verify::Message::new(text.as_str(), call.round, Some(at));
-            messages.push(again);
+#[test]
+fn a_null_run_keeps_seeds_and_copies_what_it_reads() {
+    let settings = population::settings("copier:mu=0.1", 4, 12, 30, 1);
+    let run = population::run(&settings, &population::sentences(12, 0));
+    let model = DescentModel::new(&run, 7);
+    assert!((0.05..0.2).contains(&model.novelty_rate()));
+    assert_eq!(model.messages(), 120);
+    let own = DescentModel::new(&run, 7);
+    for index in 0..20 {
+        let texts = model.null_texts(index);
+        assert_eq!(texts.len(), run.messages.len());
+        let mut new = 0;
+        for call in &run.calls {
+            for child in &call.added {
+                let mut read = call.sampled.iter().map(|id| &texts[id.index()]);
+                new += u32::from(!read.any(|text| *text == texts[child.index()]));
+            }
         }
-        call.sampled.retain(|id| id.index() < messages.len());
-        "raw".clone_into(&mut call.raw);
+        // About as many as in the run, and nothing is made up.
+        assert!((2..=26).contains(&new), "{new}");
+        let known = |text: &String| own.null_texts(0).contains(text) || text.len() == 20;
+        assert!(texts.iter().all(known));
     }
-    for round in &mut run.rounds {
-        round.pool_size = messages.iter().filter(|m| m.round <= round.round).count();
-    }
-    run.messages = messages;
-    run
-}
-
-/// The facts that a null model must keep: the calls, and the number of messages of each.
-fn shape(run: &Transcript) -> Vec<String> {
-    let place = |id: &MessageId| {
-        let message = &run.messages[id.index()];
-        (message.round, message.call)
-    };
-    let calls = run.calls.iter();
-    calls
-        .map(|call| {
-            let places: Vec<_> = call.added.iter().map(place).collect();
-            format!("{} {} {:?} {places:?}", call.round, call.mind, call.added)
-        })
-        .collect()
-}
-
-fn texts(run: &Transcript) -> Vec<&str> {
-    (run.messages.iter().map(|message| message.text.as_str())).collect()
 }
 
 #[test]
-fn a_simulation_reads_what_can_be_read_and_copies_it() {
-    for snapshot in [false, true] {
-        let settings = Simulation {
-            snapshot,
-            ..settings()
-        };
-        let run = simulate(&settings);
-        assert_eq!(run, simulate(&settings));
-        assert_eq!(run.calls.len(), 80);
-        assert_eq!(run.messages.len(), 83);
-        let mut at_start = run.seeds;
-        let mut own_round = 0;
-        for (at, call) in run.calls.iter().enumerate() {
-            let mut end = run.seeds + at;
-            if snapshot {
-                if call.mind == MindId(0) {
-                    at_start = end;
-                }
-                end = at_start;
-            }
-            let readable = end.saturating_sub(12)..end;
-            assert_eq!(call.sampled.len(), 3);
-            assert!(call.sampled.iter().all(|id| readable.contains(&id.index())));
-            assert_eq!(call.sampled.iter().collect::<BTreeSet<_>>().len(), 3);
-            own_round += (call.sampled.iter())
-                .filter(|id| run.messages[id.index()].round == call.round)
-                .count();
-        }
-        assert_eq!(own_round > 0, !snapshot);
-        // A copy of a seed has no stamp.
-        assert!(texts(&run)[3..].iter().all(|text| !text.contains("~init")));
-        assert!(
-            texts(&run)[3..]
-                .iter()
-                .any(|text| ["one", "two", "three"].contains(text))
+fn texts_that_were_not_selected_are_passed_on_alike() {
+    // Of two texts that are read together each is passed on in half of all null runs.
+    let mut run = ScriptedRun::new(9, &["aa bb cc dd", "ee ff gg hh"]);
+    for _ in 0..40 {
+        run = run.round(&[(&[0, 1], &["aa bb cc dd"])]);
+    }
+    let run = run.0;
+    let model = DescentModel::new(&run, 0);
+    assert_eq!((model.pairs(), model.novelty_rate()), (40, 0.0));
+    let first = |index| {
+        model.null_texts(index)[2..]
+            .iter()
+            .filter(|text| text.starts_with("aa"))
+            .count()
+    };
+    let mean = (0..200).map(|index| first(index) as f64).sum::<f64>() / 200.0;
+    // Four standard errors: sqrt(10 / 200).
+    assert!((mean - 20.0).abs() < 0.9, "{mean}");
+    let choice = model.choice();
+    assert_eq!(choice.contests, 40);
+    // U = 40 (1 - 1/2), V = 40 / 4: z is the largest that there is.
+    let word = choice.words["aa"];
+    assert_eq!((word.u, word.v), (20.0, 10.0));
+    assert!((choice.largest_z() - 20.0 / 10_f64.sqrt()).abs() < 1e-6);
+    let [weight, low, high] = word.weight();
+    assert!((weight - 2_f64.exp()).abs() < 1e-12 && low < weight && weight < high);
+    // Both texts have four words and are unlike each other; the first is older.
+    assert_eq!((choice.length.v, choice.centrality.v), (0.0, 0.0));
+    assert_eq!((choice.age.u, choice.age.v), (-20.0 * 2.0, 10.0 * 4.0));
+    let found = compared(&run, 199);
+    assert!(found.test("choice").unwrap().p.unwrap() <= 0.01);
+}
+
+#[test]
+fn scores_of_repeats_are_added_by_word() {
+    let runs = [1, 2].map(|seed| {
+        let settings = population::settings("mutator:p=0.1", 4, 15, 20, seed);
+        population::run(&settings, &population::built_in())
+    });
+    let [a, b] = [&runs[0], &runs[1]].map(|run| DescentModel::new(run, 0).choice());
+    let mut both = Choice::default();
+    both.add(&a);
+    both.add(&b);
+    assert_eq!(both.contests, a.contests + b.contests);
+    let words: BTreeSet<&String> = a.words.keys().chain(b.words.keys()).collect();
+    assert!(both.words.keys().eq(words));
+    for (word, score) in &both.words {
+        let of = |choice: &Choice| choice.words.get(word).copied().unwrap_or_default();
+        assert_eq!(
+            (score.u, score.v),
+            (of(&a).u + of(&b).u, of(&a).v + of(&b).v)
         );
     }
 }
 
 #[test]
-fn the_innovation_of_a_simulation_is_found_again() {
-    let mut settings = settings();
-    settings.rounds = 500;
-    // Four standard errors of 2000 messages.
-    let found = novelty_rate(&simulate(&settings)).unwrap();
-    assert!((found - 0.1).abs() < 0.027, "{found}");
-    settings.mu = 0.0;
-    assert_eq!(novelty_rate(&simulate(&settings)), Some(0.0));
-    settings.rounds = 0;
-    assert_eq!(novelty_rate(&simulate(&settings)), None);
+fn given_parents_replace_the_rule() {
+    let run = ScriptedRun::new(9, &["aa bb", "cc dd"])
+        .round(&[(&[0, 1], &["aa bb"]), (&[0], &["cc dd"])])
+        .0;
+    assert_eq!(DescentModel::new(&run, 0).pairs(), 1);
+    let parents = [None, None, Some(MessageId(1)), Some(MessageId(1))];
+    // The second call did not read message 1.
+    let model = DescentModel::with_parents(&run, &parents, 0);
+    assert_eq!((model.pairs(), model.messages()), (1, 2));
+    assert!(model.choice().words["cc"].u > 0.0);
 }
 
 #[test]
-fn every_null_model_keeps_calls_and_numbers_of_messages() {
-    let run = uneven();
-    for null in Null::ALL.iter().copied() {
-        let model = NullModel::new(&run, null, 7);
-        let made = model.run(0);
-        assert_eq!(shape(&made), shape(&run), "{null}");
-        assert_eq!(made.rounds, run.rounds);
-        assert_eq!(made.messages[..3], run.messages[..3]);
-        assert!(made.calls.iter().all(|call| call.raw.is_empty()));
-        assert_eq!(made, model.run(0));
-        assert_ne!(made, model.run(1));
-        assert_ne!(made, NullModel::new(&run, null, 8).run(0));
+fn runs_of_any_form_have_a_comparison() {
+    for seed in 0..20 {
+        let mut run = random_run(seed, 40);
+        let mut rng = crate::scripted_run::random(seed);
+        let all = run.messages.len() as u64;
+        for call in &mut run.calls {
+            // Also ids that cannot have been read: later ones, and ones that no message has.
+            call.sampled = (0..6).map(|_| MessageId(rng.below(all + 3))).collect();
+        }
+        let model = DescentModel::new(&run, 0);
+        assert_eq!(model.null_texts(0).len(), run.messages.len());
+        let found = compared(&run, 199);
+        assert!(found.verdict.is_some());
     }
+    let nothing = compared(&logosphere_core::Transcript::default(), 199);
+    assert_eq!((nothing.null.runs, nothing.tests.len()), (0, 0));
 }
 
 #[test]
-fn random_copies_have_the_innovation_of_the_run() {
-    let run = simulate(&Simulation {
-        rounds: 200,
-        ..settings()
-    });
-    let share = novelty_rate(&run).unwrap();
-    let model = NullModel::new(&run, Null::RandomCopy { mu: None }, 1);
-    assert_eq!(model.null(), Null::RandomCopy { mu: Some(share) });
-    let found = novelty_rate(&model.run(3)).unwrap();
-    assert!((found - share).abs() < 0.045, "{found} {share}");
-    let model = NullModel::new(&run, Null::RandomCopy { mu: Some(1.0) }, 1);
-    let all = model.run(0);
-    let all: BTreeSet<_> = texts(&all)[3..].iter().copied().collect();
-    assert_eq!(all.len(), 800);
-    // What the run has of new texts comes first, in another order; the rest is made up.
-    let own: BTreeSet<_> = texts(&run)[3..].iter().copied().collect();
-    let seeds = ["one", "two", "three"].map(|seed| usize::from(own.contains(seed)));
-    let known = own.intersection(&all).count();
-    assert_eq!(known, own.len() - seeds.iter().sum::<usize>());
-}
-
-#[test]
-fn with_seeds_alone_nobody_hears_the_others() {
-    let run = uneven();
-    let made = NullModel::new(&run, Null::SeedsOnly { mu: Some(0.0) }, 1).run(0);
-    for call in &made.calls {
-        assert_eq!(call.sampled.iter().collect::<BTreeSet<_>>().len(), 3);
-        assert!(call.sampled.iter().all(|id| id.0 < 3));
-    }
-    let sent: BTreeSet<_> = texts(&made)[3..].iter().copied().collect();
-    assert_eq!(sent, BTreeSet::from(["one", "two", "three"]));
+fn a_run_that_is_long_gets_fewer_null_runs() {
+    let seeds: Vec<String> = (0..20).map(|seed| format!("{seed} ").repeat(500)).collect();
+    let settings = population::settings("copier:mu=0", 10, 20, 40, 1);
+    let run = population::run(&settings, &seeds);
+    // 420 messages of 500 words and 999 runs are 2.1e8.
+    let found = compared(&run, 999);
+    assert_eq!(
+        (found.null.runs, found.null.asked_runs),
+        (MIN_RUNS, Some(999))
+    );
+    let found = compared(&run, 199);
+    assert_eq!((found.null.runs, found.null.asked_runs), (199, None));
 }
 
 #[test]
 fn a_shuffle_reads_texts_of_another_round_and_of_like_length() {
-    let mut run = simulate(&Simulation {
-        rounds: 60,
-        ..settings()
-    });
+    let settings = population::settings("copier:mu=0.1", 4, 12, 60, 1);
+    let mut run = population::run(&settings, &population::sentences(3, 0));
     // Lengths from 1 to 50, in no order.
     for (at, message) in run.messages.iter_mut().enumerate() {
         message.text = "x".repeat(1 + at * 37 % 50);
     }
-    let model = NullModel::new(&run, Null::Shuffle, 1);
-    let made = model.run(0);
-    assert_eq!(texts(&made), texts(&run));
+    let model = ShuffleModel::new(&run, 1);
+    let samples = model.samples(0);
+    assert_eq!(samples, model.samples(0));
+    assert_ne!(samples, model.samples(1));
     let (mut off, mut changed) = (0, 0);
-    for (before, after) in run.calls.iter().zip(&made.calls) {
-        assert_eq!(before.sampled.len(), after.sampled.len());
-        for (old, new) in before.sampled.iter().zip(&after.sampled) {
+    for (before, after) in run.calls.iter().zip(&samples) {
+        assert_eq!(before.sampled.len(), after.len());
+        for (old, new) in before.sampled.iter().zip(after) {
             let [old_text, new_text] = [old, new].map(|id| &run.messages[id.index()]);
             if before.round == Round(1) && old_text.round == Round(0) {
                 // There is no other round yet.
@@ -205,114 +178,70 @@ fn a_shuffle_reads_texts_of_another_round_and_of_like_length() {
 }
 
 #[test]
-fn a_permutation_moves_texts_of_minds_only() {
-    let run = uneven();
-    let made = NullModel::new(&run, Null::Permutation, 1).run(0);
-    let count = |run: &Transcript| {
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-        for text in &texts(run)[3..] {
-            *counts.entry((*text).to_owned()).or_default() += 1;
-        }
-        counts
-    };
-    assert_eq!(count(&made), count(&run));
-    assert_ne!(texts(&made), texts(&run));
-    let sampled = |run: &Transcript| -> Vec<_> {
-        run.calls.iter().map(|call| call.sampled.clone()).collect()
-    };
-    assert_eq!(sampled(&made), sampled(&run));
-}
-
-#[test]
-fn every_order_of_a_permutation_is_as_likely() {
-    let mut run = simulate(&Simulation {
-        minds: 3,
-        rounds: 1,
-        ..settings()
-    });
-    for (message, text) in run.messages[3..].iter_mut().zip(["a", "b", "c"]) {
-        text.clone_into(&mut message.text);
-    }
-    let model = NullModel::new(&run, Null::Permutation, 1);
-    let mut orders = BTreeMap::new();
-    for index in 0..1200 {
-        *orders
-            .entry(texts(&model.run(index))[3..].concat())
-            .or_insert(0) += 1;
-    }
-    assert_eq!(orders.len(), 6);
-    // 200 +- four standard errors.
-    assert!(
-        orders.values().all(|n| (148..=252).contains(n)),
-        "{orders:?}"
-    );
-}
-
-#[test]
-fn a_band_has_median_quantiles_and_p() {
+fn bands_and_p_values_by_hand() {
     let null: Vec<f64> = (0..=200).rev().map(f64::from).collect();
-    let band = NullBand::new(190.0, null.clone()).unwrap();
-    assert_eq!(
-        band,
-        NullBand {
-            observed: 190.0,
-            median: 100.0,
-            low: 5.0,
-            high: 195.0,
-            runs: 201,
-            // 0..=10 and 190..=200 are as far from 100.
-            p: 23.0 / 202.0,
-        }
+    let band = NullBand::new(null.clone()).unwrap();
+    assert_eq!((band.median, band.low, band.high), (100.0, 5.0, 195.0));
+    assert_eq!(NullBand::new(vec![]), None);
+    // 190..=200 are at least 190.
+    assert!((upper_p(190.0, &null) - 12.0 / 202.0).abs() < 1e-15);
+    assert!((two_sided_p(190.0, &null) - 24.0 / 202.0).abs() < 1e-15);
+    assert!((two_sided_p(10.0, &null) - 24.0 / 202.0).abs() < 1e-15);
+    assert!((two_sided_p(500.0, &null) - 2.0 / 202.0).abs() < 1e-15);
+    assert!((two_sided_p(100.0, &null) - 1.0).abs() < 1e-15);
+    // A constant is no evidence.
+    assert!((two_sided_p(1.0, &[1.0; 199]) - 1.0).abs() < 1e-15);
+}
+
+#[test]
+fn holm_corrects_by_rank() {
+    assert_eq!(holm(&[]), Vec::<f64>::new());
+    assert_eq!(holm(&[0.04]), [0.04]);
+    assert_eq!(holm(&[0.04, 0.01]), [0.04, 0.02]);
+    assert_eq!(holm(&[0.03, 0.02]), [0.04, 0.04]);
+    assert_eq!(holm(&[0.5, 0.01, 0.6]), [1.0, 0.03, 1.0]);
+}
+
+#[test]
+fn families_have_their_measures_and_corrections() {
+    let settings = population::settings("mutator:p=0.1", 4, 15, 40, 3);
+    let found = compared(
+        &population::run(&settings, &population::sentences(15, 0)),
+        199,
     );
-    assert!((NullBand::new(500.0, null.clone()).unwrap().p - 1.0 / 202.0).abs() < 1e-15);
-    assert!((NullBand::new(100.0, null).unwrap().p - 1.0).abs() < 1e-15);
-    assert_eq!(NullBand::new(1.0, vec![]), None);
-    let band = NullBand::new(0.5, vec![0.0, 1.0]).unwrap();
-    assert!((band.median - 0.5).abs() < 1e-15 && (band.low - 0.025).abs() < 1e-15);
-}
-
-#[test]
-fn runs_without_a_number_are_left_out() {
-    let run = uneven();
-    let metric = |made: &Transcript| {
-        let first = made.messages[3].text == "one";
-        vec![Some(1.0), first.then_some(2.0), None]
+    let names = |family: Family| -> Vec<&str> {
+        let tests = found.tests.iter().filter(|test| test.family == family);
+        tests.map(|test| test.name).collect()
     };
-    let null = Null::SeedsOnly { mu: Some(0.0) };
-    assert!(metric(&run)[1].is_none() || run.messages[3].text == "one");
-    let bands = null_bands(&run, null, 1, 5, metric);
-    assert_eq!(bands.len(), 3);
-    assert_eq!(bands[0].unwrap().runs, MIN_RUNS);
-    assert!((bands[0].unwrap().p - 1.0).abs() < 1e-15);
-    assert_eq!(bands[2], None);
-    let band = null_band(&run, null, 300, 5, |made| {
-        let seed = made.messages[3].text == "one";
-        (seed || made.messages == run.messages).then_some(2.0)
-    });
-    // A third of the runs.
-    assert!((70..=130).contains(&band.unwrap().runs), "{band:?}");
-}
-
-#[test]
-fn selection_lies_outside_the_band_of_drift() {
-    let distinct = |run: &Transcript| {
-        let last = &texts(run)[run.messages.len() - 100..];
-        Some(last.iter().collect::<BTreeSet<_>>().len() as f64)
-    };
-    let neutral = simulate(&Simulation {
-        rounds: 60,
-        ..settings()
-    });
-    let null = Null::RandomCopy { mu: None };
-    let band = null_band(&neutral, null, 200, 3, distinct).unwrap();
-    assert!(band.p > 0.05, "{band:?}");
-    // Everybody says one thing, whether they read it or not.
-    let mut selected = neutral;
-    for message in &mut selected.messages[120..] {
-        "chosen".clone_into(&mut message.text);
+    assert_eq!(names(Family::Primary), ["choice", "tfidf_similarity"]);
+    assert_eq!(
+        names(Family::Secondary),
+        [
+            "within_round_similarity",
+            "near_similarity",
+            "input_similarity",
+            "distinct_1",
+            "seed_echo",
+            "chars_mean"
+        ]
+    );
+    assert_eq!(
+        names(Family::Band),
+        ["distinct_2", "pair_identity", "turnover"]
+    );
+    for test in &found.tests {
+        assert_eq!(test.p.is_none(), test.family == Family::Band);
+        assert!(test.p_holm >= test.p && test.low <= test.median && test.median <= test.high);
     }
-    let band = null_band(&selected, null.with_mu(Some(0.1)), 200, 3, distinct).unwrap();
-    assert!(band.observed < band.low && band.p < 0.05, "{band:?}");
+    let p: Vec<f64> = found.tests[..2]
+        .iter()
+        .map(|test| test.p.unwrap())
+        .collect();
+    let corrected: Vec<f64> = found.tests[..2]
+        .iter()
+        .map(|test| test.p_holm.unwrap())
+        .collect();
+    assert_eq!(corrected, holm(&p));
 }
 
 #[test]
@@ -320,8 +249,12 @@ fn a_null_model_is_asked_for_by_name() {
     for null in Null::ALL.iter().copied() {
         assert_eq!(null.name().parse::<Null>().unwrap(), null);
     }
+    let error = |name: &str| name.parse::<Null>().unwrap_err().to_string();
+    for old in ["random-copy", "seeds-only", "permutation"] {
+        assert_eq!(error(old), format!("{old} was replaced by descent"));
+    }
     assert_eq!(
-        "drift".parse::<Null>().unwrap_err().to_string(),
-        "there is no null model `drift`; there are: random-copy, seeds-only, shuffle, permutation"
+        error("drift"),
+        "there is no null model `drift`; there are: descent, shuffle"
     );
 }

@@ -6,18 +6,17 @@ use logosphere_core::config::Scheduling;
 use logosphere_core::measures::nulls::closed_form::{
     mean_takeover_rounds, sequential_duplicate_rate, snapshot_duplicate_rate, takeover_probability,
 };
-use logosphere_core::measures::nulls::{Drift, DriftRules, Source, duplicate_rate};
 use logosphere_core::pool::SampleRng;
 use logosphere_core::{Settings, Transcript};
 
 use crate::desk;
+use crate::drift::{Drift, DriftRules, duplicate_rate};
 
 fn rules(active: usize, mu: f64) -> DriftRules {
     DriftRules {
         samples: 3,
         active,
         mu,
-        source: Source::Pool,
     }
 }
 

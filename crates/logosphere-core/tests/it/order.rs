@@ -14,6 +14,7 @@ fn the_sections_of_a_page() {
         check_order(
             &page,
             &[
+                "Is it chance?",
                 "Seeds that survived",
                 "Lineage",
                 "Measures",

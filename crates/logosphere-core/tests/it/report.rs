@@ -98,7 +98,7 @@ fn the_meter_is_that_of_the_journal() {
 
 #[test]
 fn every_measure_has_a_row_and_a_plot_beside_its_null_model() {
-    let journal = journal("mutator:p=0.1", 8);
+    let journal = journal("mutator:p=0.1", 14);
     let data = ReportData::read(&journal[..], 200).unwrap();
     let page = Html::parse_document(&page(&data).render().unwrap());
     let table = rows(&page, "All measures");
@@ -118,27 +118,47 @@ fn every_measure_has_a_row_and_a_plot_beside_its_null_model() {
             "{name}"
         );
         let legend = texts(&page, &format!("{section} .legend")).concat();
-        assert_eq!(
-            measure.null.is_some(),
-            legend.contains("median of"),
-            "{name}"
-        );
-        if let Some(band) = measure.null {
-            assert_eq!(band.runs, 200, "{name}");
+        let test = data.analysis.test(measure.name);
+        assert_eq!(test.is_some(), legend.contains("median of"), "{name}");
+        assert_eq!(measure.points.len(), 14);
+        assert_eq!(row.len(), 4);
+    }
+    let comparison = data.analysis.comparison.as_ref().unwrap();
+    let verdict = comparison.verdict.as_ref().unwrap();
+    let lead = texts(&page, "header > .text").concat();
+    assert!(lead.starts_with(&verdict.sentence), "{lead}");
+    let chance = texts(&page, "#at-chance > p").concat();
+    assert!(chance.contains("200 null runs"), "{chance}");
+    assert!(chance.contains("One run is one history"), "{chance}");
+    // The tests of the verdict are open, the further ones and the bands are folded.
+    let shown = |caption: &str| rows(&page, caption);
+    let tables = [
+        ("Tests of the verdict", 2),
+        // The windows of this run have too few words for the share of different ones.
+        ("Further tests", 5),
+        ("Bands", 2),
+    ];
+    for (caption, number) in tables {
+        let rows = shown(caption);
+        assert_eq!(rows.len(), number, "{caption}");
+        for row in rows {
+            let test = comparison
+                .tests
+                .iter()
+                .find(|test| row[0].ends_with(test.name));
+            let test = test.unwrap();
+            let p = |p: Option<f64>| p.map(|p| format!("{p:.4}"));
+            let is = |cell: &str, p: Option<String>| p.is_none_or(|p| cell == p);
             assert!(
-                (band.observed - measure.mean.unwrap()).abs() < 1e-12,
-                "{name}"
+                is(&row[3], p(test.p)) && is(&row[4], p(test.p_holm)),
+                "{row:?}"
             );
-            assert_eq!(row[6], format!("{:.4}", band.p), "{name}");
-            assert_eq!(measure.points.len(), 8);
         }
     }
-    let compared = data
-        .analysis
-        .metrics
-        .iter()
-        .filter(|measure| measure.null.is_some());
-    assert!(compared.count() >= 7);
+    assert_eq!(
+        shown("Which texts are passed on").len(),
+        comparison.features.len()
+    );
     // Without null models a page says so.
     let bare = Html::parse_document(&html(&journal, 0));
     assert!(

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use llm_types::ErrorClass;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::MemJournal;
-use logosphere_core::measures::nulls::{NullBand, Simulation, simulate};
+use logosphere_core::measures::nulls::NullBand;
 use logosphere_core::report::{ReportData, page};
 use logosphere_core::{
     CallContext, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, RunControl,
@@ -13,6 +13,7 @@ use scraper::Html;
 use test_support::page::{check_nothing_comes_from_a_text, check_refers_to_no_network, texts};
 
 use crate::desk;
+use crate::population;
 use crate::report::{browser, html};
 
 const HOSTILE: [&str; 6] = [
@@ -136,16 +137,8 @@ fn the_same_journal_gives_the_same_bytes() {
 fn large(rounds: u32) -> ReportData {
     let small = journal("plain words of nobody");
     let facts = ReportData::read(&small[..], 0).unwrap().facts;
-    let mut run = simulate(&Simulation {
-        minds: 20,
-        samples: 3,
-        active: 15,
-        snapshot: false,
-        rounds,
-        seeds: vec!["x".repeat(200); 5],
-        mu: 0.5,
-        seed: 1,
-    });
+    let settings = population::settings("copier:mu=0.5", 20, 15, rounds, 1);
+    let mut run = population::run(&settings, &vec!["x".repeat(200); 5]);
     for (id, message) in run.messages.iter_mut().enumerate() {
         let words = format!(
             "{} the tide {id} returns & what \"it\" forgot ",
@@ -158,10 +151,9 @@ fn large(rounds: u32) -> ReportData {
         call.raw = format!("I read them, and I pass one on.\n---\n{text}\n---\n\n---\n");
     }
     let mut data = ReportData::of(facts, run, 0);
-    // Null models would take minutes here; what matters is that every curve has a band.
-    let band = |value: f64| NullBand::new(value, vec![value / 3.0, value / 2.0, value]);
+    // Null runs would take long here; what matters is that every curve has a band.
+    let band = |value: f64| NullBand::new(vec![value / 3.0, value / 2.0, value]);
     for measured in &mut data.analysis.metrics {
-        measured.null = measured.mean.and_then(band);
         for point in &mut measured.points {
             point.null = point.value.and_then(band);
         }

@@ -1,8 +1,9 @@
 //! The lineage: which messages each call read, and which message descends from which.
 //!
 //! Exposure is known: the journal records the sample of each call. Descent is inferred from texts alone. A message
-//! descends from a text that its mind read if both are equal, or if the text contains at least a share of 0.3 of the
-//! message's trigrams. Otherwise the message is an innovation.
+//! descends from a text that its mind read if both have equal tokens. Otherwise it descends from the text with which it has
+//! the longest common subsequence of tokens, if that is at least half of both ([`LEAST_SIMILARITY`]). Otherwise it is an
+//! innovation. The rule is named [`PARENT_RULE`].
 //!
 //! Next: [`Lineage::of`] for the forest, [`Lineage::summary`] for its numbers.
 
@@ -11,7 +12,8 @@ mod summary;
 mod survival;
 mod tree;
 
-pub use parent::{LEAST_SHARE, Method, Parent};
+pub use parent::{LEAST_SIMILARITY, Method, PARENT_RULE, Parent};
+pub(crate) use parent::{ParentSearch, readable};
 pub use summary::{LineageSummary, SeedShare, Spreader};
 pub use survival::Survival;
 pub use tree::{Lineage, Node};

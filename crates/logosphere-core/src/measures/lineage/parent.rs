@@ -1,15 +1,19 @@
-//! The parents of a message among the texts that its mind read.
-
-use std::collections::HashMap;
+//! The parents of a message among the texts that its mind read: rule `lcs/1`.
 
 use serde::Serialize;
 
-use crate::measures::metrics::corpus::Corpus;
+use crate::measures::lcs::Pattern;
+use crate::measures::lists::Lists;
 use crate::pool::MessageId;
-use crate::verify::MindCall;
 
-/// The smallest share of a message's trigrams that makes a text its parent.
-pub const LEAST_SHARE: f64 = 0.3;
+/// The name of the rule by which parents are found.
+pub const PARENT_RULE: &str = "lcs/1";
+
+/// The smallest similarity, 0 to 1, that makes a text a parent.
+///
+/// The similarity of two texts is twice the length of their longest common subsequence of tokens over the sum of their
+/// lengths. At most 512 tokens of a text count.
+pub const LEAST_SIMILARITY: f64 = 0.5;
 
 /// A parent of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -19,7 +23,7 @@ pub struct Parent {
     pub id: MessageId,
     /// The method by which it was found.
     pub method: Method,
-    /// 1 for equal texts, otherwise the share of the child's trigrams that the parent contains.
+    /// 1 for equal tokens, otherwise the similarity, 0.5 to below 1.
     pub confidence: f64,
 }
 
@@ -28,10 +32,10 @@ pub struct Parent {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Method {
-    /// The texts are equal without their signatures.
+    /// The texts have equal tokens.
     Exact,
-    /// The texts share trigrams.
-    Ngram,
+    /// The texts have a long common subsequence of tokens.
+    Lcs,
 }
 
 impl Method {
@@ -39,96 +43,100 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
-            Self::Ngram => "ngram",
+            Self::Lcs => "lcs",
         }
     }
 }
 
-/// The sample of a call, indexed for the search of parents.
-pub(super) struct Inputs<'a> {
-    corpus: &'a Corpus<'a>,
-    /// The messages in the order drawn, each with the index of its text among the different texts.
-    messages: Vec<(MessageId, usize)>,
-    /// The index of each different text, by its number in the corpus.
-    kinds: HashMap<usize, usize>,
-    /// Each trigram of each different text, with the index of the text; sorted.
-    trigrams: Vec<(u32, usize)>,
+/// The search for parents, with memory that is used again.
+#[derive(Debug, Default)]
+pub(crate) struct ParentSearch {
+    pattern: Pattern,
 }
 
-impl<'a> Inputs<'a> {
-    /// Returns the sample of a call.
-    pub(super) fn of(corpus: &'a Corpus<'a>, call: &MindCall) -> Self {
-        let mut messages = Vec::with_capacity(call.sampled.len());
-        let mut kinds = HashMap::new();
-        let mut trigrams = Vec::new();
-        for &id in call.sampled.iter().filter(|id| corpus.has(**id)) {
-            let kind = corpus.kind_of(id.index());
-            let next = kinds.len();
-            let place = *kinds.entry(kind).or_insert_with(|| {
-                trigrams.extend(
-                    corpus
-                        .triples()
-                        .of(corpus, kind)
-                        .iter()
-                        .map(|&trigram| (trigram, next)),
-                );
-                next
+impl ParentSearch {
+    /// Returns the place among `reads` of the best parent of a message, and its similarity; `None` for an innovation.
+    /// Of equally good texts the first one drawn is the parent.
+    pub(crate) fn best(
+        &mut self,
+        lists: &Lists,
+        reads: &[usize],
+        child: usize,
+    ) -> Option<(usize, f64)> {
+        let kind = lists.kind_of(child);
+        let equal = reads.iter().position(|&read| lists.kind_of(read) == kind);
+        if let Some(place) = equal {
+            return Some((place, 1.0));
+        }
+        self.pattern.set(lists.of_kind(kind));
+        let mut best = None;
+        let mut least = LEAST_SIMILARITY;
+        for (place, &read) in reads.iter().enumerate() {
+            let list = lists.of_message(read);
+            if self.pattern.most(list) < least {
+                continue;
+            }
+            let similarity = self.pattern.similarity(list);
+            let is_better = best.is_none_or(|(_, most)| similarity > most);
+            if similarity >= least && is_better {
+                best = Some((place, similarity));
+                least = similarity;
+            }
+        }
+        best
+    }
+
+    /// Returns all parents of a message, the best one first: those with equal tokens, otherwise those that are similar
+    /// enough. Equally good ones are in the order drawn.
+    pub(crate) fn all(&mut self, lists: &Lists, reads: &[usize], child: usize) -> Vec<Parent> {
+        let kind = lists.kind_of(child);
+        let is_equal = |read: &&usize| lists.kind_of(**read) == kind;
+        let exact = reads.iter().filter(is_equal).map(|&read| Parent {
+            id: MessageId::at(read),
+            method: Method::Exact,
+            confidence: 1.0,
+        });
+        let mut parents: Vec<Parent> = exact.collect();
+        if parents.is_empty() {
+            self.pattern.set(lists.of_kind(kind));
+            let similar = reads.iter().map(|&read| Parent {
+                id: MessageId::at(read),
+                method: Method::Lcs,
+                confidence: self.pattern.similarity(lists.of_message(read)),
             });
-            messages.push((id, place));
+            parents.extend(similar.filter(|parent| parent.confidence >= LEAST_SIMILARITY));
         }
-        trigrams.sort_unstable();
-        trigrams.dedup();
-        Self {
-            corpus,
-            messages,
-            kinds,
-            trigrams,
-        }
-    }
-
-    /// Returns the parents of a message, the best one first: those with an equal text, then those that share enough
-    /// trigrams. Equally good ones are in the order drawn.
-    pub(super) fn parents(&self, child: MessageId) -> Vec<Parent> {
-        let kind = self.corpus.kind_of(child.index());
-        let (method, shares) = match self.kinds.get(&kind) {
-            Some(&equal) => (Method::Exact, self.only(equal)),
-            None => (Method::Ngram, self.shares(kind)),
-        };
-        let older = self.messages.iter().filter(|(id, _)| *id < child);
-        let parent = |&(id, place): &(MessageId, usize)| Parent {
-            id,
-            method,
-            confidence: shares[place],
-        };
-        let mut parents: Vec<Parent> = older
-            .map(parent)
-            .filter(|parent| parent.confidence >= LEAST_SHARE)
-            .collect();
         parents.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         parents
     }
 
-    fn only(&self, equal: usize) -> Vec<f64> {
-        let mut shares = vec![0.0; self.kinds.len()];
-        shares[equal] = 1.0;
-        shares
-    }
-
-    /// Returns the share of a text's trigrams that each different text contains; 0 for a text without trigrams.
-    fn shares(&self, kind: usize) -> Vec<f64> {
-        let own = self.corpus.triples().of(self.corpus, kind);
-        let mut shared = vec![0_u32; self.kinds.len()];
-        for &trigram in own {
-            let first = self.trigrams.partition_point(|&(other, _)| other < trigram);
-            let same = self.trigrams[first..].iter();
-            for &(_, place) in same.take_while(|(other, _)| *other == trigram) {
-                shared[place] += 1;
+    /// Returns the mean similarity of each of these messages to the others; 0 if there is no other.
+    pub(crate) fn centrality(&mut self, lists: &Lists, messages: &[usize]) -> Vec<f64> {
+        let mut sums = vec![0.0; messages.len()];
+        for (place, &message) in messages.iter().enumerate() {
+            let kind = lists.kind_of(message);
+            let list = lists.of_kind(kind);
+            let mut is_set = false;
+            for (other, &next) in messages.iter().enumerate().skip(place + 1) {
+                let similarity = if lists.kind_of(next) == kind {
+                    f64::from(u8::from(!list.is_empty()))
+                } else {
+                    if !std::mem::replace(&mut is_set, true) {
+                        self.pattern.set(list);
+                    }
+                    self.pattern.similarity(lists.of_message(next))
+                };
+                sums[place] += similarity;
+                sums[other] += similarity;
             }
         }
-        let count = own.len().max(1) as f64;
-        shared
-            .into_iter()
-            .map(|shared| f64::from(shared) / count)
-            .collect()
+        let others = messages.len().saturating_sub(1).max(1) as f64;
+        sums.into_iter().map(|sum| sum / others).collect()
     }
+}
+
+/// Returns the messages of a sample that a message can descend from: those before `child`, in the order drawn.
+pub(crate) fn readable(sampled: &[MessageId], child: MessageId) -> Vec<usize> {
+    let older = sampled.iter().filter(|id| **id < child);
+    older.map(|id| id.index()).collect()
 }

@@ -17,10 +17,10 @@ const SHOWN: usize = 200;
 pub struct LineageSummary {
     /// The number of messages of minds.
     pub messages: usize,
-    /// The number of messages whose best parent has an equal text.
+    /// The number of messages whose best parent has equal tokens.
     pub exact: usize,
-    /// The number of messages whose best parent shares trigrams.
-    pub ngram: usize,
+    /// The number of messages whose best parent is similar and not equal.
+    pub lcs: usize,
     /// The number of innovations, which descend from no message that was read.
     pub innovations: usize,
     /// The share of innovations; `None` without messages of minds.
@@ -85,7 +85,7 @@ impl Lineage {
         LineageSummary {
             messages: of_minds.len(),
             exact: by(Method::Exact),
-            ngram: by(Method::Ngram),
+            lcs: by(Method::Lcs),
             innovations: of_minds
                 .iter()
                 .filter(|node| node.parents.is_empty())

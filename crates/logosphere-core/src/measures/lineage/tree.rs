@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::parent::{Inputs, Parent};
+use super::parent::{Parent, ParentSearch, readable};
+use crate::measures::lists::Lists;
 use crate::measures::metrics::Window;
 use crate::measures::metrics::corpus::Corpus;
 use crate::pool::{MessageId, Round};
@@ -62,11 +63,18 @@ impl Lineage {
 
     /// Infers the lineage of a run with this corpus.
     pub(crate) fn within(run: &Transcript, corpus: &Corpus<'_>) -> Self {
+        Self::in_lists(run, &Lists::of(corpus))
+    }
+
+    /// Infers the lineage of a run with these token lists.
+    pub(crate) fn in_lists(run: &Transcript, lists: &Lists) -> Self {
         let mut parents = vec![Vec::new(); run.messages.len()];
+        let mut search = ParentSearch::default();
         for call in &run.calls {
-            let inputs = Inputs::of(corpus, call);
-            for &child in call.added.iter().filter(|child| corpus.has(**child)) {
-                parents[child.index()] = inputs.parents(child);
+            let all = run.messages.len();
+            for &child in call.added.iter().filter(|child| child.index() < all) {
+                let reads = readable(&call.sampled, child);
+                parents[child.index()] = search.all(lists, &reads, child.index());
             }
         }
         let mut lineage = Self {

@@ -23,6 +23,10 @@ pub(crate) struct Corpus<'a> {
     tokens: Vec<u32>,
     /// The number of different tokens.
     vocabulary: usize,
+    /// The tokens as words; empty for a corpus of lists.
+    words: Vec<String>,
+    /// The number of characters of each kind in a corpus of lists, which has no texts.
+    lengths: Option<Vec<u32>>,
     /// The n-grams of two and of three tokens, built when the first measure asks for them.
     pairs: OnceLock<Grams>,
     triples: OnceLock<Grams>,
@@ -64,6 +68,8 @@ impl<'a> Corpus<'a> {
             texts: Vec::with_capacity(run.messages.len()),
             tokens: Vec::new(),
             vocabulary: 0,
+            words: Vec::new(),
+            lengths: None,
             pairs: OnceLock::new(),
             triples: OnceLock::new(),
         };
@@ -102,17 +108,63 @@ impl<'a> Corpus<'a> {
             }
         }
         corpus.vocabulary = words.len();
+        corpus.words = vec![String::new(); words.len()];
+        for (word, token) in words {
+            corpus.words[token as usize] = word;
+        }
         corpus
+    }
+
+    /// Returns the corpus of token lists: `tokens[spans[kind]]` is the list of a kind, and lists without a token are not
+    /// measured. `lengths` has the number of characters of each kind.
+    pub(crate) fn of_lists(
+        tokens: Vec<u32>,
+        spans: Vec<Range<usize>>,
+        of_message: Vec<u32>,
+        vocabulary: usize,
+        lengths: Vec<u32>,
+    ) -> Self {
+        let texts = of_message.iter().enumerate().map(|(message, &kind)| Text {
+            message,
+            kind: kind as usize,
+            worded: true,
+        });
+        Self {
+            texts: (texts.filter(|text| !spans[text.kind].is_empty())).collect(),
+            kinds: (spans.into_iter())
+                .map(|tokens| EqualTexts { text: "", tokens })
+                .collect(),
+            of_message,
+            tokens,
+            vocabulary,
+            words: Vec::new(),
+            lengths: Some(lengths),
+            pairs: OnceLock::new(),
+            triples: OnceLock::new(),
+        }
+    }
+
+    /// Returns the number of messages, including those that are not measured.
+    pub(crate) fn messages(&self) -> usize {
+        self.of_message.len()
+    }
+
+    /// Returns the tokens as words; empty for a corpus of lists.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Returns the number of characters of a kind.
+    pub(crate) fn chars(&self, kind: usize) -> usize {
+        match &self.lengths {
+            Some(lengths) => lengths[kind] as usize,
+            None => self.text(kind).chars().count(),
+        }
     }
 
     /// Returns the number of different texts, including those that are not measured.
     pub(crate) fn kinds(&self) -> usize {
         self.kinds.len()
-    }
-
-    /// Returns whether a message has this id.
-    pub(crate) fn has(&self, id: MessageId) -> bool {
-        id.index() < self.of_message.len()
     }
 
     /// Returns the kind of a message.

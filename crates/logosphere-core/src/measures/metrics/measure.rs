@@ -14,6 +14,7 @@ use super::similarity::{ByDistance, in_windows, seed_echo, to_inputs};
 use super::tfidf::Tfidf;
 use super::volume;
 use super::window::Window;
+use crate::pool::MessageId;
 use crate::verify::Transcript;
 
 /// Returns the values of these metrics at the end of each round, in the order of `metrics`.
@@ -60,6 +61,20 @@ pub(crate) fn measure_in(
     series.collect()
 }
 
+/// Returns the mean over the rounds of the similarity to what was read, as a function of the samples of the calls.
+pub(crate) fn input_similarity(
+    run: &Transcript,
+    corpus: &Corpus<'_>,
+) -> impl Fn(&[Vec<MessageId>]) -> Option<f64> {
+    let tfidf = Tfidf::of(corpus);
+    let rounds = Scopes::of(run, corpus, Window::Active).rounds;
+    move |samples| {
+        let points = to_inputs(run, samples, corpus, &tfidf, &rounds);
+        let values: Vec<f64> = points.iter().skip(1).filter_map(|at| at.value).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+}
+
 /// The texts, the windows and rounds, and intermediate results that several metrics share.
 struct MetricInputs<'a, 'b> {
     run: &'a Transcript,
@@ -102,7 +117,11 @@ impl<'a, 'b> MetricInputs<'a, 'b> {
             Metric::WithinRoundSimilarity => self.by_distance().within.clone(),
             Metric::NearSimilarity => self.by_distance().near.clone(),
             Metric::FarSimilarity => self.by_distance().far.clone(),
-            Metric::InputSimilarity => to_inputs(self.run, corpus, self.tfidf(), rounds),
+            Metric::InputSimilarity => {
+                let calls = self.run.calls.iter();
+                let samples: Vec<_> = calls.map(|call| &call.sampled[..]).collect();
+                to_inputs(self.run, &samples, corpus, self.tfidf(), rounds)
+            }
             Metric::CompressionRatio => ratios(corpus, windows),
             Metric::Distinct1 => self.runs().distinct(corpus, 1, windows),
             Metric::Distinct2 => self.runs().distinct(corpus, 2, windows),

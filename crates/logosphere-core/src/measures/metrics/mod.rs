@@ -32,7 +32,7 @@ pub use interval::{
 };
 pub use matching::Match;
 pub use measure::measure;
-pub(crate) use measure::measure_in;
+pub(crate) use measure::{input_similarity, measure_in};
 pub use metric::Metric;
 pub use seed_exit::{SeedExit, seed_exit};
 pub use series::{Point, Series};

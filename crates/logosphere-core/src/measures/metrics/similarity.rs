@@ -90,18 +90,19 @@ impl ByDistance {
     }
 }
 
-/// Returns the mean cosine of the texts of each round to the messages that their call read.
-pub(crate) fn to_inputs(
+/// Returns the mean cosine of the texts of each round to the messages of their call's sample.
+pub(crate) fn to_inputs<T: AsRef<[MessageId]>>(
     run: &Transcript,
+    samples: &[T],
     corpus: &Corpus<'_>,
     tfidf: &Tfidf,
     rounds: &[TextRange],
 ) -> Vec<Point> {
     let mut of_message: Vec<Option<f64>> = vec![None; run.messages.len()];
     let mut inputs = Sum::new(tfidf);
-    for call in &run.calls {
+    for (call, sampled) in run.calls.iter().zip(samples) {
         let measured = |id: &MessageId| corpus.measured(*id).map(|text| text.kind);
-        let read = || call.sampled.iter().filter_map(measured);
+        let read = || sampled.as_ref().iter().filter_map(measured);
         read().for_each(|kind| inputs.add(kind));
         for text in call.added.iter().filter_map(|id| corpus.measured(*id)) {
             let mean = inputs.cosines(text.kind) / inputs.texts() as f64;

@@ -85,8 +85,10 @@ pub(crate) fn lengths(corpus: &Corpus<'_>, rounds: &[TextRange]) -> [Vec<Point>;
     let mut means = Vec::with_capacity(rounds.len());
     let mut medians = Vec::with_capacity(rounds.len());
     for round in rounds {
-        let length = |kind| corpus.text(kind).chars().count();
-        let mut lengths: Vec<usize> = round.texts(corpus).map(|text| length(text.kind)).collect();
+        let mut lengths: Vec<usize> = round
+            .texts(corpus)
+            .map(|text| corpus.chars(text.kind))
+            .collect();
         lengths.sort_unstable();
         let n = lengths.len();
         let mean = (n > 0).then(|| lengths.iter().sum::<usize>() as f64 / n as f64);

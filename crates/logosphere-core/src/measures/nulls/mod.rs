@@ -1,39 +1,51 @@
 //! Null models: runs in which chance alone decides.
 //!
 //! A measure of one run proves little: in a small pool copying alone makes texts similar, without any selection.
-//! [`null_band`] generates at least 200 runs without the effect in question ([`Null`]) and returns the position of the run
-//! among them. [`simulate`] generates such runs from settings, and [`closed_form`] has the theoretical results.
+//! [`compare`] makes null runs of [`DescentModel`], in which each text that was read is equally likely to be passed on,
+//! and returns the position of the run among them as tests in two families, with a verdict.
 //!
 //! ```
-//! use logosphere_core::measures::nulls::{Null, Simulation, null_band, simulate};
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));
+//! use std::ops::ControlFlow;
 //!
-//! let run = simulate(&Simulation {
-//!     minds: 3,
-//!     samples: 3,
-//!     active: 15,
-//!     snapshot: false,
-//!     rounds: 10,
-//!     seeds: vec!["one".to_owned(), "two".to_owned()],
-//!     mu: 0.2,
-//!     seed: 42,
-//! });
-//! let distinct = |run: &logosphere_core::Transcript| {
-//!     let texts: std::collections::BTreeSet<_> = run.messages.iter().map(|m| &m.text).collect();
-//!     Some(texts.len() as f64)
-//! };
-//! // A run of copiers is inside the band of the null model of copiers.
-//! let band = null_band(&run, Null::RandomCopy { mu: None }, 200, 1, distinct).unwrap();
-//! assert!(band.low <= band.observed && band.observed <= band.high);
+//! use logosphere_core::Transcript;
+//! use logosphere_core::measures::nulls::{NullPlan, compare};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let run = Transcript::read(&two_rounds()[..])?;
+//! let compared = compare(&run, &NullPlan::default(), &mut |_| ControlFlow::Continue(()));
+//! let verdict = compared.and_then(|compared| compared.verdict).ok_or("stopped")?;
+//! // Two rounds of three minds are too few for a test.
+//! assert!(verdict.sentence.starts_with("Not tested: only "));
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! [`ShuffleModel`] tests another question: whether what is written depends on what was read. [`closed_form`] has
+//! theoretical results for copiers.
 
-mod band;
+mod choice;
 pub mod closed_form;
-mod drift;
-mod model;
-mod simulation;
+mod comparison;
+mod descent;
+mod donors;
+mod edit;
+mod family;
+mod kind;
+mod parallel;
+mod shuffle;
+mod statistics;
 
-pub use band::{MIN_RUNS, NullBand, null_band, null_bands};
-pub(crate) use band::{NullRuns, bands};
-pub use drift::{Drift, DriftRules, Kind, Source, duplicate_rate};
-pub use model::{Null, NullModel, UnknownNull, novelty_rate};
-pub use simulation::{Simulation, simulate};
+pub use choice::{Choice, LEAST_VARIANCE, Score};
+pub(crate) use comparison::compare_in;
+pub use comparison::{
+    DEFAULT_RUNS, Feature, FeatureKind, MIN_RUNS, MOST_OPERATIONS, NullComparison, NullFacts,
+    NullPlan, compare,
+};
+pub use descent::DescentModel;
+pub use edit::{Edit, EditSource};
+pub use family::{Family, NullTest};
+pub use kind::{Null, UnknownNull};
+pub use parallel::NullProgress;
+pub use shuffle::ShuffleModel;
+pub use statistics::{NullBand, holm, two_sided_p, upper_p};

@@ -23,7 +23,6 @@ use crate::pool::SampleRng;
 
 use spec::MindRule;
 pub use spec::{LocalMindKind, LocalMindParameter, MindSpecError};
-pub(crate) use words::invented;
 
 /// Returns the scripted mind for `spec`. Its prompts begin with `system`.
 ///

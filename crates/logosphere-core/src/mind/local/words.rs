@@ -159,7 +159,7 @@ fn sendable(text: &str, instead: &str) -> String {
 }
 
 /// Returns a new word: ten syllables from 60 random bits.
-pub(crate) fn invented(rng: &mut SampleRng) -> String {
+pub(super) fn invented(rng: &mut SampleRng) -> String {
     let mut bits = rng.next_u64();
     let mut letter = |letters: &[u8]| {
         let at = bits as usize % letters.len();

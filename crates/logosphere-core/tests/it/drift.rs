@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::pool::{SampleRng, draw};
+use logosphere_core::pool::SampleRng;
 
 /// A kind of text as a number. Equal numbers are equal texts.
 pub type Kind = u32;
 
 /// The rules of a population of copiers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "the numbers of a closed form")]
 pub struct DriftRules {
     /// The largest number of messages that a call reads (K).
     pub samples: usize,
@@ -19,19 +16,6 @@ pub struct DriftRules {
     pub active: usize,
     /// The probability that a message is new, 0 to 1.
     pub mu: f64,
-    /// The source of the messages that calls read.
-    pub source: Source,
-}
-
-/// The source of the messages that calls read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Source {
-    /// The readable messages at the time of the call.
-    #[default]
-    Pool,
-    /// The seed messages in every round, so that no mind reads the others.
-    Seeds,
 }
 
 /// A population of copiers without texts: every message is a [`Kind`].
@@ -43,7 +27,6 @@ pub enum Source {
 pub struct Drift {
     rules: DriftRules,
     kinds: Vec<Kind>,
-    seeds: usize,
     next: Kind,
     rng: SampleRng,
 }
@@ -54,7 +37,6 @@ impl Drift {
         Self {
             rules,
             kinds: seeds.to_vec(),
-            seeds: seeds.len(),
             next: seeds.iter().max().map_or(0, |last| last + 1),
             rng,
         }
@@ -81,22 +63,14 @@ impl Drift {
         &self.kinds[self.kinds.len().saturating_sub(self.rules.active)..]
     }
 
-    /// Returns all messages so far, seed messages first.
-    pub fn kinds(&self) -> &[Kind] {
-        &self.kinds
-    }
-
     /// Returns the range of messages that a call can read now.
-    pub(super) fn readable(&self) -> Range<usize> {
-        match self.rules.source {
-            Source::Pool => self.kinds.len().saturating_sub(self.rules.active)..self.kinds.len(),
-            Source::Seeds => 0..self.seeds,
-        }
+    fn readable(&self) -> Range<usize> {
+        self.kinds.len().saturating_sub(self.rules.active)..self.kinds.len()
     }
 
     /// Makes one call that reads from `view` and writes `messages` messages. Returns the indexes that it read, in the
     /// order drawn.
-    pub(super) fn call(&mut self, view: &Range<usize>, messages: usize) -> Vec<usize> {
+    fn call(&mut self, view: &Range<usize>, messages: usize) -> Vec<usize> {
         let mut read = draw(self.rules.samples, view.len(), &mut self.rng);
         for place in &mut read {
             *place += view.start;
@@ -128,8 +102,10 @@ pub fn duplicate_rate(kinds: &[Kind]) -> Option<f64> {
     Some(equal as f64 / (kinds.len() * (kinds.len() - 1)) as f64)
 }
 
-/// Returns the random numbers of run `index` of the model `name`.
-pub(super) fn rng(name: &str, seed: u64, index: u32) -> SampleRng {
-    let key = Sha256::digest(format!("logosphere/nulls/v1\n{name}\n{seed}\n{index}"));
-    SampleRng::keyed(key.into())
+/// Draws `min(k, n)` different indexes below `n`.
+fn draw(k: usize, n: usize, rng: &mut SampleRng) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..n).collect();
+    (0..k.min(n))
+        .map(|_| left.swap_remove(rng.below(left.len() as u64) as usize))
+        .collect()
 }

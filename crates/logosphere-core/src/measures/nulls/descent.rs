@@ -1,0 +1,318 @@
+//! Neutral descent with modification: runs in which each text that was read is equally likely to be passed on.
+
+use std::collections::HashMap;
+
+use sha2::{Digest as _, Sha256};
+
+use super::choice::{Choice, Scores};
+use super::donors::Donors;
+use super::edit::Edit;
+use super::kind::Null;
+use crate::measures::lineage::{ParentSearch, readable};
+use crate::measures::lists::Lists;
+use crate::measures::metrics::corpus::Corpus;
+use crate::pool::{MessageId, SampleRng};
+use crate::verify::Transcript;
+
+/// The null model of neutral descent for one run.
+///
+/// A null run has the seed messages, calls, samples and numbers of messages of the run. Each message is new with
+/// the probability that a message of the run has no parent. Otherwise it is a copy of one of the texts that its call
+/// reads *in the null run*, all equally likely, and has the changes of a random pair of parent and child of the run
+/// whose parent has about its length. Typing errors, words taken over from neighbours, growth and drift are so in the
+/// model; only what a text says has no influence.
+#[derive(Debug)]
+pub struct DescentModel<'a> {
+    run: &'a Transcript,
+    seed: u64,
+    /// The words by token.
+    words: Vec<String>,
+    /// The number of characters of each token.
+    letters: Vec<u32>,
+    /// The lists of the run.
+    lists: Lists,
+    /// The parent of each message; `None` for seed messages and innovations.
+    parents: Vec<Option<usize>>,
+    /// The lists of seed messages, then those of innovations, which null runs begin with.
+    base: Lists,
+    /// The kinds of innovations in `base`.
+    new: Vec<u32>,
+    donors: Donors,
+}
+
+/// The number of calls' messages without a parent over all messages of calls, 0 to 1.
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+impl<'a> DescentModel<'a> {
+    /// Returns the model of a run, with parents by rule `lcs/1` and random choices of `seed`.
+    pub fn new(run: &'a Transcript, seed: u64) -> Self {
+        Self::of_corpus(run, &Corpus::of(run), seed)
+    }
+
+    /// Returns the model of a run with this corpus.
+    pub(crate) fn of_corpus(run: &'a Transcript, corpus: &Corpus<'_>, seed: u64) -> Self {
+        let lists = Lists::of(corpus);
+        let mut search = ParentSearch::default();
+        let mut parents = vec![None; lists.messages()];
+        for (reads, child) in children(run) {
+            let best = search.best(&lists, &reads, child);
+            parents[child] = best.map(|(place, _)| reads[place]);
+        }
+        Self::with(run, corpus, lists, parents, seed)
+    }
+
+    /// Returns the model of a run whose parents are known. A parent that the call did not read is left out.
+    pub fn with_parents(run: &'a Transcript, parents: &[Option<MessageId>], seed: u64) -> Self {
+        let corpus = Corpus::of(run);
+        let lists = Lists::of(&corpus);
+        let mut known = vec![None; lists.messages()];
+        for (reads, child) in children(run) {
+            let parent = parents.get(child).copied().flatten().map(MessageId::index);
+            known[child] = parent.filter(|parent| reads.contains(parent));
+        }
+        Self::with(run, &corpus, lists, known, seed)
+    }
+
+    fn with(
+        run: &'a Transcript,
+        corpus: &Corpus<'_>,
+        lists: Lists,
+        parents: Vec<Option<usize>>,
+        seed: u64,
+    ) -> Self {
+        let mut base = Lists::default();
+        let mut new = Vec::new();
+        let mut kinds: HashMap<u32, u32> = HashMap::new();
+        let mut based = |kind: u32, base: &mut Lists| {
+            *(kinds.entry(kind)).or_insert_with(|| base.add(lists.of_kind(kind)))
+        };
+        for message in 0..run.seeds.min(lists.messages()) {
+            let kind = based(lists.kind_of(message), &mut base);
+            base.push(kind);
+        }
+        let mut pairs = Vec::new();
+        for (reads, child) in children(run) {
+            let Some(parent) = parents[child] else {
+                new.push(based(lists.kind_of(child), &mut base));
+                continue;
+            };
+            let list = lists.of_message(parent);
+            let is_equal = lists.kind_of(parent) == lists.kind_of(child);
+            let edit = (!is_equal).then(|| {
+                let others: Vec<&[u32]> = (reads.iter())
+                    .filter(|read| **read != parent)
+                    .map(|&read| lists.of_message(read))
+                    .collect();
+                Edit::between(list, lists.of_message(child), &others)
+            });
+            pairs.push((list.len(), edit));
+        }
+        let words = corpus.words().to_vec();
+        Self {
+            run,
+            seed,
+            letters: words
+                .iter()
+                .map(|word| word.chars().count() as u32)
+                .collect(),
+            words,
+            lists,
+            parents,
+            base,
+            new,
+            donors: Donors::new(pairs),
+        }
+    }
+
+    /// Returns the number of pairs of parent and child in the run.
+    pub fn pairs(&self) -> usize {
+        self.donors.len()
+    }
+
+    /// Returns the number of messages of calls, with and without a parent.
+    pub fn messages(&self) -> usize {
+        self.donors.len() + self.new.len()
+    }
+
+    /// Returns the share of messages without a parent, 0 to 1; 0 without messages.
+    pub fn novelty_rate(&self) -> f64 {
+        share(self.new.len(), self.messages())
+    }
+
+    /// Returns the number of tokens of the run that a null run has about as many of.
+    pub(super) fn size(&self) -> u64 {
+        self.lists.size()
+    }
+
+    /// Returns the words by token.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Returns the scores of the run.
+    pub fn choice(&self) -> Choice {
+        self.scores().by_text(&self.words)
+    }
+
+    /// Returns the scores of null run `index`, which depend on its number and the seed alone.
+    pub fn null_choice(&self, index: u32) -> Choice {
+        self.scores_of(&self.null_lists(index)).by_text(&self.words)
+    }
+
+    /// Returns the texts of null run `index`: the tokens of each message, one space apart.
+    pub fn null_texts(&self, index: u32) -> Vec<String> {
+        let lists = self.null_lists(index);
+        let text = |message| {
+            let words = lists.of_message(message).iter();
+            let words: Vec<&str> = words
+                .map(|&token| self.words[token as usize].as_str())
+                .collect();
+            words.join(" ")
+        };
+        (0..lists.messages()).map(text).collect()
+    }
+
+    /// Returns the scores of the run, with its own parents.
+    pub(super) fn scores(&self) -> Scores {
+        let mut search = ParentSearch::default();
+        self.scored(&self.lists, &mut search, |child, reads, _| {
+            let parent = self.parents[child]?;
+            reads.iter().position(|&read| read == parent)
+        })
+    }
+
+    /// Returns the scores of other lists, with parents by the rule.
+    pub(super) fn scores_of(&self, lists: &Lists) -> Scores {
+        let mut search = ParentSearch::default();
+        self.scored(lists, &mut search, |child, reads, search| {
+            search.best(lists, reads, child).map(|(place, _)| place)
+        })
+    }
+
+    fn scored(
+        &self,
+        lists: &Lists,
+        search: &mut ParentSearch,
+        parent: impl Fn(usize, &[usize], &mut ParentSearch) -> Option<usize>,
+    ) -> Scores {
+        let mut scores = Scores::new(self.words.len());
+        let mut sent = Vec::new();
+        for call in &self.run.calls {
+            let Some(first) = call.added.iter().min() else {
+                continue;
+            };
+            let reads = readable(&call.sampled, *first);
+            sent.clear();
+            sent.resize(reads.len(), 0);
+            for &child in call.added.iter().filter(|id| id.index() < lists.messages()) {
+                if let Some(place) = parent(child.index(), &reads, search) {
+                    sent[place] += 1;
+                }
+            }
+            scores.add(lists, &reads, &sent, search);
+        }
+        scores
+    }
+
+    /// Returns the lists of the run.
+    pub(super) fn lists(&self) -> &Lists {
+        &self.lists
+    }
+
+    /// Returns the corpus of these lists.
+    pub(super) fn corpus(&self, lists: Lists) -> Corpus<'static> {
+        lists.into_corpus(&self.letters)
+    }
+
+    /// Returns the lists of null run `index`.
+    pub(super) fn null_lists(&self, index: u32) -> Lists {
+        let mut rng = rng(Null::Descent, self.seed, index);
+        let mut lists = self.base.clone();
+        let mut order = self.new.clone();
+        for last in (1..order.len()).rev() {
+            order.swap(last, rng.below(last as u64 + 1) as usize);
+        }
+        let mut next = order.iter().cycle().copied();
+        let mut known = Known::of(&lists);
+        let novelty = self.novelty_rate();
+        for (mut reads, _) in children(self.run) {
+            reads.retain(|&read| read < lists.messages());
+            let is_new = reads.is_empty() || rng.unit() < novelty;
+            let new = if is_new { next.next() } else { None };
+            let kind = match new {
+                Some(kind) => kind,
+                None => self.copied(&reads, &mut lists, &mut known, &mut rng),
+            };
+            lists.push(kind);
+        }
+        lists
+    }
+
+    /// Returns the kind of a changed copy of one of the texts `reads`.
+    fn copied(
+        &self,
+        reads: &[usize],
+        lists: &mut Lists,
+        known: &mut Known,
+        rng: &mut SampleRng,
+    ) -> u32 {
+        let slot = rng.below(reads.len() as u64) as usize;
+        let kind = lists.kind_of(reads[slot]);
+        let text = lists.of_kind(kind);
+        let (count, first) = self.donors.near(text.len());
+        if count == 0 {
+            return kind;
+        }
+        let Some(edit) = self.donors.edit(first + rng.below(count) as usize) else {
+            return kind;
+        };
+        let others: Vec<&[u32]> = (reads.iter().enumerate())
+            .filter(|(place, _)| *place != slot)
+            .map(|(_, &read)| lists.of_message(read))
+            .collect();
+        let changed = edit.apply(text, &others, rng);
+        if changed == text {
+            return kind;
+        }
+        known.kind(changed, lists)
+    }
+}
+
+/// The kinds of lists that are known.
+struct Known(HashMap<Vec<u32>, u32>);
+
+impl Known {
+    fn of(lists: &Lists) -> Self {
+        let kinds = 0..lists.kinds() as u32;
+        Self(
+            kinds
+                .map(|kind| (lists.of_kind(kind).to_vec(), kind))
+                .collect(),
+        )
+    }
+
+    fn kind(&mut self, list: Vec<u32>, lists: &mut Lists) -> u32 {
+        *(self.0.entry(list)).or_insert_with_key(|list| lists.add(list))
+    }
+}
+
+/// Returns the messages of calls in order, each with the older messages that its call read.
+fn children(run: &Transcript) -> impl Iterator<Item = (Vec<usize>, usize)> {
+    let all = run.messages.len();
+    run.calls.iter().flat_map(move |call| {
+        let inside = call.added.iter().filter(move |id| id.index() < all);
+        inside.map(|&child| (readable(&call.sampled, child), child.index()))
+    })
+}
+
+/// Returns the random numbers of run `index` of a model.
+pub(super) fn rng(null: Null, seed: u64, index: u32) -> SampleRng {
+    let key = Sha256::digest(format!("logosphere/nulls/v2\n{null}\n{seed}\n{index}"));
+    SampleRng::keyed(key.into())
+}
