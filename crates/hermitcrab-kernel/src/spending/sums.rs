@@ -16,6 +16,8 @@ use crate::storage::FileStore;
 const LIMIT: u64 = 256 << 10;
 /// The most bytes of an archive when unpacked: less than readers take.
 const ARCHIVE: u64 = 64 << 20;
+/// The number of days before the last one whose sums a rotation keeps: a clock that was ahead comes back to one of them.
+const DAYS_BEFORE: usize = 7;
 
 /// The sums of calls, and the state of the journal.
 #[derive(Debug)]
@@ -100,7 +102,7 @@ impl UsageSums {
         let beyond = if bytes.is_empty() {
             sums.count_archives(files, &found)?
         } else {
-            sums.unknown(&found)
+            sums.unknown(files).map_err(KernelError::file(FILE))?
         };
         Ok((sums, moved.or(passed_over).or(beyond)))
     }
@@ -128,19 +130,15 @@ impl UsageSums {
         Ok(notice)
     }
 
-    /// A line about archives that the journal does not know. As many as its lines fill may repeat them: a rotation did not end.
-    fn unknown(&self, found: &[UsageArchive]) -> Option<String> {
-        let known = self.archives;
-        let count = found
-            .iter()
-            .filter(|archive| archive.number > known)
-            .count();
-        let copies = 1 + (self.journal.length - self.journal.begin) / self.journal.archive;
-        (count as u64 > copies).then(|| {
+    /// A line about archives whose calls are not in the journal.
+    fn unknown(&self, files: &FileStore) -> io::Result<Option<String>> {
+        let unknown = self.unknown_archives(files)?;
+        let count = unknown.iter().filter(|(_, is_copy)| !is_copy).count();
+        Ok((count > 0).then(|| {
             format!(
                 "{count} archives of costs are newer than {FILE}: their calls are not in the sums"
             )
-        })
+        }))
     }
 
     fn count(&mut self, call: &UsageLine) {
@@ -267,32 +265,44 @@ impl UsageSums {
             date,
             usage: self.of_day(date),
         };
-        let later = self.days.keys().filter(|date| **date > self.day);
+        let before = self.days.range(..self.day).rev().take(DAYS_BEFORE);
+        let first = before.last().map_or(self.day, |(date, _)| *date);
+        let later = self.days.keys().filter(|date| **date > first);
         CarriedUsage::new(
             self.archives,
             self.usage.total,
             self.by_model.clone(),
-            on(self.day),
+            on(first),
             later.map(|date| on(*date)).collect(),
         )
     }
 
-    /// Takes the archives away that the journal does not know. Those that repeat the lines at its begin are of a rotation that
-    /// did not end, and are removed; another is of a newer journal, which is gone, and gets another name.
-    fn clear_unknown(&self, files: &FileStore) -> io::Result<()> {
+    /// The archives that the journal does not know, and whether they repeat the lines at its begin: then they are of a rotation that
+    /// did not end.
+    fn unknown_archives(&self, files: &FileStore) -> io::Result<Vec<(UsageArchive, bool)>> {
         let mut unknown = archives(files)?;
         unknown.retain(|archive| archive.number > self.archives);
         if unknown.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let journal = files.read(FILE)?.unwrap_or_default();
         let mut lines = journal
             .get(self.journal.begin as usize..)
             .unwrap_or_default();
-        for archive in unknown {
+        let with_copies = unknown.into_iter().map(|archive| {
             let copy = archive.read(files).ok();
-            if let Some(rest) = copy.and_then(|copy| lines.strip_prefix(&*copy)) {
-                lines = rest;
+            let rest = copy.and_then(|copy| lines.strip_prefix(&*copy));
+            lines = rest.unwrap_or(lines);
+            (archive, rest.is_some())
+        });
+        Ok(with_copies.collect())
+    }
+
+    /// Removes the archives that repeat lines of the journal. Another one that it does not know is of a newer journal, which is
+    /// gone, and gets another name.
+    fn clear_unknown(&self, files: &FileStore) -> io::Result<()> {
+        for (archive, is_copy) in self.unknown_archives(files)? {
+            if is_copy {
                 files.remove(&archive.name)?;
             } else {
                 files.set_aside(&archive.name)?;

@@ -31,9 +31,9 @@ pub(super) struct CarriedUsage {
     pub archives: u64,
     pub total: UsageTotals,
     pub by_model: BTreeMap<String, UsageTotals>,
-    /// The day of the rotation, and the calls on it.
+    /// The first day whose sum is kept, and the calls on it.
     pub day: DayUsage,
-    /// The calls on later days, which a clock that went back has left.
+    /// The calls on later days.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<DayUsage>,
 }

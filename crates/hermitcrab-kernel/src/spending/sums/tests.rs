@@ -365,7 +365,7 @@ fn a_long_journal_moves_to_archives_that_are_read() {
     for fails in [true, false] {
         let (mut sums, _) = UsageSums::open(&files, now()).unwrap();
         sums.journal.archive = 200 << 10;
-        assert_eq!(sums.unknown(&archives(&files).unwrap()), None);
+        assert_eq!(sums.unknown(&files).unwrap(), None);
         if fails {
             // The program ends before the journal is replaced.
             let (first, last) = sums.journal.days.unwrap();
@@ -384,4 +384,46 @@ fn a_long_journal_moves_to_archives_that_are_read() {
     }
     assert!(ends[0].len() > 2 && ends[0] == ends[1], "{ends:?}");
     assert_eq!(files.list("usage").unwrap().len(), ends[0].len());
+}
+
+/// A call of tomorrow begins an archive; then the clock is set back, and the program starts again.
+#[test]
+fn a_clock_that_was_ahead_at_a_rotation_loses_no_day() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = store(dir.path());
+    files.append(FILE, lines(0).as_bytes()).unwrap();
+    files.append(FILE, lines(800).as_bytes()).unwrap();
+    let mut sums = open(&files);
+    let today = sums.usage(now()).day;
+    assert!(today.calls > 0);
+    let tomorrow = lines(0).lines().last().unwrap().replace("-21T", "-23T");
+    sums.add(&files, &serde_json::from_str(&tomorrow).unwrap())
+        .unwrap();
+    sums.rotate(&files).unwrap();
+    assert_eq!(archives(&files).unwrap().len(), 1);
+    assert_eq!(sums.usage(now()).day, today);
+    let again = open(&files);
+    assert_eq!(again.usage(now()).day, today);
+    let next_day = "2026-11-23T12:00:00Z".parse().unwrap();
+    assert_eq!(again.usage(next_day).day.calls, 1);
+}
+
+/// Archives end at line ends, so that there can be one more than the bytes alone would fill.
+#[test]
+fn a_rotation_that_was_killed_gives_no_line_about_newer_archives() {
+    let all = lines(0) + &lines(800);
+    for archive in [all.len() / 2 + 5, all.len() / 3, 20_000] {
+        let dir = tempfile::tempdir().unwrap();
+        let files = store(dir.path());
+        files.append(FILE, all.as_bytes()).unwrap();
+        let mut sums = open(&files);
+        sums.journal.archive = archive as u64;
+        let (first, last) = sums.journal.days.unwrap();
+        sums.pack(&files, first, last).unwrap();
+        // The archives are there, and the journal is the one of before.
+        fs::write(dir.path().join(FILE), &all).unwrap();
+        assert!(archives(&files).unwrap().len() > 1);
+        let (_, told) = UsageSums::open(&files, now()).unwrap();
+        assert_eq!(told, None, "{archive}");
+    }
 }
