@@ -46,11 +46,21 @@ pub(crate) struct RecordPart {
 /// The numbers that the file can have.
 const ANY: RangeInclusive<u64> = 1..=u64::MAX;
 
-/// The messages of lines with these numbers, and the number of the newest one. Lines that cannot be read are passed over.
+/// The messages of lines with these numbers, oldest first, and the number of the newest message that there was. Lines that cannot be
+/// read are passed over.
 fn messages(
     bytes: &[u8],
     numbers: &RangeInclusive<u64>,
 ) -> io::Result<(Vec<NumberedMessage>, u64)> {
+    let mut newest = NewestTexts::new(None, usize::MAX);
+    newest.read(bytes, numbers)?;
+    newest.found.reverse();
+    let last = newest.found.last().map_or(newest.begin, |last| last.n);
+    Ok((newest.found, last))
+}
+
+/// The messages of a file of an earlier version, which are counted from its first line on.
+fn old_messages(bytes: &[u8], numbers: &RangeInclusive<u64>) -> io::Result<Vec<NumberedMessage>> {
     let mut found = Vec::new();
     let mut last = 0;
     for line in durable::lines(bytes) {
@@ -76,7 +86,7 @@ fn messages(
             _ => {}
         }
     }
-    Ok((found, last))
+    Ok(found)
 }
 
 fn of_archive(files: &FileStore, archive: &Archive) -> io::Result<Vec<NumberedMessage>> {
@@ -132,12 +142,7 @@ pub(crate) fn displayed(
     before: Option<u64>,
     limit: usize,
 ) -> io::Result<DisplayedPage> {
-    let mut newest = NewestTexts {
-        end: before.unwrap_or(u64::MAX),
-        limit,
-        found: Vec::new(),
-        enough: limit.saturating_add(1),
-    };
+    let mut newest = NewestTexts::new(before, limit);
     let mut archives = archives(files)?;
     let mut unread = Vec::new();
     let mut is_done = newest.read(&files.read(FILE)?.unwrap_or_default(), &ANY)?;
@@ -163,9 +168,21 @@ struct NewestTexts {
     found: Vec<NumberedMessage>,
     /// The number of messages that can be enough: there are at most as many texts.
     enough: usize,
+    /// The number before the first message of the file, by its line about archives.
+    begin: u64,
 }
 
 impl NewestTexts {
+    fn new(before: Option<u64>, limit: usize) -> Self {
+        Self {
+            end: before.unwrap_or(u64::MAX),
+            limit,
+            found: Vec::new(),
+            enough: limit.saturating_add(1),
+            begin: 0,
+        }
+    }
+
     /// Reads the lines of the record before those that were read. True if no further ones are needed.
     fn read(&mut self, bytes: &[u8], numbers: &RangeInclusive<u64>) -> io::Result<bool> {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
@@ -180,12 +197,12 @@ impl NewestTexts {
                     self.add(after.replace(NumberedMessage { n, said }), n);
                 }
                 Ok(ParsedLine::Current(Line::Begin { n, .. })) => {
+                    self.begin = self.begin.max(n.saturating_sub(1));
                     self.add(after.take(), n.saturating_sub(1));
                 }
                 // Messages of an earlier version are counted from the first line on.
                 Ok(ParsedLine::Old(_)) => {
-                    let (messages, _) = messages(bytes, numbers)?;
-                    for found in messages.into_iter().rev() {
+                    for found in old_messages(bytes, numbers)?.into_iter().rev() {
                         self.add(Some(found), 0);
                     }
                     return Ok(self.is_enough());

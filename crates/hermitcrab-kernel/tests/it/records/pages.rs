@@ -71,7 +71,7 @@ async fn a_damaged_archive_hides_no_other_messages() {
 
 #[tokio::test]
 async fn a_wrong_number_in_an_archive_hides_no_other_message() {
-    for (wrong, tool) in [(5_000, [99, 101]), (3, [99, 101]), (1_900, [99, 1_900])] {
+    for wrong in [5_000, 3, 1_900] {
         let dir = tempfile::tempdir().unwrap();
         let place = archived(dir.path()).await;
         let path = &archives(dir.path())[0];
@@ -86,7 +86,8 @@ async fn a_wrong_number_in_an_archive_hides_no_other_message() {
         let numbers: Vec<_> = (read.content["messages"].as_array().unwrap().iter())
             .map(|message| message["n"].as_u64().unwrap())
             .collect();
-        assert_eq!(numbers, tool);
+        assert_eq!(numbers, [99, 101], "{wrong}");
+        assert_eq!(place.kernel.said().unwrap().len(), 2_001, "{wrong}");
         let page = place.kernel.said_before(None, 2_002).unwrap();
         assert_eq!(page.messages.len(), 2_001, "{wrong}");
     }
