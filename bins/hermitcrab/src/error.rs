@@ -239,6 +239,7 @@ impl Error {
             }
             | Self::Store { .. }
             | Self::PruneInUse { .. }
+            | Self::PruneNewer { .. }
             | Self::NoRevision { .. }
             | Self::InUse { .. }
             | Self::Kernel(_)
