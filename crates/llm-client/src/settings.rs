@@ -22,6 +22,9 @@ pub struct RetryPolicy {
     pub longest_wish: Duration,
     /// Whether retries send the header `x-retry-count: n`.
     pub send_count: bool,
+    /// Whether every failure that may pass gets all retries. Otherwise a rate limit without a wait, a reply that cannot
+    /// be read and an interrupted stream get one.
+    pub insist: bool,
 }
 
 impl Default for RetryPolicy {
@@ -33,6 +36,7 @@ impl Default for RetryPolicy {
             floor: Duration::from_millis(50),
             longest_wish: Duration::from_mins(1),
             send_count: true,
+            insist: false,
         }
     }
 }
@@ -41,8 +45,11 @@ impl RetryPolicy {
     setters! {
         retries: u32,
         base: Duration,
+        ceiling: Duration,
         floor: Duration,
+        longest_wish: Duration,
         send_count: bool,
+        insist: bool,
     }
 }
 
@@ -63,6 +70,9 @@ pub struct Timeouts {
     pub idle: Duration,
     /// The timeout between two events of a stream, without pings and events of unknown types.
     pub progress: Duration,
+    /// The time for one attempt, to the end of its reply or to the first event of a stream. `None`: only the other limits
+    /// apply.
+    pub attempt: Option<Duration>,
     /// The time for the whole call: all attempts and all waits.
     pub total: Duration,
 }
@@ -75,6 +85,7 @@ impl Default for Timeouts {
             first_byte: Duration::from_mins(1),
             idle: Duration::from_mins(1),
             progress: Duration::from_mins(3),
+            attempt: None,
             total: Duration::from_mins(10),
         }
     }
@@ -86,6 +97,7 @@ impl Timeouts {
         first_byte: Duration,
         idle: Duration,
         progress: Duration,
+        attempt: Option<Duration>,
         total: Duration,
     }
 }

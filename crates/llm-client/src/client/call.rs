@@ -16,6 +16,7 @@ use super::finisher::{ReplyFinisher, ReportedUsage};
 use super::prepare::CallTerms;
 use super::replay::{replay, terms_for};
 use super::trace;
+use crate::error::TimeoutPhase;
 use crate::layers::budget::Reservation;
 use crate::layers::limiter::Permit;
 use crate::layers::retry::{self, Decision};
@@ -339,7 +340,15 @@ impl CallRun {
                 let mut call = ProviderCall::new(wire, route, target, transport);
                 call.attempt = n;
                 let progress = Some((&alarm, timeouts.progress));
-                OpenAnswer::of(&inner, call, wanted, progress, &mut traces.reported).await
+                let answer = OpenAnswer::of(&inner, call, wanted, progress, &mut traces.reported);
+                let Some(limit) = timeouts.attempt else {
+                    return answer.await;
+                };
+                // The wait for a permit is not time of the attempt.
+                IdleTimer::new(&alarm, limit)
+                    .guard(answer)
+                    .await
+                    .unwrap_or_else(|Elapsed| Err(Error::timeout(TimeoutPhase::Reply, limit)))
             })
             .await;
         result.unwrap_or_else(|Elapsed| Err(Error::deadline(self.last.take())))

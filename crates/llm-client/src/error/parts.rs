@@ -103,6 +103,8 @@ pub enum TimeoutPhase {
     Idle,
     /// A further event that is more than a sign of life.
     Progress,
+    /// The whole reply of one attempt.
+    Reply,
 }
 
 impl fmt::Display for TimeoutPhase {
@@ -112,6 +114,7 @@ impl fmt::Display for TimeoutPhase {
             Self::FirstByte => "first byte",
             Self::Idle => "further byte",
             Self::Progress => "progress",
+            Self::Reply => "whole reply",
         })
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: SystemTime) -> De
     };
     Decision::Retry {
         wait,
-        max_attempts: once.then_some(2),
+        max_attempts: (once && !policy.insist).then_some(2),
     }
 }
 

@@ -307,6 +307,7 @@ pub(crate) enum RecordedKind {
     TimeoutFirstByte,
     TimeoutIdle,
     TimeoutProgress,
+    TimeoutReply,
     Deadline,
     Cancelled,
 }
@@ -326,6 +327,7 @@ impl RecordedKind {
                 TimeoutPhase::FirstByte => Self::TimeoutFirstByte,
                 TimeoutPhase::Idle => Self::TimeoutIdle,
                 TimeoutPhase::Progress => Self::TimeoutProgress,
+                TimeoutPhase::Reply => Self::TimeoutReply,
             },
             ErrorKind::Deadline => Self::Deadline,
             ErrorKind::Cancelled => Self::Cancelled,
@@ -345,6 +347,10 @@ impl RecordedKind {
             Self::TimeoutFirstByte => Error::timeout(TimeoutPhase::FirstByte, timeouts.first_byte),
             Self::TimeoutIdle => Error::timeout(TimeoutPhase::Idle, timeouts.idle),
             Self::TimeoutProgress => Error::timeout(TimeoutPhase::Progress, timeouts.progress),
+            Self::TimeoutReply => {
+                let limit = timeouts.attempt.unwrap_or(timeouts.total);
+                Error::timeout(TimeoutPhase::Reply, limit)
+            }
             Self::Deadline => Error::deadline(None),
             Self::Cancelled => ErrorKind::Cancelled.into(),
         }

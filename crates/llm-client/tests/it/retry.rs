@@ -141,6 +141,38 @@ async fn as_many_attempts_are_made_as_the_policy_says() {
 }
 
 #[tokio::test]
+async fn a_rate_limit_without_a_wait_gets_one_retry_or_all_that_the_policy_insists_on() {
+    for (insist, attempts) in [(false, 2), (true, 5)] {
+        let wire = Wire::Openai;
+        let transport = server(move |_| Ok(failed(wire, 429, "rate_limit_error")));
+        let client = client(wire, &transport, &skipping())
+            .retry(patient(4).insist(insist))
+            .build()
+            .unwrap();
+        let error = client.complete(&request()).await.unwrap_err();
+        assert_eq!(error.attempts().len(), attempts, "{insist}");
+    }
+}
+
+#[tokio::test]
+async fn no_wait_is_longer_than_the_ceiling_of_the_policy() {
+    let clock = skipping();
+    let wire = Wire::Openai;
+    let transport = server(move |_| Ok(failed(wire, 503, "busy")));
+    for ceiling in [20 * MS, 3000 * MS] {
+        let policy = patient(8).ceiling(ceiling).floor(10 * MS);
+        let client = client(wire, &transport, &clock)
+            .retry(policy)
+            .build()
+            .unwrap();
+        let error = client.complete(&request()).await.unwrap_err();
+        let waits = error.attempts()[1..].iter().map(|one| one.wait);
+        assert!(waits.clone().all(|wait| wait <= ceiling));
+        assert!(waits.max() > Some(ceiling / 2), "{ceiling:?}");
+    }
+}
+
+#[tokio::test]
 async fn l16_the_attempt_that_a_call_is_at_can_be_read_while_it_is_under_way() {
     let client = busy(7, 2);
     let attempt = Arc::new(AtomicU32::new(0));

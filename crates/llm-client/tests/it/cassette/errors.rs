@@ -66,13 +66,14 @@ async fn errors_of_a_server_are_replayed_as_they_were() {
 
 #[tokio::test]
 async fn errors_of_the_network_and_of_time_are_replayed_as_they_were() {
-    let cases: [fn() -> Error; 6] = [
+    let cases: [fn() -> Error; 7] = [
         || Error::connect(ConnectPhase::Connect, "no"),
         || Error::connect(ConnectPhase::Trust, "no"),
         || Error::connect(ConnectPhase::Send, "no"),
         || Error::timeout(TimeoutPhase::FirstByte, SECOND),
         || Error::timeout(TimeoutPhase::Idle, SECOND),
         || Error::timeout(TimeoutPhase::Progress, SECOND),
+        || Error::timeout(TimeoutPhase::Reply, SECOND),
     ];
     for error in cases {
         let transport = server(move |_| Err(error()));

@@ -70,6 +70,44 @@ async fn f14_headers_that_never_come_end_a_plain_call_to_an_own_server_at_its_de
 }
 
 #[tokio::test]
+async fn an_attempt_that_does_not_end_in_its_time_is_made_again() {
+    for wire in BOTH {
+        // The second answer begins and does not end.
+        let begun = Answer::head(200, "application/json").header("content-length", "99");
+        let server = FaultServer::replies([
+            Answer::raw().stall(),
+            begun.bytes("{").stall(),
+            wire.whole(&hello()),
+        ]);
+        let clock = skipping();
+        let limit = 45 * SECOND;
+        let tap = Tap::new();
+        let client = wire
+            .client(&server, &clock)
+            .timeouts(Timeouts::default().attempt(Some(limit)))
+            .transport(tap.clone())
+            .build()
+            .unwrap();
+        let request = request();
+        let (reply, ()) = tokio::join!(client.complete(&request), async {
+            server.wait_requests(1).await;
+            clock.wait_for_sleep(limit).await;
+            clock.advance(limit);
+            tap.wait(1).await;
+            clock.wait_for_sleep(limit).await;
+            clock.advance(limit);
+        });
+        let reply = reply.unwrap();
+        let classes: Vec<_> = (reply.attempts.iter())
+            .map(|one| (one.class, one.latency >= limit))
+            .collect();
+        let late = (Some(ErrorClass::Timeout), true);
+        assert_eq!(classes, [late, late, (None, false)], "{wire:?}");
+        server.wait_closed(2).await;
+    }
+}
+
+#[tokio::test]
 async fn f15_a_dribbled_body_contents_the_idle_timer_but_not_the_deadline() {
     for wire in BOTH {
         let steps: Vec<Signal> = std::iter::repeat_with(Signal::new).take(20).collect();
