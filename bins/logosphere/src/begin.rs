@@ -124,8 +124,11 @@ fn begin(
     } else {
         mind
     };
-    let has_choice = flags.settings.fixed.on_error.is_some();
+    let has_choice = flags.settings.changeable.on_error.is_some();
     control.stop_unanswered = !has_choice && !start.effective.settings.is_offline();
+    if is_replay {
+        control.first_wait = Duration::ZERO;
+    }
     control.check_leaks = flags.canary || flags.check_leaks == Switch::On;
     if control.check_leaks {
         leaks::warn(&start, experiment, session);

@@ -96,6 +96,12 @@ pub struct FixedFlags {
     /// Limit of an answer in tokens [default: 2000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = FORMAT, hide_short_help = true)]
     pub token_limit: Option<u32>,
+    /// Number of messages of one answer that are sent, the first ones; 0 for all [default: 256].
+    #[arg(long, value_name = "N", help_heading = FORMAT, hide_short_help = true)]
+    pub max_messages: Option<u32>,
+    /// Longest message that is sent, in characters; 0 for any length [default: 0].
+    #[arg(long, value_name = "N", help_heading = FORMAT, hide_short_help = true)]
+    pub max_message_chars: Option<u32>,
     /// Rules that answers are parsed by [default: lenient].
     #[arg(long, value_parser = run_modes(), value_name = "MODE", help_heading = FORMAT, hide_short_help = true)]
     pub parse_mode: Option<ParseMode>,
@@ -105,9 +111,6 @@ pub struct FixedFlags {
     /// Seed messages without a signature.
     #[arg(long, help_heading = FORMAT, hide_short_help = true)]
     pub no_stamp: bool,
-    /// Effect of a call that failed after all its attempts [default: skip, and stop at a round without any answer].
-    #[arg(long, value_enum, value_name = "WHAT", help_heading = LENGTH, hide_short_help = true)]
-    pub on_error: Option<OnError>,
 }
 
 /// The settings that a resumed run can change. The provider and the model must be those of the run.
@@ -132,11 +135,26 @@ pub struct ChangeableFlags {
     /// End of the run when all messages that can be read are equal.
     #[arg(long, value_enum, value_name = "SWITCH", hide_short_help = true)]
     pub fixed_pool: Option<Switch>,
+    /// Effect of a call that failed after all its attempts [default: skip, and stop at a round without any answer].
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
+    pub on_error: Option<OnError>,
     /// Safety of written events [default: fsync].
     #[arg(long, value_enum, value_name = "HOW", hide_short_help = true)]
     pub durability: Option<Durability>,
     #[command(flatten, next_help_heading = MODEL)]
     pub model: ModelFlags,
+    /// Limit of one attempt of a call in seconds, 1 to 3600 [default: none; 600 for all attempts].
+    #[arg(long, value_name = "SECONDS", help_heading = MODEL, hide_short_help = true)]
+    pub call_timeout: Option<u64>,
+    /// Limit until the first byte of an answer in seconds; 0 for that of --call-timeout [default: by the token limit].
+    #[arg(long, value_name = "SECONDS", help_heading = MODEL, hide_short_help = true)]
+    pub first_byte_timeout: Option<u64>,
+    /// Number of attempts of a call after the first, 0 to 20 [default: 2].
+    #[arg(long, value_name = "N", help_heading = MODEL, hide_short_help = true)]
+    pub retries: Option<u32>,
+    /// Longest wait between two attempts in seconds, also if the server asks for it [default: 60].
+    #[arg(long, value_name = "SECONDS", help_heading = MODEL, hide_short_help = true)]
+    pub retry_wait: Option<u64>,
     /// Table of prices that overrides the built-in one.
     #[arg(long, value_name = "FILE", help_heading = MODEL, hide_short_help = true)]
     pub prices: Option<PathBuf>,
@@ -156,7 +174,8 @@ impl SettingFlags {
             layer.parse_mode = fixed.parse_mode;
             layer.impersonation = fixed.impersonation;
             layer.stamp_seeds = fixed.no_stamp.then_some(false);
-            layer.on_error = fixed.on_error;
+            layer.max_messages = fixed.max_messages;
+            layer.max_message_chars = fixed.max_message_chars;
             layer.mind.clone_from(&fixed.mind);
         })
     }
@@ -179,6 +198,11 @@ impl ChangeableFlags {
             layer.max_tokens = self.max_tokens;
             layer.max_wall = self.max_wall.map(Duration::from_secs);
             layer.durability = self.durability;
+            layer.on_error = self.on_error;
+            layer.call_timeout = self.call_timeout.map(Duration::from_secs);
+            layer.first_byte_timeout = self.first_byte_timeout.map(Duration::from_secs);
+            layer.retries = self.retries;
+            layer.retry_wait = self.retry_wait.map(Duration::from_secs);
         })
     }
 }

@@ -221,10 +221,22 @@ mod tests {
             "--max-usd=1",
             "--max-wall=2",
             "--concurrency=2",
+            "--on-error=wait",
+            "--call-timeout=9",
+            "--first-byte-timeout=9",
+            "--retries=9",
+            "--retry-wait=9",
         ] {
             assert!(parses(flag), "{flag}");
         }
-        for flag in ["--minds=2", "--seed=1", "--mind=copier", "--token-limit=5"] {
+        for flag in [
+            "--minds=2",
+            "--seed=1",
+            "--mind=copier",
+            "--token-limit=5",
+            "--max-messages=5",
+            "--max-message-chars=5",
+        ] {
             assert!(!parses(flag), "{flag}");
         }
     }
@@ -232,7 +244,8 @@ mod tests {
     #[test]
     fn l40_every_setting_that_a_flag_names_is_in_the_layer() {
         let line = "run --rounds 0 --minds 1 --samples 0 --active 1 --token-limit 9 --scheduling snapshot --parse-mode strict \
-            --impersonation discard --no-stamp --seed 5 --mind silent --max-tokens 6 --max-wall 7 --on-error stop \
+            --impersonation discard --no-stamp --seed 5 --mind silent --max-tokens 6 --max-wall 7 --on-error wait \
+            --call-timeout 30 --first-byte-timeout 0 --retries 5 --retry-wait 90 --max-messages 3 --max-message-chars 80 \
             --durability flush --provider vllm --base-url http://h/v1 --model m --max-usd 0.25 --concurrency 8";
         let layer = run_args(line).flags.settings.layer();
         let expected = Layer::default().with(|layer| {
@@ -250,7 +263,13 @@ mod tests {
             layer.impersonation = Some(ForgedSignaturePolicy::Discard);
             layer.stamp_seeds = Some(false);
             layer.concurrency = Some(8);
-            layer.on_error = Some(OnError::Stop);
+            layer.on_error = Some(OnError::Wait);
+            layer.call_timeout = Some(std::time::Duration::from_secs(30));
+            layer.first_byte_timeout = Some(std::time::Duration::ZERO);
+            layer.retries = Some(5);
+            layer.retry_wait = Some(std::time::Duration::from_secs(90));
+            layer.max_messages = Some(3);
+            layer.max_message_chars = Some(80);
             layer.max_usd = Some(0.25);
             layer.max_tokens = Some(6);
             layer.max_wall = Some(std::time::Duration::from_secs(7));

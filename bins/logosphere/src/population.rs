@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bin_support::Failure;
 use bin_support::environment::Environment;
@@ -9,8 +10,8 @@ use bin_support::model::{
     ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
 };
 use clap::ValueEnum as _;
-use llm_client::{Client, LedgerFile, RetryPolicy, Timer, Usd};
-use logosphere_core::config::Layer;
+use llm_client::{Client, LedgerFile, RetryPolicy, Timeouts, Timer, Usd};
+use logosphere_core::config::{Layer, OnError};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::{LlmMind, LocalMind, Mind, Settings, local_mind};
 
@@ -53,11 +54,12 @@ impl Population {
             model.base_url_file = Some(file.to_owned());
         }
         let seed = layer.seed.unwrap_or(0);
+        let (retry, timeouts) = limits(layer);
         let options = OpenOptions::new(&DEFAULTS, seed, clock).settings(|client| {
             client
                 .models(prices.clone())
-                // Requests of a run differ in their messages and in nothing else.
-                .retry(RetryPolicy::default().send_count(false))
+                .retry(retry)
+                .timeouts(timeouts)
         });
         let opened = model.open(options, environment, |line| notices.push(line.to_owned()))?;
         match opened {
@@ -65,6 +67,11 @@ impl Population {
                 // A cap in dollars holds trivially; tokens are only estimates.
                 if layer.max_tokens.is_some() {
                     let flag = "--max-tokens";
+                    return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
+                }
+                // A scripted mind that fails does so however late it is called.
+                if layer.on_error == Some(OnError::Wait) {
+                    let flag = "--on-error wait";
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
                 }
                 if layer.max_usd.is_some() {
@@ -121,6 +128,34 @@ impl Population {
     }
 }
 
+/// The most that a client adds to a wait that a server asks for.
+const SPREAD: Duration = Duration::from_secs(2);
+
+/// Returns the retries and the timeouts of every call. The limit of the whole call grows with those of its attempts and
+/// waits, so that it never ends an attempt that the settings allow.
+fn limits(layer: &Layer) -> (RetryPolicy, Timeouts) {
+    let defaults = Settings::default();
+    let mut retry = RetryPolicy::default()
+        // Requests of a run differ in their messages and in nothing else.
+        .send_count(false)
+        .insist(true);
+    retry.retries = (layer.retries.or(defaults.retries)).unwrap_or(retry.retries);
+    if let Some(longest) = layer.retry_wait.or(defaults.retry_wait) {
+        let floor = retry.floor.min(longest);
+        retry = retry.ceiling(longest).longest_wish(longest).floor(floor);
+    }
+    let mut timeouts = Timeouts::default().attempt(layer.call_timeout);
+    if let Some(limit) = layer.first_byte_timeout {
+        let of_call = layer.call_timeout.unwrap_or(timeouts.total);
+        let limit = if limit.is_zero() { of_call } else { limit };
+        timeouts = timeouts.headers(Some(limit)).first_byte(limit);
+    }
+    let attempts = layer.call_timeout.unwrap_or_default() * (retry.retries + 1);
+    let waits = (retry.longest_wish + SPREAD) * retry.retries;
+    timeouts.total += attempts + waits;
+    (retry, timeouts)
+}
+
 /// Returns whether a run with these settings would be offline because there is neither a key nor a choice of a
 /// provider.
 pub fn asks_no_model(
@@ -164,4 +199,61 @@ fn model_flags(layer: &Layer, flags: &ChangeableFlags) -> Result<ModelFlags, Fai
         max_tokens: layer.max_tokens,
         concurrency: layer.concurrency.and_then(std::num::NonZeroUsize::new),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_limits_of_calls_are_those_of_the_client_unless_a_setting_gives_others() {
+        let (retry, timeouts) = limits(&Layer::default());
+        let client = RetryPolicy::default();
+        assert_eq!(
+            (retry.retries, retry.longest_wish),
+            (client.retries, client.longest_wish)
+        );
+        assert_eq!((retry.base, retry.floor), (client.base, client.floor));
+        assert!(!retry.send_count);
+        let of_client = Timeouts::default();
+        // The longest waits come on top of the time for the attempts.
+        assert_eq!(timeouts.total, of_client.total + 2 * 62 * SECOND);
+        assert_eq!(timeouts, of_client.total(timeouts.total));
+    }
+
+    #[test]
+    fn every_attempt_that_is_allowed_has_its_time_and_its_wait() {
+        let layer = Layer::default().with(|layer| {
+            layer.call_timeout = Some(30 * SECOND);
+            layer.first_byte_timeout = Some(Duration::ZERO);
+            layer.retries = Some(20);
+            layer.retry_wait = Some(3600 * SECOND);
+        });
+        let (retry, timeouts) = limits(&layer);
+        assert_eq!(retry.retries, 20);
+        assert_eq!([retry.ceiling, retry.longest_wish], [3600 * SECOND; 2]);
+        assert_eq!(timeouts.attempt, Some(30 * SECOND));
+        assert_eq!(
+            (timeouts.headers, timeouts.first_byte),
+            (Some(30 * SECOND), 30 * SECOND)
+        );
+        let allowed = 21 * 30 * SECOND + 20 * 3602 * SECOND;
+        assert_eq!(timeouts.total, Timeouts::default().total + allowed);
+        let none = Layer::default().with(|layer| {
+            layer.retry_wait = Some(Duration::ZERO);
+            layer.first_byte_timeout = Some(7 * SECOND);
+        });
+        let (retry, timeouts) = limits(&none);
+        assert_eq!(
+            [retry.ceiling, retry.longest_wish, retry.floor],
+            [Duration::ZERO; 3]
+        );
+        assert_eq!(
+            (timeouts.headers, timeouts.first_byte),
+            (Some(7 * SECOND), 7 * SECOND)
+        );
+        assert_eq!(timeouts.attempt, None);
+    }
 }

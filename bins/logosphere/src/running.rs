@@ -12,7 +12,10 @@ use logosphere_core::journal::{
     CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd, RunInterrupted,
 };
 use logosphere_core::state::{RunState, Step};
-use logosphere_core::{Mind, Orchestrator, Progress, RunControl, RunError, RunSummary, Settings};
+use logosphere_core::{
+    Mind, MindError, MindId, Orchestrator, Progress, Round, RunControl, RunError, RunSummary,
+    Settings,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::numbers;
@@ -25,6 +28,9 @@ pub type FileRun = Orchestrator<Box<dyn Mind>, FileJournal, Arc<dyn Timer>>;
 /// The number of answers after which losses are reported, and the share that is reported.
 const ENOUGH: u64 = 20;
 const MANY: f64 = 0.1;
+
+/// The share of failed calls of a round that is reported.
+const FAILED: f64 = 0.2;
 
 /// The seconds between two lines about a call without a reply, without a progress bar.
 const EVERY: u64 = 30;
@@ -96,6 +102,15 @@ pub fn run_to_end(
             }
         }
         Progress::Failed(error) => shown.failure(error),
+        Progress::Delayed {
+            round,
+            mind,
+            error,
+            wait,
+        } => {
+            bar.set_message(LABEL);
+            session.status(&delayed(round, mind, error, wait));
+        }
         Progress::Round(end, state) if form != StatusForm::None => {
             shown.round(end, state, session);
         }
@@ -153,6 +168,12 @@ pub fn run_to_end(
     Ok((exit, status))
 }
 
+/// Returns the line about a call that is made again after a wait.
+fn delayed(round: Round, mind: MindId, error: &MindError, wait: Duration) -> String {
+    let (error, seconds) = (shortened(&error.to_string(), 200), wait.as_secs());
+    format!("mind {mind} of round {round} waits {seconds} s and is called again: {error}")
+}
+
 /// Returns why a run stopped, and the command that continues it.
 fn stopped(why: &RunInterrupted, settings: &Settings, experiment: &Experiment) -> String {
     let directory = escape(&experiment.path().display().to_string());
@@ -194,6 +215,8 @@ struct ProgressView {
     /// The first call that failed.
     failed: Option<String>,
     warned: bool,
+    /// Whether a round with many failed calls was reported.
+    warned_of_failures: bool,
     /// The number of lines that were printed about the current call.
     waited: u64,
 }
@@ -206,6 +229,7 @@ impl ProgressView {
             lost: None,
             failed: None,
             warned: false,
+            warned_of_failures: false,
             waited: 0,
         }
     }
@@ -261,6 +285,24 @@ impl ProgressView {
             numbers::time(seconds)
         ));
         self.warn(state, session);
+        self.warn_of_failures(end, state, session);
+    }
+
+    /// Prints once that many calls of a round failed: the minds that were not answered are missing from the data.
+    fn warn_of_failures(&mut self, end: &RoundEnd, state: &RunState, session: &Session) {
+        let failed = end.protocol.by_reason.get(&Reason::CallFailed);
+        let failed = failed.copied().unwrap_or_default();
+        let minds = state.settings().n_minds;
+        if self.warned_of_failures || failed as f64 <= FAILED * f64::from(minds) {
+            return;
+        }
+        self.warned_of_failures = true;
+        let first = (self.failed.as_deref()).unwrap_or("in an earlier part of the run");
+        session.warn(&format!(
+            "{failed} of {minds} calls of round {} failed, and their minds were silent; the first {first}; \
+             --on-error wait calls again instead",
+            end.round
+        ));
     }
 
     /// Prints once that many answers are lost, with the most frequent reason and an example.
@@ -296,6 +338,7 @@ mod tests {
             lost: None,
             failed: None,
             warned: false,
+            warned_of_failures: false,
             waited: 0,
         };
         let lines = |shown: &mut ProgressView, seconds: u64| {

@@ -14,8 +14,8 @@ use crate::config::{
 use crate::format::{Reason, Rules, SystemPrompt, format_prompt, parse_in_run};
 use crate::journal::{
     AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, MindReply, ParseFacts,
-    Protocol, RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, TokenUse, dollars,
-    may_cost, usd,
+    Protocol, RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, dollars, may_cost,
+    usd,
 };
 use crate::mind::MindInput;
 use crate::pool::{
@@ -378,6 +378,7 @@ impl RunState {
         {
             parsed = parsed.discard_impersonation();
         }
+        let over_cap = settings.message_cap(rules).apply(&mut parsed);
         if failed {
             parsed.reason = Reason::CallFailed;
         }
@@ -416,6 +417,7 @@ impl RunState {
                 notes: parsed.notes,
                 lost_blocks: parsed.lost_blocks,
                 lost_chars: parsed.lost_chars,
+                over_cap,
             },
             prompt_sha256: planned.prompt_sha256,
             request_sha256: planned.request_sha256,
@@ -537,9 +539,7 @@ impl RunState {
         if let Some(id) = call.sampled_ids.iter().find(|id| id.0 >= first) {
             return Err(StateError::Sampled { id: *id });
         }
-        let TokenUse {
-            prompt, completion, ..
-        } = call.tokens;
+        let (prompt, completion) = (call.tokens.prompt, call.tokens.completion);
         let rules = self.rules;
         self.tokens.prompt = rules.add_tokens(self.tokens.prompt, prompt);
         self.tokens.completion = rules.add_tokens(self.tokens.completion, completion);

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session, escape};
@@ -96,7 +97,10 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
         chain,
     )?;
     control.check_leaks = args.check_leaks == Switch::On;
-    control.stop_unanswered = !settings.is_offline();
+    control.stop_unanswered = args.settings.on_error.is_none() && !settings.is_offline();
+    if args.settings.model.replay.is_some() {
+        control.first_wait = Duration::ZERO;
+    }
     control.spent_ms = resumption.spent_ms;
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
@@ -140,6 +144,11 @@ fn population(
         layer.api_base_url.clone_from(&settings.api_base_url);
         layer.seed = Some(settings.seed);
         layer.concurrency = Some(settings.concurrency);
+        layer.on_error = Some(settings.on_error);
+        layer.call_timeout = settings.call_timeout;
+        layer.first_byte_timeout = settings.first_byte_timeout;
+        layer.retries = settings.retries;
+        layer.retry_wait = settings.retry_wait;
         layer.max_usd = settings.caps.max_usd;
         layer.max_tokens = settings.caps.max_tokens;
         layer.mind.clone_from(&settings.mind);

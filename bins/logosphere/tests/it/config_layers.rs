@@ -6,7 +6,7 @@ use crate::journal::{self, events};
 use crate::program::{Place, words};
 
 /// Every key of section 7.
-const KEYS: [&str; 27] = [
+const KEYS: [&str; 31] = [
     "schema_version",
     "n_minds",
     "k_samples",
@@ -27,6 +27,10 @@ const KEYS: [&str; 27] = [
     "keep",
     "concurrency",
     "on_error",
+    "retries",
+    "retry_wait",
+    "max_messages",
+    "max_message_chars",
     "stop",
     "caps",
     "options",
@@ -70,6 +74,12 @@ fn defaults_then_the_file_then_flags() {
         ("keep", json!("all")),
         ("concurrency", json!(4)),
         ("on_error", json!("skip")),
+        ("call_timeout", json!(null)),
+        ("first_byte_timeout", json!(null)),
+        ("retries", json!(2)),
+        ("retry_wait", json!(60)),
+        ("max_messages", json!(256)),
+        ("max_message_chars", json!(0)),
         ("system_role", json!(false)),
         ("durability", json!("fsync")),
         ("init_signature", json!("~init")),

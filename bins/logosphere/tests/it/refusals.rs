@@ -33,7 +33,7 @@ fn l18_a_refused_run_or_demo_leaves_no_file_and_no_directory() {
     place
         .alone(&["run", "U", "--rounds", "1", "--seed", "1"])
         .exits(0);
-    let flags: [&[&str]; 14] = [
+    let flags: [&[&str]; 17] = [
         &["--mind", "foo"],
         &["--mind", "copier:mu=2"],
         &["--model", "anthropic/claude-3.5-sonnet"],
@@ -45,6 +45,9 @@ fn l18_a_refused_run_or_demo_leaves_no_file_and_no_directory() {
         &words("--provider llamacpp --model m --replay nowhere.jsonl"),
         &["--loss-above", "2"],
         &["--concurrency", "5000"],
+        &["--on-error", "wait"],
+        &["--retries", "21"],
+        &["--max-messages", "1000001"],
         &["--prices", "nowhere.toml"],
         &["--max-tokens", "5", "--mind", "copier"],
         &words("--provider generic --base-url http://127.0.0.1:1/v1 --model m --max-usd 1"),

@@ -10,13 +10,16 @@ use crate::program::{Place, clean, finish, start, words};
 /// Journals of `fixtures/logosphere/journals`, made by [`make_fixtures`].
 const JOURNALS: [&str; 3] = ["sequential.jsonl", "snapshot.jsonl", "resumed.jsonl"];
 
+/// A journal of version 2 from before the cap on messages, by the program of 2026-11-28.
+const UNCAPPED: &str = "uncapped.jsonl";
+
 fn fixture_bytes(name: &str) -> Vec<u8> {
     fs::read(fixture(format!("logosphere/journals/{name}"))).unwrap()
 }
 
 #[test]
 fn committed_journals_are_made_anew_elsewhere() {
-    for name in JOURNALS {
+    for name in JOURNALS.into_iter().chain([UNCAPPED]) {
         let bytes = fixture_bytes(name);
         for zone in ["UTC", "Asia/Kolkata", "America/St_Johns"] {
             // In a folder of its own without `init.md` or settings.

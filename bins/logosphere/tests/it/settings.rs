@@ -30,6 +30,26 @@ fn l02_a_resume_with_a_value_out_of_range_is_refused_in_the_words_of_a_run() {
             "5000",
             "concurrency: expected a whole number from 1 to 1000, found 5000",
         ),
+        (
+            "--call-timeout",
+            "0",
+            "call_timeout: expected a whole number from 1 to 3600, found 0",
+        ),
+        (
+            "--first-byte-timeout",
+            "3601",
+            "first_byte_timeout: expected a whole number from 0 to 3600, found 3601",
+        ),
+        (
+            "--retries",
+            "21",
+            "retries: expected a whole number from 0 to 20, found 21",
+        ),
+        (
+            "--retry-wait",
+            "3601",
+            "retry_wait: expected a whole number from 0 to 3600, found 3601",
+        ),
     ] {
         place.experiment("N");
         place
@@ -44,6 +64,25 @@ fn l02_a_resume_with_a_value_out_of_range_is_refused_in_the_words_of_a_run() {
         assert_eq!(place.bytes("E/config.effective.json"), effective);
     }
     place.alone(&["verify", "E"]).exits(0);
+}
+
+#[test]
+fn a_run_with_a_cap_of_messages_out_of_range_is_refused_in_the_words_of_the_settings() {
+    let place = Place::new();
+    place.experiment("E");
+    for (flag, value, words) in [
+        (
+            "--max-messages",
+            "1000001",
+            "max_messages: expected a whole number from 0 to 1000000, found 1000001",
+        ),
+        ("--max-messages", "-1", "--max-messages"),
+        ("--max-message-chars", "x", "--max-message-chars"),
+    ] {
+        let flag = format!("{flag}={value}");
+        place.alone(&["run", "E", &flag]).exits(2).tells(&[words]);
+        assert_eq!(place.names("E"), ["init.md"]);
+    }
 }
 
 #[test]

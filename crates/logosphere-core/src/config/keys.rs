@@ -142,6 +142,8 @@ settings! {
     m_active_pool: usize => m_active_pool, Whole(1, USIZE), "M_ACTIVE_POOL";
     max_rounds: u32 => max_rounds, Whole(0, U32), "MAX_ROUNDS";
     token_limit: u32 => token_limit, Whole(1, U32), "TOKEN_LIMIT";
+    max_messages: u32 => max_messages, Whole(0, 1_000_000);
+    max_message_chars: u32 => max_message_chars, Whole(0, U32);
     provider: String => provider, PROVIDERS;
     model: String => model, NAME, "MODEL";
     api_base_url: String => api_base_url, ADDRESS, "API_BASE_URL";
@@ -155,7 +157,11 @@ settings! {
     allow_zero_seeds: bool => allow_zero_seeds, Flag;
     keep: RetentionSetting => keep, OneOf(&["all", "active"]);
     concurrency: usize => concurrency, Whole(1, 1000);
-    on_error: OnError => on_error, OneOf(&["skip", "stop"]);
+    on_error: OnError => on_error, OneOf(&["skip", "stop", "wait"]);
+    call_timeout: Duration (Duration::as_secs, Duration::from_secs) => call_timeout, Whole(1, 3600);
+    first_byte_timeout: Duration (Duration::as_secs, Duration::from_secs) => first_byte_timeout, Whole(0, 3600);
+    retries: u32 => retries, Whole(0, 20);
+    retry_wait: Duration (Duration::as_secs, Duration::from_secs) => retry_wait, Whole(0, 3600);
     silence_rounds: u32 => stop.silence_rounds, Whole(0, U32);
     loss_above: f64 => stop.loss_above, Number(1.0);
     fixed_pool: bool => stop.fixed_pool, Flag;

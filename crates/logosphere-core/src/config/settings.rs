@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::keys::OFFLINE;
-use crate::format::{ParseMode, PromptRole, SystemPrompt, sha256_hex};
+use crate::format::{MessageCap, ParseMode, PromptRole, Rules, SystemPrompt, sha256_hex};
 
 /// The settings of a run. The defaults are those of the requirement.
 ///
@@ -34,6 +34,15 @@ pub struct Settings {
     pub max_rounds: u32,
     /// The limit of an answer in tokens, at least 1.
     pub token_limit: u32,
+    /// The number of messages of one answer that are sent, the first ones; 0 for all of them.
+    ///
+    /// `None` in journals without the setting, which have no cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_messages: Option<u32>,
+    /// The characters of the longest message that is sent, without its signature; 0 for any length. `None` as in
+    /// `max_messages`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_message_chars: Option<u32>,
     /// The provider of the model, or `offline`.
     pub provider: String,
     /// The model's id at the provider.
@@ -62,6 +71,20 @@ pub struct Settings {
     pub concurrency: usize,
     /// The effect of a call that failed after all its attempts.
     pub on_error: OnError,
+    /// The time for one attempt of a call, in JSON whole seconds; `None` for the client's own limits.
+    #[serde(default, with = "seconds", skip_serializing_if = "Option::is_none")]
+    pub call_timeout: Option<Duration>,
+    /// The time to the first byte of an answer, in JSON whole seconds; 0 for that of `call_timeout`, `None` for the
+    /// client's own limit.
+    #[serde(default, with = "seconds", skip_serializing_if = "Option::is_none")]
+    pub first_byte_timeout: Option<Duration>,
+    /// The number of attempts of a call after the first; `None` in journals without the setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u32>,
+    /// The longest wait between two attempts, also if the server asks for it; in JSON whole seconds. `None` in journals
+    /// without the setting.
+    #[serde(default, with = "seconds", skip_serializing_if = "Option::is_none")]
+    pub retry_wait: Option<Duration>,
     /// The rules that end the run before the last round.
     pub stop: StopRules,
     /// The caps of the run.
@@ -85,6 +108,8 @@ impl Default for Settings {
             m_active_pool: 15,
             max_rounds: 10,
             token_limit: 2000,
+            max_messages: Some(256),
+            max_message_chars: Some(0),
             provider: "openrouter".to_owned(),
             model: "anthropic/claude-3.5-sonnet".to_owned(),
             api_base_url: None,
@@ -99,6 +124,10 @@ impl Default for Settings {
             keep: RetentionSetting::default(),
             concurrency: 4,
             on_error: OnError::default(),
+            call_timeout: None,
+            first_byte_timeout: None,
+            retries: Some(2),
+            retry_wait: Some(Duration::from_mins(1)),
             stop: StopRules::default(),
             caps: Caps::default(),
             options: Options::default(),
@@ -132,6 +161,11 @@ impl Settings {
         SystemPrompt::new(&self.system_prompt, role)
     }
 
+    /// Returns the cap on the messages of one answer, by the rules of a journal.
+    pub(crate) fn message_cap(&self, rules: Rules) -> MessageCap {
+        MessageCap::new(self.max_messages, self.max_message_chars, rules)
+    }
+
     /// Returns the part of the settings that every request contains besides the prompt.
     pub fn model_settings(&self) -> ModelSettings {
         ModelSettings {
@@ -149,6 +183,11 @@ impl Settings {
         "concurrency",
         "durability",
         "api_base_url",
+        "on_error",
+        "call_timeout",
+        "first_byte_timeout",
+        "retries",
+        "retry_wait",
     ];
 
     /// Returns the settings after these changes, each `[old, new]`, of [`Settings::CHANGEABLE`] or a part of one such as
@@ -167,10 +206,16 @@ impl Settings {
                 value: new.to_string(),
             };
             let root = setting.split('.').next().unwrap_or_default();
+            if !Self::CHANGEABLE.contains(&root) {
+                return Err(refused());
+            }
             let mut all = serde_json::to_value(&settings).map_err(|_| refused())?;
+            if let Some(fields) = all.as_object_mut() {
+                // The settings of an older journal may lack it.
+                fields.entry(root).or_insert_with(|| new.clone());
+            }
             let place = all.pointer_mut(&format!("/{}", setting.replace('.', "/")));
-            *(place.filter(|_| Self::CHANGEABLE.contains(&root))).ok_or_else(refused)? =
-                new.clone();
+            *place.ok_or_else(refused)? = new.clone();
             settings = serde_json::from_value(all).map_err(|_| refused())?;
         }
         Ok(settings)
@@ -252,6 +297,9 @@ pub enum OnError {
     Skip,
     /// The run is interrupted.
     Stop,
+    /// The call is made again after a minute, then after twice as long each time, up to ten minutes, if time may help: a
+    /// rate limit, an overloaded server, the network or a timeout. After other failures the mind is silent.
+    Wait,
 }
 
 /// The rules that end the run before the last round. All are off by default.

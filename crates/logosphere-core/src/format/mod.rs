@@ -2,6 +2,7 @@
 
 mod answer;
 mod blocks;
+mod cap;
 mod delimiters;
 mod hash;
 mod legacy;
@@ -13,6 +14,7 @@ mod rules;
 mod signature;
 
 pub(crate) use blocks::Cut;
+pub(crate) use cap::MessageCap;
 pub(crate) use delimiters::holds_delimiter;
 pub use hash::sha256_hex;
 pub(crate) use notes::is_invisible;

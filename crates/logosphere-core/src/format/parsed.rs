@@ -58,7 +58,7 @@ pub enum Reason {
     Impersonation,
     /// The call failed.
     CallFailed,
-    /// In the protocol meter only: [`Reason::Silence`] of an answer with text after its end.
+    /// In the protocol meter only: [`Reason::Silence`] of an answer with text after its end or with messages over the cap.
     SilenceWithText,
     /// In the protocol meter only: a lost answer that the model refused or a filter stopped.
     Refusal,
@@ -99,6 +99,8 @@ pub enum Note {
     TextAfterEnd,
     /// A delimiter line ends with white space.
     ToleratedDelimiter,
+    /// In a run only: the answer has more messages than its cap, and the last ones are not sent.
+    TooManyMessages,
 }
 
 /// A parsed answer.
@@ -158,13 +160,22 @@ impl Parsed {
     #[must_use]
     pub fn discard_impersonation(mut self) -> Self {
         if self.notes.contains(&Note::ImpersonatesInit) {
-            let appended = 2 + self.signature.chars().count();
-            let chars = |message: String| (message.chars().count() - appended) as u64;
             self.reason = Reason::Impersonation;
             self.lost_blocks = self.messages.len() as u64;
-            self.lost_chars = self.messages.drain(..).map(chars).sum();
+            let chars = (self.messages.iter()).map(|message| self.chars_of(message));
+            self.lost_chars = chars.sum();
+            self.messages.clear();
         }
         self
+    }
+
+    /// Returns the characters of a message without the signature below it, as code points.
+    pub(super) fn chars_of(&self, message: &str) -> u64 {
+        let appended = match self.signature.chars().count() {
+            0 => 0,
+            signature => 2 + signature,
+        };
+        (message.chars().count() - appended) as u64
     }
 }
 

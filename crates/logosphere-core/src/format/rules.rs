@@ -13,6 +13,8 @@ pub(crate) struct Rules {
     pub refuses_hidden_signatures: bool,
     /// The server's word for the end of an answer and notes of attempts are recorded, and the meter counts refusals.
     pub records_finish: bool,
+    /// The number and the length of messages of one answer have a cap.
+    pub caps_messages: bool,
     /// Sums of tokens stay within the integers that a 64-bit float represents exactly.
     pub sums_fit_floats: bool,
 }
@@ -24,6 +26,7 @@ impl Rules {
             counts_text_after_end: second,
             refuses_hidden_signatures: second,
             records_finish: second,
+            caps_messages: second,
             sums_fit_floats: second,
         }
     }

@@ -35,6 +35,30 @@ impl FailureClass {
     }
 }
 
+/// Returns whether a call that failed so may succeed after a wait. Then a run with `on_error` wait does not give it up.
+pub(crate) fn may_pass(class: FailureClass, fatal: bool) -> bool {
+    let FailureClass::Call(class) = class else {
+        return false;
+    };
+    match class {
+        ErrorClass::RateLimit
+        | ErrorClass::Overloaded
+        | ErrorClass::Network
+        | ErrorClass::Timeout => !fatal,
+        ErrorClass::Auth
+        | ErrorClass::Quota
+        | ErrorClass::ModelUnavailable
+        | ErrorClass::BadResponse
+        | ErrorClass::Cancelled
+        | ErrorClass::Server
+        | ErrorClass::BadRequest
+        | ErrorClass::Budget
+        | ErrorClass::PriceUnknown
+        | ErrorClass::ReplayMiss
+        | ErrorClass::Cassette => false,
+    }
+}
+
 /// Returns whether the model may have answered, and the provider may bill, although the attempt failed.
 pub(crate) fn may_cost(class: ErrorClass) -> bool {
     match class {

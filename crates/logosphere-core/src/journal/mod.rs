@@ -1,5 +1,6 @@
 //! The journal: one event per line, with a hash over all lines up to it, and a spool of answers without an event.
 
+mod call;
 pub(crate) mod event;
 mod failure;
 mod file;
@@ -16,11 +17,11 @@ pub use read::{CorruptionKind, Entry, ReadError, Reader, is_legacy};
 pub(crate) use reply::{MindReply, TokenUse, dollars, usd};
 pub use sink::{JournalError, JournalSink, MemJournal};
 
+pub use call::{AttemptFacts, MindInvocation, ParseFacts};
 pub use event::{
-    AttemptFacts, CallError, Event, ExperimentEnd, InterruptCause, Line, MindInvocation,
-    Parameters, ParseFacts, Protocol, RngFacts, RoundEnd, RoundStart, RunInterrupted, RunResumed,
-    SCHEMA_VERSION, SeedText, TokenTotals,
+    CallError, Event, ExperimentEnd, InterruptCause, Line, Parameters, Protocol, RngFacts,
+    RoundEnd, RoundStart, RunInterrupted, RunResumed, SCHEMA_VERSION, SeedText, TokenTotals,
 };
 pub(crate) use event::{ExperimentStart, RequestTemplate};
 pub use failure::FailureClass;
-pub(crate) use failure::may_cost;
+pub(crate) use failure::{may_cost, may_pass};

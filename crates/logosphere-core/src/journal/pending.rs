@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::AttemptFacts;
+use super::call::AttemptFacts;
 use super::reply::MindReply;
 use crate::pool::{MindId, Round};
 

@@ -3,7 +3,7 @@
 use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
-use super::event::AttemptFacts;
+use super::call::AttemptFacts;
 
 /// A reply of a mind.
 #[non_exhaustive]

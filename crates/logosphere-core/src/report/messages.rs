@@ -1,6 +1,7 @@
 //! The browser of messages and answers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::ops::Range;
 
 use report_kit::{Browser, Cell, Item, Section, Status, Value};
@@ -163,11 +164,16 @@ impl MessageBrowser {
     fn add_answer(&mut self, data: &ReportData, call: &MindCall) -> (usize, Vec<Range<usize>>) {
         let settings = &data.facts.start.effective.settings;
         let (mode, signature) = (settings.parse_mode, &settings.init_signature);
-        let parsed = parse_in_run(&call.raw, mode, signature, data.facts.rules());
+        let rules = data.facts.rules();
+        let parsed = parse_in_run(&call.raw, mode, signature, rules);
         let blank = |range: &Range<usize>| is_blank(&call.raw[range.clone()]);
-        let marks = marks(&parsed.spans, call.reason);
+        let allowed = settings.message_cap(rules).allows(&parsed);
+        let marks = marks(&parsed.spans, &allowed, call.reason);
         let marks = marks.into_iter().filter(|(range, _)| !blank(range));
-        (self.browser.text(&call.raw, marks), parsed.spans.blocks)
+        let index = self.browser.text(&call.raw, marks);
+        let sent = (parsed.spans.blocks.into_iter().zip(allowed))
+            .filter_map(|(block, allowed)| allowed.then_some(block));
+        (index, sent.collect())
     }
 
     /// Returns the section with the browser.
@@ -246,8 +252,8 @@ pub(super) fn name(value: &impl Serialize) -> String {
     }
 }
 
-/// Returns the parts of an answer and their meaning, in order.
-fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Status)> {
+/// Returns the parts of an answer and their meaning, in order. `allowed` has the messages within the cap of the run.
+fn marks(spans: &Spans, allowed: &[bool], reason: Reason) -> Vec<(Range<usize>, Status)> {
     let sent = if reason == Reason::Ok {
         Status::Good
     } else {
@@ -263,7 +269,12 @@ fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Status)> {
         Status::Info
     };
     let mut marks = vec![(spans.thinking.clone(), thinking)];
-    marks.extend(spans.blocks.iter().map(|block| (block.clone(), sent)));
+    // The blank block at the end is not a message.
+    let allowed = allowed.iter().copied().chain(iter::repeat(true));
+    marks.extend((spans.blocks.iter().zip(allowed)).map(|(block, allowed)| {
+        let status = if allowed { sent } else { Status::Bad };
+        (block.clone(), status)
+    }));
     if let Some(rest) = &spans.rest {
         match &spans.signature {
             Some(signature) => marks.extend([

@@ -97,7 +97,7 @@ fn meaning(reason: Reason) -> &'static str {
         Reason::Impersonation => "signed as the seeds are, and discarded",
         Reason::CallFailed => "no answer",
         Reason::SilenceWithText => {
-            "ended before its first message; the text after the end is not sent"
+            "no message was sent; there was text after the end, or messages over the cap"
         }
         Reason::Refusal => "refused by the model, or stopped by a filter",
     }
@@ -128,6 +128,9 @@ fn remark(note: Note) -> &'static str {
         Note::ReasoningTag => "a message holds <think> or </think>",
         Note::TextAfterEnd => "text after the end that is not a signature; not sent",
         Note::ToleratedDelimiter => "a delimiter line with white space after it",
+        Note::TooManyMessages => {
+            "more messages than the cap of an answer; the last ones are not sent"
+        }
     }
 }
 

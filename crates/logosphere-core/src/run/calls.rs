@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -7,27 +8,21 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use llm_types::Clock;
+use tokio::time::Sleep;
 
+use super::call::{CompletedCall, OpenCall, ask};
 use super::control::{Progress, RunError};
 use super::orchestrator::{Orchestrator, PATIENCE, TICK};
 use super::recorder::{Recorder, Stop};
-use crate::config::{OnError, Scheduling};
+use super::waiting::WaitingCalls;
+use crate::config::{OnError, Scheduling, Settings};
 use crate::journal::{
-    CallError, Event, FailureClass, InterruptCause, JournalSink, MindReply, PendingReply,
-    RequestTemplate,
+    CallError, Event, FailureClass, InterruptCause, JournalSink, PendingReply, RequestTemplate,
+    may_pass,
 };
 use crate::mind::{CallContext, Mind, MindError};
 use crate::pool::{MindId, Round};
 use crate::state::{CallPlan, Outcome, Step};
-
-/// A call that has returned.
-struct CompletedCall {
-    planned: CallPlan,
-    answer: Result<MindReply, MindError>,
-    latency_ms: u64,
-    /// Whether the answer is in the spool.
-    spooled: bool,
-}
 
 /// The calls of a round that have returned, and their effects on the rest of the round.
 #[derive(Default)]
@@ -43,8 +38,8 @@ struct ReturnedCalls {
     stop: Option<Stop>,
     /// Whether a call has stopped the run. A resumed run makes that call again, and later answers stay in the spool.
     closed: bool,
-    /// Whether a call has returned that will stop the run when its event is written.
-    halted: bool,
+    /// The cause if a call has returned that will stop the run when its event is written.
+    halted: Option<Stop>,
 }
 
 impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
@@ -75,23 +70,24 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         } = self;
         let settings = recorder.state.settings();
         let (minds, seed) = (MindId(settings.n_minds), settings.seed);
-        let width = match settings.scheduling {
-            Scheduling::Sequential => 1,
-            Scheduling::Snapshot => settings.concurrency.max(1),
-        };
+        let waits = settings.on_error == OnError::Wait;
+        let width = width(settings);
         let Step::Call { mind: mut launch } = recorder.state.next() else {
             return Ok(None);
         };
         let cancel = recorder.control.cancel.clone();
         let mut pending = FuturesUnordered::new();
+        let mut waiting = WaitingCalls::new(recorder.control.first_wait);
         // When each call began that was not seen to come back.
         let mut begun = Begun::new();
         let mut patience = None;
         loop {
-            calls
-                .arrived
-                .iter()
-                .for_each(|call| drop(begun.remove(&call.planned.mind)));
+            for call in &calls.arrived {
+                begun.remove(&call.mind());
+            }
+            if waits {
+                recorder.hold_back(calls, &mut waiting, clock.elapsed(), show);
+            }
             let events = recorder.write_down(calls)?;
             if calls.unsafe_now {
                 recorder.wait_for_the_disk(calls, &mut pending).await?;
@@ -104,29 +100,30 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             }
             let stop = calls.stop.take();
             calls.stop = stop.or_else(|| recorder.stop_cause());
+            if !waiting.is_empty() && calls.stop.is_none() && calls.halted.is_none() {
+                for call in waiting.take_due(clock.elapsed()) {
+                    let context = begin(&mut begun, &**clock, seed, &call);
+                    pending.push(ask(&*mind, &**clock, context, call));
+                }
+            }
             // With a width of 1 a call begins when the one before it is written, so a mind reads what that one sent.
             while calls.stop.is_none()
-                && !calls.halted
+                && calls.halted.is_none()
                 && launch < minds
-                && pending.len() < width
+                && pending.len() + waiting.len() < width
                 && (width > 1 || calls.returned.is_empty())
             {
                 let planned = recorder.state.plan(launch);
                 recorder.check(&planned, mind)?;
                 match spooled.remove(&(planned.round, launch)) {
                     Some(answer) if answer.request_sha256 == planned.request_sha256 => {
-                        let call = CompletedCall {
-                            planned,
-                            latency_ms: answer.latency_ms,
-                            answer: Ok(answer.into_reply()),
-                            spooled: true,
-                        };
+                        let call = CompletedCall::from_spool(planned, answer);
                         calls.returned.insert(launch, call);
                     }
                     _ => {
-                        let context = CallContext::new(seed, planned.round, launch);
-                        begun.insert(launch, (clock.elapsed(), context.attempt().clone()));
-                        pending.push(ask(&*mind, &**clock, context, planned));
+                        let call = OpenCall::new(planned);
+                        let context = begin(&mut begun, &**clock, seed, &call);
+                        pending.push(ask(&*mind, &**clock, context, call));
                     }
                 }
                 launch = launch.next();
@@ -134,9 +131,13 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             if pending.is_empty() {
                 match recorder.state.next() {
                     _ if calls.stop.is_some() => return Ok(calls.stop.take()),
-                    Step::Call { mind } if launch < minds || calls.returned.contains_key(&mind) => {
-                        continue;
+                    // The stop need not wait for a call whose event comes before it.
+                    _ if !waiting.is_empty() && calls.halted.is_some() => {
+                        return Ok(calls.halted.take());
                     }
+                    Step::Call { mind } if calls.returned.contains_key(&mind) => continue,
+                    _ if !waiting.is_empty() => {}
+                    Step::Call { .. } if launch < minds => continue,
                     _ => return Ok(None),
                 }
             }
@@ -145,12 +146,6 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             if (ends_soon || cancel.is_cancelled()) && patience.is_none() {
                 patience = Some(Box::pin(tokio::time::sleep(PATIENCE)));
             }
-            let out_of_patience = async {
-                match &mut patience {
-                    Some(patience) => patience.await,
-                    None => future::pending().await,
-                }
-            };
             let time_is_up = after(recorder.time_left().filter(|_| calls.stop.is_none()));
             tokio::select! {
                 Some(call) = pending.next() => {
@@ -165,7 +160,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     let waiting = oldest(&begun, &**clock, recorder.state.next_call().0);
                     waiting.into_iter().for_each(&mut *show);
                 }
-                () = out_of_patience => return Ok(calls.stop.take()),
+                () = out_of(&mut patience) => return Ok(calls.stop.take()),
             }
         }
     }
@@ -173,6 +168,22 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
 
 /// The start time of each call in flight, and the number of its attempt, by mind.
 type Begun = BTreeMap<MindId, (Duration, Arc<AtomicU32>)>;
+
+/// Records that a call is made now, and returns its context.
+fn begin(begun: &mut Begun, clock: &impl Clock, seed: u64, call: &OpenCall) -> CallContext {
+    let CallPlan { round, mind, .. } = call.planned;
+    let context = CallContext::new(seed, round, mind);
+    begun.insert(mind, (clock.elapsed(), context.attempt().clone()));
+    context
+}
+
+/// Returns how many calls are open at the same time, with those that wait.
+fn width(settings: &Settings) -> usize {
+    match settings.scheduling {
+        Scheduling::Sequential => 1,
+        Scheduling::Snapshot => settings.concurrency.max(1),
+    }
+}
 
 /// Returns the notice about the call of this round that has been in flight for longest.
 fn oldest(begun: &Begun, clock: &impl Clock, round: Round) -> Option<Progress<'static>> {
@@ -185,42 +196,20 @@ fn oldest(begun: &Begun, clock: &impl Clock, round: Round) -> Option<Progress<'s
     })
 }
 
+/// Waits for the end of the patience; without one, forever.
+async fn out_of(patience: &mut Option<Pin<Box<Sleep>>>) {
+    match patience {
+        Some(patience) => patience.await,
+        None => future::pending().await,
+    }
+}
+
 /// Waits for this duration; without one, forever.
 async fn after(time: Option<Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,
         None => future::pending().await,
     }
-}
-
-async fn ask<M: Mind, C: Clock>(
-    mind: &M,
-    clock: &C,
-    context: CallContext,
-    planned: CallPlan,
-) -> CompletedCall {
-    let begun = clock.elapsed();
-    let answer = mind.respond(&planned.input, &context).await;
-    let latency = clock.elapsed().saturating_sub(begun);
-    CompletedCall {
-        planned,
-        answer,
-        latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
-        spooled: false,
-    }
-}
-
-/// Returns the answer of a call in the form of the spool; `None` for a failed call.
-fn paid(call: &CompletedCall) -> Option<PendingReply> {
-    let reply = call.answer.as_ref().ok()?;
-    Some(PendingReply {
-        round: call.planned.round,
-        mind_id: call.planned.mind,
-        request_sha256: call.planned.request_sha256.clone(),
-        latency_ms: call.latency_ms,
-        attempts: reply.attempts.clone(),
-        reply: reply.clone(),
-    })
 }
 
 impl<J: JournalSink, C: Clock> Recorder<J, C> {
@@ -251,16 +240,17 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
     /// events.
     fn write_down(&mut self, calls: &mut ReturnedCalls) -> Result<Vec<Event>, RunError> {
         for call in calls.arrived.drain(..) {
-            let stops = |error: &MindError| error.fatal || error.class == FailureClass::CAP;
-            calls.halted |= call.answer.as_ref().is_err_and(stops);
-            calls.returned.insert(call.planned.mind, call);
+            if let Err(error) = &call.answer {
+                calls.halted = calls.halted.take().or_else(|| halt_cause(error));
+            }
+            calls.returned.insert(call.mind(), call);
         }
         let mut events = Vec::new();
         while !calls.closed
             && let Step::Call { mind } = self.state.next()
             && let Some(call) = calls.returned.remove(&mind)
         {
-            let paid = paid(&call).filter(|_| !call.spooled);
+            let paid = call.paid().filter(|_| !call.spooled);
             match self.settle_call(call, &mut events) {
                 Ok(None) => {}
                 Ok(Some(cause)) => {
@@ -278,6 +268,34 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
             calls.unsafe_now |= self.keep(call)?;
         }
         Ok(events)
+    }
+
+    /// Moves the calls that failed at the time `now` and may succeed later from the returned ones to those that wait, with
+    /// a notice of each. A run that stops makes them again when it is resumed.
+    fn hold_back(
+        &self,
+        calls: &mut ReturnedCalls,
+        waiting: &mut WaitingCalls,
+        now: Duration,
+        show: &mut impl FnMut(Progress<'_>),
+    ) {
+        let stops = calls.stop.is_some() || calls.halted.is_some() || self.stop_cause().is_some();
+        let passes = |error: &MindError| may_pass(error.class, error.fatal);
+        let passing =
+            (calls.arrived).extract_if(.., |call| call.answer.as_ref().is_err_and(passes));
+        for CompletedCall { call, answer, .. } in passing {
+            let Err(error) = answer else { continue };
+            let CallPlan { round, mind, .. } = call.planned;
+            let wait = waiting.add(call, &error, now);
+            if !stops {
+                show(Progress::Delayed {
+                    round,
+                    mind,
+                    error: &error,
+                    wait,
+                });
+            }
+        }
     }
 
     /// Waits until all written data is on the disk; calls in flight continue.
@@ -321,7 +339,7 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
 
     /// Keeps an answer that is not next in order, because it is paid for. Returns whether it was written.
     fn keep(&mut self, call: &mut CompletedCall) -> Result<bool, RunError> {
-        let Some(answer) = paid(call).filter(|_| !call.spooled) else {
+        let Some(answer) = call.paid().filter(|_| !call.spooled) else {
             return Ok(false);
         };
         self.journal.spool(&answer)?;
@@ -335,16 +353,15 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
         call: CompletedCall,
         events: &mut Vec<Event>,
     ) -> Result<Option<Stop>, RunError> {
+        let planned = call.call.planned;
         let outcome = match call.answer {
             Ok(reply) => Outcome::Reply(reply),
-            Err(error) if error.class == FailureClass::CAP => {
-                return Ok(Some(Stop::new(InterruptCause::Cap, error.message)));
-            }
+            Err(error) if error.class == FailureClass::CAP => return Ok(halt_cause(&error)),
             Err(error) => {
                 let stop = self.stop_after(&error);
                 let failed = Event::Error(CallError {
-                    round: call.planned.round,
-                    mind_id: call.planned.mind,
+                    round: planned.round,
+                    mind_id: planned.mind,
                     class: error.class,
                     message: error.message,
                     attempts: error.attempts.clone(),
@@ -358,9 +375,7 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
                 Outcome::Failed(error.attempts)
             }
         };
-        let event = self
-            .state
-            .invocation(call.planned, outcome, call.latency_ms);
+        let event = self.state.invocation(planned, outcome, call.latency_ms);
         let event = Event::MindInvocation(Box::new(event));
         self.commit(&event)?;
         events.push(event);
@@ -370,7 +385,9 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
     /// Returns the cause if a failed call stops the run.
     fn stop_after(&self, error: &MindError) -> Option<Stop> {
         let settings = self.state.settings();
-        if error.fatal || settings.on_error == OnError::Stop {
+        if error.fatal {
+            halt_cause(error)
+        } else if settings.on_error == OnError::Stop {
             Some(Stop::new(InterruptCause::Error, error.to_string()))
         } else if self.state.is_failing_too_often() {
             let many = 3 * u64::from(settings.n_minds);
@@ -384,6 +401,17 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
         } else {
             None
         }
+    }
+}
+
+/// Returns the cause if a failed call stops every run.
+fn halt_cause(error: &MindError) -> Option<Stop> {
+    if error.class == FailureClass::CAP {
+        Some(Stop::new(InterruptCause::Cap, error.message.clone()))
+    } else if error.fatal {
+        Some(Stop::new(InterruptCause::Error, error.to_string()))
+    } else {
+        None
     }
 }
 

@@ -26,6 +26,9 @@ pub struct RunControl {
     pub signal: Arc<OnceLock<&'static str>>,
     /// The milliseconds that the run took in earlier processes, for the wall-clock limit.
     pub spent_ms: u64,
+    /// The wait before a failed call is made again with [`OnError::Wait`](crate::config::OnError::Wait), doubled after each
+    /// further failure up to ten minutes. Zero for a replay, in which no time helps.
+    pub first_wait: Duration,
 }
 
 impl Default for RunControl {
@@ -36,6 +39,7 @@ impl Default for RunControl {
             stop_unanswered: false,
             signal: Arc::default(),
             spent_ms: 0,
+            first_wait: Duration::from_mins(1),
         }
     }
 }
@@ -83,6 +87,17 @@ pub enum Progress<'a> {
         since: Duration,
         /// The number of its attempt, from 1.
         attempt: u32,
+    },
+    /// A call failed, and is made again after a wait. No event is written.
+    Delayed {
+        /// The round of the call.
+        round: Round,
+        /// The mind of the call.
+        mind: MindId,
+        /// The failure, with all attempts of the call.
+        error: &'a MindError,
+        /// The wait.
+        wait: Duration,
     },
     /// The event of a round's end was written.
     Round(&'a RoundEnd, &'a RunState),

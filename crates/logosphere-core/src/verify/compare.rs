@@ -17,11 +17,15 @@ const IGNORED_FIELDS: [&str; 7] = [
     "software",
 ];
 /// Settings that do not affect the events. The hash is that of the file with all settings.
-const IGNORED_SETTINGS: [&str; 6] = [
+const IGNORED_SETTINGS: [&str; 10] = [
     "concurrency",
     "durability",
     "caps",
     "api_base_url",
+    "call_timeout",
+    "first_byte_timeout",
+    "retries",
+    "retry_wait",
     "software",
     "config_sha256",
 ];

@@ -1,6 +1,6 @@
 use crate::config::OnError;
 use crate::format::Reason;
-use crate::journal::{CallError, Event, InterruptCause, MindInvocation};
+use crate::journal::{CallError, Event, InterruptCause, MindInvocation, may_pass};
 use crate::state::{RunState, StateError, Step};
 
 /// The rules for the events of one process, in addition to those of the run's state.
@@ -50,6 +50,12 @@ impl Process {
                 if call.parse.reason == Reason::CallFailed =>
             {
                 return expected("the error of the failed mind_invocation");
+            }
+            (Self::Working, Event::Error(error))
+                if state.settings().on_error == OnError::Wait
+                    && may_pass(error.class, error.fatal) =>
+            {
+                return expected("no error, because on_error wait makes such a call again,");
             }
             (Self::Working, _) => {}
         }

@@ -40,7 +40,13 @@ fn other() -> Settings {
         settings.allow_zero_seeds = true;
         settings.keep = RetentionSetting::Active;
         settings.concurrency = 1000;
-        settings.on_error = OnError::Stop;
+        settings.on_error = OnError::Wait;
+        settings.max_messages = Some(0);
+        settings.max_message_chars = Some(u32::MAX);
+        settings.call_timeout = Some(std::time::Duration::from_hours(1));
+        settings.first_byte_timeout = Some(std::time::Duration::ZERO);
+        settings.retries = Some(20);
+        settings.retry_wait = Some(std::time::Duration::ZERO);
         settings.stop.silence_rounds = Some(1);
         settings.stop.loss_above = Some(1.0);
         settings.stop.fixed_pool = true;

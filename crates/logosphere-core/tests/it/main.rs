@@ -5,6 +5,7 @@
 )]
 
 mod analysis;
+mod cap;
 mod concurrency;
 mod config_layers;
 mod desk;
@@ -53,5 +54,7 @@ mod sampler;
 mod scheduling;
 mod scripted_run;
 mod syncs;
+mod timing;
 mod verdict;
 mod versions;
+mod waits;

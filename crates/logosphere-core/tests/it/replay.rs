@@ -57,6 +57,20 @@ fn what_was_altered_with_a_chain_that_fits_is_named() {
     }
 }
 
+#[test]
+fn a_run_that_waits_has_no_error_of_a_call_that_time_may_help() {
+    let journal = journal("flaky:rate=0.5", Scheduling::Sequential);
+    let forged = forge(&journal, "\"on_error\":\"skip\"", "\"on_error\":\"wait\"");
+    match verify(&forged[..]).unwrap_err() {
+        VerifyError::State { kind, source, .. } => {
+            assert_eq!(kind, "error");
+            let words = "on_error wait makes such a call again";
+            assert!(source.to_string().contains(words), "{source}");
+        }
+        other => panic!("{other}"),
+    }
+}
+
 /// Replaces the first `from`, and computes numbers and chain again as a program that knows the format would.
 fn forge(journal: &[u8], from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8(journal.to_vec()).unwrap();

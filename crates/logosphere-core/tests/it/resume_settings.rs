@@ -23,9 +23,10 @@ fn resume_with(setting: &str, new: &Value) -> Result<Vec<u8>, String> {
         .collect();
     let resumption = ResumedRun::read(&cut[..]).unwrap();
     let old = serde_json::to_value(&settings).unwrap();
+    // A setting that has no value is not in the journal.
     let old = old
         .pointer(&format!("/{}", setting.replace('.', "/")))
-        .unwrap();
+        .unwrap_or(&Value::Null);
     let changed = BTreeMap::from([(setting.to_owned(), [old.clone(), new.clone()])]);
     let resumed = RunResumed::new("test", changed);
     let journal = MemJournal::resumed(&cut, resumption.lines, &resumption.chain);
@@ -45,7 +46,7 @@ fn resume_with(setting: &str, new: &Value) -> Result<Vec<u8>, String> {
 #[test]
 fn l02_resume_accepts_a_setting_if_and_only_if_verify_holds_afterwards() {
     let whole = u32::MAX;
-    let values: [(&str, Vec<Value>, Vec<Value>); 10] = [
+    let values: [(&str, Vec<Value>, Vec<Value>); 15] = [
         (
             "max_rounds",
             vec![json!(0), json!(1), json!(whole)],
@@ -92,6 +93,31 @@ fn l02_resume_accepts_a_setting_if_and_only_if_verify_holds_afterwards() {
             vec![],
             vec![json!("http://127.0.0.1:1/v1"), json!("nonsense")],
         ),
+        (
+            "on_error",
+            vec![json!("skip"), json!("stop"), json!("wait")],
+            vec![json!("hope")],
+        ),
+        (
+            "call_timeout",
+            vec![json!(1), json!(3600)],
+            vec![json!(0), json!(3601), json!(-1)],
+        ),
+        (
+            "first_byte_timeout",
+            vec![json!(0), json!(1), json!(3600)],
+            vec![json!(3601), json!(-1)],
+        ),
+        (
+            "retries",
+            vec![json!(0), json!(20)],
+            vec![json!(21), json!(-1), json!({"a": 1})],
+        ),
+        (
+            "retry_wait",
+            vec![json!(0), json!(3600)],
+            vec![json!(3601), json!("long")],
+        ),
     ];
     for name in Settings::CHANGEABLE.iter().copied() {
         assert!(
@@ -121,11 +147,28 @@ fn l02_a_refused_setting_is_refused_in_the_words_of_a_configuration() {
             "concurrency: expected a whole number from 1 to 1000, found 5000",
         ),
         (
-            "stop.loss_above",
-            json!(50.0),
-            "stop.loss_above: expected a number from 0 to 1, found 50.0",
+            "call_timeout",
+            json!(0),
+            "call_timeout: expected a whole number from 1 to 3600, found 0",
+        ),
+        (
+            "retries",
+            json!(21),
+            "retries: expected a whole number from 0 to 20, found 21",
         ),
     ] {
         assert_eq!(resume_with(setting, &new).unwrap_err(), words);
+    }
+}
+
+#[test]
+fn a_setting_that_decides_what_is_in_the_pool_cannot_change() {
+    for setting in [
+        "max_messages",
+        "max_message_chars",
+        "retries.x",
+        "k_samples",
+    ] {
+        assert!(resume_with(setting, &json!(3)).is_err(), "{setting}");
     }
 }
