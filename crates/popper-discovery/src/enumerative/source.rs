@@ -113,10 +113,13 @@ impl Positions {
         let [between, left, end] =
             Self::KEYS.map(|part| stored(&format!("{name} {part}")).unwrap_or(0));
         if let Some(first) = stored(key) {
+            // A cursor is data of a database: each position is in its range.
+            let end = end.min(furthest);
+            let is_between = (READ_AGAIN..end).contains(&between);
             return Self {
                 first: first.min(READ_AGAIN),
-                between,
-                left,
+                between: if is_between { between } else { READ_AGAIN },
+                left: left.min(end.saturating_sub(READ_AGAIN)),
                 end,
                 furthest,
             };
@@ -161,7 +164,7 @@ impl Positions {
                     self.between = READ_AGAIN;
                 }
             }
-            Part::New => self.furthest += 1,
+            Part::New => self.furthest = self.furthest.saturating_add(1),
         }
     }
 }

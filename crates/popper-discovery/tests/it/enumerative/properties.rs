@@ -205,6 +205,34 @@ fn a_damaged_snapshot_is_data() {
     next_laws(proposer, &mut snapshot, &mut BTreeSet::new(), 20);
 }
 
+/// Positions of a walk in its parts that no walk writes.
+#[test]
+fn a_damaged_cursor_is_data() {
+    let story = story(KineticGrid, hasty(), 0, Order::Proposed, 4);
+    let mut whole = story.turns[3].0.clone();
+    let proposer = EnumerativeProposer::default();
+    // The cursor of these observations.
+    next_laws(proposer, &mut whole, &mut BTreeSet::new(), 20);
+    assert!(whole.cursor.keys().any(|key| key.ends_with(" left")));
+    for parts in [
+        &[" between"][..],
+        &[" left"],
+        &[" end"],
+        &[" between", " left", " end"],
+    ] {
+        for damage in [0, 1, 99, 250, u64::MAX] {
+            let mut snapshot = whole.clone();
+            for (key, position) in &mut snapshot.cursor {
+                if parts.iter().any(|part| key.ends_with(part)) {
+                    *position = damage;
+                }
+            }
+            let laws = next_laws(proposer, &mut snapshot, &mut BTreeSet::new(), 200);
+            assert_eq!(laws.len(), 200, "{damage}{parts:?}");
+        }
+    }
+}
+
 /// A law in words that no proposer uses, refuted and accepted: mutations are laws, too.
 #[test]
 fn laws_of_others_are_mutated() {
