@@ -27,6 +27,7 @@ pub struct ClientBuilder {
     transport: Option<Arc<dyn Transport>>,
     record: Option<Cassette>,
     replay: Option<Cassette>,
+    account: Option<Arc<BudgetLedger>>,
     pub(crate) models: ModelTable,
     pub(crate) http: HttpOptions,
     pub(crate) retry: RetryPolicy,
@@ -45,6 +46,7 @@ impl ClientBuilder {
             transport: None,
             record: None,
             replay: None,
+            account: None,
             models: ModelTable::embedded(),
             http: HttpOptions::default(),
             retry: RetryPolicy::default(),
@@ -93,6 +95,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Spends from the account of another client: its caps, in place of those of this client, hold for both together, and
+    /// [`Client::keep_ledger`] of one keeps both.
+    #[must_use]
+    pub fn account_of(mut self, other: &Client) -> Self {
+        self.account = Some(other.inner.ledger.clone());
+        self
+    }
+
     /// Builds the client.
     ///
     /// # Errors
@@ -107,7 +117,10 @@ impl ClientBuilder {
         let player = player.transpose()?;
         Ok(Client {
             inner: Arc::new(ClientCore {
-                ledger: Arc::new(BudgetLedger::new(self.budget, clock.clone())),
+                ledger: self
+                    .account
+                    .clone()
+                    .unwrap_or_else(|| Arc::new(BudgetLedger::new(self.budget, clock.clone()))),
                 limiter: RateLimiter::new(clock.clone(), self.limits),
                 counts: CountCache::default(),
                 recorder: record
