@@ -25,6 +25,9 @@ const WIDEST_HELP: usize = 100;
 
 /// A program's command line: a `clap` struct, which [`run`](crate::run) parses.
 pub trait Program: Parser {
+    /// The commands that the help of the bare program leaves out, so that it fits on a screen; `--help` has them.
+    const RARE: &'static [&'static str] = &[];
+
     /// Returns every path that the program writes to by default.
     ///
     /// # Errors
@@ -135,7 +138,7 @@ pub fn run<C: Program>(
     early_color(words.iter().map(OsString::as_os_str)).write_global();
     let mut command = command::<C>();
     if words.len() == 1 && command.has_subcommands() {
-        return usage::print_bare(command);
+        return usage::print_bare(command, C::RARE);
     }
     let parsed = command
         .clone()

@@ -46,15 +46,15 @@ pub(super) fn print(mut answer: clap::Error, command: &mut Command) -> ExitCode 
     clippy::disallowed_methods,
     reason = "this crate is where the binaries' stderr is opened"
 )]
-pub(super) fn print_bare(command: Command) -> ExitCode {
-    let help = bare_help(command);
+pub(super) fn print_bare(command: Command, rare: &[&str]) -> ExitCode {
+    let help = bare_help(command, rare);
     let _ = write!(AutoStream::auto(io::stderr()), "{}", help.ansi());
     Exit::Usage.into()
 }
 
-fn bare_help(mut command: Command) -> clap::builder::StyledStr {
+fn bare_help(mut command: Command, rare: &[&str]) -> clap::builder::StyledStr {
     let program = command.get_name().to_owned();
-    for name in SharedCommand::NAMES {
+    for name in SharedCommand::NAMES.iter().chain(rare) {
         command = command.mut_subcommand(name, |inner| inner.hide(true));
     }
     command
@@ -216,7 +216,9 @@ mod tests {
 
     #[test]
     fn the_help_of_a_bare_program_lists_its_own_commands() {
-        let help = bare_help(crate::command::<Cli>()).to_string();
+        let help = |rare: &[&str]| bare_help(crate::command::<Cli>(), rare).to_string();
+        assert!(!help(&["read"]).contains("  read  Read a block"));
+        let help = help(&[]);
         assert!(help.contains("  read  Read a block\n"), "{help}");
         assert!(!help.contains("completions"), "{help}");
         assert!(help.trim_end().ends_with("More: p --help"), "{help}");
