@@ -14,6 +14,7 @@ use logosphere_core::journal::FileJournal;
 use logosphere_core::{Effective, ExperimentStart, Orchestrator, RunControl, Settings};
 
 use crate::flags::{RunFlags, Switch};
+use crate::population::LEDGER;
 use crate::setup::{
     PreparedRun, SOFTWARE, announce, ensure_init_file, failure, prepare, run_id, spare, today,
 };
@@ -56,8 +57,8 @@ pub fn run_in(
     planned.check_unused().map_err(failure)?;
     let may_lack_seeds = !matches!(place, RunTarget::Experiment(_));
     let ready = {
-        let clock = clock.clone();
-        prepare(&planned, may_lack_seeds, &flags.settings, clock, session)?
+        let context = clock.clone().into();
+        prepare(&planned, may_lack_seeds, &flags.settings, &context, session)?
     };
     let experiment = match place {
         RunTarget::Experiment(_) => planned,
@@ -70,42 +71,25 @@ pub fn run_in(
     if may_lack_seeds {
         ensure_init_file(&experiment, session)?;
     }
-    begin(&experiment, ready, flags, clock, control, form, session)
+    begin(&experiment, &ready, flags, clock, control, form, session)
 }
 
 /// Writes the directory's files, begins the journal and runs.
 fn begin(
     experiment: &Experiment,
-    ready: PreparedRun,
+    ready: &PreparedRun,
     flags: &RunFlags,
     mut clock: Arc<dyn Timer>,
     mut control: RunControl,
     form: StatusForm,
     session: &mut Session,
 ) -> Result<(Exit, RunStatus), Failure> {
-    let PreparedRun {
-        settings,
-        population,
-        template,
-        init,
-        init_sha256,
-        config_sha256,
-        recorded,
-        notices: _,
-    } = ready;
-    population.keep_ledger(experiment)?;
-    let (mind, _) = population.mind(&settings)?;
-    let config_sha256 = match config_sha256 {
-        Some(sha256) => sha256,
-        None => experiment
-            .write_config(&settings, &recorded)
-            .map_err(failure)?,
-    };
-    let mut effective = Effective::new(settings, SOFTWARE);
-    effective.config_sha256 = config_sha256;
-    effective.init_sha256 = init_sha256;
-    experiment.write_effective(&effective).map_err(failure)?;
-    header(&effective.settings, &init, session);
+    let ledger = experiment.path().join(LEDGER);
+    ready.population.keep_ledger(&ledger)?;
+    let (mind, _) = ready.population.mind(&ready.settings)?;
+    let PreparedRun { template, init, .. } = ready;
+    let effective = effective(experiment, ready)?;
+    header(&effective.settings, init, session);
     let stored = init.stored(effective.settings.stamp_seeds);
     let stored: Vec<_> = stored.map(|seed| seed.len()).collect();
     let prices = flags.settings.changeable.prices.as_deref();
@@ -118,7 +102,7 @@ fn begin(
         run_id = format!("canary-{run_id}");
         clock = Arc::new(SystemClock::ahead_by(CENTURIES));
     }
-    let start = ExperimentStart::new(effective, run_id, init.stored(stamp), template);
+    let start = ExperimentStart::new(effective, run_id, init.stored(stamp), template.clone());
     let mind = if flags.canary {
         leaks::watched(mind, &start.run_id, experiment, &clock)
     } else {
@@ -136,6 +120,21 @@ fn begin(
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
     let run = Orchestrator::start(start, mind, journal, clock, control)?;
     running::run_to_end(run, experiment, form, session)
+}
+
+/// Writes the settings of a run into its directory, and returns them as they are recorded.
+pub fn effective(experiment: &Experiment, ready: &PreparedRun) -> Result<Effective, Failure> {
+    let config_sha256 = match &ready.config_sha256 {
+        Some(sha256) => sha256.clone(),
+        None => experiment
+            .write_config(&ready.settings, &ready.recorded)
+            .map_err(failure)?,
+    };
+    let mut effective = Effective::new(ready.settings.clone(), SOFTWARE);
+    effective.config_sha256 = config_sha256;
+    effective.init_sha256.clone_from(&ready.init_sha256);
+    experiment.write_effective(&effective).map_err(failure)?;
+    Ok(effective)
 }
 
 /// Prints the settings of the run that begins.

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::escape;
 use bin_support::model::ProviderName;
-use logosphere_core::config::InitError;
+use logosphere_core::config::{ConfigError, InitError};
 use logosphere_core::journal::ReadError;
 use logosphere_core::verify::legacy_log::LegacyError;
 use logosphere_core::verify::{ResumeError, VerifyError};
@@ -35,6 +35,14 @@ pub enum Error {
         #[source]
         source: InitError,
     },
+    #[error("{}", name(path))]
+    Plan {
+        path: PathBuf,
+        #[source]
+        source: ConfigError,
+    },
+    #[error("the plan has no cell {}; its first is {first}", escape(cell))]
+    NoCell { cell: String, first: String },
     #[error("{}", name(path))]
     Journal {
         path: PathBuf,
@@ -106,6 +114,15 @@ pub enum Error {
     },
     #[error("--provider offline takes --mind, not --model")]
     ModelOffline,
+    #[error("--record takes the calls of one server; the minds of this run are at several")]
+    RecordServers,
+    #[error(
+        "minds names the models of this run; leave --model out, or give --minds-at POSITIONS={}",
+        escape(model)
+    )]
+    ModelAndMinds { model: String },
+    #[error("--minds-at {position}: the run has {minds} minds, from 0 to {}", minds - 1)]
+    NoPosition { position: u32, minds: u32 },
     #[error(
         "the head is {head} at seq {last_seq}, expected {}: lines were altered, cut off or added",
         escape(expected)

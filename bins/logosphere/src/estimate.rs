@@ -6,7 +6,7 @@ use std::path::Path;
 use bin_support::model::{ProviderName, price_table};
 use bin_support::{Exit, Failure, Session, escape};
 use llm_client::{ModelTable, Usd};
-use logosphere_core::config::Layer;
+use logosphere_core::config::{Layer, MindEntry};
 use logosphere_core::experiment::{
     AnswerProfile, Estimate, Experiment, ExperimentError, TokenPrices,
 };
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::flags::SettingFlags;
 use crate::journal_file;
-use crate::population::{DEFAULTS, asks_no_model};
+use crate::population::{DEFAULTS, asks_no_model, place_minds};
 use crate::setup::{changes, failure, seeds, template};
 
 /// Returns the estimate of a run in a directory that may not exist; without one, of a new run.
@@ -130,7 +130,7 @@ fn settings(
         // A model can be changed to price another run; every other flag is one of `resume`.
         let kept = layer.clone().with(|layer| {
             (layer.provider, layer.model) = (None, None);
-            (layer.mind, layer.api_base_url) = (None, None);
+            (layer.mind, layer.minds, layer.api_base_url) = (None, None, None);
         });
         changes(&kept, run.state.settings())?;
     }
@@ -140,6 +140,7 @@ fn settings(
         layer.provider = Some(DEFAULTS.provider.to_string());
     }
     layer = layer.over(given);
+    place_minds(&mut layer, flags, &session.environment)?;
     if asks_no_model(&layer, &flags.changeable, &session.environment)? {
         session.warn("without a key no model is called, and there is no cost; give --provider to estimate a model");
         layer.provider = Some(ProviderName::Offline.to_string());
@@ -178,6 +179,58 @@ fn stored(
     Ok(stored.map(|seed| seed.len()).collect())
 }
 
+/// Returns the provider and the model of each mind.
+fn asked(settings: &Settings) -> Vec<(String, String)> {
+    let common = || (settings.provider.clone(), settings.model.clone());
+    let Some(minds) = &settings.minds else {
+        return vec![common()];
+    };
+    let of_position = |position| match &minds[settings.entry_of(position)] {
+        MindEntry::Model(entry) => {
+            let provider = entry.provider.as_ref().unwrap_or(&settings.provider);
+            (provider.clone(), entry.model.clone())
+        }
+        MindEntry::Scripted(_) => common(),
+    };
+    (0..settings.n_minds).map(of_position).collect()
+}
+
+/// Returns the estimate of a run with these settings, and the date of its prices.
+pub fn priced(
+    settings: &Settings,
+    seeds: &[usize],
+    run: Option<&Transcript>,
+    answer_tokens: Option<u32>,
+    table: &ModelTable,
+) -> (Estimate, Option<String>) {
+    let models: Vec<_> = (asked(settings).into_iter())
+        .map(|(provider, model)| table.find(&provider, &model))
+        .collect();
+    // All minds make the same number of calls, so the mean of their prices is that of a call.
+    let priced = |longest| {
+        let mut mean = TokenPrices {
+            prompt: 0.0,
+            answer: 0.0,
+        };
+        for model in &models {
+            let price = (*model)?.price(longest)?;
+            let share = |usd: Usd| usd.0 as f64 / 1e9 / models.len() as f64;
+            mean.prompt += share(price.input);
+            mean.answer += share(price.output);
+        }
+        Some(mean)
+    };
+    let forecast = Estimate::priced(settings, seeds, run, answer_tokens, priced);
+    let read_on = models
+        .iter()
+        .flatten()
+        .filter_map(|model| model.priced_on)
+        .min();
+    let price = priced(forecast.longest_prompt_tokens);
+    let prices_of = price.and(read_on).map(|day| day.to_string());
+    (forecast, prices_of)
+}
+
 impl EstimateView {
     fn new(
         settings: Settings,
@@ -187,29 +240,18 @@ impl EstimateView {
         table: &ModelTable,
     ) -> Self {
         // The price may depend on how long prompts are.
-        let model = table.find(&settings.provider, &settings.model);
-        let price = |longest| model.and_then(|model| model.price(longest));
-        let usd = |price: Usd| price.0 as f64 / 1e9;
-        let priced = |longest| {
-            price(longest).map(|price| TokenPrices {
-                prompt: usd(price.input),
-                answer: usd(price.output),
-            })
-        };
-        let forecast = Estimate::priced(&settings, seeds, run, answer_tokens, priced);
-        let read_on = model.and_then(|model| model.priced_on);
-        let price = price(forecast.longest_prompt_tokens);
+        let (forecast, prices_of) = priced(&settings, seeds, run, answer_tokens, table);
         Self {
             schema_version: 1,
             provider: settings.provider.clone(),
-            model: settings.model.clone(),
+            model: settings.mind_names().join(", "),
             offline: settings.is_offline(),
             minds: settings.n_minds,
             // A run with more rounds than these settings ask for counts all its rounds.
             rounds: rounds_of(&forecast, &settings),
             settings,
             forecast,
-            prices_of: price.and(read_on).map(|day| day.to_string()),
+            prices_of,
         }
     }
 

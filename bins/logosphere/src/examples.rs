@@ -38,6 +38,12 @@ Examples:
   logosphere resume first
   logosphere resume first --rounds 8";
 
+pub const SWEEP: &str = "\
+Examples:
+  logosphere sweep plan.toml
+  logosphere sweep plan.toml --repeats 40
+  logosphere sweep plan.toml --summary --json";
+
 pub const STATUS: &str = "\
 Examples:
   logosphere status first

@@ -1,6 +1,7 @@
 //! The flags that several commands share.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use bin_support::model::ModelFlags;
@@ -77,6 +78,11 @@ pub struct FixedFlags {
     /// Scripted mind that answers offline; see `minds` [default: mutator].
     #[arg(long, value_name = "KIND[:PARAMS]")]
     pub mind: Option<String>,
+    /// Other minds at some positions, from 0: a scripted mind offline, else a model; again for further ones.
+    ///
+    /// `0,3=MODEL` plays the positions 0 and 3 by that model.
+    #[arg(long, value_name = "POSITIONS=MIND", hide_short_help = true)]
+    pub minds_at: Vec<MindsAt>,
     /// Most messages that a mind reads in a call [default: 3].
     #[arg(long, value_name = "K")]
     pub samples: Option<usize>,
@@ -111,6 +117,33 @@ pub struct FixedFlags {
     /// Seed messages without a signature.
     #[arg(long, help_heading = FORMAT, hide_short_help = true)]
     pub no_stamp: bool,
+}
+
+/// A mind at some positions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MindsAt {
+    /// The positions, from 0.
+    pub positions: Vec<u32>,
+    /// A scripted mind or a model.
+    pub mind: String,
+}
+
+impl FromStr for MindsAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected positions from 0 and a mind, such as 0,3=copier".to_owned();
+        let (positions, mind) = text.split_once('=').ok_or_else(wrong)?;
+        let positions = positions.split(',').map(|position| position.trim().parse());
+        let positions: Result<Vec<u32>, _> = positions.collect();
+        match (positions, mind.trim()) {
+            (Ok(positions), mind) if !mind.is_empty() => Ok(Self {
+                positions,
+                mind: mind.to_owned(),
+            }),
+            _ => Err(wrong()),
+        }
+    }
 }
 
 /// The settings that a resumed run can change. The provider and the model must be those of the run.

@@ -27,6 +27,8 @@ mod recorded;
 mod running;
 mod setup;
 mod status;
+mod sweep_estimate;
+mod sweeping;
 
 use std::process::ExitCode;
 
@@ -37,7 +39,7 @@ use clap::ArgMatches;
 
 use commands::{
     analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, lineage,
-    minds, new, null_model, parse, report, resume, run, status as status_command, verify,
+    minds, new, null_model, parse, report, resume, run, status as status_command, sweep, verify,
 };
 
 /// Run minds that share a pool of anonymous messages
@@ -51,6 +53,8 @@ struct Cli {
 }
 
 impl Program for Cli {
+    const RARE: &'static [&'static str] = &["check-init", "null-model", "diff", "parse"];
+
     fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(vec![DefaultPath::new("experiments", EXPERIMENTS)])
     }
@@ -82,6 +86,11 @@ enum Command {
     /// With more rounds than before it also continues a run that ended. Provider and model must be those of the run.
     #[command(after_help = examples::RESUME)]
     Resume(Box<resume::ResumeArgs>),
+    /// Make the runs of a plan and test them together
+    ///
+    /// The same command continues a sweep that stopped: only missing runs and calls are made.
+    #[command(after_help = examples::SWEEP)]
+    Sweep(Box<sweep::SweepArgs>),
     /// Show how far a run has come
     #[command(after_help = examples::STATUS)]
     Status(status_command::StatusArgs),
@@ -137,6 +146,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Estimate(args) => estimate_command::execute(args, session),
         Command::Run(args) => run::execute(args, session),
         Command::Resume(args) => resume::execute(args, session),
+        Command::Sweep(args) => sweep::execute(args, session),
         Command::Status(args) => status_command::execute(args, session),
         Command::Verify(args) => verify::execute(args, session),
         Command::CheckLeaks(args) => check_leaks::execute(args, session),

@@ -11,12 +11,11 @@ use bin_support::model::{
 };
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, RetryPolicy, Timeouts, Timer, Usd};
-use logosphere_core::config::{Layer, OnError};
-use logosphere_core::experiment::Experiment;
-use logosphere_core::{LlmMind, LocalMind, Mind, Settings, local_mind};
+use logosphere_core::config::{Layer, MindEntry, ModelEntry, OnError};
+use logosphere_core::{LlmMind, LocalMind, Mind, MixedMinds, Settings, local_mind};
 
 use crate::error::Error;
-use crate::flags::ChangeableFlags;
+use crate::flags::{ChangeableFlags, MindsAt, SettingFlags};
 
 /// The file of a run's spending in its directory.
 pub const LEDGER: &str = "spend.jsonl";
@@ -27,13 +26,25 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
     model: "anthropic/claude-3.5-sonnet",
 };
 
+/// The clients of a run: their clock, and the account that they spend from if it is not their own.
+#[derive(Clone)]
+pub struct ClientContext {
+    pub clock: Arc<dyn Timer>,
+    pub account: Option<Client>,
+}
+
+impl From<Arc<dyn Timer>> for ClientContext {
+    fn from(clock: Arc<dyn Timer>) -> Self {
+        let account = None;
+        Self { clock, account }
+    }
+}
+
 /// The minds of a run, before all its settings are known.
 pub enum Population {
     Offline,
-    Model {
-        client: Client,
-        provider: ProviderName,
-    },
+    /// The client and the provider of each entry of the minds; of all minds in a run with one kind.
+    Models(Vec<(Client, ProviderName)>),
 }
 
 impl Population {
@@ -44,88 +55,172 @@ impl Population {
         layer: &mut Layer,
         file: &Path,
         flags: &ChangeableFlags,
-        clock: Arc<dyn Timer>,
+        context: &ClientContext,
         environment: &Environment,
         notices: &mut Vec<String>,
     ) -> Result<Self, Failure> {
+        let mut clients: Vec<(Client, ProviderName)> = Vec::new();
+        let mut servers: Vec<(ProviderName, Option<String>)> = Vec::new();
         let prices = price_table(flags.prices.as_deref())?;
-        let mut model = model_flags(layer, flags)?;
-        if flags.model.base_url.is_none() && model.base_url.is_some() {
-            model.base_url_file = Some(file.to_owned());
-        }
-        let seed = layer.seed.unwrap_or(0);
-        let (retry, timeouts) = limits(layer);
-        let options = OpenOptions::new(&DEFAULTS, seed, clock).settings(|client| {
-            client
-                .models(prices.clone())
-                .retry(retry)
-                .timeouts(timeouts)
-        });
-        let opened = model.open(options, environment, |line| notices.push(line.to_owned()))?;
-        match opened {
-            ModelSource::Offline => {
-                // A cap in dollars holds trivially; tokens are only estimates.
-                if layer.max_tokens.is_some() {
-                    let flag = "--max-tokens";
-                    return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
-                }
-                // A scripted mind that fails does so however late it is called.
-                if layer.on_error == Some(OnError::Wait) {
-                    let flag = "--on-error wait";
-                    return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
-                }
-                if layer.max_usd.is_some() {
-                    let notice = "--max-usd: no model is called offline, and there is no cost";
-                    notices.push(notice.to_owned());
-                }
-                layer.provider = Some(ProviderName::Offline.to_string());
-                let mind = layer
-                    .mind
-                    .get_or_insert_with(|| LocalMind::DEFAULT.to_owned());
-                layer.model = Some(mind.clone());
-                Ok(Self::Offline)
+        let entries = entries(layer, flags)?;
+        for (at, mut model) in entries.into_iter().enumerate() {
+            if flags.model.base_url.is_none() && model.base_url.is_some() {
+                model.base_url_file = Some(file.to_owned());
             }
-            ModelSource::Client {
-                client,
-                model,
-                provider,
-                ..
-            } => {
-                if layer.max_usd.is_some() && flags.model.replay.is_none() {
-                    check_price(&prices, provider, &model)?;
+            let provider = model.provider.unwrap_or(DEFAULTS.provider);
+            let server = (provider, model.base_url.clone());
+            let same = servers.iter().position(|known| *known == server);
+            let (client, name) = if let (Some(same), Some(name)) = (same, &model.model) {
+                (clients[same].0.clone(), name.clone())
+            } else {
+                if at > 0 && model.record.is_some() {
+                    return Err(Failure::usage(Error::RecordServers));
                 }
+                let first = clients.first().map(|(client, _)| client);
+                let account = first.or(context.account.as_ref());
+                let (retry, timeouts) = limits(layer);
+                let (seed, clock) = (layer.seed.unwrap_or(0), context.clock.clone());
+                let options = OpenOptions::new(&DEFAULTS, seed, clock).settings(|client| {
+                    let client = client.models(prices.clone());
+                    let client = client.retry(retry).timeouts(timeouts);
+                    match account {
+                        Some(account) => client.account_of(account),
+                        None => client,
+                    }
+                });
+                let warn = |line: &str| notices.push(line.to_owned());
+                match model.open(options, environment, warn)? {
+                    ModelSource::Offline => return Self::offline(layer, notices),
+                    ModelSource::Client { client, model, .. } => (client, model),
+                }
+            };
+            if layer.max_usd.is_some() && flags.model.replay.is_none() {
+                check_price(&prices, provider, &name)?;
+            }
+            if at == 0 {
                 layer.provider = Some(provider.to_string());
-                layer.model = Some(model);
-                Ok(Self::Model { client, provider })
+                layer.model = Some(name);
             }
+            servers.push(server);
+            clients.push((client, provider));
         }
+        Ok(Self::Models(clients))
     }
 
-    /// Records the spending in the experiment's directory, so that caps hold over all processes of the run.
-    pub fn keep_ledger(&self, experiment: &Experiment) -> Result<(), Failure> {
-        match self {
-            Self::Offline => Ok(()),
-            Self::Model { client, .. } => {
-                let file = LedgerFile::new(experiment.path().join(LEDGER));
+    /// Records that the minds are scripted.
+    fn offline(layer: &mut Layer, notices: &mut Vec<String>) -> Result<Self, Failure> {
+        let refuse = |flag| Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
+        // A cap in dollars holds trivially; tokens are only estimates.
+        if layer.max_tokens.is_some() {
+            return refuse("--max-tokens");
+        }
+        // A scripted mind that fails does so however late it is called.
+        if layer.on_error == Some(OnError::Wait) {
+            return refuse("--on-error wait");
+        }
+        if layer.max_usd.is_some() {
+            let notice = "--max-usd: no model is called offline, and there is no cost";
+            notices.push(notice.to_owned());
+        }
+        layer.provider = Some(ProviderName::Offline.to_string());
+        let first = layer.minds.iter().flatten().next();
+        let name = match first {
+            Some(mind) => mind.name(),
+            None => layer
+                .mind
+                .get_or_insert_with(|| LocalMind::DEFAULT.to_owned()),
+        };
+        layer.model = Some(name.to_owned());
+        Ok(Self::Offline)
+    }
+
+    /// Records the spending in this file, so that caps hold over all processes of the run.
+    pub fn keep_ledger(&self, path: &Path) -> Result<(), Failure> {
+        match self.account() {
+            None => Ok(()),
+            Some(client) => {
+                let file = LedgerFile::new(path);
                 client.keep_ledger(&file).map_err(Failure::usage)
             }
         }
     }
 
-    /// Returns the mind, and the protocol of its requests.
-    pub fn mind(&self, settings: &Settings) -> Result<(Box<dyn Mind>, String), Failure> {
+    /// Returns a client with the account that all clients spend from; `None` offline.
+    pub fn account(&self) -> Option<&Client> {
         match self {
-            Self::Offline => {
-                let spec = settings.mind.as_deref().unwrap_or(LocalMind::DEFAULT);
-                let mind = local_mind(spec, &settings.prompt()).map_err(Failure::usage)?;
-                Ok((Box::new(mind), "local".to_owned()))
-            }
-            Self::Model { client, provider } => {
-                let name = provider.to_string();
-                Ok((Box::new(LlmMind::new(client.clone(), name.clone())), name))
-            }
+            Self::Offline => None,
+            Self::Models(clients) => clients.first().map(|(client, _)| client),
         }
     }
+
+    /// Returns the mind, and the protocol of its requests.
+    pub fn mind(&self, settings: &Settings) -> Result<(Box<dyn Mind>, String), Failure> {
+        let prompt = settings.prompt();
+        let scripted = |spec: &str| -> Result<Box<dyn Mind>, Failure> {
+            let mind = local_mind(spec, &prompt).map_err(Failure::usage)?;
+            Ok(Box::new(mind))
+        };
+        let (minds, dialect): (Vec<Box<dyn Mind>>, _) = match self {
+            Self::Offline => {
+                let names = settings.mind_names().into_iter().map(scripted);
+                (names.collect::<Result<_, _>>()?, "local".to_owned())
+            }
+            Self::Models(clients) => {
+                let minds = clients.iter().map(|(client, provider)| -> Box<dyn Mind> {
+                    Box::new(LlmMind::new(client.clone(), provider.to_string()))
+                });
+                let first = clients.first().map(|(_, provider)| provider.to_string());
+                (minds.collect(), first.unwrap_or_default())
+            }
+        };
+        Ok((Box::new(MixedMinds::new(minds)), dialect))
+    }
+}
+
+/// Puts the minds of the flags at their positions.
+pub fn place_minds(
+    layer: &mut Layer,
+    flags: &SettingFlags,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let placed = &flags.fixed.minds_at;
+    if let (Some(model), Some(_), []) = (&flags.changeable.model.model, &layer.minds, &placed[..]) {
+        let model = model.clone();
+        return Err(Failure::usage(Error::ModelAndMinds { model }));
+    }
+    if placed.is_empty() {
+        return Ok(());
+    }
+    let offline = layer.is_scripted()
+        || layer.provider.as_deref() == Some(ProviderName::Offline.as_str())
+        || asks_no_model(layer, &flags.changeable, environment)?;
+    let entry = |name: &str| {
+        if offline {
+            MindEntry::Scripted(name.to_owned())
+        } else {
+            MindEntry::Model(ModelEntry::new(name))
+        }
+    };
+    let (common, default) = if offline {
+        (layer.mind.take(), LocalMind::DEFAULT)
+    } else {
+        (layer.model.clone(), DEFAULTS.model)
+    };
+    let common = common.unwrap_or_else(|| default.to_owned());
+    let known = layer.minds.take().unwrap_or_else(|| vec![entry(&common)]);
+    let count = layer.n_minds.unwrap_or(Settings::default().n_minds);
+    let mut minds: Vec<_> = known.into_iter().cycle().take(count as usize).collect();
+    for MindsAt { positions, mind } in placed {
+        for &position in positions {
+            let place = minds.get_mut(position as usize).ok_or_else(|| {
+                let minds = count;
+                Failure::usage(Error::NoPosition { position, minds })
+            })?;
+            *place = entry(mind);
+        }
+    }
+    layer.minds = Some(minds);
+    Ok(())
 }
 
 /// The most that a client adds to a wait that a server asks for.
@@ -166,12 +261,40 @@ pub fn asks_no_model(
     Ok(model_flags(layer, flags)?.defaults_to_offline(&DEFAULTS, environment))
 }
 
+/// Returns the flags of the client of each entry of the minds; of one in a run with one kind.
+fn entries(layer: &Layer, flags: &ChangeableFlags) -> Result<Vec<ModelFlags>, Failure> {
+    let common = model_flags(layer, flags)?;
+    let models = layer.minds.iter().flatten().filter_map(|mind| match mind {
+        MindEntry::Scripted(_) => None,
+        MindEntry::Model(model) => Some(model),
+    });
+    let of_model = |model: &ModelEntry| {
+        let mut flags = common.clone();
+        flags.model = Some(model.model.clone());
+        if let Some(name) = &model.provider {
+            let provider = ProviderName::from_str(name, false).ok();
+            if provider != flags.provider {
+                flags.base_url = None;
+            }
+            flags.provider = provider;
+        }
+        flags.base_url = model.api_base_url.clone().or(flags.base_url);
+        flags
+    };
+    let of_models: Vec<_> = models.map(of_model).collect();
+    Ok(if of_models.is_empty() {
+        vec![common]
+    } else {
+        of_models
+    })
+}
+
 /// Returns the flags of the client after all layers of settings.
 fn model_flags(layer: &Layer, flags: &ChangeableFlags) -> Result<ModelFlags, Failure> {
     let provider = match &layer.provider {
         // The settings' own check has seen that it is one of them.
         Some(name) => ProviderName::from_str(name, false).ok(),
-        None => layer.mind.is_some().then_some(ProviderName::Offline),
+        None => layer.is_scripted().then_some(ProviderName::Offline),
     };
     if let (Some(mind), Some(name)) = (&layer.mind, provider)
         && name != ProviderName::Offline

@@ -11,7 +11,7 @@ use logosphere_core::format::Reason;
 use logosphere_core::journal::{
     CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd, RunInterrupted,
 };
-use logosphere_core::state::{RunState, Step};
+use logosphere_core::verify::state::{RunState, Step};
 use logosphere_core::{
     Mind, MindError, MindId, Orchestrator, Progress, Round, RunControl, RunError, RunSummary,
     Settings,

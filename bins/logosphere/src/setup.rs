@@ -1,20 +1,18 @@
 //! Shared parts of the commands that start or resume a run: seeds, settings, minds, and error messages.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
 use bin_support::{Failure, Session, escape};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{Clock, Timer};
+use llm_client::Clock;
 use logosphere_core::config::{Init, Layer, SettingDifference, parse_init};
 use logosphere_core::experiment::{Experiment, ExperimentError, Template};
 use logosphere_core::{RequestTemplate, Settings};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::flags::{ChangeableFlags, SettingFlags};
-use crate::population::Population;
+use crate::population::{ClientContext, Population, place_minds};
 
 /// The program and its version, for journals.
 pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
@@ -83,12 +81,13 @@ pub fn prepare(
     experiment: &Experiment,
     may_lack_seeds: bool,
     flags: &SettingFlags,
-    clock: Arc<dyn Timer>,
+    context: &ClientContext,
     session: &Session,
 ) -> Result<PreparedRun, Failure> {
     let config = experiment.read_config().map_err(failure)?;
     let (config, config_sha256) = config.map(|file| (file.layer, file.sha256)).unzip();
     let mut layer = flags.layer().over(config.unwrap_or_default());
+    place_minds(&mut layer, flags, &session.environment)?;
     // The layers as they are given must be right before anything follows from them.
     let seed = layer.seed.unwrap_or_default();
     let mut notices = Vec::new();
@@ -107,7 +106,7 @@ pub fn prepare(
         &mut layer,
         &experiment.config(),
         &flags.changeable,
-        clock,
+        context,
         &session.environment,
         &mut notices,
     )?;

@@ -9,7 +9,7 @@ use llm_client::Usd;
 use logosphere_core::MindId;
 use logosphere_core::experiment::{Experiment, ExperimentError};
 use logosphere_core::format::Reason;
-use logosphere_core::state::{RunState, Step};
+use logosphere_core::verify::state::{RunState, Step};
 use serde::Serialize;
 
 /// The status of a run.

@@ -77,7 +77,7 @@ pub mod pool;
 #[cfg(feature = "report")]
 pub mod report;
 mod run;
-pub mod state;
+pub mod sweep;
 pub mod verify;
 
 pub use config::settings::{Effective, Settings};
@@ -87,7 +87,7 @@ pub use journal::reply::{MindReply, TokenUse};
 pub use mind::LlmMind;
 pub use mind::{
     CallContext, LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput,
-    MindSpecError, WireRequest, local_mind,
+    MindSpecError, MixedMinds, WireRequest, local_mind,
 };
 pub use pool::number::{MindId, Round};
 pub use run::{Orchestrator, Progress, RoundSummary, RunControl, RunError, RunSummary};

@@ -16,4 +16,5 @@ pub mod report;
 pub mod resume;
 pub mod run;
 pub mod status;
+pub mod sweep;
 pub mod verify;

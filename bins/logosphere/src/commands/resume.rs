@@ -6,21 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bin_support::runs::RunArg;
-use bin_support::{Exit, Failure, Session, escape};
+use bin_support::{Exit, Failure, Session};
 use llm_client::Timer;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::{FileJournal, RunResumed};
 use logosphere_core::verify::ResumedRun;
-use logosphere_core::{Orchestrator, Settings};
+use logosphere_core::{Orchestrator, RunControl, Settings};
 
 use crate::error::Error;
 use crate::flags::{ChangeableFlags, Switch};
 use crate::folders::RUNS;
 use crate::journal_file::not_resumable;
-use crate::population::Population;
-use crate::running;
-use crate::setup::{SOFTWARE, announce, changes, failure, spare};
+use crate::population::{ClientContext, LEDGER, Population};
+use crate::running::{self, FileRun};
+use crate::setup::{SOFTWARE, announce, changes, failure, shown, spare};
 use crate::status::{RunPhase, RunStatus, StatusForm};
 
 #[derive(Debug, clap::Args)]
@@ -76,71 +76,92 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let mut notices = Vec::new();
     let clock = args.settings.model.clock()?;
     let population = {
-        let clock = clock.clone();
-        population(&settings, &journal, args, clock, session, &mut notices)?
+        let context = clock.clone().into();
+        population(
+            &settings,
+            &journal,
+            &args.settings,
+            &context,
+            session,
+            &mut notices,
+        )?
     };
     announce(&experiment, &notices, session);
-    population.keep_ledger(&experiment)?;
-    let (mind, _) = population.mind(&settings)?;
-    quarantine_torn_tail(&resumption, &journal, session)?;
-    let resumed = RunResumed::new(SOFTWARE, changed);
-    let mut effective = resumption.start.effective.clone();
-    effective.settings.clone_from(&settings);
-    effective.software = SOFTWARE.into();
-    experiment.write_effective(&effective).map_err(failure)?;
-    let (lines, chain) = (resumption.lines, resumption.chain.clone());
-    let file = FileJournal::open(
-        &journal,
-        &experiment.spool(),
-        settings.durability,
-        lines,
-        chain,
-    )?;
+    population.keep_ledger(&experiment.path().join(LEDGER))?;
     control.check_leaks = args.check_leaks == Switch::On;
     control.stop_unanswered = args.settings.on_error.is_none() && !settings.is_offline();
     if args.settings.model.replay.is_some() {
         control.first_wait = Duration::ZERO;
     }
-    control.spent_ms = resumption.spent_ms;
-    let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
+    let resumed = RunResumed::new(SOFTWARE, changed);
+    let (run, torn) = continued(
+        &experiment,
+        resumption,
+        resumed,
+        &population,
+        clock,
+        control,
+    )?;
+    if let Some(notice) = torn {
+        session.warn(&notice);
+    }
     let (round, mind) = run.state().next_call();
     session.status(&format!("continues with mind {mind} of round {round}"));
     running::run_to_end(run, &experiment, form, session).map(|(exit, _)| exit)
 }
 
-/// Moves an incomplete last line to another file, and prints its path.
-fn quarantine_torn_tail(
-    resumption: &ResumedRun,
-    journal: &Path,
-    session: &Session,
-) -> Result<(), Failure> {
-    let part = resumption.quarantine_torn_tail(journal).map_err(|source| {
-        let path = journal.to_owned();
-        Error::Write { path, source }
-    })?;
-    if let Some(part) = part {
-        session.warn(&format!(
+/// Continues the journal of a run. Returns the run, and a line about an incomplete last line, which is moved to another file.
+pub fn continued(
+    experiment: &Experiment,
+    resumption: ResumedRun,
+    resumed: RunResumed,
+    population: &Population,
+    clock: Arc<dyn Timer>,
+    mut control: RunControl,
+) -> Result<(FileRun, Option<String>), Failure> {
+    let journal = experiment.journal();
+    let settings = resumption.state.settings().with_changes(&resumed.changed);
+    let settings = settings.map_err(Failure::usage)?;
+    let (mind, _) = population.mind(&settings)?;
+    let torn = resumption
+        .quarantine_torn_tail(&journal)
+        .map_err(|source| {
+            let path = journal.clone();
+            Error::Write { path, source }
+        })?;
+    let torn = torn.map(|part| {
+        format!(
             "{}: the last event was not written to its end; its bytes are in {}",
-            escape(&journal.display().to_string()),
-            escape(&part.display().to_string())
-        ));
-    }
-    Ok(())
+            shown(&journal),
+            shown(&part)
+        )
+    });
+    let mut effective = resumption.start.effective.clone();
+    effective.settings.clone_from(&settings);
+    effective.software = SOFTWARE.into();
+    experiment.write_effective(&effective).map_err(failure)?;
+    let (lines, chain) = (resumption.lines, resumption.chain.clone());
+    let spool = experiment.spool();
+    let file = FileJournal::open(&journal, &spool, settings.durability, lines, chain)?;
+    control.spent_ms = resumption.spent_ms;
+    let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
+    Ok((run, torn))
 }
 
 /// Returns the minds of the run, as they were when it began.
-fn population(
+pub fn population(
     settings: &Settings,
     journal: &Path,
-    args: &ResumeArgs,
-    clock: Arc<dyn Timer>,
+    flags: &ChangeableFlags,
+    context: &ClientContext,
     session: &Session,
     notices: &mut Vec<String>,
 ) -> Result<Population, Failure> {
     let offline = settings.is_offline();
     let mut layer = Layer::default().with(|layer| {
         layer.provider = Some(settings.provider.clone());
-        layer.model = Some(settings.model.clone()).filter(|_| !offline);
+        let has_one = !offline && settings.minds.is_none();
+        layer.model = Some(settings.model.clone()).filter(|_| has_one);
         layer.api_base_url.clone_from(&settings.api_base_url);
         layer.seed = Some(settings.seed);
         layer.concurrency = Some(settings.concurrency);
@@ -152,14 +173,8 @@ fn population(
         layer.max_usd = settings.caps.max_usd;
         layer.max_tokens = settings.caps.max_tokens;
         layer.mind.clone_from(&settings.mind);
+        layer.minds.clone_from(&settings.minds);
     });
     let environment = &session.environment;
-    Population::choose(
-        &mut layer,
-        journal,
-        &args.settings,
-        clock,
-        environment,
-        notices,
-    )
+    Population::choose(&mut layer, journal, flags, context, environment, notices)
 }

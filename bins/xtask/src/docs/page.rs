@@ -48,7 +48,7 @@ impl Fence {
             ["console"] => Self::Console,
             ["sh"] => Self::Shell,
             ["sh", "needs-key" | "needs-network" | "install"] => Self::Unrun,
-            [language @ ("json" | "text"), name] => Self::File {
+            [language @ ("json" | "text" | "toml"), name] => Self::File {
                 name: name.to_owned(),
                 is_json: language == "json",
             },

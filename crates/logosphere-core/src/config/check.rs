@@ -34,6 +34,7 @@ impl Settings {
                 "offline no server is called; leave it out or set another provider",
             ),
         ])?;
+        self.check_minds()?;
         self.check_seeds(1)
     }
 

@@ -7,13 +7,13 @@ use serde_json::Value;
 use serde_path_to_error::Segment;
 
 use super::error::ConfigError;
+use super::error::join;
 use super::keys;
-use super::read::join;
 
 /// A JSON value.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
-pub(super) enum Json {
+pub(crate) enum Json {
     /// An object: keys and values.
     Object(Fields),
     /// A value that is not an object.
@@ -22,7 +22,7 @@ pub(super) enum Json {
 
 impl Json {
     /// Returns the value; an object becomes empty.
-    pub(super) fn value(self) -> Value {
+    pub(crate) fn value(self) -> Value {
         match self {
             Self::Object(_) => Value::Object(serde_json::Map::new()),
             Self::Other(value) => value,
@@ -30,7 +30,7 @@ impl Json {
     }
 }
 
-pub(super) struct Fields(pub(super) Vec<(String, Json)>);
+pub(crate) struct Fields(pub(crate) Vec<(String, Json)>);
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

@@ -6,12 +6,13 @@ use serde_json::Value;
 use strsim::levenshtein;
 
 use super::error::ConfigError;
+use super::minds::MindList;
 use super::rule::{ADDRESS, NAME, Rule, SIGNATURE, TEXT};
 use super::settings::{
     Durability, ForgedSignaturePolicy, OnError, RetentionSetting, Scheduling, Settings,
 };
 use crate::format::ParseMode;
-use Rule::{Flag, Number, OneOf, Whole};
+use Rule::{Flag, List, Number, OneOf, Whole};
 
 /// The word for the provider of runs without a model.
 pub(super) const OFFLINE: &str = "offline";
@@ -175,6 +176,7 @@ settings! {
     system_role: bool => system_role, Flag;
     durability: Durability => durability, OneOf(&["fsync", "flush"]);
     mind: String => mind, NAME;
+    minds: MindList => minds, List;
 }
 
 /// Returns the key with this name in `group`, or outside of all groups.

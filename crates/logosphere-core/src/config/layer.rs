@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use super::error::ConfigError;
 use super::keys::{KEYS, Key, Layer, OFFLINE, find};
+use super::minds::MindEntry;
 use super::settings::Settings;
 
 /// The settings that a run chooses if they are not given.
@@ -31,9 +32,16 @@ impl Layer {
     ///
     /// Several settings together choose the model or the scripted mind. A provider in this layer overrides the address
     /// of another provider in `lower`. It also overrides the settings of an offline run there: its scripted mind
-    /// (`mind`) and the mind's name as the model. A scripted mind in this layer overrides a provider in `lower`.
+    /// (`mind`) and the mind's name as the model. A scripted mind in this layer overrides a provider in `lower`, and a list
+    /// of minds overrides a single one and the reverse.
     #[must_use]
     pub fn over(self, mut lower: Self) -> Self {
+        if self.minds.is_some() {
+            lower.mind = None;
+        }
+        if self.mind.is_some() {
+            lower.minds = None;
+        }
         let below = lower.provider.as_deref();
         match self.provider.as_deref() {
             Some(OFFLINE) => lower.api_base_url = None,
@@ -46,7 +54,7 @@ impl Layer {
                 }
                 lower.mind = None;
             }
-            None if self.mind.is_some() => {
+            None if self.is_scripted() => {
                 lower.provider = None;
                 lower.api_base_url = None;
             }
@@ -65,13 +73,19 @@ impl Layer {
             seed: drawn,
             ..Settings::default()
         };
-        if self.mind.is_some() && self.provider.is_none() {
+        if self.is_scripted() && self.provider.is_none() {
             OFFLINE.clone_into(&mut settings.provider);
         }
         self.apply(&mut settings);
         settings.check_together()?;
         settings.check_stops()?;
         Ok(settings)
+    }
+
+    /// Whether the layer names scripted minds.
+    pub fn is_scripted(&self) -> bool {
+        let minds = self.minds.as_ref();
+        self.mind.is_some() || minds.is_some_and(|minds| minds.iter().any(MindEntry::is_scripted))
     }
 
     /// Checks the range of every setting that the layer gives.

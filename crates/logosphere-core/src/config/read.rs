@@ -3,11 +3,11 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::error::ConfigError;
+use super::error::{ConfigError, join};
 use super::file::{Fields, Json};
 use super::keys::Layer;
 use super::layer::CHOSEN;
-use super::{file, keys, rule};
+use super::{file, keys, mind_list, rule};
 
 /// The key that lists the settings that a run recorded in its own `config.json`.
 const RECORDED: &str = "recorded";
@@ -30,6 +30,25 @@ const RECORDED: &str = "recorded";
 pub fn read_config(bytes: &[u8]) -> Result<Layer, ConfigError> {
     let mut reading = Reading::default();
     reading.object("", None, file::parse(bytes)?)?;
+    Ok(reading.layer)
+}
+
+/// Reads the settings of a table, which another file has at `path`.
+pub(crate) fn read_settings(path: &str, json: Json) -> Result<Layer, ConfigError> {
+    let mut reading = Reading::default();
+    reading.object(path, None, json)?;
+    Ok(reading.layer)
+}
+
+/// Reads one setting by its key in `group`, or outside of all groups.
+pub(crate) fn read_key(
+    path: &str,
+    group: Option<&str>,
+    name: &str,
+    value: Value,
+) -> Result<Layer, ConfigError> {
+    let mut reading = Reading::default();
+    reading.field(path, group, name, Json::Other(value))?;
     Ok(reading.layer)
 }
 
@@ -107,7 +126,11 @@ impl Reading {
         }
         let key = keys::find(name, group).ok_or_else(|| keys::unknown(path, name, group))?;
         self.once(key.path, path)?;
-        key.read(&mut self.layer, path, json.value())
+        let value = json.value();
+        if let rule::Rule::List = key.rule {
+            mind_list::check(path, &value)?;
+        }
+        key.read(&mut self.layer, path, value)
     }
 
     /// Refuses a key that was given already.
@@ -137,19 +160,4 @@ fn recorded(value: &Value) -> Result<(), ConfigError> {
     }
     let why = format!("expected a list of some of {}", CHOSEN.join(", "));
     Err(ConfigError::new(RECORDED, why))
-}
-
-/// Returns the path of a key in a group for a message; unusual names are quoted.
-pub(super) fn join(path: &str, name: &str) -> String {
-    let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
-    let name = if !name.is_empty() && name.len() <= 64 && name.chars().all(plain) {
-        name.to_owned()
-    } else {
-        format!("{:?}", name.chars().take(40).collect::<String>())
-    };
-    if path.is_empty() {
-        name
-    } else {
-        format!("{path}.{name}")
-    }
 }

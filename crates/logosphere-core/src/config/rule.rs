@@ -8,7 +8,7 @@ use crate::format::may_be_signature;
 
 /// The values that a setting may have; shown as the expectation in errors.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// A whole number from the first to the second.
     Whole(u64, u64),
     /// A number from 0 to this one.
@@ -17,12 +17,14 @@ pub(super) enum Rule {
     OneOf(&'static [&'static str]),
     /// True or false.
     Flag,
+    /// A list of minds, whose entries are checked one by one.
+    List,
     /// A text with a form, what is expected of it, and the word for a text without this form.
     Text(fn(&str) -> bool, &'static str, &'static str),
 }
 
 pub(super) const TEXT: Rule = Rule::Text(|_| true, "a text", "a text");
-pub(super) const NAME: Rule = Rule::Text(
+pub(crate) const NAME: Rule = Rule::Text(
     |text| !text.trim().is_empty(),
     "a text that is not blank",
     "a blank text",
@@ -40,20 +42,21 @@ pub(super) const ADDRESS: Rule = Rule::Text(
 
 impl Rule {
     /// Whether a value is allowed.
-    pub(super) fn allows(self, value: &Value) -> bool {
+    pub(crate) fn allows(self, value: &Value) -> bool {
         let text = value.as_str();
         match self {
             Self::Whole(min, max) => value.as_u64().is_some_and(|n| (min..=max).contains(&n)),
             Self::Number(max) => value.as_f64().is_some_and(|n| (0.0..=max).contains(&n)),
             Self::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Flag => value.is_boolean(),
+            Self::List => value.is_array(),
             Self::Text(has_form, ..) => text.is_some_and(has_form),
         }
     }
 
     /// Returns the value that was found, in words. A text is shown only if one of a few words was expected, because it
     /// may be a secret.
-    pub(super) fn found(self, value: &Value) -> String {
+    pub(crate) fn found(self, value: &Value) -> String {
         match (value, self) {
             (Value::String(text), Self::OneOf(_)) => {
                 format!("{:?}", text.chars().take(40).collect::<String>())
@@ -66,7 +69,7 @@ impl Rule {
 }
 
 /// Returns the type of a value, without its content.
-pub(super) fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -85,6 +88,7 @@ impl fmt::Display for Rule {
             Self::Number(max) => write!(f, "a number from 0 to {max}"),
             Self::OneOf(words) => write!(f, "one of {}", words.join(", ")),
             Self::Flag => f.write_str("true or false"),
+            Self::List => f.write_str("a list of scripted minds or of models"),
             Self::Text(_, expected, _) => f.write_str(expected),
         }
     }

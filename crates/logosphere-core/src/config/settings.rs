@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::keys::OFFLINE;
+use super::minds::MindList;
 use crate::format::{MessageCap, ParseMode, PromptRole, Rules, SystemPrompt, sha256_hex};
 
 /// The settings of a run. The defaults are those of the requirement.
@@ -97,6 +98,9 @@ pub struct Settings {
     pub durability: Durability,
     /// The scripted mind that answers offline, such as `mutator:p=0.1`.
     pub mind: Option<String>,
+    /// The minds by position if they differ, at most `n_minds`: position i is played by entry i modulo the length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minds: Option<MindList>,
 }
 
 impl Default for Settings {
@@ -134,6 +138,7 @@ impl Default for Settings {
             system_role: false,
             durability: Durability::default(),
             mind: None,
+            minds: None,
         }
     }
 }
@@ -172,6 +177,7 @@ impl Settings {
             model: self.model.clone(),
             token_limit: self.token_limit,
             options: self.options.clone(),
+            entry: 0,
         }
     }
 
@@ -233,7 +239,7 @@ pub struct SettingsError {
     pub value: String,
 }
 
-/// The part of the settings that every request of a run contains besides the prompt.
+/// The part of the settings that every request of a mind contains besides the prompt.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {
@@ -243,6 +249,9 @@ pub struct ModelSettings {
     pub token_limit: u32,
     /// The options.
     pub options: Options,
+    /// The index in [`Settings::minds`], by which a run chooses the mind to call; 0 in a run with one kind. It is not sent.
+    #[serde(skip)]
+    pub entry: usize,
 }
 
 /// The order in which minds read and write.

@@ -9,11 +9,11 @@ use durable::Disk;
 use super::error::ExperimentError;
 
 /// The files of an experiment. Their names begin with the prefix until they are complete.
-pub(super) const DISK: Disk = Disk::new(".draft-");
+pub(crate) const DISK: Disk = Disk::new(".draft-");
 
 /// The treatment of an existing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExistingFile {
+pub(crate) enum ExistingFile {
     /// The file is replaced.
     Replace,
     /// The file stays, and nothing is written.
@@ -21,7 +21,7 @@ pub(super) enum ExistingFile {
 }
 
 /// Writes a file to the disk, then moves it to its place in one step.
-pub(super) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<(), ExperimentError> {
+pub(crate) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<(), ExperimentError> {
     let written = match old {
         ExistingFile::Replace => DISK.replace(path, content),
         ExistingFile::Spare => DISK.create(path, content),
@@ -38,7 +38,7 @@ pub(super) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<()
 }
 
 /// Reads a file; `None` if it does not exist.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
 }
 
 /// Makes a directory and its parents if they do not exist.
-pub(super) fn make_folder(path: &Path) -> Result<(), ExperimentError> {
+pub(crate) fn make_folder(path: &Path) -> Result<(), ExperimentError> {
     fs::create_dir_all(path).map_err(|source| ExperimentError::Write {
         path: path.to_owned(),
         source,

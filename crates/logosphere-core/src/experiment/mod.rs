@@ -3,7 +3,7 @@
 mod directory;
 mod error;
 mod estimate;
-mod file;
+pub(crate) mod file;
 mod lock;
 mod name;
 

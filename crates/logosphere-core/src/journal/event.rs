@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::{AttemptFacts, MindInvocation};
 use super::failure::FailureClass;
-use crate::config::{Effective, Options};
+use crate::config::{Effective, Options, Settings};
 use crate::format::{End, Reason, sha256_hex};
 use crate::pool::{ALGORITHM, MessageId, MindId, Round};
 
@@ -142,10 +142,7 @@ impl ExperimentStart {
                 seed: settings.seed,
             },
             seeds,
-            request_template: RequestTemplate {
-                options: settings.options.clone(),
-                ..request_template
-            },
+            request_template: request_template.with_options(settings),
             effective,
         }
     }
@@ -198,7 +195,7 @@ impl SeedText {
     }
 }
 
-/// The constant part of every request of a run: all of the body but the prompt.
+/// The constant part of every request of a mind: all of the body but the prompt.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequestTemplate {
@@ -210,6 +207,29 @@ pub struct RequestTemplate {
     pub header_names: Vec<String>,
     /// The body before the user's text and after it. The text goes between them as a JSON string without quotes.
     pub body: [String; 2],
+    /// The templates of the entries of [`Settings::minds`] after the first, whose template this is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<Self>,
+}
+
+impl RequestTemplate {
+    /// Returns the template of an entry of [`Settings::minds`]; this one without further ones.
+    pub fn of_entry(&self, entry: usize) -> &Self {
+        let further = entry.checked_sub(1);
+        further.and_then(|at| self.further.get(at)).unwrap_or(self)
+    }
+
+    /// Returns the template with the options of these settings.
+    fn with_options(mut self, settings: &Settings) -> Self {
+        let mut entries = settings.entries().into_iter();
+        if let Some(first) = entries.next() {
+            self.options = first.options;
+        }
+        for (template, entry) in self.further.iter_mut().zip(entries) {
+            template.options = entry.options;
+        }
+        self
+    }
 }
 
 /// The start of a round.

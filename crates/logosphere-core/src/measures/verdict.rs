@@ -110,7 +110,8 @@ impl Verdict {
 
 fn tested(found: &TestedRun) -> (VerdictCase, String) {
     if let (true, Some(first)) = (found.choice_p <= ALPHA, &found.first) {
-        return (VerdictCase::Selection, selected(first, found.choice_p));
+        let sentence = selected(first, found.choice_p, "2 tests and all words");
+        return (VerdictCase::Selection, sentence);
     }
     match found.similarity {
         Some(texts) if texts.p <= ALPHA => {
@@ -148,7 +149,8 @@ fn tested(found: &TestedRun) -> (VerdictCase, String) {
     }
 }
 
-fn selected(first: &Feature, p: f64) -> String {
+/// Returns the sentence about a feature that is favoured; `corrected` is what the p is corrected for.
+pub(crate) fn selected(first: &Feature, p: f64, corrected: &str) -> String {
     let is_more = first.weight >= 1.0;
     // A feature on a scale is named by the end that is passed on.
     let named = |more: &str, less: &str, unit: &str| {
@@ -178,7 +180,7 @@ fn selected(first: &Feature, p: f64) -> String {
         [first.weight, first.low, first.high]
     };
     format!(
-        "Selection: {texts} are passed on {weight:.2} times as often{unit} as other texts that were read with them (95 % {low:.2} to {high:.2}; {}, corrected for 2 tests and all words).",
+        "Selection: {texts} are passed on {weight:.2} times as often{unit} as other texts that were read with them (95 % {low:.2} to {high:.2}; {}, corrected for {corrected}).",
         p_value(p)
     )
 }

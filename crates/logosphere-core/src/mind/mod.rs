@@ -4,6 +4,7 @@ mod call;
 #[cfg(feature = "llm")]
 mod llm;
 mod local;
+mod mixed;
 mod template;
 
 use async_trait::async_trait;
@@ -14,6 +15,7 @@ pub use call::{CallContext, MindError, MindInput, WireRequest};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use local::{LocalMind, LocalMindKind, LocalMindParameter, MindSpecError, local_mind};
+pub use mixed::MixedMinds;
 pub(crate) use template::PROBE;
 
 /// A mind: an agent that reads a prompt and writes an answer.

@@ -1,10 +1,10 @@
-//! The constant part of every request of a run.
+//! The constant part of every request of a mind.
 
 use llm_types::ErrorClass;
 
 use super::Mind;
 use super::call::{MindError, MindInput};
-use crate::config::{Options, Settings};
+use crate::config::{MindEntry, ModelSettings, Settings};
 use crate::format::{PromptRole, SystemPrompt, format_prompt};
 use crate::journal::RequestTemplate;
 
@@ -12,13 +12,36 @@ use crate::journal::RequestTemplate;
 pub(crate) const PROBE: &str = "logosphere-probe-8c1f6d0e";
 
 impl RequestTemplate {
-    /// Returns the constant part of every request of `mind` under these settings. Nothing is sent.
+    /// Returns the constant part of every request of `mind` under these settings, for each entry of
+    /// [`Settings::minds`]. Nothing is sent.
     ///
     /// The method builds the request for a probe text. `dialect` is the protocol of the server.
     ///
     /// # Errors
     /// The request cannot be built, or it does not contain the user's text exactly once.
     pub fn of(mind: &dyn Mind, settings: &Settings, dialect: &str) -> Result<Self, MindError> {
+        let dialects = settings.minds.iter().flatten().map(|entry| match entry {
+            MindEntry::Model(entry) => entry.provider.as_deref().unwrap_or(dialect),
+            MindEntry::Scripted(_) => dialect,
+        });
+        let dialects = dialects.chain(std::iter::repeat(dialect));
+        let entries = settings.entries().into_iter().zip(dialects);
+        let mut templates =
+            entries.map(|(model, dialect)| Self::one(mind, settings, model, dialect));
+        // There is always one.
+        let first = templates.next().transpose()?;
+        let mut first = first.ok_or_else(|| MindError::new(ErrorClass::BadRequest, "no mind"))?;
+        first.further = templates.collect::<Result<_, _>>()?;
+        Ok(first)
+    }
+
+    /// Returns the template of one entry.
+    fn one(
+        mind: &dyn Mind,
+        settings: &Settings,
+        model: ModelSettings,
+        dialect: &str,
+    ) -> Result<Self, MindError> {
         let prompt = settings.prompt();
         let probe = match prompt.role() {
             PromptRole::User => {
@@ -26,7 +49,8 @@ impl RequestTemplate {
             }
             PromptRole::System => format_prompt(&prompt, [PROBE].into_iter()),
         };
-        let request = mind.request(&MindInput::new(probe, settings.model_settings().into()))?;
+        let options = model.options.clone();
+        let request = mind.request(&MindInput::new(probe, model.into()))?;
         let unfit = || {
             let message = "the request does not hold the prompt as one JSON string";
             MindError::new(ErrorClass::BadRequest, message).fatal()
@@ -38,11 +62,12 @@ impl RequestTemplate {
         }
         Ok(Self {
             dialect: dialect.to_owned(),
-            options: Options::clone(&settings.options),
+            options,
             header_names: (request.headers.into_iter())
                 .map(|(name, _)| name)
                 .collect(),
             body: [before.to_owned(), after.to_owned()],
+            further: Vec::new(),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::journal::{
     RunResumed, TokenTotals, dollars,
 };
 use crate::pool::{Retention, Round};
-use crate::state::RunState;
+use crate::verify::state::RunState;
 use crate::verify::{Fold, Observer, ResumeError, Transcript};
 
 /// The facts of a journal besides its messages.
@@ -31,8 +31,8 @@ pub struct RunFacts {
     pub resumed: u64,
     /// The protocol meter of all answers.
     pub protocol: Protocol,
-    /// The protocol meter of each model that answered.
-    pub by_model: BTreeMap<String, Protocol>,
+    /// The protocol meter of each model that answered, by the index of its entry in `minds` and its id.
+    pub by_model: BTreeMap<(usize, String), Protocol>,
     /// The number of silent answers that may have been intended as messages.
     pub suspects: u64,
     /// The number of answers with each note.
@@ -139,7 +139,7 @@ struct FactCollector {
     transcript: Transcript,
     end: RunEnd,
     resumed: u64,
-    by_model: BTreeMap<String, Protocol>,
+    by_model: BTreeMap<(usize, String), Protocol>,
     suspects: u64,
     notes: BTreeMap<Note, u64>,
     rounds: Vec<RoundFacts>,
@@ -155,7 +155,8 @@ impl Observer for FactCollector {
             "" => &call.model_asked,
             _ => &call.model_answered,
         };
-        let of_model = self.by_model.entry(model.clone()).or_default();
+        let entry = state.settings().entry_of(call.mind_id.0);
+        let of_model = self.by_model.entry((entry, model.clone())).or_default();
         of_model.count(state.meter_key(call), call.parse.end);
         let notes = &call.parse.notes;
         let suspect = call.parse.reason == Reason::Silence && notes.contains(&Note::NearDelimiter);

@@ -1,5 +1,7 @@
 //! The top of the page: the result, its origin and the notices.
 
+use std::collections::BTreeSet;
+
 use report_kit::{Cell, Status};
 
 use super::data::ReportData;
@@ -20,13 +22,12 @@ pub(super) fn title(data: &ReportData) -> String {
     format!("Logosphere: {minds}, {rounds}, {}", who(data))
 }
 
-/// Returns the name of the model or scripted mind.
-fn who(data: &ReportData) -> &str {
-    let settings = &data.facts.settings;
-    match &settings.mind {
-        Some(mind) if data.facts.start.offline => mind,
-        _ => &settings.model,
-    }
+/// Returns the names of the models or scripted minds.
+fn who(data: &ReportData) -> String {
+    let mut names = data.facts.settings.mind_names();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    names.join(", ")
 }
 
 /// Returns the result in a few sentences.
@@ -183,7 +184,7 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
         ("Readable messages (M)", settings.m_active_pool.into()),
         ("Minds read", Cell::text(scheduling)),
         ("Provider", Cell::text(&facts.start.provider)),
-        ("Model", Cell::text(&settings.model)),
+        ("Model", Cell::text(who(data))),
         ("Messages", run.messages.len().into()),
         (
             "Tokens",

@@ -12,7 +12,8 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let facts = &data.facts;
     let section = Section::new("Parse success").anchor("protocol");
     let meter = &facts.protocol;
-    let is_perfect = meter.compliant > 0 && meter.tolerated + meter.lost == 0;
+    let is_perfect =
+        facts.by_model.len() <= 1 && meter.compliant > 0 && meter.tolerated + meter.lost == 0;
     if is_perfect && !meter.by_reason.contains_key(&Reason::CallFailed) && facts.notes.is_empty() {
         let answers = counted(meter.compliant, "answer has", "answers have");
         return section.text(format!(
@@ -41,18 +42,27 @@ fn models(section: Section, data: &ReportData) -> Section {
         "Lost",
         "Calls without an answer",
     ];
-    let rows = data.facts.by_model.iter().map(|(model, protocol)| {
-        let answers = answers(protocol);
-        let failed = protocol.by_reason.get(&Reason::CallFailed).copied();
-        [
-            Cell::text(model),
-            answers.into(),
-            Cell::text(percent(protocol.compliant, answers)),
-            Cell::text(percent(protocol.tolerated, answers)),
-            Cell::text(percent(protocol.lost, answers)),
-            failed.unwrap_or(0).into(),
-        ]
-    });
+    let minds = data.facts.settings.minds.as_ref();
+    let rows = data
+        .facts
+        .by_model
+        .iter()
+        .map(|((entry, model), protocol)| {
+            let answers = answers(protocol);
+            let model = match minds {
+                Some(_) => format!("{}: {model}", entry + 1),
+                None => model.clone(),
+            };
+            let failed = protocol.by_reason.get(&Reason::CallFailed).copied();
+            [
+                Cell::text(model),
+                answers.into(),
+                Cell::text(percent(protocol.compliant, answers)),
+                Cell::text(percent(protocol.tolerated, answers)),
+                Cell::text(percent(protocol.lost, answers)),
+                failed.unwrap_or(0).into(),
+            ]
+        });
     filled(section, "By model", columns, rows)
 }
 

@@ -13,14 +13,18 @@ pub(super) fn section(data: &ReportData) -> Section {
     flatten("", &settings, &mut shown);
     // The system prompt is shown below, as it is sent.
     shown.retain(|(name, _)| name != "system_prompt");
-    let body = facts.start.request_template.body.join("\u{2026}");
+    let first = &facts.start.request_template;
+    let templates = [first].into_iter().chain(&first.further);
+    let bodies: Vec<_> = templates
+        .map(|template| template.body.join("\u{2026}"))
+        .collect();
     Section::new("Settings")
         .anchor("settings")
         .facts(shown)
         .code("The system prompt", &facts.start.system_prompt)
         .code(
             "The body of every request, with \u{2026} in place of the prompt",
-            body,
+            bodies.join("\n"),
         )
 }
 

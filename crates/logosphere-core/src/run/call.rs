@@ -8,7 +8,7 @@ use llm_types::Clock;
 use crate::journal::{AttemptFacts, MindReply, PendingReply};
 use crate::mind::{CallContext, Mind, MindError};
 use crate::pool::MindId;
-use crate::state::CallPlan;
+use crate::verify::state::CallPlan;
 
 /// A call that is made once, or again after failures.
 pub(super) struct OpenCall {

@@ -22,7 +22,7 @@ use crate::journal::{
 };
 use crate::mind::{CallContext, Mind, MindError};
 use crate::pool::{MindId, Round};
-use crate::state::{CallPlan, Outcome, Step};
+use crate::verify::state::{CallPlan, Outcome, Step};
 
 /// The calls of a round that have returned, and their effects on the rest of the round.
 #[derive(Default)]
@@ -225,12 +225,15 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
             what,
         };
         if request.body != planned.body {
-            let what = difference(self.state.template(), &planned.body, &request.body);
+            let template = self.state.template_of(planned.mind);
+            let what = difference(template, &planned.body, &request.body);
             return Err(leak(what));
         }
-        let first = self.headers.get_or_insert_with(|| request.headers.clone());
+        let entry = self.state.settings().entry_of(planned.mind.0);
+        let first = self.headers.entry(entry);
+        let first = first.or_insert_with(|| request.headers.clone());
         if *first != request.headers {
-            let what = "its headers are not those of the first request".to_owned();
+            let what = "its headers are not those of the mind's first request".to_owned();
             return Err(leak(what));
         }
         Ok(())

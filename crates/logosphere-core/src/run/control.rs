@@ -10,7 +10,7 @@ use crate::format::Reason;
 use crate::journal::{CallError, JournalError, MindInvocation, RoundEnd, RunInterrupted};
 use crate::mind::MindError;
 use crate::pool::{MindId, Round};
-use crate::state::{RunState, StateError};
+use crate::verify::state::{RunState, StateError};
 
 /// The controls of a run in this process, in addition to its settings.
 #[non_exhaustive]

@@ -14,8 +14,8 @@ use crate::journal::{
 };
 use crate::mind::Mind;
 use crate::pool::{MindId, Round};
-use crate::state::{RunState, StateError, Step};
 use crate::verify::ResumedRun;
+use crate::verify::state::{RunState, StateError, Step};
 
 /// The time to wait for calls in flight after a signal, or when the wall-clock limit is reached.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -98,7 +98,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                 clock: clock.clone(),
                 state,
                 control,
-                headers: None,
+                headers: BTreeMap::new(),
                 spooled: false,
             },
             clock,

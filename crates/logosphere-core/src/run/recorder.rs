@@ -1,5 +1,6 @@
 //! The recorder: writes events and applies them to the state of the run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use llm_types::Clock;
 
 use super::control::{RunControl, RunError};
 use crate::journal::{Event, InterruptCause, JournalSink, RunInterrupted};
-use crate::state::RunState;
+use crate::verify::state::RunState;
 
 /// The journal and the state of a run. It is separate from the mind, so that events are written while calls are in
 /// flight.
@@ -17,8 +18,8 @@ pub(super) struct Recorder<J, C> {
     pub(super) clock: Arc<C>,
     pub(super) state: RunState,
     pub(super) control: RunControl,
-    /// The headers of the first request; all requests have the same.
-    pub(super) headers: Option<Vec<(String, String)>>,
+    /// The headers of the first request of each entry of the minds; all its requests have the same.
+    pub(super) headers: BTreeMap<usize, Vec<(String, String)>>,
     /// The time of the clock when this process began.
     pub(super) begun: Duration,
     /// Whether the spool contains answers.

@@ -110,7 +110,13 @@ fn canonical(reader: &mut Reader<impl BufRead>) -> Result<Option<(u64, Value)>, 
         strip(&mut event, &IGNORED_FIELDS);
         strip(&mut event["effective"], &IGNORED_SETTINGS);
         // A replay of recorded answers needs no key, and so no header for one.
-        strip(&mut event["request_template"], &["header_names"]);
+        let template = &mut event["request_template"];
+        strip(template, &["header_names"]);
+        if let Some(further) = template.get_mut("further").and_then(Value::as_array_mut) {
+            for template in further {
+                strip(template, &["header_names"]);
+            }
+        }
         return Ok(Some((entry.number, event)));
     }
     Ok(None)

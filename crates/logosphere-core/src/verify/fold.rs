@@ -8,7 +8,7 @@ use crate::journal::{
     ReadError, Reader, RoundEnd, RunInterrupted, RunResumed,
 };
 use crate::pool::Retention;
-use crate::state::{RunState, StateError};
+use crate::verify::state::{RunState, StateError};
 
 /// An observer of the events of a journal. `state` is the run before the event. Totals are read from the state after the
 /// last event, so an observer does not sum them.

@@ -8,6 +8,7 @@ pub mod legacy_log;
 mod process;
 mod rebuild;
 mod resume;
+pub mod state;
 pub(crate) mod transcript;
 
 pub use compare::{Comparison, Difference, compare};

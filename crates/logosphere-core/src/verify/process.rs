@@ -1,7 +1,7 @@
 use crate::config::OnError;
 use crate::format::Reason;
 use crate::journal::{CallError, Event, InterruptCause, MindInvocation, may_pass};
-use crate::state::{RunState, StateError, Step};
+use crate::verify::state::{RunState, StateError, Step};
 
 /// The rules for the events of one process, in addition to those of the run's state.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use crate::journal::{
     CallError, Entry, Event, ExperimentStart, Line, MindInvocation, MindReply, ReadError, Reader,
     RunInterrupted, RunResumed, encode, usd,
 };
-use crate::state::{Outcome, RunState, StateError, Step};
+use crate::verify::state::{Outcome, RunState, StateError, Step};
 
 /// The counts of a verified journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::fold::Fold;
 use crate::journal::{ExperimentStart, PendingReply, ReadError, read_spool};
-use crate::state::{RunState, StateError, Step};
+use crate::verify::state::{RunState, StateError, Step};
 
 /// A run that was read from its journal and can be resumed.
 #[non_exhaustive]

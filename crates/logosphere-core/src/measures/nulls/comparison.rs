@@ -74,6 +74,20 @@ pub struct Feature {
     pub high: f64,
 }
 
+impl Feature {
+    pub(super) fn of(feature: FeatureKind, value: Option<String>, score: Score, z: f64) -> Self {
+        let [weight, low, high] = score.weight();
+        Self {
+            feature,
+            value,
+            z,
+            weight,
+            low,
+            high,
+        }
+    }
+}
+
 /// The kinds of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -342,18 +356,10 @@ impl NullComparison {
                 .filter(|next| (next.3 - first.3).abs() <= SEPARABLE);
             self.not_separable = near.filter_map(|next| next.1.cloned()).collect();
         }
-        let feature = |(kind, word, score, z): &(_, Option<&String>, Score, _)| {
-            let [weight, low, high] = score.weight();
-            Feature {
-                feature: *kind,
-                value: word.cloned(),
-                z: *z,
-                weight,
-                low,
-                high,
-            }
-        };
-        self.features = ranked.iter().take(FEATURES).map(feature).collect();
+        let first = ranked.iter().take(FEATURES);
+        self.features = first
+            .map(|(kind, word, score, z)| Feature::of(*kind, word.cloned(), *score, *z))
+            .collect();
     }
 }
 

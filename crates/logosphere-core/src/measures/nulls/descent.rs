@@ -162,7 +162,7 @@ impl<'a> DescentModel<'a> {
 
     /// Returns the scores of null run `index`, which depend on its number and the seed alone.
     pub fn null_choice(&self, index: u32) -> Choice {
-        self.scores_of(&self.null_lists(index)).by_text(&self.words)
+        self.choice_of(&self.null_lists(index))
     }
 
     /// Returns the texts of null run `index`: the tokens of each message, one space apart.
@@ -230,8 +230,31 @@ impl<'a> DescentModel<'a> {
         lists.into_corpus(&self.letters)
     }
 
+    /// Returns the number of messages in the window of the run.
+    pub(super) fn window(&self) -> usize {
+        self.run.active
+    }
+
+    /// Returns the weight of texts with a word, as [`DescentModel::lists_favouring`] takes it; `None` if no text has it.
+    pub(super) fn favour(&self, word: &str, weight: f64) -> Option<Favour> {
+        let token = self.words.iter().position(|known| known == word)?;
+        let token = token as u32;
+        Some(Favour { token, weight })
+    }
+
+    /// Returns the scores of other lists by the text of each word.
+    pub(super) fn choice_of(&self, lists: &Lists) -> Choice {
+        self.scores_of(lists).by_text(&self.words)
+    }
+
     /// Returns the lists of null run `index`.
     pub(super) fn null_lists(&self, index: u32) -> Lists {
+        self.lists_favouring(index, None)
+    }
+
+    /// Returns the lists of run `index` in which texts with a word are chosen more often. Without a word it is a null
+    /// run.
+    pub(super) fn lists_favouring(&self, index: u32, favour: Option<Favour>) -> Lists {
         let mut rng = rng(Null::Descent, self.seed, index);
         let mut lists = self.base.clone();
         let mut order = self.new.clone();
@@ -247,7 +270,7 @@ impl<'a> DescentModel<'a> {
             let new = if is_new { next.next() } else { None };
             let kind = match new {
                 Some(kind) => kind,
-                None => self.copied(&reads, &mut lists, &mut known, &mut rng),
+                None => self.copied(&reads, favour, &mut lists, &mut known, &mut rng),
             };
             lists.push(kind);
         }
@@ -258,11 +281,15 @@ impl<'a> DescentModel<'a> {
     fn copied(
         &self,
         reads: &[usize],
+        favour: Option<Favour>,
         lists: &mut Lists,
         known: &mut Known,
         rng: &mut SampleRng,
     ) -> u32 {
-        let slot = rng.below(reads.len() as u64) as usize;
+        let slot = match favour {
+            Some(favour) => favour.slot(reads, lists, rng),
+            None => rng.below(reads.len() as u64) as usize,
+        };
         let kind = lists.kind_of(reads[slot]);
         let text = lists.of_kind(kind);
         let (count, first) = self.donors.near(text.len());
@@ -281,6 +308,30 @@ impl<'a> DescentModel<'a> {
             return kind;
         }
         known.kind(changed, lists)
+    }
+}
+
+/// The factor by which a word changes the chance of texts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Favour {
+    token: u32,
+    weight: f64,
+}
+
+impl Favour {
+    /// Returns the place of a chosen text among `reads`.
+    fn slot(self, reads: &[usize], lists: &Lists, rng: &mut SampleRng) -> usize {
+        let weight = |read: &usize| {
+            let has_it = lists.of_message(*read).contains(&self.token);
+            if has_it { self.weight } else { 1.0 }
+        };
+        let mut left = rng.unit() * reads.iter().map(weight).sum::<f64>();
+        let is_chosen = |read: &usize| {
+            left -= weight(read);
+            left < 0.0
+        };
+        let chosen = reads.iter().position(is_chosen);
+        chosen.unwrap_or(reads.len() - 1)
     }
 }
 

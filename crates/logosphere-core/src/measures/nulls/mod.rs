@@ -24,6 +24,7 @@
 //! [`ShuffleModel`] tests another question: whether what is written depends on what was read. [`closed_form`] has
 //! theoretical results for copiers.
 
+mod agreement;
 mod choice;
 pub mod closed_form;
 mod comparison;
@@ -33,6 +34,7 @@ mod edit;
 mod family;
 mod kind;
 mod parallel;
+mod repeats;
 mod shuffle;
 mod statistics;
 
@@ -47,5 +49,6 @@ pub use edit::{Edit, EditSource};
 pub use family::{Family, NullTest};
 pub use kind::{Null, UnknownNull};
 pub use parallel::NullProgress;
+pub use repeats::{POWER_RUNS, POWER_WEIGHT, RepeatPlan, RepeatTest, RepeatTests};
 pub use shuffle::ShuffleModel;
 pub use statistics::{NullBand, holm, two_sided_p, upper_p};

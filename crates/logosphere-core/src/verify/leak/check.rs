@@ -16,7 +16,7 @@ use crate::config::Scheduling;
 use crate::format::{Prompt, format_prompt, sha256_hex};
 use crate::journal::{ExperimentStart, MindInvocation, RunInterrupted, RunResumed, SeedText};
 use crate::pool::{MessageId, MindId, Retention, Round};
-use crate::state::{RunState, Step};
+use crate::verify::state::{RunState, Step};
 
 /// A request as a server received it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -105,7 +105,9 @@ pub fn check_start(start: &ExperimentStart, names: &[String]) -> Vec<Finding> {
 
 fn search_start(start: &ExperimentStart, terms: &MetadataTerms, found: &mut Findings) {
     let (template, settings) = (&start.request_template, &start.effective.settings);
-    check_template(template, settings, found);
+    for model in settings.entries() {
+        check_template(template.of_entry(model.entry), settings, &model, found);
+    }
     let place = "system_prompt";
     for (kind, range) in terms.in_system_prompt(&start.system_prompt) {
         // How much to write is for minds to know, and the numbers may be the same by chance.
@@ -266,7 +268,8 @@ impl LeakCheck {
     }
 
     fn body(&self, call: &RebuiltRequest) -> Vec<u8> {
-        (self.start.request_template).fill(self.prompt(call).user())
+        let template = self.state.template_of(call.mind);
+        template.fill(self.prompt(call).user())
     }
 }
 

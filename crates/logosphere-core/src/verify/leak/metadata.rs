@@ -57,8 +57,10 @@ impl MetadataTerms {
     /// Returns the terms of a run; `names` are the names and paths of the experiment.
     pub fn new(start: &ExperimentStart, names: &[String]) -> Self {
         let settings = &start.effective.settings;
-        let last = settings.model.rsplit('/').next().unwrap_or_default();
-        let model = settings.model.as_str();
+        let minds = settings.mind_names();
+        let models = (minds.iter().copied().chain([settings.model.as_str()]))
+            .flat_map(|name| [name, name.rsplit('/').next().unwrap_or_default()]);
+        let models: Vec<&str> = models.collect();
         // An ordinary word is no name: only what has a digit or a mark in it can be told from talk.
         let telling =
             |name: &&str| name.chars().count() >= 6 && !name.chars().all(char::is_alphabetic);
@@ -71,14 +73,14 @@ impl MetadataTerms {
         };
         let mut given: Vec<&str> = names.iter().map(String::as_str).collect();
         given.extend([start.run_id.as_str(), start.software.as_str()]);
-        let label = settings.mind.as_deref();
-        let in_headers = (given.iter().copied().chain(label))
+        let scripted = minds.iter().copied().filter(|_| settings.is_offline());
+        let in_headers = (given.iter().copied().chain(scripted))
             .filter(|name| name.chars().count() >= 2 && !STANDARD.contains(name))
             .map(str::to_ascii_lowercase);
         Self {
             header_names: in_headers.collect::<BTreeSet<_>>().into_iter().collect(),
             names: all(&given),
-            models: all(&[model, last]),
+            models: all(&models),
             minds: settings.n_minds.into(),
             rounds: settings.max_rounds.into(),
             samples: settings.k_samples as u64,

@@ -5,15 +5,16 @@ use serde_json::{Map, Value};
 use super::finding::Findings;
 use super::finding::{LeakKind, Severity};
 use super::headers::check_name;
-use crate::config::Settings;
+use crate::config::{ModelSettings, Settings};
 use crate::format::PromptRole;
 use crate::journal::RequestTemplate;
 use crate::mind::PROBE;
 
-/// Searches the constant part of all requests for content from neither the prompt nor the settings.
+/// Searches the constant part of the requests of a mind for content from neither the prompt nor the settings.
 pub(super) fn check_template(
     template: &RequestTemplate,
     settings: &Settings,
+    model: &ModelSettings,
     found: &mut Findings,
 ) {
     for name in &template.header_names {
@@ -35,7 +36,7 @@ pub(super) fn check_template(
         if name == "messages" || name == "system" {
             continue;
         }
-        if !is_expected(name, value, settings) {
+        if !is_expected(name, value, model) {
             let value = shown_json(value);
             leak(
                 LeakKind::Field,
@@ -54,8 +55,8 @@ pub(super) fn check_template(
 }
 
 /// Returns whether a field of a body follows from the settings.
-fn is_expected(name: &str, value: &Value, settings: &Settings) -> bool {
-    let options = &settings.options;
+fn is_expected(name: &str, value: &Value, model: &ModelSettings) -> bool {
+    let options = &model.options;
     let number = |set: Option<f64>| set.is_some() && value.as_f64() == set;
     let effort = options.reasoning.as_deref();
     let only_effort = |value: &Value| {
@@ -63,10 +64,10 @@ fn is_expected(name: &str, value: &Value, settings: &Settings) -> bool {
         fields.is_some_and(|fields| fields.len() == 1) && value["effort"].as_str() == effort
     };
     match name {
-        "model" => value.as_str() == Some(&settings.model),
+        "model" => value.as_str() == Some(&model.model),
         "max_tokens" | "max_completion_tokens" => {
             // A model that writes less has a lower one.
-            (value.as_u64()).is_some_and(|most| most <= settings.token_limit.into())
+            (value.as_u64()).is_some_and(|most| most <= model.token_limit.into())
         }
         "temperature" => number(options.temperature),
         "top_p" => number(options.top_p),

@@ -1,26 +1,18 @@
-//! The state of a run, computed from its events alone, and the events that follow from it.
-//!
-//! Running, resuming and verifying share it. A run applies the events that it writes. A resumed run first applies the
-//! events of the journal. A verification compares each event of the journal with the expected one.
+//! The state of a run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use llm_types::Usd;
 
-use crate::config::{
-    ForgedSignaturePolicy, ModelSettings, RetentionSetting, Scheduling, Settings, SettingsError,
-};
-use crate::format::{Reason, Rules, SystemPrompt, format_prompt, parse_in_run};
+use super::error::StateError;
+use crate::config::{ModelSettings, RetentionSetting, Settings};
+use crate::format::{Reason, Rules, SystemPrompt};
 use crate::journal::{
-    AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, MindReply, ParseFacts,
-    Protocol, RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, dollars, may_cost,
-    usd,
+    AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, Protocol, RequestTemplate,
+    RoundEnd, RoundStart, RunResumed, TokenTotals, dollars, may_cost, usd,
 };
-use crate::mind::MindInput;
-use crate::pool::{
-    ActiveView, MessageId, MindId, Origin, Pool, PoolError, Retention, Round, sample_rng,
-};
+use crate::pool::{ActiveView, MessageId, MindId, Origin, Pool, Retention, Round};
 
 /// The number of last answers that `loss_above` considers.
 const LOSS_WINDOW: usize = 50;
@@ -28,15 +20,16 @@ const LOSS_WINDOW: usize = 50;
 /// The state of a run after some of its events.
 #[derive(Debug, Clone)]
 pub struct RunState {
-    rules: Rules,
-    settings: Settings,
-    system: SystemPrompt,
-    model: Arc<ModelSettings>,
+    pub(super) rules: Rules,
+    pub(super) settings: Settings,
+    pub(super) system: SystemPrompt,
+    /// For each entry of the minds.
+    models: Vec<Arc<ModelSettings>>,
     template: RequestTemplate,
-    pool: Pool,
+    pub(super) pool: Pool,
     /// The last round that began.
-    round: Round,
-    open: Option<OpenRound>,
+    pub(super) round: Round,
+    pub(super) open: Option<OpenRound>,
     ended: bool,
     tokens: TokenTotals,
     cost: Option<Usd>,
@@ -56,9 +49,9 @@ pub struct RunState {
 
 /// A round that has begun and not ended.
 #[derive(Debug, Clone)]
-struct OpenRound {
+pub(super) struct OpenRound {
     /// The active pool when it began.
-    view: ActiveView,
+    pub(super) view: ActiveView,
     next_mind: MindId,
     ids: Vec<MessageId>,
     texts: Vec<String>,
@@ -84,72 +77,6 @@ pub enum Step {
     Done,
 }
 
-/// A call before it is made.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct CallPlan {
-    /// The round, from 1.
-    pub round: Round,
-    /// The mind, from 0.
-    pub mind: MindId,
-    /// The ids of the messages to read, in the order of the prompt.
-    pub sampled: Vec<MessageId>,
-    /// The texts of these messages.
-    pub texts: Vec<String>,
-    /// The input of the mind.
-    pub input: MindInput,
-    /// SHA-256 of the whole prompt.
-    pub prompt_sha256: String,
-    /// The request's body.
-    pub body: Vec<u8>,
-    /// The SHA-256 of the request's body.
-    pub request_sha256: String,
-}
-
-/// The outcome of a call.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// An answer.
-    Reply(MindReply),
-    /// A failure, with its attempts.
-    Failed(Vec<AttemptFacts>),
-}
-
-/// The error of an event that does not follow from those before it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StateError {
-    /// The pool refuses a message.
-    #[error("a message cannot be in the pool")]
-    Pool(#[from] PoolError),
-    /// The event is not the expected one.
-    #[error("{found} where {expected} should be")]
-    Order {
-        /// The expected event.
-        expected: String,
-        /// The type of the event.
-        found: &'static str,
-    },
-    /// The ids of an event are not those of its messages.
-    #[error("added_ids {found:?} of messages that have the ids {expected:?}")]
-    Ids {
-        /// The ids of the messages.
-        expected: Vec<MessageId>,
-        /// The ids in the event.
-        found: Vec<MessageId>,
-    },
-    /// A message was read before it was sent.
-    #[error("sampled_ids contains {id}, which had not been sent yet")]
-    Sampled {
-        /// The id of the message.
-        id: MessageId,
-    },
-    /// A resumed run changes a setting that cannot change.
-    #[error(transparent)]
-    Setting(#[from] SettingsError),
-}
-
 impl RunState {
     /// Returns the state of a run that has just begun.
     ///
@@ -173,7 +100,7 @@ impl RunState {
         Ok(Self {
             rules: Rules::of(start.schema_version),
             system: settings.prompt(),
-            model: settings.model_settings().into(),
+            models: settings.entries().into_iter().map(Arc::new).collect(),
             template: start.request_template.clone(),
             pool,
             settings,
@@ -202,9 +129,14 @@ impl RunState {
         &self.settings
     }
 
-    /// Returns the constant part of every request.
-    pub fn template(&self) -> &RequestTemplate {
-        &self.template
+    /// Returns the constant part of every request of a mind.
+    pub fn template_of(&self, mind: MindId) -> &RequestTemplate {
+        self.template.of_entry(self.settings.entry_of(mind.0))
+    }
+
+    /// Returns the part of the requests of a mind that follows from the settings.
+    pub(super) fn model_of(&self, mind: MindId) -> &Arc<ModelSettings> {
+        &self.models[self.settings.entry_of(mind.0)]
     }
 
     /// Returns the pool.
@@ -314,121 +246,12 @@ impl RunState {
         self.pool.active_len() > 1 && texts.all(|text| Some(text) == first)
     }
 
-    /// Returns the next call of a mind in the open round: its sample and its request.
-    pub fn plan(&self, mind: MindId) -> CallPlan {
-        let settings = &self.settings;
-        let mut rng = sample_rng(settings.seed, self.round, mind);
-        let sampled = match (&self.open, settings.scheduling) {
-            (Some(open), Scheduling::Snapshot) => open.view.sample(settings.k_samples, &mut rng),
-            _ => self.pool.sample(settings.k_samples, &mut rng),
-        };
-        let texts: Vec<String> = (sampled.iter())
-            .filter_map(|id| self.pool.text(*id).map(str::to_owned))
-            .collect();
-        let prompt = format_prompt(&self.system, texts.iter().map(String::as_str));
-        let body = self.template.fill(prompt.user());
-        CallPlan {
-            round: self.round,
-            mind,
-            sampled,
-            texts,
-            prompt_sha256: prompt.sha256(),
-            request_sha256: crate::format::sha256_hex(&body),
-            body,
-            input: MindInput::new(prompt, self.model.clone()),
-        }
-    }
-
     /// Returns the event of a round that begins now.
     pub fn round_start(&self) -> RoundStart {
         RoundStart {
             round: self.round.next(),
             pool_size: self.pool.len(),
             active_pool_size: self.pool.active_len() as u64,
-        }
-    }
-
-    /// Returns the event of a call.
-    pub fn invocation(
-        &self,
-        planned: CallPlan,
-        outcome: Outcome,
-        latency_ms: u64,
-    ) -> MindInvocation {
-        let settings = &self.settings;
-        let failed = matches!(outcome, Outcome::Failed(_));
-        let reply = match outcome {
-            Outcome::Reply(reply) => reply,
-            Outcome::Failed(attempts) => MindReply {
-                attempts,
-                ..MindReply::default()
-            },
-        };
-        let rules = self.rules;
-        let (mode, signature) = (settings.parse_mode, &settings.init_signature);
-        let mut parsed = parse_in_run(&reply.text, mode, signature, rules);
-        if matches!(
-            reply.finish_reason.as_deref(),
-            Some("max_tokens" | "context_window")
-        ) {
-            parsed = parsed.truncated();
-        }
-        if settings.impersonation == ForgedSignaturePolicy::Discard
-            && parsed.signature == settings.init_signature
-        {
-            parsed = parsed.discard_impersonation();
-        }
-        let over_cap = settings.message_cap(rules).apply(&mut parsed);
-        if failed {
-            parsed.reason = Reason::CallFailed;
-        }
-        let mut attempts = reply.attempts;
-        if !rules.records_finish {
-            for attempt in &mut attempts {
-                attempt.notes.clear();
-            }
-        }
-        let first = self.pool.len();
-        let added_ids = (first..)
-            .map(MessageId)
-            .take(parsed.messages.len())
-            .collect();
-        let echoed_ids = (planned.sampled.iter().zip(&planned.texts))
-            .filter(|(_, text)| parsed.messages.contains(text))
-            .map(|(id, _)| *id)
-            .collect();
-        MindInvocation {
-            round: planned.round,
-            mind_id: planned.mind,
-            input_messages: planned.texts,
-            thinking: parsed.thinking,
-            transmitted: parsed.messages,
-            completed: parsed.completed,
-            signature: parsed.signature,
-            tokens_used: reply.tokens.completion,
-            raw_output: reply.text,
-            sampled_ids: planned.sampled,
-            added_ids,
-            echoed_ids,
-            parse: ParseFacts {
-                mode: settings.parse_mode,
-                end: parsed.end,
-                reason: parsed.reason,
-                notes: parsed.notes,
-                lost_blocks: parsed.lost_blocks,
-                lost_chars: parsed.lost_chars,
-                over_cap,
-            },
-            prompt_sha256: planned.prompt_sha256,
-            request_sha256: planned.request_sha256,
-            model_asked: settings.model.clone(),
-            model_answered: reply.model,
-            finish_reason: reply.finish_reason,
-            finish_raw: rules.records_finish.then_some(reply.finish_raw),
-            tokens: reply.tokens,
-            cost_usd: reply.cost.map(dollars),
-            latency_ms,
-            attempts,
         }
     }
 

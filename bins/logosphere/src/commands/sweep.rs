@@ -1,0 +1,272 @@
+//! `sweep`: runs with several settings, each repeated, and the tests of all of them.
+
+use std::cell::{Cell as StdCell, RefCell};
+use std::fs;
+use std::io::Write as _;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::thread::available_parallelism;
+
+use bin_support::{Exit, Failure, Session, Table, escape};
+use logosphere_core::config::ConfigError;
+use logosphere_core::sweep::{Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, page};
+
+use crate::error::Error;
+use crate::flags::ChangeableFlags;
+use crate::numbers::wrapped;
+use crate::setup::{failure, shown};
+use crate::sweep_estimate::SweepEstimate;
+use crate::sweeping::{RunOfCell, SweepEnd, SweepRuns, sweep_failure};
+use crate::{measuring, running};
+
+/// The folder of all sweeps.
+const SWEEPS: &str = "sweeps";
+
+#[derive(Debug, clap::Args)]
+pub struct SweepArgs {
+    /// Plan of the runs, a TOML file.
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// Folder of the runs [default: sweeps/NAME].
+    #[arg(short, long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+    /// Runs at the same time [default: 1 with a model, the processors without].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Cell whose runs are made; again for further ones [default: all].
+    #[arg(long, value_name = "KEY")]
+    pub only: Vec<String>,
+    /// Number of runs of each cell, in place of that of the plan.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: Option<u32>,
+    /// Address of the server [default: that of the plan, or of the provider].
+    ///
+    /// A key is sent to an address of a plan only if it is the provider's own.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Table of prices that overrides the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    /// Make no run, and test those that there are.
+    #[arg(long)]
+    pub summary: bool,
+    /// Print the calls and the cost of all runs, and make none.
+    #[arg(long, conflicts_with_all = ["summary", "power"])]
+    pub estimate: bool,
+    /// Print how many repeats would find a word that makes a text's chance 1 + S times as large with a power of 0.8.
+    #[arg(long, value_name = "S", value_parser = weight)]
+    pub power: Option<f64>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let (plan, bytes, init) = read(args)?;
+    let cells = chosen(&plan, &args.only)?;
+    let path = match &args.output_dir {
+        Some(path) => path.clone(),
+        None => Path::new(SWEEPS).join(&plan.name),
+    };
+    if args.estimate {
+        let estimate = SweepEstimate::of(&plan, &cells, &init, &path, args.prices.as_deref())?;
+        return estimate.print(args.json, session);
+    }
+    let control = running::control()?;
+    let folder = SweepFolder::open_or_make(&path, &bytes, &init).map_err(sweep_failure)?;
+    let _lock = folder.lock(process::id()).map_err(failure)?;
+    let mut flags = ChangeableFlags::default();
+    flags.model.max_usd = plan.max_usd.and_then(llm_client::Usd::from_dollars);
+    flags.model.base_url.clone_from(&args.base_url);
+    flags.prices.clone_from(&args.prices);
+    let clock = flags.model.clock()?;
+    let runs = SweepRuns {
+        folder: &folder,
+        plan: &plan,
+        init: &init,
+        flags,
+        clock,
+        account: RefCell::default(),
+        stopped: StdCell::default(),
+        control,
+    };
+    let mut end = SweepEnd::default();
+    if !args.summary {
+        let all = cells.iter().flat_map(|cell| {
+            (0..plan.repeats).map(|repeat| RunOfCell {
+                cell: cell.clone(),
+                repeat,
+            })
+        });
+        session.status(&format!("writing to {}", shown(&path)));
+        end = runs.make(all.collect(), jobs(args, &cells), session)?;
+        for (run, error) in &end.failed {
+            session.warn(&format!("{run}: {}", escape(&error.error().to_string())));
+        }
+        for why in &end.stopped {
+            session.warn(&escape(why));
+        }
+    }
+    if runs.control.cancel.is_cancelled() {
+        let command = format!("logosphere sweep {}", shown(&args.plan));
+        session.warn(&format!("stopped; continue with: {command}"));
+        return Ok(Exit::Interrupted);
+    }
+    let Some(summary) = summarised(&runs, session)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let json = serde_json::to_vec_pretty(&summary)?;
+    let html = page(&summary).render()?;
+    for (name, content) in [
+        ("summary.json", &json[..]),
+        ("summary.csv", summary.csv().as_bytes()),
+        ("report.html", html.as_bytes()),
+    ] {
+        folder.write(name, content).map_err(failure)?;
+    }
+    if args.json {
+        session.results.write_all(&json)?;
+        session.results.write_all(b"\n")?;
+    } else {
+        let text = printed(&summary, args.power, session);
+        session.results.write_all(text.as_bytes())?;
+    }
+    Ok(match &end {
+        end if !end.failed.is_empty() => Exit::Failed,
+        end if !end.stopped.is_empty() => Exit::Interrupted,
+        end if end.with_errors > 0 => Exit::SomeFailed,
+        _ => Exit::Done,
+    })
+}
+
+/// Reads the plan, its bytes and its seed messages.
+fn read(args: &SweepArgs) -> Result<(SweepPlan, Vec<u8>, Vec<u8>), Failure> {
+    let bytes = input(&args.plan)?;
+    let mut plan = SweepPlan::parse(&bytes).map_err(|source| plan_failure(&args.plan, source))?;
+    plan.repeats = args.repeats.unwrap_or(plan.repeats);
+    let folder = args.plan.parent().unwrap_or_else(|| Path::new(""));
+    let init = input(&folder.join(&plan.init))?;
+    Ok((plan, bytes, init))
+}
+
+fn input(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|source| {
+        let path = path.to_owned();
+        Failure::usage(Error::Read { path, source })
+    })
+}
+
+fn plan_failure(path: &Path, source: ConfigError) -> Failure {
+    let path = path.to_owned();
+    Failure::usage(Error::Plan { path, source })
+}
+
+/// Returns the cells with these keys, or all.
+fn chosen(plan: &SweepPlan, only: &[String]) -> Result<Vec<Cell>, Failure> {
+    let cells = plan.cells();
+    if let Some(unknown) = only
+        .iter()
+        .find(|key| !cells.iter().any(|cell| cell.key == **key))
+    {
+        let cell = unknown.clone();
+        let first = cells
+            .first()
+            .map_or_else(String::new, |cell| cell.key.clone());
+        return Err(Failure::usage(Error::NoCell { cell, first }));
+    }
+    Ok(cells
+        .into_iter()
+        .filter(|cell| only.is_empty() || only.contains(&cell.key))
+        .collect())
+}
+
+fn jobs(args: &SweepArgs, cells: &[Cell]) -> usize {
+    let is_offline = cells.iter().all(|cell| cell.layer.mind.is_some());
+    match args.jobs {
+        Some(jobs) => jobs.get(),
+        None if is_offline => available_parallelism().map_or(1, usize::from),
+        None => 1,
+    }
+}
+
+/// Tests all cells; `None` after a signal.
+fn summarised(runs: &SweepRuns<'_>, session: &Session) -> Result<Option<SweepSummary>, Failure> {
+    let threads = measuring::threads();
+    let mut found = Vec::new();
+    for cell in runs.plan.cells() {
+        let transcripts = runs.read(&cell)?;
+        let on_run = &mut measuring::null_runs(session)?;
+        let Some(findings) = CellFindings::of(&transcripts, runs.plan, threads, on_run) else {
+            return Ok(None);
+        };
+        found.push((cell, findings));
+    }
+    Ok(Some(SweepSummary::of(runs.plan, &found)))
+}
+
+/// The result as text: the phase tables, or a row for each cell, then the sentences.
+fn printed(summary: &SweepSummary, power: Option<f64>, session: &Session) -> String {
+    let mut text = match power {
+        None if summary.axes.len() > 1 => phases(summary, session),
+        power => rows(summary, power, session),
+    };
+    for cell in &summary.cells {
+        let line = format!("{}: {}", cell.key, escape(&cell.sentence));
+        text.push('\n');
+        text.push_str(&wrapped(&line, session.results.width()));
+    }
+    text
+}
+
+/// The verdicts over the first two axes.
+fn phases(summary: &SweepSummary, session: &Session) -> String {
+    let mut text = String::new();
+    for table in summary.phase_tables() {
+        let (axis, columns) = &table.columns;
+        let header = columns.iter().map(|value| format!("{axis} {value}"));
+        let mut shown = Table::new(std::iter::once(table.rows.0.to_owned()).chain(header));
+        for (value, cells) in table.rows.1.iter().zip(&table.cells) {
+            let cells = cells.iter().map(|cell| cell.phase());
+            shown.row(std::iter::once((*value).to_owned()).chain(cells));
+        }
+        if !table.further.is_empty() {
+            text.push_str(&table.further);
+            text.push('\n');
+        }
+        text.push_str(&shown.text(&session.results));
+    }
+    text
+}
+
+/// A row for each cell, with the number of repeats for a power of 0.8.
+fn rows(summary: &SweepSummary, power: Option<f64>, session: &Session) -> String {
+    let mut columns = summary.axes.clone();
+    columns.extend(["runs", "verdict", "similarity", "95 %"].map(str::to_owned));
+    columns.extend(power.map(|s| format!("runs for {}", 1.0 + s)));
+    let mut table = Table::new(columns);
+    let missing = || "-".to_owned();
+    for cell in &summary.cells {
+        let mut row = cell.values.clone();
+        row.push(cell.repeats.to_string());
+        row.push(cell.verdict.letter().to_string());
+        row.extend(cell.similarity().map_or([missing(), missing()], |effect| {
+            let interval = format!("{:.3} to {:.3}", effect.low, effect.high);
+            [format!("{:.3}", effect.mean), interval]
+        }));
+        if let Some(s) = power {
+            let tests = cell.tests.as_ref();
+            let needed = tests.and_then(|tests| tests.repeats_needed(1.0 + s));
+            row.push(needed.map_or_else(missing, |needed| needed.to_string()));
+        }
+        table.row(row);
+    }
+    table.text(&session.results)
+}
+
+/// Parses a number above 0 by which a weight exceeds 1.
+fn weight(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number: &f64| *number > 0.0 && *number <= 100.0);
+    number.ok_or_else(|| "expected a number above 0, up to 100".to_owned())
+}

@@ -1,0 +1,259 @@
+//! The folder of a sweep: its plan, its runs and its results.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::cell::Cell;
+use super::plan::SweepPlan;
+use crate::config::ConfigError;
+use crate::experiment::file::{self, ExistingFile};
+use crate::experiment::{Experiment, ExperimentError, ExperimentLock};
+use crate::format::sha256_hex;
+
+/// The keys of a plan that may differ from those of the folder: they change no run that there is.
+const CHANGEABLE: [&str; 3] = ["repeats", "caps", "tests"];
+
+/// The folder of a sweep.
+///
+/// | file | |
+/// |---|---|
+/// | `plan.toml`, `plan.json` | the plan as it was given, and as values with the hashes of plan and seed messages |
+/// | `init.md` | the seed messages of all runs |
+/// | `cells/KEY/r000/` | the first run of a cell, an ordinary experiment |
+/// | `logs/lock` | the lock, with the id of the process that holds it |
+/// | `summary.csv`, `summary.json`, `report.html` | results that can be computed again |
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepFolder {
+    path: PathBuf,
+}
+
+/// The error of the folder of a sweep.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepError {
+    /// The folder has the runs of another plan.
+    #[error("{}: has the runs of another plan: {key} is {old} there and {new} here; give another --out", path.display())]
+    OtherPlan {
+        /// The folder.
+        path: PathBuf,
+        /// The first key that differs.
+        key: String,
+        /// The value in the folder.
+        old: Value,
+        /// The value in the plan.
+        new: Value,
+    },
+    /// The plan that the folder has cannot be read.
+    #[error("{}: cannot be read as the plan of a sweep; move it away", path.display())]
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A run of the folder has other settings or seed messages than its cell.
+    #[error("{}: is not a run of this cell: {why}", path.display())]
+    OtherRun {
+        /// The folder of the run.
+        path: PathBuf,
+        /// The difference.
+        why: String,
+    },
+    /// The settings of a cell are not allowed together.
+    #[error("cell {key}")]
+    Settings {
+        /// The key of the cell.
+        key: String,
+        /// The error.
+        #[source]
+        source: ConfigError,
+    },
+    /// A file or folder cannot be used.
+    #[error(transparent)]
+    File(#[from] ExperimentError),
+}
+
+impl SweepError {
+    /// Returns whether the input is wrong, and not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::File(error) => error.is_usage(),
+            _ => true,
+        }
+    }
+}
+
+/// The content of `plan.json`.
+#[derive(Serialize, Deserialize)]
+struct PlanJson {
+    schema_version: u32,
+    plan: Value,
+    plan_sha256: String,
+    init_sha256: String,
+}
+
+impl SweepFolder {
+    /// Returns the folder at a path, which need not exist.
+    pub fn planned(path: &Path) -> Self {
+        let path = path.to_owned();
+        Self { path }
+    }
+
+    /// Returns the folder for the runs of a plan, which is made if it does not exist. `bytes` is the file of the plan, `init`
+    /// the seed messages.
+    ///
+    /// # Errors
+    /// [`SweepError::OtherPlan`] if the folder has runs of a plan that differs in more than the number of repeats, caps and
+    /// tests; [`SweepError::Plan`]; [`SweepError::File`].
+    pub fn open_or_make(path: &Path, bytes: &[u8], init: &[u8]) -> Result<Self, SweepError> {
+        let text = String::from_utf8_lossy(bytes);
+        // The plan was parsed from the same bytes.
+        let plan: Value = toml::from_str(&text).unwrap_or_default();
+        let folder = Self::planned(path);
+        let json = path.join("plan.json");
+        if let Some(known) = file::read(&json)? {
+            let known: PlanJson =
+                serde_json::from_slice(&known).map_err(|source| SweepError::Plan {
+                    path: json.clone(),
+                    source,
+                })?;
+            folder.compare(&known, &plan, init)?;
+        }
+        file::make_folder(path)?;
+        let content = PlanJson {
+            schema_version: 1,
+            plan,
+            plan_sha256: sha256_hex(bytes),
+            init_sha256: sha256_hex(init),
+        };
+        file::write(&folder.init(), init, ExistingFile::Replace)?;
+        file::write(&path.join("plan.toml"), bytes, ExistingFile::Replace)?;
+        let mut content = serde_json::to_vec_pretty(&content).unwrap_or_default();
+        content.push(b'\n');
+        file::write(&json, &content, ExistingFile::Replace)?;
+        Ok(folder)
+    }
+
+    fn compare(&self, known: &PlanJson, plan: &Value, init: &[u8]) -> Result<(), SweepError> {
+        let path = self.path.clone();
+        if let Some((key, old, new)) = difference("", &known.plan, plan) {
+            return Err(SweepError::OtherPlan {
+                path,
+                key,
+                old,
+                new,
+            });
+        }
+        let new = sha256_hex(init);
+        if known.init_sha256 != new {
+            return Err(SweepError::OtherPlan {
+                path,
+                key: "the SHA-256 of init".to_owned(),
+                old: known.init_sha256.clone().into(),
+                new: new.into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the path of the seed messages.
+    pub fn init(&self) -> PathBuf {
+        self.path.join("init.md")
+    }
+
+    /// Returns the path of a result.
+    pub fn result(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Locks the folder, so that one process makes its runs.
+    ///
+    /// # Errors
+    /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] if no lock file can be made.
+    pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
+        Experiment::planned(&self.path)?.lock(pid)
+    }
+
+    /// Returns the folder of a run, which may be missing.
+    pub fn run(&self, cell: &Cell, repeat: u32) -> PathBuf {
+        let cells = self.path.join("cells");
+        cells.join(&cell.key).join(format!("r{repeat:03}"))
+    }
+
+    /// Makes the folder of a run, with the seed messages and the settings of its cell. What it has stays.
+    ///
+    /// # Errors
+    /// [`SweepError::OtherRun`] if it has another seed, [`SweepError::Settings`] and [`SweepError::File`].
+    pub fn prepare(
+        &self,
+        plan: &SweepPlan,
+        cell: &Cell,
+        repeat: u32,
+        init: &[u8],
+    ) -> Result<Experiment, SweepError> {
+        let path = self.run(cell, repeat);
+        let seed = cell.seed(plan, repeat);
+        let experiment = Experiment::open_or_make(&path)?;
+        if !experiment.init().exists() {
+            file::write(&experiment.init(), init, ExistingFile::Spare)?;
+        } else if experiment.read_init()? != init {
+            let why = "it has other seed messages".to_owned();
+            return Err(SweepError::OtherRun { path, why });
+        }
+        match experiment.read_config()? {
+            None => {
+                let layer = cell.layer.clone().with(|layer| layer.seed = Some(seed));
+                let settings = layer
+                    .settings(seed)
+                    .map_err(|source| SweepError::Settings {
+                        key: cell.key.clone(),
+                        source,
+                    })?;
+                experiment.write_config(&settings, &[])?;
+            }
+            Some(config) if config.layer.seed == Some(seed) => {}
+            Some(config) => {
+                let found = config.layer.seed.unwrap_or_default();
+                let why = format!("its seed is {found}, and that of the plan {seed}");
+                return Err(SweepError::OtherRun { path, why });
+            }
+        }
+        Ok(experiment)
+    }
+
+    /// Writes a result in place of the one before.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Write`].
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ExperimentError> {
+        file::write(&self.result(name), content, ExistingFile::Replace)
+    }
+}
+
+/// The first key whose values differ, with both.
+fn difference(path: &str, old: &Value, new: &Value) -> Option<(String, Value, Value)> {
+    let (Value::Object(fields), Value::Object(others)) = (old, new) else {
+        return (old != new).then(|| (path.to_owned(), old.clone(), new.clone()));
+    };
+    let added = others.keys().filter(|key| !fields.contains_key(*key));
+    fields.keys().chain(added).find_map(|key| {
+        if path.is_empty() && CHANGEABLE.contains(&key.as_str()) {
+            return None;
+        }
+        let path = match path {
+            "" => key.clone(),
+            path => format!("{path}.{key}"),
+        };
+        let value = |fields: &serde_json::Map<String, Value>| fields.get(key).cloned();
+        let [old, new] = [fields, others].map(|fields| value(fields).unwrap_or_default());
+        difference(&path, &old, &new)
+    })
+}

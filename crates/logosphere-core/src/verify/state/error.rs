@@ -1,0 +1,38 @@
+//! The error of an event that does not follow from those before it.
+
+use crate::config::SettingsError;
+use crate::pool::{MessageId, PoolError};
+
+/// The error of an event that does not follow from those before it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The pool refuses a message.
+    #[error("a message cannot be in the pool")]
+    Pool(#[from] PoolError),
+    /// The event is not the expected one.
+    #[error("{found} where {expected} should be")]
+    Order {
+        /// The expected event.
+        expected: String,
+        /// The type of the event.
+        found: &'static str,
+    },
+    /// The ids of an event are not those of its messages.
+    #[error("added_ids {found:?} of messages that have the ids {expected:?}")]
+    Ids {
+        /// The ids of the messages.
+        expected: Vec<MessageId>,
+        /// The ids in the event.
+        found: Vec<MessageId>,
+    },
+    /// A message was read before it was sent.
+    #[error("sampled_ids contains {id}, which had not been sent yet")]
+    Sampled {
+        /// The id of the message.
+        id: MessageId,
+    },
+    /// A resumed run changes a setting that cannot change.
+    #[error(transparent)]
+    Setting(#[from] SettingsError),
+}
