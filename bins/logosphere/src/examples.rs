@@ -49,6 +49,11 @@ Examples:
   logosphere status first
   logosphere status first --json";
 
+pub const FORK: &str = "\
+Examples:
+  logosphere fork first --at 3 --replicates 2
+  logosphere fork first --at 2.1 --swap-mind 0=copier --replicates 2 --rounds 4";
+
 pub const VERIFY: &str = "\
 Examples:
   logosphere verify first

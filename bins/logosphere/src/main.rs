@@ -10,14 +10,17 @@
 
 mod begin;
 mod chance;
+mod changing;
 mod commands;
 mod error;
 mod estimate;
 mod examples;
 mod flags;
 mod folders;
+mod forking;
 mod journal_file;
 mod leaks;
+mod many_runs;
 mod measuring;
 mod numbers;
 mod page;
@@ -38,8 +41,9 @@ use bin_support::{DefaultPath, Exit, Failure, Program, Session};
 use clap::ArgMatches;
 
 use commands::{
-    analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, lineage,
-    minds, new, null_model, parse, report, resume, run, status as status_command, sweep, verify,
+    analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, fork,
+    lineage, minds, new, null_model, parse, report, resume, run, status as status_command, sweep,
+    verify,
 };
 
 /// Run minds that share a pool of anonymous messages
@@ -91,6 +95,11 @@ enum Command {
     /// The same command continues a sweep that stopped: only missing runs and calls are made.
     #[command(after_help = examples::SWEEP)]
     Sweep(Box<sweep::SweepArgs>),
+    /// Continue a run from a call, as it was and with changes
+    ///
+    /// The same command continues a fork that stopped: only missing runs and calls are made.
+    #[command(after_help = examples::FORK)]
+    Fork(Box<fork::ForkArgs>),
     /// Show how far a run has come
     #[command(after_help = examples::STATUS)]
     Status(status_command::StatusArgs),
@@ -147,6 +156,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Run(args) => run::execute(args, session),
         Command::Resume(args) => resume::execute(args, session),
         Command::Sweep(args) => sweep::execute(args, session),
+        Command::Fork(args) => fork::execute(args, session),
         Command::Status(args) => status_command::execute(args, session),
         Command::Verify(args) => verify::execute(args, session),
         Command::CheckLeaks(args) => check_leaks::execute(args, session),

@@ -6,7 +6,7 @@ use std::path::Path;
 use bin_support::model::price_table;
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::experiment::{Consumption, Experiment};
-use logosphere_core::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
+use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
 use serde::Serialize;
 
 use crate::estimate;

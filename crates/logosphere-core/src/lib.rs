@@ -45,7 +45,7 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** The state of a run follows from its events alone. [`state::RunState`] applies events and returns
+//! **The one decision.** The state of a run follows from its events alone. [`verify::state::RunState`] applies events and returns
 //! the next step. A run writes an event and then applies it, a resumed run applies the events of its journal, and a
 //! verification compares each event with the expected one. So samples are drawn, answers parsed and totals summed in one
 //! place.
@@ -77,7 +77,7 @@ pub mod pool;
 #[cfg(feature = "report")]
 pub mod report;
 mod run;
-pub mod sweep;
+pub mod study;
 pub mod verify;
 
 pub use config::settings::{Effective, Settings};
@@ -87,7 +87,7 @@ pub use journal::reply::{MindReply, TokenUse};
 pub use mind::LlmMind;
 pub use mind::{
     CallContext, LocalMind, LocalMindKind, LocalMindParameter, Mind, MindError, MindInput,
-    MindSpecError, MixedMinds, WireRequest, local_mind,
+    MindSpecError, MixedMinds, RecordedMind, RecordedReplies, WireRequest, local_mind,
 };
 pub use pool::number::{MindId, Round};
 pub use run::{Orchestrator, Progress, RoundSummary, RunControl, RunError, RunSummary};

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod diff;
 pub mod estimate;
 pub mod export;
+pub mod fork;
 pub mod lineage;
 pub mod minds;
 pub mod new;

@@ -10,10 +10,11 @@ use bin_support::{Exit, Failure, Session};
 use llm_client::Timer;
 use logosphere_core::config::Layer;
 use logosphere_core::experiment::Experiment;
-use logosphere_core::journal::{FileJournal, RunResumed};
+use logosphere_core::journal::{Event, FileJournal, RunResumed};
 use logosphere_core::verify::ResumedRun;
-use logosphere_core::{Orchestrator, RunControl, Settings};
+use logosphere_core::{Mind, Orchestrator, RunControl, Settings};
 
+use crate::changing::{ChangeFlags, ChangedRun};
 use crate::error::Error;
 use crate::flags::{ChangeableFlags, Switch};
 use crate::folders::RUNS;
@@ -33,6 +34,8 @@ pub struct ResumeArgs {
     /// Check before each call that the request equals the one built from its messages: on or off.
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true, hide_short_help = true)]
     pub check_leaks: Switch,
+    #[command(flatten, next_help_heading = "Changes from outside")]
+    pub changes: ChangeFlags,
     #[command(flatten)]
     pub settings: ChangeableFlags,
 }
@@ -75,17 +78,24 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     }
     let mut notices = Vec::new();
     let clock = args.settings.model.clock()?;
-    let population = {
-        let context = clock.clone().into();
-        population(
-            &settings,
-            &journal,
-            &args.settings,
-            &context,
-            session,
-            &mut notices,
-        )?
+    let context = clock.clone().into();
+    let (interventions, settings) = {
+        let mut state = resumption.state.clone();
+        let resumed = RunResumed::new(SOFTWARE, changed.clone());
+        let resumed = state.apply(&Event::RunResumed(resumed));
+        resumed.map_err(Failure::usage)?;
+        let run = ChangedRun::new(&state, &journal, &args.settings, &context);
+        run.make(&args.changes, &[], session)?
     };
+    let population = population(
+        &settings,
+        &journal,
+        &args.settings,
+        &context,
+        session,
+        &mut notices,
+    )?;
+    let (mind, _) = population.mind(&settings)?;
     announce(&experiment, &notices, session);
     population.keep_ledger(&experiment.path().join(LEDGER))?;
     control.check_leaks = args.check_leaks == Switch::On;
@@ -94,16 +104,12 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
         control.first_wait = Duration::ZERO;
     }
     let resumed = RunResumed::new(SOFTWARE, changed);
-    let (run, torn) = continued(
-        &experiment,
-        resumption,
-        resumed,
-        &population,
-        clock,
-        control,
-    )?;
+    let (mut run, torn) = continued(&experiment, resumption, resumed, mind, clock, control)?;
     if let Some(notice) = torn {
         session.warn(&notice);
+    }
+    for change in interventions {
+        run.intervene(change)?;
     }
     let (round, mind) = run.state().next_call();
     session.status(&format!("continues with mind {mind} of round {round}"));
@@ -115,14 +121,13 @@ pub fn continued(
     experiment: &Experiment,
     resumption: ResumedRun,
     resumed: RunResumed,
-    population: &Population,
+    mind: Box<dyn Mind>,
     clock: Arc<dyn Timer>,
     mut control: RunControl,
 ) -> Result<(FileRun, Option<String>), Failure> {
     let journal = experiment.journal();
     let settings = resumption.state.settings().with_changes(&resumed.changed);
     let settings = settings.map_err(Failure::usage)?;
-    let (mind, _) = population.mind(&settings)?;
     let torn = resumption
         .quarantine_torn_tail(&journal)
         .map_err(|source| {

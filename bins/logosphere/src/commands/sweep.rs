@@ -1,6 +1,5 @@
 //! `sweep`: runs with several settings, each repeated, and the tests of all of them.
 
-use std::cell::{Cell as StdCell, RefCell};
 use std::fs;
 use std::io::Write as _;
 use std::num::NonZeroUsize;
@@ -10,14 +9,18 @@ use std::thread::available_parallelism;
 
 use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::config::ConfigError;
-use logosphere_core::sweep::{Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, page};
+use logosphere_core::study::sweep::{
+    Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, page,
+};
 
 use crate::error::Error;
 use crate::flags::ChangeableFlags;
+use crate::many_runs::{EndOfRuns, ManyRuns};
 use crate::numbers::wrapped;
+use crate::population::LEDGER;
 use crate::setup::{failure, shown};
 use crate::sweep_estimate::SweepEstimate;
-use crate::sweeping::{RunOfCell, SweepEnd, SweepRuns, sweep_failure};
+use crate::sweeping::{RunOfCell, SweepRuns, sweep_failure};
 use crate::{measuring, running};
 
 /// The folder of all sweeps.
@@ -80,18 +83,14 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
     flags.model.max_usd = plan.max_usd.and_then(llm_client::Usd::from_dollars);
     flags.model.base_url.clone_from(&args.base_url);
     flags.prices.clone_from(&args.prices);
-    let clock = flags.model.clock()?;
+    let many = ManyRuns::new(flags, control, path.join(LEDGER))?;
     let runs = SweepRuns {
         folder: &folder,
         plan: &plan,
         init: &init,
-        flags,
-        clock,
-        account: RefCell::default(),
-        stopped: StdCell::default(),
-        control,
+        runs: &many,
     };
-    let mut end = SweepEnd::default();
+    let mut end = EndOfRuns::default();
     if !args.summary {
         let all = cells.iter().flat_map(|cell| {
             (0..plan.repeats).map(|repeat| RunOfCell {
@@ -100,15 +99,12 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
             })
         });
         session.status(&format!("writing to {}", shown(&path)));
-        end = runs.make(all.collect(), jobs(args, &cells), session)?;
-        for (run, error) in &end.failed {
-            session.warn(&format!("{run}: {}", escape(&error.error().to_string())));
-        }
-        for why in &end.stopped {
-            session.warn(&escape(why));
-        }
+        let name = |run: &RunOfCell| shown(&folder.run(&run.cell, run.repeat));
+        let open = |run: &RunOfCell| runs.open(run, session);
+        end = many.make(all.collect(), jobs(args, &cells), session, name, open)?;
+        end.report(session);
     }
-    if runs.control.cancel.is_cancelled() {
+    if many.control.cancel.is_cancelled() {
         let command = format!("logosphere sweep {}", shown(&args.plan));
         session.warn(&format!("stopped; continue with: {command}"));
         return Ok(Exit::Interrupted);
@@ -132,12 +128,7 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
         let text = printed(&summary, args.power, session);
         session.results.write_all(text.as_bytes())?;
     }
-    Ok(match &end {
-        end if !end.failed.is_empty() => Exit::Failed,
-        end if !end.stopped.is_empty() => Exit::Interrupted,
-        end if end.with_errors > 0 => Exit::SomeFailed,
-        _ => Exit::Done,
-    })
+    Ok(end.exit())
 }
 
 /// Reads the plan, its bytes and its seed messages.

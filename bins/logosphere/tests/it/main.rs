@@ -15,6 +15,7 @@ mod demo;
 mod env_file;
 mod faults;
 mod forecast;
+mod fork;
 mod guide;
 mod help;
 mod interrupt;

@@ -90,6 +90,15 @@ impl Settings {
         minds.iter().enumerate().map(of_entry).collect()
     }
 
+    /// Returns the mind of all positions in a run with one kind, as an entry of `minds`.
+    pub(crate) fn common_entry(&self) -> MindEntry {
+        match &self.mind {
+            Some(mind) if self.is_offline() => MindEntry::Scripted(mind.clone()),
+            _ if self.is_offline() => MindEntry::Scripted(self.model.clone()),
+            _ => MindEntry::Model(ModelEntry::new(&self.model)),
+        }
+    }
+
     /// Returns the scripted mind or the model of each entry of `minds`; that of all minds in a run with one kind.
     pub fn mind_names(&self) -> Vec<&str> {
         match (&self.minds, &self.mind) {

@@ -196,6 +196,15 @@ impl Settings {
         "retry_wait",
     ];
 
+    /// Settings that a fork may change.
+    pub const SETTABLE: &[&str] = &[
+        "k_samples",
+        "m_active_pool",
+        "token_limit",
+        "options",
+        "system_prompt",
+    ];
+
     /// Returns the settings after these changes, each `[old, new]`, of [`Settings::CHANGEABLE`] or a part of one such as
     /// `caps.max_usd`.
     ///
@@ -215,16 +224,26 @@ impl Settings {
             if !Self::CHANGEABLE.contains(&root) {
                 return Err(refused());
             }
-            let mut all = serde_json::to_value(&settings).map_err(|_| refused())?;
-            if let Some(fields) = all.as_object_mut() {
-                // The settings of an older journal may lack it.
-                fields.entry(root).or_insert_with(|| new.clone());
-            }
-            let place = all.pointer_mut(&format!("/{}", setting.replace('.', "/")));
-            *place.ok_or_else(refused)? = new.clone();
-            settings = serde_json::from_value(all).map_err(|_| refused())?;
+            settings = settings.with_value(setting, new).ok_or_else(refused)?;
         }
         Ok(settings)
+    }
+
+    /// Returns the settings with another value of a setting such as `caps.max_usd`; `None` if there is no such setting, or
+    /// if it cannot have this value.
+    pub(crate) fn with_value(&self, setting: &str, value: &serde_json::Value) -> Option<Self> {
+        let mut all = serde_json::to_value(self).ok()?;
+        let (group, name) = match setting.split_once('.') {
+            Some((group, name)) => (all.get_mut(group)?, name),
+            None => (&mut all, setting),
+        };
+        // A setting that is not given may be missing.
+        (group.as_object_mut()?).insert(name.to_owned(), value.clone());
+        let changed: Self = serde_json::from_value(all).ok()?;
+        let known = serde_json::to_value(&changed).ok()?;
+        let pointer = format!("/{}", setting.replace('.', "/"));
+        let found = known.pointer(&pointer).unwrap_or(&serde_json::Value::Null);
+        (found == value).then_some(changed)
     }
 }
 

@@ -313,6 +313,18 @@ impl Experiment {
         Ok(sha256_hex(&bytes))
     }
 
+    /// Writes the journal of a run that begins with these lines, at once and whole.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Write`], also if there is a journal already.
+    pub fn write_journal(&self, bytes: &[u8]) -> Result<(), ExperimentError> {
+        let journal = self.journal();
+        if let Some(logs) = journal.parent() {
+            file::make_folder(logs)?;
+        }
+        file::write(&journal, bytes, ExistingFile::Spare)
+    }
+
     /// Writes `config.effective.json`.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use llm_types::ErrorClass;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::reply::TokenUse;
+use super::reply::{MindReply, TokenUse, usd};
 use crate::format::{End, Note, ParseMode, Reason, Rules};
 use crate::pool::{MessageId, MindId, Round};
 
@@ -136,6 +136,19 @@ fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<String>>
 }
 
 impl MindInvocation {
+    /// Returns the answer as it was received; `None` for a call that failed.
+    pub fn reply(&self) -> Option<MindReply> {
+        (self.parse.reason != Reason::CallFailed).then(|| MindReply {
+            text: self.raw_output.clone(),
+            model: self.model_answered.clone(),
+            finish_reason: self.finish_reason.clone(),
+            finish_raw: self.finish_raw.clone().flatten(),
+            tokens: self.tokens,
+            cost: self.cost_usd.map(usd),
+            attempts: self.attempts.clone(),
+        })
+    }
+
     /// Returns the call's key in the protocol meter: its outcome, or a more exact reason of its loss.
     pub(crate) fn meter_key(&self, rules: Rules) -> Reason {
         let reason = self.parse.reason;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::{AttemptFacts, MindInvocation};
 use super::failure::FailureClass;
+use super::fork::{Forked, Intervention};
 use crate::config::{Effective, Options, Settings};
 use crate::format::{End, Reason, sha256_hex};
 use crate::pool::{ALGORITHM, MessageId, MindId, Round};
@@ -35,6 +36,10 @@ pub enum Event {
     RunResumed(RunResumed),
     /// A call that failed after all its attempts.
     Error(CallError),
+    /// The start of a fork.
+    Forked(Forked),
+    /// A change from outside.
+    Intervention(Box<Intervention>),
 }
 
 impl Event {
@@ -49,6 +54,8 @@ impl Event {
             Self::RunInterrupted(_) => "run_interrupted",
             Self::RunResumed(_) => "run_resumed",
             Self::Error(_) => "error",
+            Self::Forked(_) => "forked",
+            Self::Intervention(_) => "intervention",
         }
     }
 }
@@ -219,6 +226,23 @@ impl RequestTemplate {
         further.and_then(|at| self.further.get(at)).unwrap_or(self)
     }
 
+    /// Returns the template of one entry, without the further ones.
+    #[must_use]
+    pub fn alone(&self) -> Self {
+        let further = Vec::new();
+        Self {
+            further,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the template of these entries, at least one.
+    pub(crate) fn list(mut entries: Vec<Self>) -> Self {
+        let mut first = entries.remove(0);
+        first.further = entries;
+        first
+    }
+
     /// Returns the template with the options of these settings.
     fn with_options(mut self, settings: &Settings) -> Self {
         let mut entries = settings.entries().into_iter();
@@ -367,6 +391,23 @@ pub struct ExperimentEnd {
     pub cost_usd: Option<f64>,
     /// The protocol meter of the run.
     pub protocol: Protocol,
+    /// The number of calls that failed after all their attempts.
+    pub errors: u64,
+    /// The part of these numbers after the fork; `None` for a run that is not a fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnTotals>,
+}
+
+/// The numbers of a fork alone, without those of its parent.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OwnTotals {
+    /// The number of calls.
+    pub calls: u64,
+    /// The tokens of all calls.
+    pub tokens: TokenTotals,
+    /// The cost in US dollars; `None` if no price is known.
+    pub cost_usd: Option<f64>,
     /// The number of calls that failed after all their attempts.
     pub errors: u64,
 }

@@ -127,6 +127,8 @@ impl<'de> Visitor<'de> for OrderedLine {
             "run_interrupted" => Event::RunInterrupted(body(&mut rest)?),
             "run_resumed" => Event::RunResumed(body(&mut rest)?),
             "error" => Event::Error(body(&mut rest)?),
+            "forked" => Event::Forked(body(&mut rest)?),
+            "intervention" => Event::Intervention(body(&mut rest)?),
             _ => return Err(A::Error::custom("another type")),
         };
         let chain = rest.chain.ok_or_else(|| A::Error::missing_field("chain"))?;
@@ -194,6 +196,8 @@ pub(super) fn decode(head: Head, line: &[u8]) -> Result<Option<Line>, String> {
         "run_interrupted" => Event::RunInterrupted(body(line)?),
         "run_resumed" => Event::RunResumed(body(line)?),
         "error" => Event::Error(body(line)?),
+        "forked" => Event::Forked(body(line)?),
+        "intervention" => Event::Intervention(body(line)?),
         _ => return Ok(None),
     };
     Ok(Some(head.with(event)))

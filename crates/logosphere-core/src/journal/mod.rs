@@ -4,6 +4,7 @@ mod call;
 pub(crate) mod event;
 mod failure;
 mod file;
+mod fork;
 mod line;
 mod pending;
 mod read;
@@ -19,9 +20,11 @@ pub use sink::{JournalError, JournalSink, MemJournal};
 
 pub use call::{AttemptFacts, MindInvocation, ParseFacts};
 pub use event::{
-    CallError, Event, ExperimentEnd, InterruptCause, Line, Parameters, Protocol, RngFacts,
-    RoundEnd, RoundStart, RunInterrupted, RunResumed, SCHEMA_VERSION, SeedText, TokenTotals,
+    CallError, Event, ExperimentEnd, InterruptCause, Line, OwnTotals, Parameters, Protocol,
+    RngFacts, RoundEnd, RoundStart, RunInterrupted, RunResumed, SCHEMA_VERSION, SeedText,
+    TokenTotals,
 };
 pub(crate) use event::{ExperimentStart, RequestTemplate};
 pub use failure::FailureClass;
 pub(crate) use failure::{may_cost, may_pass};
+pub use fork::{ForkArm, Forked, Intervention, InterventionChange, fork_seed};

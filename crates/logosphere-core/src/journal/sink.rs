@@ -63,6 +63,16 @@ impl MemJournal {
             chain: chain.to_owned(),
         }
     }
+
+    /// Returns the number of lines.
+    pub fn lines(&self) -> u64 {
+        self.seq
+    }
+
+    /// Returns the chain of the last line.
+    pub fn chain(&self) -> &str {
+        &self.chain
+    }
 }
 
 impl JournalSink for MemJournal {

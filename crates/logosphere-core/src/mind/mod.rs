@@ -5,6 +5,7 @@ mod call;
 mod llm;
 mod local;
 mod mixed;
+mod recorded;
 mod template;
 
 use async_trait::async_trait;
@@ -16,6 +17,7 @@ pub use call::{CallContext, MindError, MindInput, WireRequest};
 pub use llm::LlmMind;
 pub use local::{LocalMind, LocalMindKind, LocalMindParameter, MindSpecError, local_mind};
 pub use mixed::MixedMinds;
+pub use recorded::{RecordedMind, RecordedReplies};
 pub(crate) use template::PROBE;
 
 /// A mind: an agent that reads a prompt and writes an answer.

@@ -27,6 +27,8 @@ pub enum Origin {
     Seed,
     /// A message that a mind sent.
     Mind,
+    /// A message that was put in from outside.
+    Injected,
 }
 
 /// An append-only list of messages. Texts are never altered or merged, and equal texts stay separate messages.
@@ -51,13 +53,21 @@ pub struct Pool {
     mode: ParseMode,
     texts: Texts,
     seeds: u64,
+    /// The first message of the active pool since its size was last changed: no older one comes back.
+    first: u64,
+    /// The messages that cannot be read any more, sorted.
+    ablated: Vec<u64>,
     /// A view whose texts stay in memory although it may have left the active pool.
     pinned: Option<ActiveView>,
 }
 
 /// The active pool at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActiveView(Range<u64>);
+pub struct ActiveView {
+    range: Range<u64>,
+    /// Messages of the range that cannot be read, sorted.
+    without: Vec<u64>,
+}
 
 /// The error of a message that cannot be added, or of a history that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,6 +101,8 @@ impl Pool {
                 },
             },
             seeds: 0,
+            first: 0,
+            ablated: Vec::new(),
             pinned: None,
         }
     }
@@ -136,9 +148,8 @@ impl Pool {
 
     /// Returns the ids of the active pool, oldest first.
     pub fn active(&self) -> impl ExactSizeIterator<Item = MessageId> {
-        let range = self.active_range();
-        let first = range.start;
-        (0..self.active_len()).map(move |offset| MessageId(first + offset as u64))
+        let view = self.snapshot();
+        (0..view.len()).map(move |offset| view.id(offset))
     }
 
     /// Returns the ids of all messages, oldest first.
@@ -169,13 +180,37 @@ impl Pool {
 
     /// Returns the number of messages in the active pool.
     pub fn active_len(&self) -> usize {
-        let range = self.active_range();
-        (range.end - range.start) as usize
+        self.snapshot().len()
     }
 
     /// Returns the active pool as it is now, for samples that are drawn later.
     pub fn snapshot(&self) -> ActiveView {
-        ActiveView(self.active_range())
+        let range = self.active_range();
+        let inside = self.ablated.iter().filter(|id| range.contains(id));
+        ActiveView {
+            without: inside.copied().collect(),
+            range,
+        }
+    }
+
+    /// Sets the size of the active pool. A larger one grows with new messages: no older one comes back.
+    pub fn resize(&mut self, max_active: usize) {
+        self.first = self.active_range().start;
+        self.max_active = max_active;
+        self.forget();
+    }
+
+    /// Takes a message out of the active pool. It stays in the history, and no older one comes in its place. Returns whether
+    /// it was there.
+    pub fn ablate(&mut self, id: MessageId) -> bool {
+        let place = self.ablated.binary_search(&id.0);
+        match place {
+            Err(place) if self.active_range().contains(&id.0) => {
+                self.ablated.insert(place, id.0);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Keeps the texts of a view in memory until [`Pool::unpin`]. It replaces the view that was pinned before.
@@ -192,12 +227,12 @@ impl Pool {
 
     fn active_range(&self) -> Range<u64> {
         let end = self.len();
-        end.saturating_sub(self.max_active as u64)..end
+        end.saturating_sub(self.max_active as u64).max(self.first)..end
     }
 
     fn forget(&mut self) {
         let active = self.active_range().start;
-        let floor = (self.pinned.as_ref()).map_or(active, |view| view.0.start.min(active));
+        let floor = (self.pinned.as_ref()).map_or(active, |view| view.range.start.min(active));
         self.texts.forget_below(floor);
     }
 }
@@ -205,9 +240,31 @@ impl Pool {
 impl ActiveView {
     /// Draws from this view, as [`Pool::sample`] does from the pool.
     pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MessageId> {
-        let active = (self.0.end - self.0.start) as usize;
-        let offsets = draw(k, active, rng).into_iter();
-        (offsets.map(|offset| MessageId(self.0.start + offset as u64))).collect()
+        let offsets = draw(k, self.len(), rng).into_iter();
+        offsets.map(|offset| self.id(offset)).collect()
+    }
+
+    /// Takes a message out of the view.
+    pub fn ablate(&mut self, id: MessageId) {
+        if let (Err(place), true) = (
+            self.without.binary_search(&id.0),
+            self.range.contains(&id.0),
+        ) {
+            self.without.insert(place, id.0);
+        }
+    }
+
+    fn len(&self) -> usize {
+        (self.range.end - self.range.start) as usize - self.without.len()
+    }
+
+    /// The id of the message at a place, the oldest first.
+    fn id(&self, place: usize) -> MessageId {
+        let mut id = self.range.start + place as u64;
+        for without in &self.without {
+            id += u64::from(*without <= id);
+        }
+        MessageId(id)
     }
 }
 

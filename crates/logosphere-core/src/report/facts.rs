@@ -6,8 +6,8 @@ use std::io::BufRead;
 use crate::config::Settings;
 use crate::format::{Note, Reason, Rules};
 use crate::journal::{
-    CallError, ExperimentEnd, ExperimentStart, MindInvocation, Protocol, RoundEnd, RunInterrupted,
-    RunResumed, TokenTotals, dollars,
+    CallError, ExperimentEnd, ExperimentStart, Intervention, MindInvocation, Protocol, RoundEnd,
+    RunInterrupted, RunResumed, TokenTotals, dollars,
 };
 use crate::pool::{Retention, Round};
 use crate::verify::state::RunState;
@@ -176,6 +176,10 @@ impl Observer for FactCollector {
             tokens: end.tokens_total,
             cost_usd: end.cost_usd_total,
         });
+    }
+
+    fn on_intervention(&mut self, event: &Intervention, state: &RunState) {
+        self.transcript.on_intervention(event, state);
     }
 
     fn on_error(&mut self, error: &CallError) {

@@ -10,7 +10,8 @@ use super::control::{Progress, RoundSummary, RunControl, RunError, RunSummary};
 use super::recorder::{Recorder, Stop};
 use crate::config::Scheduling;
 use crate::journal::{
-    Event, ExperimentStart, InterruptCause, JournalSink, PendingReply, RunResumed,
+    Event, ExperimentStart, Forked, InterruptCause, InterventionChange, JournalSink, PendingReply,
+    RunResumed,
 };
 use crate::mind::Mind;
 use crate::pool::{MindId, Round};
@@ -88,6 +89,47 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         Ok(begun)
     }
 
+    /// Begins a fork and writes the event [`Event::Forked`]. `parent` is the journal up to the point of the fork, which
+    /// `journal` continues.
+    ///
+    /// # Errors
+    /// As [`Orchestrator::resume`].
+    pub fn fork(
+        parent: ResumedRun,
+        forked: Forked,
+        mind: M,
+        journal: J,
+        clock: C,
+        control: RunControl,
+    ) -> Result<Self, RunError> {
+        let ResumedRun {
+            state,
+            lines,
+            chain,
+            ..
+        } = parent;
+        let forked = state.forked(forked, lines.saturating_sub(1), &chain);
+        let mut begun = Self::at(state, mind, journal, clock, control);
+        begun.recorder.commit(&Event::Forked(forked))?;
+        begun.recorder.state.settings().validate()?;
+        Ok(begun)
+    }
+
+    /// Changes the run before its next call, and writes the event [`Event::Intervention`]. It can be done after a start as
+    /// a fork or by a resume, before the first call.
+    ///
+    /// # Errors
+    /// As [`Orchestrator::resume`], and if the change cannot be made here. Nothing is then written.
+    pub fn intervene(&mut self, change: InterventionChange) -> Result<(), RunError> {
+        let state = &self.recorder.state;
+        let event = Event::Intervention(Box::new(state.intervention(change)));
+        // The event is written only if it can be applied.
+        let mut after = state.clone();
+        after.apply(&event)?;
+        after.settings().validate()?;
+        self.recorder.commit(&event)
+    }
+
     fn at(state: RunState, mind: M, journal: J, clock: C, control: RunControl) -> Self {
         let clock = Arc::new(clock);
         Self {
@@ -104,6 +146,39 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             clock,
             spooled: BTreeMap::new(),
         }
+    }
+
+    /// Continues in another journal, which `change` makes of the one so far and which has its events.
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub fn in_journal<K, E>(
+        self,
+        change: impl FnOnce(J) -> Result<K, E>,
+    ) -> Result<Orchestrator<M, K, C>, E> {
+        let Recorder {
+            journal,
+            clock,
+            state,
+            control,
+            headers,
+            begun,
+            spooled,
+        } = self.recorder;
+        Ok(Orchestrator {
+            mind: self.mind,
+            clock: self.clock,
+            spooled: self.spooled,
+            recorder: Recorder {
+                journal: change(journal)?,
+                clock,
+                state,
+                control,
+                headers,
+                begun,
+                spooled,
+            },
+        })
     }
 
     /// Returns the number of pending replies that answer the next calls. With sequential scheduling only the next call

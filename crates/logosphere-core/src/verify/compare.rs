@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::journal::{Line, ReadError, Reader};
 
 /// Fields about time, place and effort, which are ignored.
-const IGNORED_FIELDS: [&str; 7] = [
+const IGNORED_FIELDS: [&str; 8] = [
     "timestamp",
     "seq",
     "chain",
@@ -15,6 +15,7 @@ const IGNORED_FIELDS: [&str; 7] = [
     "latency_ms",
     "attempts",
     "software",
+    "own",
 ];
 /// Settings that do not affect the events. The hash is that of the file with all settings.
 const IGNORED_SETTINGS: [&str; 10] = [
@@ -30,7 +31,7 @@ const IGNORED_SETTINGS: [&str; 10] = [
     "config_sha256",
 ];
 /// Events of processes, which are ignored.
-const IGNORED_EVENTS: [&str; 3] = ["run_interrupted", "run_resumed", "error"];
+const IGNORED_EVENTS: [&str; 4] = ["run_interrupted", "run_resumed", "error", "forked"];
 
 /// The result of comparing two journals.
 #[derive(Debug, Clone, PartialEq, Eq)]

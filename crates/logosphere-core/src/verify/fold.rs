@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use super::resume::ResumeError;
 use crate::journal::{
-    CallError, CorruptionKind, Entry, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
-    ReadError, Reader, RoundEnd, RunInterrupted, RunResumed,
+    CallError, CorruptionKind, Entry, Event, ExperimentEnd, ExperimentStart, Intervention, Line,
+    MindInvocation, ReadError, Reader, RoundEnd, RunInterrupted, RunResumed,
 };
 use crate::pool::Retention;
 use crate::verify::state::{RunState, StateError};
@@ -27,6 +27,9 @@ pub(crate) trait Observer {
 
     /// The run was continued by another process.
     fn on_resume(&mut self, _resumed: &RunResumed, _state: &RunState) {}
+
+    /// The run was changed from outside.
+    fn on_intervention(&mut self, _change: &Intervention, _state: &RunState) {}
 
     /// The run ended.
     fn on_end(&mut self, _end: &ExperimentEnd) {}
@@ -155,7 +158,8 @@ fn show(observer: &mut impl Observer, event: &Event, number: u64, state: &RunSta
         Event::RunInterrupted(stop) => observer.on_interrupt(stop, state),
         Event::RunResumed(resumed) => observer.on_resume(resumed, state),
         Event::ExperimentEnd(end) => observer.on_end(end),
-        Event::ExperimentStart(_) | Event::RoundStart(_) => {}
+        Event::Intervention(change) => observer.on_intervention(change, state),
+        Event::ExperimentStart(_) | Event::RoundStart(_) | Event::Forked(_) => {}
     }
 }
 
@@ -173,7 +177,7 @@ impl Time {
         };
         // The time between an interruption and the next process does not count. Clocks may go back.
         if let Some(last) = self.last
-            && !matches!(line.event, Event::RunResumed(_))
+            && !matches!(line.event, Event::RunResumed(_) | Event::Forked(_))
         {
             let passed = now.as_millisecond() - last.as_millisecond();
             self.spent_ms = self.spent_ms.saturating_add(passed.max(0) as u64);

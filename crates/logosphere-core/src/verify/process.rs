@@ -9,6 +9,8 @@ pub(super) enum Process {
     /// The process works.
     #[default]
     Working,
+    /// The process or the fork has begun, and no call was made since: changes from outside may come.
+    Begun,
     /// A call has failed: its event comes next, or the call stops the run.
     Failed { error: CallError, stops: bool },
     /// The process was interrupted: only another process continues.
@@ -25,6 +27,9 @@ impl Process {
                 found: event.kind(),
             })
         };
+        if matches!(event, Event::Intervention(_)) && !matches!(self, Self::Begun) {
+            return expected("run_resumed, forked or another intervention before an intervention");
+        }
         match (self, event) {
             // What failed next may have been the journal.
             (Self::Failed { .. }, Event::RunInterrupted(why))
@@ -46,18 +51,18 @@ impl Process {
                 );
             }
             (Self::Interrupted, _) => return expected("run_resumed, or nothing,"),
-            (Self::Working, Event::MindInvocation(call))
+            (Self::Working | Self::Begun, Event::MindInvocation(call))
                 if call.parse.reason == Reason::CallFailed =>
             {
                 return expected("the error of the failed mind_invocation");
             }
-            (Self::Working, Event::Error(error))
+            (Self::Working | Self::Begun, Event::Error(error))
                 if state.settings().on_error == OnError::Wait
                     && may_pass(error.class, error.fatal) =>
             {
                 return expected("no error, because on_error wait makes such a call again,");
             }
-            (Self::Working, _) => {}
+            (Self::Working | Self::Begun, _) => {}
         }
         match event {
             Event::RunInterrupted(_) if state.next() == Step::Done => {
@@ -74,6 +79,7 @@ impl Process {
     pub fn take(&mut self, event: &Event, state: &RunState) {
         *self = match event {
             Event::RunInterrupted(_) => Self::Interrupted,
+            Event::RunResumed(_) | Event::Forked(_) | Event::Intervention(_) => Self::Begun,
             Event::Error(error) => Self::Failed {
                 stops: error.fatal
                     || state.settings().on_error == OnError::Stop

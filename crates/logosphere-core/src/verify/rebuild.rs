@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::compare::first_difference;
 use super::process::Process;
 use crate::config::ConfigError;
-use crate::format::{Reason, with_signature};
+use crate::format::with_signature;
 use crate::journal::{
-    CallError, Entry, Event, ExperimentStart, Line, MindInvocation, MindReply, ReadError, Reader,
-    RunInterrupted, RunResumed, encode, usd,
+    CallError, Entry, Event, ExperimentStart, Line, MindInvocation, ReadError, Reader,
+    RunInterrupted, RunResumed, encode,
 };
 use crate::verify::state::{Outcome, RunState, StateError, Step};
 
@@ -196,8 +196,10 @@ impl Rebuild {
         let ended_after =
             (self.state.next() == Step::Done).then_some(self.state.settings().max_rounds);
         self.apply(&expected, entry.number)?;
-        if let Event::RunResumed(_) = &expected {
+        if let Event::RunResumed(_) | Event::Forked(_) | Event::Intervention(_) = &expected {
             self.check_settings(entry.number, expected.kind())?;
+        }
+        if let Event::RunResumed(_) = &expected {
             // A run that has ended can be resumed with more rounds only.
             if ended_after.is_some_and(|rounds| self.state.settings().max_rounds <= rounds) {
                 return Err(out_of_order(StateError::Order {
@@ -270,6 +272,13 @@ impl Rebuild {
                     ..found.clone()
                 })
             }
+            (Event::Forked(found), _) => {
+                Event::Forked(state.forked(found.clone(), number - 2, &self.chain))
+            }
+            (Event::Intervention(found), _) => {
+                let event = state.intervention(found.change.clone());
+                Event::Intervention(Box::new(event))
+            }
             (Event::Error(found), Step::Call { mind }) => Event::Error(CallError {
                 round,
                 mind_id: mind,
@@ -335,18 +344,10 @@ impl Rebuild {
 
 /// Returns the external facts of a call.
 fn outcome(call: &MindInvocation) -> Outcome {
-    if call.parse.reason == Reason::CallFailed {
-        return Outcome::Failed(call.attempts.clone());
+    match call.reply() {
+        Some(reply) => Outcome::Reply(reply),
+        None => Outcome::Failed(call.attempts.clone()),
     }
-    Outcome::Reply(MindReply {
-        text: call.raw_output.clone(),
-        model: call.model_answered.clone(),
-        finish_reason: call.finish_reason.clone(),
-        finish_raw: call.finish_raw.clone().flatten(),
-        tokens: call.tokens,
-        cost: call.cost_usd.map(usd),
-        attempts: call.attempts.clone(),
-    })
 }
 
 fn chain_at_end(line: &[u8]) -> String {

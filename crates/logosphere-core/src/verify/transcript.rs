@@ -6,7 +6,9 @@ use super::fold::{Fold, Observer};
 use super::resume::ResumeError;
 use crate::config::Scheduling;
 use crate::format::{Note, Reason};
-use crate::journal::{ExperimentStart, MindInvocation, RoundEnd, SeedText};
+use crate::journal::{
+    ExperimentStart, Intervention, InterventionChange, MindInvocation, RoundEnd, SeedText,
+};
 use crate::pool::{MessageId, MindId, Retention, Round};
 use crate::verify::state::RunState;
 
@@ -16,9 +18,9 @@ use crate::verify::state::RunState;
 pub struct Transcript {
     /// The number of minds.
     pub minds: u32,
-    /// The largest number of messages that a mind reads in a call.
+    /// The largest number of messages that a mind reads in a call, at the end.
     pub samples: usize,
-    /// The size of the active pool.
+    /// The size of the active pool, at the end.
     pub active: usize,
     /// Whether all minds of a round read the pool as it was when the round began.
     pub snapshot: bool,
@@ -44,7 +46,7 @@ pub struct Message {
     pub text: String,
     /// The round in which it was added; 0 for seed messages.
     pub round: Round,
-    /// The index of the call that sent it; `None` for seed messages.
+    /// The index of the call that sent it; `None` for seed messages and for those that were put in from outside.
     pub call: Option<usize>,
 }
 
@@ -173,6 +175,19 @@ impl Observer for Transcript {
             cost_usd: call.cost_usd,
             latency_ms: call.latency_ms,
         });
+    }
+
+    fn on_intervention(&mut self, event: &Intervention, state: &RunState) {
+        if let InterventionChange::Inject { texts, .. } = &event.change {
+            let injected = texts.iter();
+            self.messages
+                .extend(injected.map(|text| Message::new(text, event.round, None)));
+        }
+        // An event that cannot follow is refused after this.
+        if let Ok(settings) = state.settings_after(&event.change) {
+            self.samples = settings.k_samples;
+            self.active = settings.m_active_pool;
+        }
     }
 
     fn on_round(&mut self, end: &RoundEnd, _: &RunState) {

@@ -18,6 +18,9 @@ mod faults;
 mod findings;
 mod flip_every_byte;
 mod forecast;
+mod fork_effect;
+mod fork_identity;
+mod fork_proof;
 mod impersonation;
 mod init_table;
 #[cfg(feature = "report")]

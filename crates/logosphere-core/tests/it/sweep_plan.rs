@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use logosphere_core::sweep::SweepPlan;
+use logosphere_core::study::sweep::SweepPlan;
 
 const PLAN: &str = r#"
 schema_version = 1

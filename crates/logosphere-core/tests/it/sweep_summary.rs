@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use logosphere_core::Transcript;
 use logosphere_core::measures::metrics::Metric;
-use logosphere_core::sweep::{Cell, CellFindings, CellVerdict, SweepPlan, SweepSummary};
+use logosphere_core::study::sweep::{Cell, CellFindings, CellVerdict, SweepPlan, SweepSummary};
 
 use crate::population::{self, BiasedMutator};
 
@@ -80,7 +80,7 @@ fn the_cell_with_selection_is_found_and_the_neutral_one_is_not() {
             .ends_with("corrected for all cells and all words).")
     );
     assert!(neutral.effects.iter().all(|effect| effect.delta.is_none()));
-    let similarity = |effects: &[logosphere_core::sweep::Effect]| {
+    let similarity = |effects: &[logosphere_core::study::sweep::Effect]| {
         let mut effects = effects.iter();
         *effects
             .find(|effect| effect.measure == Metric::TfidfSimilarity)

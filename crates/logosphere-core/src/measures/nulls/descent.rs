@@ -1,6 +1,6 @@
 //! Neutral descent with modification: runs in which each text that was read is equally likely to be passed on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use sha2::{Digest as _, Sha256};
 
@@ -12,7 +12,7 @@ use crate::measures::lineage::{ParentSearch, readable};
 use crate::measures::lists::Lists;
 use crate::measures::metrics::corpus::Corpus;
 use crate::pool::{MessageId, SampleRng};
-use crate::verify::Transcript;
+use crate::verify::{Message, Transcript};
 
 /// The null model of neutral descent for one run.
 ///
@@ -37,6 +37,8 @@ pub struct DescentModel<'a> {
     base: Lists,
     /// The kinds of innovations in `base`.
     new: Vec<u32>,
+    /// The kinds of the messages after the seeds that no call sent: null runs have them, too.
+    given: BTreeMap<usize, u32>,
     donors: Donors,
 }
 
@@ -96,6 +98,10 @@ impl<'a> DescentModel<'a> {
             let kind = based(lists.kind_of(message), &mut base);
             base.push(kind);
         }
+        let mut given = BTreeMap::new();
+        for (message, _) in without_call(run).filter(|(message, _)| *message < lists.messages()) {
+            given.insert(message, based(lists.kind_of(message), &mut base));
+        }
         let mut pairs = Vec::new();
         for (reads, child) in children(run) {
             let Some(parent) = parents[child] else {
@@ -126,6 +132,7 @@ impl<'a> DescentModel<'a> {
             parents,
             base,
             new,
+            given,
             donors: Donors::new(pairs),
         }
     }
@@ -264,7 +271,8 @@ impl<'a> DescentModel<'a> {
         let mut next = order.iter().cycle().copied();
         let mut known = Known::of(&lists);
         let novelty = self.novelty_rate();
-        for (mut reads, _) in children(self.run) {
+        for (mut reads, child) in children(self.run) {
+            self.push_given(&mut lists, child);
             reads.retain(|&read| read < lists.messages());
             let is_new = reads.is_empty() || rng.unit() < novelty;
             let new = if is_new { next.next() } else { None };
@@ -274,7 +282,17 @@ impl<'a> DescentModel<'a> {
             };
             lists.push(kind);
         }
+        self.push_given(&mut lists, self.run.messages.len());
         lists
+    }
+
+    /// Appends the messages before `end` that are next and that no call sent.
+    fn push_given(&self, lists: &mut Lists, end: usize) {
+        while lists.messages() < end
+            && let Some(kind) = self.given.get(&lists.messages())
+        {
+            lists.push(*kind);
+        }
     }
 
     /// Returns the kind of a changed copy of one of the texts `reads`.
@@ -351,6 +369,12 @@ impl Known {
     fn kind(&mut self, list: Vec<u32>, lists: &mut Lists) -> u32 {
         *(self.0.entry(list)).or_insert_with_key(|list| lists.add(list))
     }
+}
+
+/// Returns the messages after the seeds that no call sent, with their indices.
+fn without_call(run: &Transcript) -> impl Iterator<Item = (usize, &Message)> {
+    let messages = run.messages.iter().enumerate().skip(run.seeds);
+    messages.filter(|(_, message)| message.call.is_none())
 }
 
 /// Returns the messages of calls in order, each with the older messages that its call read.

@@ -53,7 +53,7 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MessageId>>> {
         .map(|call| {
             // In a snapshot the round's own messages are not there yet, and in no case are they from another round.
             let there = begun;
-            begun += call.added.len();
+            begun = (call.added.last()).map_or(begun, |last| begun.max(last.index() + 1));
             let candidates = |read: &MessageId| {
                 let read = read.index();
                 let fits = |&id: &usize| {

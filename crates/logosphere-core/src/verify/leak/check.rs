@@ -14,7 +14,10 @@ use super::super::fold::{Fold, Observer};
 use super::super::resume::ResumeError;
 use crate::config::Scheduling;
 use crate::format::{Prompt, format_prompt, sha256_hex};
-use crate::journal::{ExperimentStart, MindInvocation, RunInterrupted, RunResumed, SeedText};
+use crate::journal::{
+    ExperimentStart, Intervention, InterventionChange, MindInvocation, RunInterrupted, RunResumed,
+    SeedText,
+};
 use crate::pool::{MessageId, MindId, Retention, Round};
 use crate::verify::state::{RunState, Step};
 
@@ -359,5 +362,52 @@ impl Observer for SeenRequests {
 
     fn on_resume(&mut self, _: &RunResumed, state: &RunState) {
         self.note_due(state);
+    }
+
+    fn on_intervention(&mut self, event: &Intervention, state: &RunState) {
+        // An event that cannot follow is refused after this.
+        let Ok(settings) = state.settings_after(&event.change) else {
+            return;
+        };
+        let templates = match &event.change {
+            InterventionChange::Inject { texts, added_ids } => {
+                let stamp = format!("\n\n{}", settings.init_signature);
+                for (text, id) in texts.iter().zip(added_ids) {
+                    if text.ends_with(&stamp) {
+                        self.found.add(
+                            Severity::ByDesign,
+                            LeakKind::Stamp,
+                            "injected",
+                            format!("message {id}"),
+                            format!("it ends with {}, as a seed does", settings.init_signature),
+                        );
+                    }
+                }
+                return;
+            }
+            InterventionChange::SwapMind {
+                mind_id,
+                request_template,
+                ..
+            } => vec![(settings.entry_of(mind_id.0), request_template)],
+            InterventionChange::Set {
+                request_template: Some(template),
+                ..
+            } => {
+                let entries = 0..settings.entries().len();
+                entries
+                    .map(|entry| (entry, template.of_entry(entry)))
+                    .collect()
+            }
+            InterventionChange::Ablate { .. } | InterventionChange::Set { .. } => return,
+        };
+        for (entry, template) in templates {
+            check_template(
+                template,
+                &settings,
+                &settings.entries()[entry],
+                &mut self.found,
+            );
+        }
     }
 }

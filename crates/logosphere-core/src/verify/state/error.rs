@@ -1,7 +1,7 @@
 //! The error of an event that does not follow from those before it.
 
 use crate::config::SettingsError;
-use crate::pool::{MessageId, PoolError};
+use crate::pool::{MessageId, MindId, PoolError};
 
 /// The error of an event that does not follow from those before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +31,18 @@ pub enum StateError {
     Sampled {
         /// The id of the message.
         id: MessageId,
+    },
+    /// A message that is taken out of the active pool is not there.
+    #[error("message {id} cannot be read, so it cannot be taken out")]
+    NotActive {
+        /// The id of the message.
+        id: MessageId,
+    },
+    /// A run has no mind at a position.
+    #[error("the run has no mind {position}")]
+    Position {
+        /// The position.
+        position: MindId,
     },
     /// A resumed run changes a setting that cannot change.
     #[error(transparent)]

@@ -5,6 +5,7 @@
 
 mod call;
 mod error;
+mod fork;
 mod run_state;
 
 pub use call::{CallPlan, Outcome};

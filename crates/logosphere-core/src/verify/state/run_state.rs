@@ -9,8 +9,8 @@ use super::error::StateError;
 use crate::config::{ModelSettings, RetentionSetting, Settings};
 use crate::format::{Reason, Rules, SystemPrompt};
 use crate::journal::{
-    AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, Protocol, RequestTemplate,
-    RoundEnd, RoundStart, RunResumed, TokenTotals, dollars, may_cost, usd,
+    AttemptFacts, Event, ExperimentEnd, ExperimentStart, MindInvocation, OwnTotals, Protocol,
+    RequestTemplate, RoundEnd, RoundStart, RunResumed, TokenTotals, dollars, may_cost, usd,
 };
 use crate::pool::{ActiveView, MessageId, MindId, Origin, Pool, Retention, Round};
 
@@ -25,7 +25,7 @@ pub struct RunState {
     pub(super) system: SystemPrompt,
     /// For each entry of the minds.
     models: Vec<Arc<ModelSettings>>,
-    template: RequestTemplate,
+    pub(super) template: RequestTemplate,
     pub(super) pool: Pool,
     /// The last round that began.
     pub(super) round: Round,
@@ -45,6 +45,12 @@ pub struct RunState {
     failures: u64,
     /// Whether each of the last answers was lost.
     losses: VecDeque<bool>,
+    /// The number of calls.
+    calls: u64,
+    /// The id of the run: that of the last fork.
+    pub(super) run_id: String,
+    /// The totals at the last fork.
+    pub(super) forked: Option<OwnTotals>,
 }
 
 /// A round that has begun and not ended.
@@ -116,12 +122,20 @@ impl RunState {
             silent_rounds: 0,
             failures: 0,
             losses: VecDeque::new(),
+            calls: 0,
+            run_id: start.run_id.clone(),
+            forked: None,
         })
     }
 
     /// Returns the key of a call in the protocol meter: its outcome, or a more exact reason of its loss.
     pub fn meter_key(&self, call: &MindInvocation) -> Reason {
         call.meter_key(self.rules)
+    }
+
+    /// Returns the id of the run: that of its last fork, else that of its start.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
     }
 
     /// Returns the settings after all changes.
@@ -283,6 +297,7 @@ impl RunState {
             cost_usd: self.cost.map(dollars),
             protocol: self.protocol.clone(),
             errors: self.errors,
+            own: self.own(),
         }
     }
 
@@ -303,6 +318,8 @@ impl RunState {
                 _ => Err(self.unexpected(event.kind())),
             },
             Event::RunResumed(resumed) => self.resume(resumed),
+            Event::Forked(forked) => self.fork(forked),
+            Event::Intervention(change) => self.intervene(change),
             Event::Error(error) => {
                 self.count_broken(&error.attempts);
                 Ok(())
@@ -384,6 +401,7 @@ impl RunState {
                 self.losses.pop_front();
             }
         }
+        self.calls += 1;
         self.protocol.count(key, call.parse.end);
         if let Some(open) = &mut self.open {
             open.protocol.count(key, call.parse.end);
@@ -416,8 +434,30 @@ impl RunState {
     /// Resumes the run after an interruption, or after its end if it has more rounds now.
     fn resume(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
         self.settings = self.settings.with_changes(&resumed.changed)?;
+        self.begin_again();
+        Ok(())
+    }
+
+    /// Begins again in another process or as a fork.
+    pub(super) fn begin_again(&mut self) {
         self.ended = false;
         self.failures = 0;
-        Ok(())
+    }
+
+    /// Continues with these settings.
+    pub(super) fn use_settings(&mut self, settings: Settings) {
+        self.system = settings.prompt();
+        self.models = settings.entries().into_iter().map(Arc::new).collect();
+        self.settings = settings;
+    }
+
+    /// The totals of the run so far.
+    pub(super) fn totals(&self) -> OwnTotals {
+        OwnTotals {
+            calls: self.calls,
+            tokens: self.tokens,
+            cost_usd: self.cost.map(dollars),
+            errors: self.errors,
+        }
     }
 }

@@ -5,6 +5,7 @@
 mod cell;
 mod effect;
 mod folder;
+#[cfg(feature = "report")]
 mod page;
 mod phases;
 mod plan;
@@ -13,6 +14,7 @@ mod summary;
 pub use cell::{Axis, AxisValue, Cell};
 pub use effect::Effect;
 pub use folder::{SweepError, SweepFolder};
+#[cfg(feature = "report")]
 pub use page::page;
 pub use phases::PhaseTable;
 pub use plan::SweepPlan;

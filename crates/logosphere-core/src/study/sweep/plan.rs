@@ -35,7 +35,7 @@ const KEYS: &[&str] = &[
 /// A plan of runs: cells with different settings, each repeated.
 ///
 /// ```
-/// let plan = logosphere_core::sweep::SweepPlan::parse(br#"
+/// let plan = logosphere_core::study::sweep::SweepPlan::parse(br#"
 ///     schema_version = 1
 ///     name = "k-by-m"
 ///     repeats = 20

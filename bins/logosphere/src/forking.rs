@@ -1,0 +1,143 @@
+//! The runs of a fork: the shared part of the parent's journal, continued as it was and with changes.
+
+use std::process;
+
+use bin_support::{Failure, Session};
+use logosphere_core::experiment::{Experiment, ExperimentLock};
+use logosphere_core::journal::{FileJournal, ForkArm, Forked, InterventionChange, MemJournal};
+use logosphere_core::study::fork::{ForkError, ForkFolder, ForkPlan, Replicate, SharedPart};
+use logosphere_core::{Effective, Mind, Orchestrator, RecordedMind, RecordedReplies, Settings};
+
+use crate::commands::resume;
+use crate::many_runs::{ManyRuns, OpenedRun};
+use crate::setup::{SOFTWARE, failure, run_id, shown};
+use crate::sweeping::ended;
+
+/// The runs of a fork in its folder.
+pub struct ForkRuns<'a> {
+    pub folder: &'a ForkFolder,
+    pub plan: &'a ForkPlan,
+    pub parent: &'a Experiment,
+    pub shared: &'a SharedPart,
+    /// The answers of the parent's own calls after the point.
+    pub recorded: &'a RecordedReplies,
+    pub runs: &'a ManyRuns,
+}
+
+/// A run of an arm.
+#[derive(Debug, Clone, Copy)]
+pub struct RunOfArm {
+    pub arm: ForkArm,
+    pub replicate: u32,
+}
+
+impl ForkRuns<'_> {
+    /// Begins or continues a run.
+    pub fn open(
+        &self,
+        run: RunOfArm,
+        session: &Session,
+    ) -> Result<(OpenedRun, ExperimentLock), Failure> {
+        let RunOfArm { arm, replicate } = run;
+        let experiment = self.folder.prepare(self.parent, arm, replicate);
+        let experiment = experiment.map_err(fork_failure)?;
+        let lock = experiment.lock(process::id()).map_err(failure)?;
+        if experiment.journal().exists()
+            && let Some(opened) = self.runs.resumed(&experiment, session)?
+        {
+            return Ok((opened, lock));
+        }
+        let changes = match arm {
+            ForkArm::Unchanged => &[][..],
+            ForkArm::Treated => &self.plan.changes,
+        };
+        let settings = self.settings_after(changes)?;
+        let (path, flags) = (self.parent.journal(), &self.runs.flags);
+        let context = self.runs.context();
+        let notices = &mut Vec::new();
+        let population = resume::population(&settings, &path, flags, &context, session, notices)?;
+        self.runs.share_account(&population)?;
+        let (mind, _) = population.mind(&settings)?;
+        let is_parent = arm == ForkArm::Unchanged && replicate == 0;
+        let mind: Box<dyn Mind> = if is_parent {
+            Box::new(RecordedMind::new(self.recorded.clone(), mind))
+        } else {
+            mind
+        };
+        let mut effective = Effective::new(settings, SOFTWARE);
+        let start = &self.shared.run.start.effective;
+        effective.config_sha256.clone_from(&start.config_sha256);
+        effective.init_sha256.clone_from(&start.init_sha256);
+        experiment.write_effective(&effective).map_err(failure)?;
+        let shared = &self.shared.run;
+        let opening = MemJournal::resumed(&self.shared.bytes, shared.lines, &shared.chain);
+        let id = run_id(&self.runs.clock, false)?;
+        let forked = Forked::new(id, arm, replicate, self.plan.max_rounds);
+        let (clock, control) = (self.runs.clock.clone(), self.runs.control_of(&population));
+        let mut run = Orchestrator::fork(shared.clone(), forked, mind, opening, clock, control)?;
+        for change in changes {
+            run.intervene(change.clone())?;
+        }
+        // The opening is written as a whole, so a killed process leaves a fork with its changes or none.
+        let run = run.in_journal(|opening| -> Result<_, Failure> {
+            experiment.write_journal(&opening.bytes).map_err(failure)?;
+            let (journal, spool) = (experiment.journal(), experiment.spool());
+            let durability = effective.settings.durability;
+            let (lines, chain) = (opening.lines(), opening.chain().to_owned());
+            Ok(FileJournal::open(
+                &journal, &spool, durability, lines, chain,
+            )?)
+        })?;
+        Ok((OpenedRun::Open(Box::new(run)), lock))
+    }
+
+    /// Returns the settings after the point and these changes.
+    fn settings_after(&self, changes: &[InterventionChange]) -> Result<Settings, Failure> {
+        settings_after(self.shared, changes, self.plan.max_rounds)
+    }
+
+    /// Reads the replicates whose runs have ended.
+    pub fn read(&self) -> Result<Vec<Replicate>, Failure> {
+        let mut replicates = Vec::new();
+        for replicate in 0..self.plan.replicates {
+            let control = ended(&self.folder.run(ForkArm::Unchanged, replicate))?;
+            let treated = ended(&self.folder.run(ForkArm::Treated, replicate))?;
+            if let (Some(control), Some(treated)) = (control, treated) {
+                replicates.push(Replicate { control, treated });
+            }
+        }
+        Ok(replicates)
+    }
+
+    /// Returns the name of a run for messages.
+    pub fn name(&self, run: RunOfArm) -> String {
+        shown(&self.folder.run(run.arm, run.replicate))
+    }
+}
+
+/// Returns the settings of a fork after these changes.
+fn settings_after(
+    shared: &SharedPart,
+    changes: &[InterventionChange],
+    max_rounds: u32,
+) -> Result<Settings, Failure> {
+    let mut state = shared.run.state.clone();
+    for change in changes {
+        let event = state.intervention(change.clone());
+        let event = logosphere_core::journal::Event::Intervention(Box::new(event));
+        state.apply(&event).map_err(Failure::usage)?;
+    }
+    let settings = state.settings().clone();
+    let settings = settings.with(|settings| settings.max_rounds = max_rounds);
+    settings.validate().map_err(Failure::usage)?;
+    Ok(settings)
+}
+
+/// Returns the failure of a fork, with the exit code of a usage error if the input is wrong.
+pub fn fork_failure(error: ForkError) -> Failure {
+    if error.is_usage() {
+        Failure::usage(error)
+    } else {
+        error.into()
+    }
+}

@@ -1,0 +1,214 @@
+//! Many runs in one process, as sweeps and forks make them: some at the same time, under one cap and one signal.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bin_support::{Exit, Failure, Session, block_on, escape};
+use futures_util::stream::{self, StreamExt as _};
+use llm_client::{Client, Timer};
+use logosphere_core::experiment::{Experiment, ExperimentLock};
+use logosphere_core::journal::RunResumed;
+use logosphere_core::{RunControl, RunSummary};
+
+use crate::commands::resume;
+use crate::flags::ChangeableFlags;
+use crate::population::{ClientContext, Population};
+use crate::running::FileRun;
+use crate::setup::{SOFTWARE, changes, failure};
+
+/// The common parts of the runs.
+pub struct ManyRuns {
+    /// The flags of each run, with the cap of all.
+    pub flags: ChangeableFlags,
+    pub clock: Arc<dyn Timer>,
+    pub control: RunControl,
+    /// The file of the account that all runs spend from.
+    pub ledger: PathBuf,
+    account: RefCell<Option<Client>>,
+    /// Whether a run was stopped, so that no other begins.
+    stopped: Cell<bool>,
+}
+
+/// A run that has ended, or that can continue.
+pub enum OpenedRun {
+    Ended { errors: u64 },
+    Open(Box<FileRun>),
+}
+
+/// The end of the runs of this process.
+#[derive(Debug, Default)]
+pub struct EndOfRuns {
+    /// The number of runs that have ended.
+    pub ended: usize,
+    /// The number of them with calls that failed for good.
+    pub with_errors: usize,
+    /// The reasons why runs stopped before their end.
+    pub stopped: Vec<String>,
+    /// The runs that failed, each with its error.
+    pub failed: Vec<(String, Failure)>,
+}
+
+/// The end of one run.
+enum RunState {
+    Ended {
+        errors: u64,
+    },
+    Stopped(String),
+    /// A signal or the stop of another run came before it was begun.
+    NotBegun,
+}
+
+impl ManyRuns {
+    pub fn new(
+        flags: ChangeableFlags,
+        control: RunControl,
+        ledger: PathBuf,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            clock: flags.model.clock()?,
+            flags,
+            control,
+            ledger,
+            account: RefCell::default(),
+            stopped: Cell::default(),
+        })
+    }
+
+    /// Makes the runs that have not ended, `jobs` at the same time. `open` begins or continues one, `name` is for messages.
+    pub fn make<R>(
+        &self,
+        runs: Vec<R>,
+        jobs: usize,
+        session: &Session,
+        name: impl Fn(&R) -> String,
+        open: impl Fn(&R) -> Result<(OpenedRun, ExperimentLock), Failure>,
+    ) -> Result<EndOfRuns, bin_support::Error> {
+        let bar = session.progress.bar("runs", runs.len());
+        let (bar, name, open) = (&bar, &name, &open);
+        block_on(async {
+            let made = stream::iter(runs).map(|run| async move {
+                let state = self.one(|| open(&run)).await;
+                bar.inc(1);
+                (name(&run), state)
+            });
+            let mut made = made.buffer_unordered(jobs.max(1));
+            let mut end = EndOfRuns::default();
+            while let Some((name, state)) = made.next().await {
+                match state {
+                    Ok(RunState::Ended { errors }) => {
+                        end.ended += 1;
+                        end.with_errors += usize::from(errors > 0);
+                    }
+                    Ok(RunState::Stopped(why)) => end.stopped.push(format!("{name}: {why}")),
+                    Ok(RunState::NotBegun) => {}
+                    Err(error) => end.failed.push((name, error)),
+                }
+            }
+            end
+        })
+    }
+
+    async fn one(
+        &self,
+        open: impl FnOnce() -> Result<(OpenedRun, ExperimentLock), Failure>,
+    ) -> Result<RunState, Failure> {
+        if self.stopped.get() || self.control.cancel.is_cancelled() {
+            return Ok(RunState::NotBegun);
+        }
+        let (mut run, _lock) = match open()? {
+            (OpenedRun::Ended { errors }, _) => return Ok(RunState::Ended { errors }),
+            (OpenedRun::Open(run), lock) => (run, lock),
+        };
+        match run.run(&mut |_| {}).await? {
+            RunSummary::Ended { errors, .. } => Ok(RunState::Ended { errors }),
+            RunSummary::Interrupted(why) => {
+                self.stopped.set(true);
+                Ok(RunState::Stopped(why.detail))
+            }
+        }
+    }
+
+    /// Continues a run that has begun; `None` if none has.
+    pub fn resumed(
+        &self,
+        experiment: &Experiment,
+        session: &Session,
+    ) -> Result<Option<OpenedRun>, Failure> {
+        let Some(resumption) = experiment.begun().map_err(failure)? else {
+            return Ok(None);
+        };
+        if resumption.ended {
+            let errors = resumption.state.errors();
+            return Ok(Some(OpenedRun::Ended { errors }));
+        }
+        let settings = resumption.state.settings();
+        let changed = changes(&self.flags.layer(), settings)?;
+        let settings = settings.with_changes(&changed).map_err(Failure::usage)?;
+        let (journal, flags, context) = (experiment.journal(), &self.flags, self.context());
+        let notices = &mut Vec::new();
+        let population =
+            resume::population(&settings, &journal, flags, &context, session, notices)?;
+        self.share_account(&population)?;
+        let resumed = RunResumed::new(SOFTWARE, changed);
+        let control = self.control_of(&population);
+        let clock = self.clock.clone();
+        let (mind, _) = population.mind(&settings)?;
+        let (run, torn) = resume::continued(experiment, resumption, resumed, mind, clock, control)?;
+        if let Some(notice) = torn {
+            session.warn(&notice);
+        }
+        Ok(Some(OpenedRun::Open(Box::new(run))))
+    }
+
+    pub fn control_of(&self, population: &Population) -> RunControl {
+        let mut control = self.control.clone();
+        control.stop_unanswered = population.account().is_some();
+        control
+    }
+
+    pub fn context(&self) -> ClientContext {
+        ClientContext {
+            clock: self.clock.clone(),
+            account: self.account.borrow().clone(),
+        }
+    }
+
+    /// Keeps the account of the first run with a model in the ledger, for all runs.
+    pub fn share_account(&self, population: &Population) -> Result<(), Failure> {
+        if self.account.borrow().is_none()
+            && let Some(client) = population.account()
+        {
+            population.keep_ledger(&self.ledger)?;
+            *self.account.borrow_mut() = Some(client.clone());
+        }
+        Ok(())
+    }
+}
+
+impl EndOfRuns {
+    /// Prints what failed and what stopped.
+    pub fn report(&self, session: &Session) {
+        for (run, failure) in &self.failed {
+            let mut line = failure.error().to_string();
+            let mut source = failure.error().source();
+            while let Some(error) = source {
+                line = format!("{line}: {error}");
+                source = error.source();
+            }
+            session.warn(&format!("{run}: {}", escape(&line)));
+        }
+        for why in &self.stopped {
+            session.warn(&escape(why));
+        }
+    }
+
+    pub fn exit(&self) -> Exit {
+        match self {
+            end if !end.failed.is_empty() => Exit::Failed,
+            end if !end.stopped.is_empty() => Exit::Interrupted,
+            end if end.with_errors > 0 => Exit::SomeFailed,
+            _ => Exit::Done,
+        }
+    }
+}
