@@ -53,6 +53,10 @@ pub const FORK: &str = "\
 Examples:
   logosphere fork first --at 3 --replicates 2
   logosphere fork first --at 2.1 --swap-mind 0=copier --replicates 2 --rounds 4";
+pub const WATCH: &str = "\
+Examples:
+  logosphere watch first --once
+  logosphere watch first --interval 2s";
 
 pub const VERIFY: &str = "\
 Examples:

@@ -11,6 +11,7 @@
 mod begin;
 mod chance;
 mod changing;
+mod clipped;
 mod commands;
 mod error;
 mod estimate;
@@ -27,6 +28,7 @@ mod page;
 mod population;
 mod proof;
 mod recorded;
+mod run_view;
 mod running;
 mod setup;
 mod status;
@@ -43,7 +45,7 @@ use clap::ArgMatches;
 use commands::{
     analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, fork,
     lineage, minds, new, null_model, parse, report, resume, run, status as status_command, sweep,
-    verify,
+    verify, watch,
 };
 
 /// Run minds that share a pool of anonymous messages
@@ -103,6 +105,12 @@ enum Command {
     /// Show how far a run has come
     #[command(after_help = examples::STATUS)]
     Status(status_command::StatusArgs),
+    /// Show a run in the terminal while it continues
+    ///
+    /// Nothing is written or locked. The last picture stays on the screen when the run ends. Exit code 3 if the process that works on the
+    /// run is gone before its end.
+    #[command(after_help = examples::WATCH)]
+    Watch(watch::WatchArgs),
     /// Check everything that a journal records
     ///
     /// The journal is rebuilt from itself and compared byte for byte. The exit code is 4 if a check fails.
@@ -158,6 +166,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Sweep(args) => sweep::execute(args, session),
         Command::Fork(args) => fork::execute(args, session),
         Command::Status(args) => status_command::execute(args, session),
+        Command::Watch(args) => watch::execute(args, session),
         Command::Verify(args) => verify::execute(args, session),
         Command::CheckLeaks(args) => check_leaks::execute(args, session),
         Command::Diff(args) => diff::execute(args, session),

@@ -73,12 +73,19 @@ impl StatusForm {
     }
 }
 
+/// Returns whether a process works on the experiment.
+pub fn is_in_use(experiment: &Experiment) -> bool {
+    let free = experiment.check_free();
+    matches!(free, Err(ExperimentError::InUse { .. }))
+}
+
 impl RunPhase {
-    /// Returns the phase of a run whose journal has this state.
-    pub fn of(state: &RunState, experiment: &Experiment) -> Self {
-        match (state.next(), experiment.check_free()) {
-            (_, Err(ExperimentError::InUse { .. })) => Self::Running,
-            (Step::Done, _) => Self::Ended,
+    /// Returns the phase of a run whose journal has this state. `is_in_use` is read before the journal: a run that ends
+    /// in between has its end there.
+    pub fn of(state: &RunState, is_in_use: bool) -> Self {
+        match (state.next(), is_in_use) {
+            (_, true) => Self::Running,
+            (Step::Done, false) => Self::Ended,
             _ => Self::Stopped,
         }
     }
@@ -132,22 +139,31 @@ impl RunStatus {
             }
             StatusForm::Lines => {}
         }
+        for (name, text) in self.rows() {
+            writeln!(out, "{name:<10}{text}")?;
+        }
+        Ok(())
+    }
+
+    /// Returns the names and texts of the lines.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
         let part = if self.calls_of_open_round > 0 {
             " and a part of one"
         } else {
             ""
         };
-        writeln!(out, "rounds    {}{part}", self.rounds)?;
-        writeln!(out, "pool      {} messages", self.messages)?;
         let (prompts, answers) = (self.prompt_tokens, self.answer_tokens);
-        writeln!(out, "tokens    {prompts} in, {answers} out")?;
-        if let Some(usd) = self.cost {
-            writeln!(out, "cost      {usd}")?;
-        }
-        writeln!(out, "protocol  {}", self.protocol)?;
+        let mut rows = vec![
+            ("rounds", format!("{}{part}", self.rounds)),
+            ("pool", format!("{} messages", self.messages)),
+            ("tokens", format!("{prompts} in, {answers} out")),
+        ];
+        rows.extend(self.cost.map(|usd| ("cost", usd.to_string())));
+        rows.push(("protocol", self.protocol.clone()));
         if self.offline {
-            writeln!(out, "offline   no model was called")?;
+            rows.push(("offline", "no model was called".to_owned()));
         }
-        Ok(writeln!(out, "journal   {}", escape(&self.journal))?)
+        rows.push(("journal", escape(&self.journal)));
+        rows
     }
 }

@@ -19,3 +19,4 @@ pub mod run;
 pub mod status;
 pub mod sweep;
 pub mod verify;
+pub mod watch;

@@ -8,7 +8,7 @@ use logosphere_core::verify::ResumedRun;
 use crate::folders::RUNS;
 use crate::journal_file;
 use crate::setup::{failure, shown};
-use crate::status::{RunPhase, RunStatus, StatusForm};
+use crate::status::{RunPhase, RunStatus, StatusForm, is_in_use};
 
 #[derive(Debug, clap::Args)]
 pub struct StatusArgs {
@@ -21,10 +21,10 @@ pub struct StatusArgs {
 
 pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&RUNS.find(&args.run, session)?).map_err(failure)?;
-    let journal = experiment.journal();
+    let (journal, is_in_use) = (experiment.journal(), is_in_use(&experiment));
     let run = ResumedRun::open(&journal, &experiment.spool())
         .map_err(|error| journal_file::not_resumable(error, &journal))?;
-    let phase = RunPhase::of(&run.state, &experiment);
+    let phase = RunPhase::of(&run.state, is_in_use);
     let status = RunStatus::new(experiment.path(), &journal, &run.state, phase);
     status.print(StatusForm::of(args.json), session)?;
     let directory = shown(experiment.path());

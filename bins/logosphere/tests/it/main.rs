@@ -42,4 +42,5 @@ mod terminal;
 mod timing;
 mod usability;
 mod watch;
+mod watch_terminal;
 mod wire;

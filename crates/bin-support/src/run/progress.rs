@@ -21,10 +21,18 @@ impl Progress {
     /// A bar that counts up to `len` and disappears when it is dropped.
     pub fn bar(&self, label: impl Into<Cow<'static, str>>, len: usize) -> ProgressBar {
         let bar = ProgressBar::new(len as u64)
-            .with_style(style())
+            .with_style(styled("{msg} {wide_bar} {pos}/{len} {eta}"))
             .with_message(label)
             .with_finish(ProgressFinish::AndClear);
         self.0.add(bar)
+    }
+
+    /// Lines that the caller sets as one message; they are drawn in place of the former ones, and disappear when dropped.
+    pub fn lines(&self) -> ProgressBar {
+        let lines = ProgressBar::no_length()
+            .with_style(styled("{msg}"))
+            .with_finish(ProgressFinish::AndClear);
+        self.0.add(lines)
     }
 
     /// Hides the bars while `write` uses the terminal.
@@ -35,10 +43,10 @@ impl Progress {
 
 #[expect(
     clippy::expect_used,
-    reason = "the template is a constant and the test below parses it"
+    reason = "each template is a constant and the test below parses it"
 )]
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}").expect("a valid template")
+fn styled(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a valid template")
 }
 
 /// Writes log lines to stderr without breaking the bars.
@@ -76,5 +84,6 @@ mod tests {
         bar.inc(2);
         assert!(bar.is_hidden());
         assert_eq!((bar.position(), bar.length()), (2, Some(3)));
+        assert!(Progress::new(true).lines().is_hidden());
     }
 }

@@ -10,6 +10,7 @@ mod pending;
 mod read;
 pub(crate) mod reply;
 mod sink;
+mod whole_lines;
 
 pub use file::FileJournal;
 pub(crate) use line::encode;
@@ -17,6 +18,7 @@ pub use pending::{PendingReply, read_spool};
 pub use read::{CorruptionKind, Entry, ReadError, Reader, is_legacy};
 pub(crate) use reply::{MindReply, TokenUse, dollars, usd};
 pub use sink::{JournalError, JournalSink, MemJournal};
+pub(crate) use whole_lines::WholeLines;
 
 pub use call::{AttemptFacts, MindInvocation, ParseFacts};
 pub use event::{

@@ -60,7 +60,10 @@ pub(crate) struct Fold<R> {
     reader: Reader<R>,
     start: Box<ExperimentStart>,
     state: RunState,
+    /// The number of complete lines that were read.
+    lines: u64,
     began: String,
+    ended: String,
     time: Time,
     allows_torn: bool,
 }
@@ -88,11 +91,14 @@ impl<R: BufRead> Fold<R> {
             time.pass(&line);
             line.timestamp
         });
+        let began = began.unwrap_or_default();
         Ok(Self {
             reader,
             start,
             state,
-            began: began.unwrap_or_default(),
+            lines: entry.number,
+            ended: began.clone(),
+            began,
             time,
             allows_torn: false,
         })
@@ -112,27 +118,48 @@ impl<R: BufRead> Fold<R> {
         &self.start
     }
 
+    /// Returns the run after the last event that was read.
+    pub(crate) fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// Returns the time of the last event that was read, as in the journal.
+    pub(crate) fn ended(&self) -> &str {
+        &self.ended
+    }
+
+    /// Returns the milliseconds that the run took, as [`Folded::spent_ms`].
+    pub(crate) fn spent_ms(&self) -> u64 {
+        self.time.spent_ms
+    }
+
     /// Reads to the end and notifies the observer of each event.
     pub(crate) fn run(mut self, observer: &mut impl Observer) -> Result<Folded, ResumeError> {
-        let (mut lines, mut ended) = (1, self.began.clone());
+        self.advance(observer)?;
+        Ok(Folded {
+            lines: self.lines,
+            chain: self.reader.chain().to_owned(),
+            start: self.start,
+            state: self.state,
+            began: self.began,
+            ended: self.ended,
+            spent_ms: self.time.spent_ms,
+        })
+    }
+
+    /// Reads to the present end and notifies the observer of each event. A journal that grows is read on by the next
+    /// call.
+    pub(crate) fn advance(&mut self, observer: &mut impl Observer) -> Result<(), ResumeError> {
         while let Some(Entry { number, line, .. }) = self.next()? {
-            lines = number;
+            self.lines = number;
             // An event of an unknown type is ignored.
             let Some(line) = line else { continue };
             self.time.pass(&line);
             show(observer, &line.event, number, &self.state);
             self.state.apply(&line.event).map_err(at(number))?;
-            ended = line.timestamp;
+            self.ended = line.timestamp;
         }
-        Ok(Folded {
-            lines,
-            chain: self.reader.chain().to_owned(),
-            start: self.start,
-            state: self.state,
-            began: self.began,
-            ended,
-            spent_ms: self.time.spent_ms,
-        })
+        Ok(())
     }
 
     fn next(&mut self) -> Result<Option<Entry>, ReadError> {

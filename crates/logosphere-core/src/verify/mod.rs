@@ -3,6 +3,7 @@
 
 mod compare;
 mod fold;
+mod growing;
 pub mod leak;
 pub mod legacy_log;
 mod process;
@@ -14,6 +15,7 @@ pub(crate) mod transcript;
 pub use compare::{Comparison, Difference, compare};
 #[cfg(feature = "report")]
 pub(crate) use fold::{Fold, Observer};
+pub use growing::GrowingRun;
 pub use rebuild::{VerifyError, VerifyReport, verify, verify_to};
 pub use resume::{ResumeError, ResumedRun};
 pub(crate) use transcript::Transcript;

@@ -21,6 +21,7 @@ mod forecast;
 mod fork_effect;
 mod fork_identity;
 mod fork_proof;
+mod growing;
 mod impersonation;
 mod init_table;
 #[cfg(feature = "report")]
