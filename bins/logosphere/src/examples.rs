@@ -98,11 +98,13 @@ Examples:
 pub const EXPORT: &str = "\
 Examples:
   logosphere export lineage first -o lineage.graphml
+  logosphere export lineage first -o lineage.svg
   logosphere export messages first -o messages.csv
   logosphere export metrics first --format jsonl
 
 Formats:
-  lineage, exposure   graphml, dot, csv, jsonl
+  lineage             graphml, dot, csv, jsonl, svg
+  exposure            graphml, dot, csv, jsonl
   messages, metrics   csv, jsonl";
 
 pub const PARSE: &str = "\

@@ -51,7 +51,7 @@
 //! The same data gives the same bytes: there is no clock, no random id, and keys of embedded maps are sorted.
 //!
 //! Read next: [`Page`] and [`Section`] for the structure, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`Tree`], [`TextDiff`],
-//! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for the errors of [`Page::render`].
+//! [`SearchableList`] and [`Browser`] for the parts, [`picture::Picture`] for drawings as a file, [`Error`] for the errors of [`Page::render`].
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
@@ -60,6 +60,7 @@ mod diff;
 mod document;
 mod error;
 mod page;
+pub mod picture;
 mod plot;
 mod section;
 mod table;

@@ -67,6 +67,7 @@ pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure
     if let Some(file) = target.file() {
         let noun = match format {
             ExportFormat::Csv | ExportFormat::Jsonl => "rows",
+            ExportFormat::Svg => "nodes",
             _ => "edges",
         };
         session.status(&format!("{rows} {noun} in {}", shown(file)));

@@ -93,6 +93,7 @@ fn l28_the_name_of_the_file_gives_the_format() {
         .exits(0);
     for (kind, format) in [
         ("lineage", "graphml"),
+        ("lineage", "svg"),
         ("messages", "csv"),
         ("metrics", "jsonl"),
         ("exposure", "csv"),
@@ -119,7 +120,8 @@ fn l28_the_name_of_the_file_gives_the_format() {
         .tells(&["only as csv, jsonl"]);
     let help = place.alone(&["export", "--help"]).exits(0).stdout;
     for line in [
-        "lineage, exposure   graphml, dot, csv, jsonl",
+        "lineage             graphml, dot, csv, jsonl, svg",
+        "exposure            graphml, dot, csv, jsonl",
         "messages, metrics   csv, jsonl",
     ] {
         assert!(help.contains(line), "{help}");

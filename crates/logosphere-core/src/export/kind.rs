@@ -32,6 +32,9 @@ pub enum ExportFormat {
     Csv,
     /// JSON Lines: one object per line.
     Jsonl,
+    /// SVG, a picture for a browser.
+    #[cfg(feature = "report")]
+    Svg,
 }
 
 /// The error of a name that is neither a kind nor a format of exports.
@@ -68,7 +71,11 @@ impl ExportKind {
     pub fn formats(self) -> &'static [ExportFormat] {
         use ExportFormat::{Csv, Dot, Graphml, Jsonl};
         match self {
-            Self::Lineage | Self::Exposure => &[Graphml, Dot, Csv, Jsonl],
+            #[cfg(feature = "report")]
+            Self::Lineage => &[Graphml, Dot, Csv, Jsonl, ExportFormat::Svg],
+            #[cfg(not(feature = "report"))]
+            Self::Lineage => &[Graphml, Dot, Csv, Jsonl],
+            Self::Exposure => &[Graphml, Dot, Csv, Jsonl],
             Self::Messages | Self::Metrics => &[Csv, Jsonl],
         }
     }
@@ -76,7 +83,14 @@ impl ExportKind {
 
 impl ExportFormat {
     /// All formats, in the order of help texts.
-    pub const ALL: &[Self] = &[Self::Graphml, Self::Dot, Self::Csv, Self::Jsonl];
+    pub const ALL: &[Self] = &[
+        Self::Graphml,
+        Self::Dot,
+        Self::Csv,
+        Self::Jsonl,
+        #[cfg(feature = "report")]
+        Self::Svg,
+    ];
 }
 
 impl FromStr for ExportKind {
@@ -120,6 +134,8 @@ impl fmt::Display for ExportFormat {
             Self::Dot => "dot",
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",
+            #[cfg(feature = "report")]
+            Self::Svg => "svg",
         })
     }
 }

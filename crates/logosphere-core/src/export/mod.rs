@@ -1,11 +1,11 @@
 //! The export of a run to formats that other programs read.
 //!
-//! | | graphml | dot | csv | jsonl |
-//! |---|---|---|---|---|
-//! | lineage | yes | yes | a row per message | a line per message |
-//! | exposure | yes | yes | a row per edge | a line per edge |
-//! | messages | | | yes | yes |
-//! | metrics | | | a row per value | a line per value |
+//! | | graphml | dot | csv | jsonl | svg |
+//! |---|---|---|---|---|---|
+//! | lineage | yes | yes | a row per message | a line per message | a picture |
+//! | exposure | yes | yes | a row per edge | a line per edge | |
+//! | messages | | | yes | yes | |
+//! | metrics | | | a row per value | a line per value | |
 //!
 //! Edges lead from a message that was read or copied to the message that was written after it, from a lower to a higher id.
 //! Texts of minds are escaped in every format, so that other programs read them as text only.
@@ -26,6 +26,8 @@ mod dot;
 mod graph;
 mod graphml;
 mod kind;
+#[cfg(feature = "report")]
+pub(crate) mod picture;
 mod row;
 mod table;
 
@@ -66,6 +68,8 @@ pub fn export(
             dot::write(run, kind, &graph, &mut out)?;
             graph.edges.len()
         }
+        #[cfg(feature = "report")]
+        ExportFormat::Svg => picture::write(run, &lineage(), &mut out)?,
         ExportFormat::Csv | ExportFormat::Jsonl => {
             let rows = match kind {
                 ExportKind::Lineage => row::lineage(run, &lineage()),

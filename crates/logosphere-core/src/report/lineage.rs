@@ -6,6 +6,7 @@ use super::data::ReportData;
 use super::descent;
 use super::messages::MessageBrowser;
 use super::shown::{drawn, filled, number};
+use crate::export::picture;
 
 pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let summary = &data.analysis.lineage;
@@ -39,8 +40,9 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
             ("Longest line, in steps", summary.deepest.into()),
             ("Half of the lines ended within rounds", summary.half_life.into()),
         ]);
-    let section = match descent::tree(data, messages) {
-        Some(tree) => section.tree(tree),
+    let section = section.plot(picture::shares(&data.transcript, &data.lineage).in_data());
+    let section = match descent::section(data, messages) {
+        Some(tree) => section.section(tree),
         None => section,
     };
     let messages = Section::new("Most descendants").folded();

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::data::ReportData;
 use super::messages::MessageBrowser;
 use super::{cost, definitions, head, limits, lineage, measures, nulls, protocol, seeds, settings};
+use crate::export::picture;
 
 /// Returns the page of a run: one file that uses no network, with the same bytes for the same journal.
 ///
@@ -44,6 +45,7 @@ pub fn page(data: &ReportData) -> Page {
         )
         .data("measures", &rounded(&data.analysis.metrics))
         .data("seeds", &rounded(&seeds::shares(data)))
+        .data("roots", &rounded(&picture::root_shares(&data.lineage)))
 }
 
 /// Returns the JSON of data with numbers of six decimals, more than a drawing shows.

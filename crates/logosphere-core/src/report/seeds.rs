@@ -64,7 +64,7 @@ pub(super) fn shares(data: &ReportData) -> Vec<SeedCurve> {
     seeds.sort_by_key(|seed| (std::cmp::Reverse(seed.descendants), seed.id));
     seeds.truncate(CURVES);
     let ids: Vec<MessageId> = seeds.iter().map(|seed| seed.id).collect();
-    let curves = data.lineage.seed_curves(&ids).into_iter();
+    let curves = data.lineage.root_curves(&ids).into_iter();
     (ids.iter().zip(curves))
         .map(|(seed, shares)| SeedCurve {
             seed: *seed,

@@ -4,7 +4,7 @@ use logosphere_core::report::{ReportData, page};
 use scraper::Html;
 use test_support::page::{found, texts};
 
-use crate::report::{html, journal};
+use crate::report::journal;
 
 fn compared() -> (ReportData, Html) {
     let data = ReportData::read(&journal("mutator:p=0.1", 14)[..], 200).unwrap();
@@ -90,38 +90,4 @@ fn b10_headings_are_short_and_details_are_folded() {
         found(&page, "#at-measures a[href='#at-definitions']").len(),
         17
     );
-}
-
-#[test]
-fn lineage_is_drawn_as_a_tree_of_at_most_60_nodes_and_12_steps() {
-    let page = Html::parse_document(&html(&journal("mutator:p=0.1", 30), 0));
-    let nodes = found(&page, "#at-lineage figure.tree circle").len();
-    assert!((10..=60).contains(&nodes), "{nodes}");
-    let description = texts(&page, "#at-lineage figure.tree desc").concat();
-    let steps = description
-        .split(", ")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next());
-    let steps: u32 = steps.unwrap().parse().unwrap();
-    assert!((1..=12).contains(&steps), "{description}");
-    // What is left out is counted: with it every descendant of the roots is there.
-    let data = ReportData::read(&journal("mutator:p=0.1", 30)[..], 0).unwrap();
-    let tips = texts(&page, "#at-lineage figure.tree a > title");
-    let hidden: usize = (tips.iter())
-        .filter_map(|tip| {
-            tip.split(" descendant")
-                .next()?
-                .rsplit(", ")
-                .next()?
-                .parse::<usize>()
-                .ok()
-        })
-        .sum();
-    let mut roots: Vec<usize> = (data.lineage.nodes().iter())
-        .filter(|node| node.depth == 0 && node.descendants > 0)
-        .map(|node| node.descendants as usize + 1)
-        .collect();
-    roots.sort_by_key(|size| std::cmp::Reverse(*size));
-    let drawn_roots = roots.iter().take(6).sum::<usize>();
-    assert_eq!(nodes + hidden, drawn_roots);
 }

@@ -149,7 +149,7 @@ fn the_forest_by_hand() {
     assert_eq!(steps, [(1, 4, 1, 0.75), (2, 3, 1, 0.5)]);
     assert_eq!(summary.half_life, Some(2));
     let third = Some(1.0 / 3.0);
-    let curves = lineage.seed_curves(&[MessageId(0), MessageId(1)]);
+    let curves = lineage.root_curves(&[MessageId(0), MessageId(1)]);
     assert_eq!(curves[0], [Some(0.5), third, third, Some(2.0 / 3.0)]);
     assert_eq!(curves[1], [Some(0.5), Some(0.0), Some(0.0), Some(0.0)]);
 }

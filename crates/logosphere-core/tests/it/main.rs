@@ -43,6 +43,8 @@ mod order;
 mod parse_vectors;
 mod parser_fuzz;
 mod parser_size;
+#[cfg(feature = "report")]
+mod picture;
 mod pool;
 mod pool_scale;
 mod population;

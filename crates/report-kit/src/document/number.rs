@@ -52,6 +52,11 @@ pub(crate) fn coordinate(value: f64) -> String {
     text.to_owned()
 }
 
+/// A coordinate with one decimal, for drawings with many of them.
+pub(crate) fn rough(value: f64) -> String {
+    coordinate((value * 10.0).round() / 10.0)
+}
+
 /// A count with its noun: "1 point", "3 points".
 pub(crate) fn counted(count: usize, one: &str) -> String {
     if count == 1 {

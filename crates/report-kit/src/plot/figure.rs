@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::table::Table;
 
 /// The width of a drawing in its own units; the page scales it.
-pub(super) const WIDTH: f64 = 720.0;
+pub(crate) const WIDTH: f64 = 720.0;
 /// The height of a drawing with two axes.
 pub(super) const HEIGHT: f64 = 320.0;
 /// The maximum number of rows of a plot's table.
@@ -36,11 +36,11 @@ pub(super) struct Figure {
 }
 
 /// The inside of an SVG element.
-pub(super) struct Drawing {
-    pub(super) height: f64,
-    pub(super) content: Markup,
+pub(crate) struct Drawing {
+    pub(crate) height: f64,
+    pub(crate) content: Markup,
     /// A description of the drawing in a sentence.
-    pub(super) description: String,
+    pub(crate) description: String,
 }
 
 impl Figure {
@@ -128,6 +128,14 @@ impl Frame {
             right: WIDTH - 24.0,
             top: 36.0,
             bottom: HEIGHT - 50.0,
+        }
+    }
+
+    /// Leaves this space at the right of the area.
+    pub(super) fn with_space(self, space: f64) -> Self {
+        Self {
+            right: WIDTH - space,
+            ..self
         }
     }
 

@@ -1,15 +1,17 @@
 //! Plots: numbers drawn as SVG, with the same numbers in a table.
 
 mod bars;
-mod figure;
+pub(crate) mod figure;
 mod placement;
 mod scale;
 pub(crate) mod spacetime;
+mod stack;
 pub(crate) mod tree;
 mod xy;
 
 use maud::Markup;
 
+use self::figure::{Drawing, Figure};
 use self::scale::IntervalPart;
 use crate::document::anchor::Anchors;
 use crate::document::number::plain;
@@ -34,6 +36,11 @@ enum Kind {
         y: Axis,
         series: Vec<Series>,
     },
+    Stack {
+        x: Axis,
+        y: Axis,
+        series: Vec<Series>,
+    },
     Bars {
         axis: Axis,
         bars: Vec<Bar>,
@@ -46,6 +53,20 @@ impl Plot {
         Self {
             title: title.into(),
             kind: Kind::Xy {
+                x,
+                y,
+                series: Vec::new(),
+            },
+            in_data: false,
+        }
+    }
+
+    /// Creates a plot of areas on top of each other; [`Plot::with`] adds each as a [`Series::line`], the lowest first. All
+    /// have points at the same values of `x`. A missing value has no height.
+    pub fn stacked(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        Self {
+            title: title.into(),
+            kind: Kind::Stack {
                 x,
                 y,
                 series: Vec::new(),
@@ -91,7 +112,7 @@ impl Plot {
     /// Adds a series to a plot over two axes; a plot of bars ignores it.
     #[must_use]
     pub fn with(mut self, added: Series) -> Self {
-        if let Kind::Xy { series, .. } = &mut self.kind {
+        if let Kind::Xy { series, .. } | Kind::Stack { series, .. } = &mut self.kind {
             series.push(added);
         }
         self
@@ -105,11 +126,24 @@ impl Plot {
     }
 
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
-        let figure = match &self.kind {
+        self.figure().render(&self.title, self.in_data, anchors)
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns the drawing alone; `None` if no value can be drawn.
+    pub(crate) fn drawing(&self) -> Option<Drawing> {
+        self.figure().drawing
+    }
+
+    fn figure(&self) -> Figure {
+        match &self.kind {
             Kind::Xy { x, y, series } => xy::draw(x, y, series),
+            Kind::Stack { x, y, series } => stack::draw(x, y, series),
             Kind::Bars { axis, bars } => bars::draw(axis, bars),
-        };
-        figure.render(&self.title, self.in_data, anchors)
+        }
     }
 }
 
@@ -270,6 +304,14 @@ impl Series {
         Self {
             name: name.into(),
             shape: Shape::Line(points.into_iter().map(Into::into).collect()),
+        }
+    }
+
+    /// Returns the points; a band has none.
+    fn as_points(&self) -> &[Point] {
+        match &self.shape {
+            Shape::Line(points) | Shape::Steps(points) | Shape::Points(points) => points,
+            Shape::Band(_) => &[],
         }
     }
 

@@ -1,48 +1,57 @@
-//! A tree of descent, drawn from left to right.
+//! A tree of descent over an axis, such as time.
 
 use maud::{Markup, html};
 
-use super::figure::{LABEL, WIDTH, hue};
+use super::Axis;
+use super::figure::{Drawing, LABEL, WIDTH, hue, minor};
+use super::scale::Scale;
 use crate::document::anchor::Anchors;
-use crate::document::number::{coordinate, counted};
+use crate::document::number::{counted, rough};
 use crate::document::text;
 use crate::error::Error;
 
-/// The height of a row and the space above the first one, in units of the drawing.
-const ROW: f64 = 26.0;
+/// The height of a row, and the space below the last one for the axis, in units of the drawing.
+const ROW: f64 = 13.0;
+const BELOW: f64 = 50.0;
 /// The space at the left, and at the right for the name of a last node.
-const LEFT: f64 = 12.0;
-const RIGHT: f64 = 90.0;
-/// The step from a root, and the widest one from any other node.
-const FIRST: f64 = 80.0;
-const STEP: f64 = 120.0;
-/// The width of a letter, and that of one where the window is narrow.
-const LETTER: f64 = 7.6;
-const WIDE_LETTER: f64 = 12.6;
+const LEFT: f64 = 14.0;
+const RIGHT: f64 = 100.0;
+/// The maximum length in characters of the name of a node in the drawing.
+const NAME: usize = 14;
+/// The radius of a node of one message, and the largest radius.
+const SMALLEST: f64 = 2.5;
+const LARGEST: f64 = 9.0;
 
-/// A tree of descent: each node is drawn to the right of its parent.
+/// A tree of descent: each node is to the right of its parent, at its value on the axis and in its own row.
 ///
 /// ```
-/// use report_kit::{Page, Section, Tree};
+/// use report_kit::{Axis, Page, Section, Tree};
 ///
-/// let mut tree = Tree::new("Lineage");
-/// let seed = tree.node(None, "seed");
-/// let answer = tree.node(Some(seed), "answer");
+/// let mut tree = Tree::new("Lineage", Axis::new("round"));
+/// let seed = tree.node(None, 0.0, "seed");
+/// let answer = tree.node(Some(seed), 2.0, "answer");
+/// tree.size(answer, 4);
+/// tree.dash(answer);
 /// tree.leave_out(answer, 3);
 /// assert!(Page::new("p").section(Section::new("s").tree(tree)).render().is_ok());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
     title: String,
+    axis: Axis,
     nodes: Vec<TreeNode>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 struct TreeNode {
     parent: Option<usize>,
+    x: f64,
     name: String,
     note: String,
     anchor: Option<String>,
+    size: u64,
+    passed: u64,
+    is_dashed: bool,
     left_out: u64,
 }
 
@@ -51,119 +60,161 @@ struct Placed<'a> {
     node: &'a TreeNode,
     x: f64,
     y: f64,
-    /// The width for the name; `None` for a node without children, whose name is after it.
-    room: Option<f64>,
+    radius: f64,
+    has_children: bool,
 }
 
 impl Tree {
-    /// Creates a tree without nodes.
-    pub fn new(title: impl Into<String>) -> Self {
+    /// Creates a tree without nodes over this axis.
+    pub fn new(title: impl Into<String>, axis: Axis) -> Self {
         Self {
             title: title.into(),
+            axis,
             nodes: Vec::new(),
         }
     }
 
-    /// Adds a node and returns its index. The name is cut to the room that it has. Without a known parent it is a root.
-    pub fn node(&mut self, parent: Option<usize>, name: impl Into<String>) -> usize {
+    /// Adds a node at `x` on the axis and returns its index. Without a known parent it is a root. The names of roots and of
+    /// nodes without children are drawn.
+    pub fn node(&mut self, parent: Option<usize>, x: f64, name: impl Into<String>) -> usize {
         let index = self.nodes.len();
         self.nodes.push(TreeNode {
             parent: parent.filter(|parent| *parent < index),
+            x,
             name: name.into(),
             note: String::new(),
             anchor: None,
+            size: 1,
+            passed: 0,
+            is_dashed: false,
             left_out: 0,
         });
         index
     }
 
+    /// Sets the number of things that a node is, 1 by default: the area of its mark.
+    pub fn size(&mut self, node: usize, size: u64) {
+        self.set(node, |node| node.size = size);
+    }
+
+    /// Sets the number of nodes between a node and its parent that are a line only.
+    pub fn pass(&mut self, node: usize, nodes: u64) {
+        self.set(node, |node| node.passed = nodes);
+    }
+
+    /// Draws the line to the parent of a node dashed.
+    pub fn dash(&mut self, node: usize) {
+        self.set(node, |node| node.is_dashed = true);
+    }
+
     /// Sets the text of a node's tooltip.
     pub fn note(&mut self, node: usize, text: impl Into<String>) {
-        if let Some(node) = self.nodes.get_mut(node) {
-            node.note = text.into();
-        }
+        self.set(node, |node| node.note = text.into());
     }
 
     /// Makes a node a link to an anchor, as [`Cell::Link`](crate::Cell::Link) is.
     pub fn link(&mut self, node: usize, anchor: impl Into<String>) {
-        if let Some(node) = self.nodes.get_mut(node) {
-            node.anchor = Some(anchor.into());
-        }
+        self.set(node, |node| node.anchor = Some(anchor.into()));
     }
 
     /// Sets the number of descendants of a node that are not in the tree.
     pub fn leave_out(&mut self, node: usize, descendants: u64) {
+        self.set(node, |node| node.left_out = descendants);
+    }
+
+    fn set(&mut self, node: usize, set: impl FnOnce(&mut TreeNode)) {
         if let Some(node) = self.nodes.get_mut(node) {
-            node.left_out = descendants;
+            set(node);
         }
     }
 
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
-        let (depths, rows) = self.places();
-        let deepest = depths.iter().copied().max().unwrap_or(0);
-        let further = deepest.saturating_sub(1).max(1) as f64;
-        let step = ((WIDTH - LEFT - FIRST - RIGHT) / further).min(STEP);
-        let across = |depth: usize| match depth {
-            0 => LEFT,
-            depth => LEFT + FIRST + step * (depth - 1) as f64,
-        };
-        let placed: Vec<Placed<'_>> = (self.nodes.iter().enumerate())
-            .map(|(index, node)| Placed {
-                node,
-                x: across(depths[index]),
-                y: ROW * (rows[index] as f64 + 1.0),
-                room: if self.nodes.iter().any(|other| other.parent == Some(index)) {
-                    Some(across(depths[index] + 1) - across(depths[index]) - 4.0)
-                } else {
-                    None
-                },
-            })
-            .collect();
-        let height = ROW * (rows.iter().max().map_or(0, |row| row + 1) as f64 + 0.5);
         let (caption, name, description) = (anchors.fresh(), anchors.fresh(), anchors.fresh());
+        let drawing = self.drawing(anchors)?;
         Ok(html! {
             figure class="plot tree" aria-labelledby=(caption) {
                 figcaption id=(caption) { span class="name" { (text::breakable(&self.title, text::TITLE)) } }
-                @if self.nodes.is_empty() {
-                    p class="none" { "There is nothing to draw." }
-                } @else {
-                    svg class="drawing" role="group" aria-labelledby=(name) aria-describedby=(description)
-                        viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(height)) } {
+                @match drawing {
+                    None => p class="none" { "There is nothing to draw." },
+                    Some(drawing) => svg class="drawing" role="group" aria-labelledby=(name) aria-describedby=(description)
+                        viewBox={ "0 0 " (rough(WIDTH)) " " (rough(drawing.height)) } {
                         title id=(name) { (text::label(&self.title, text::TITLE)) }
-                        desc id=(description) {
-                            (counted(self.nodes.len(), "node")) ", " (counted(deepest, "step")) " deep."
-                        }
-                        @for child in &placed {
-                            @if let Some(parent) = child.node.parent.map(|parent| &placed[parent]) {
-                                path class="edge" d={
-                                    "M" (coordinate(parent.x)) " " (coordinate(parent.y))
-                                    "V" (coordinate(child.y)) "H" (coordinate(child.x))
-                                } {}
-                            }
-                        }
-                        @for placed in &placed {
-                            @match &placed.node.anchor {
-                                Some(anchor) => a href=(anchors.href(anchor)?) { (placed.mark()) },
-                                None => (placed.mark()),
-                            }
-                        }
-                    }
+                        desc id=(description) { (drawing.description) }
+                        (drawing.content)
+                    },
                 }
             }
         })
     }
 
-    /// Returns the depth and the row of each node. A first child is in the row of its parent.
-    fn places(&self) -> (Vec<usize>, Vec<usize>) {
+    /// Returns the drawing; `None` without nodes that have a place on the axis.
+    pub(crate) fn drawing(&self, anchors: &Anchors) -> Result<Option<Drawing>, Error> {
+        let scale = Scale::over(&self.axis, self.nodes.iter().map(|node| node.x));
+        let Some(scale) = scale else { return Ok(None) };
+        let across = |x: f64| LEFT + scale.place(x) * (WIDTH - LEFT - RIGHT);
+        let largest = self.nodes.iter().map(|node| node.size).max().unwrap_or(1);
+        let unit = ((LARGEST - SMALLEST) / (largest.max(2) as f64).sqrt()).min(SMALLEST);
+        let mut has_children = vec![false; self.nodes.len()];
+        for parent in self.nodes.iter().filter_map(|node| node.parent) {
+            has_children[parent] = true;
+        }
+        let rows = self.rows();
+        let placed: Vec<Placed<'_>> = (self.nodes.iter().enumerate())
+            .map(|(index, node)| Placed {
+                node,
+                x: across(node.x),
+                y: ROW * (rows[index] as f64 + 1.0),
+                radius: SMALLEST + unit * (node.size.max(1) as f64 - 1.0).sqrt(),
+                has_children: has_children[index],
+            })
+            .collect();
+        let bottom = ROW * (self.nodes.len() as f64 + 1.0);
+        let mut marks = Vec::with_capacity(placed.len());
+        for placed in &placed {
+            let anchor = placed.node.anchor.as_deref();
+            let href = anchor.map(|anchor| anchors.href(anchor)).transpose()?;
+            marks.push(html! {
+                @if let Some(href) = href { a href=(href) { (placed.mark()) } }
+                @else { g { (placed.mark()) } }
+            });
+        }
+        let edges = self.nodes.iter().filter(|node| node.parent.is_some());
+        let content = html! {
+            @for (index, (value, label)) in scale.ticks.iter().enumerate() {
+                @let at = rough(across(*value));
+                line class="rule" x1=(at) x2=(at) y1="0" y2=(rough(bottom)) {}
+                text class=[minor(index)] text-anchor="middle" x=(at) y=(rough(bottom + 18.0)) { (label) }
+            }
+            text class="axis-name" text-anchor="end" x=(rough(WIDTH - RIGHT)) y=(rough(bottom + 40.0)) {
+                (text::label(&self.axis.label, LABEL))
+            }
+            @for child in &placed {
+                @if let Some(parent) = child.node.parent.map(|parent| &placed[parent]) { (child.edge(parent)) }
+            }
+            @for mark in &marks { (mark) }
+        };
+        Ok(Some(Drawing {
+            height: bottom + BELOW,
+            content,
+            description: format!(
+                "{}, {}.",
+                counted(self.nodes.len(), "node"),
+                counted(edges.count(), "line")
+            ),
+        }))
+    }
+
+    /// Returns the row of each node: the order of a depth-first walk.
+    fn rows(&self) -> Vec<usize> {
         let mut children = vec![Vec::new(); self.nodes.len()];
-        let mut depths = vec![0; self.nodes.len()];
         let mut waiting = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
             match node.parent {
-                Some(parent) => {
-                    depths[index] = depths[parent] + 1;
-                    children[parent].push(index);
-                }
+                Some(parent) => children[parent].push(index),
                 None => waiting.push(index),
             }
         }
@@ -172,42 +223,48 @@ impl Tree {
         let mut next = 0;
         while let Some(index) = waiting.pop() {
             rows[index] = next;
-            if children[index].is_empty() {
-                next += 1;
-            }
+            next += 1;
             waiting.extend(children[index].iter().rev());
         }
-        (depths, rows)
+        rows
     }
 }
 
 impl Placed<'_> {
-    /// Draws the node with its name above the line to its first child, or after it if it has none.
+    /// Draws the line from the parent, with the number of nodes that are not drawn.
+    fn edge(&self, parent: &Placed<'_>) -> Markup {
+        let class = if self.node.is_dashed {
+            "edge dashed"
+        } else {
+            "edge"
+        };
+        html! {
+            path class=(class) d={
+                "M" (rough(parent.x)) " " (rough(parent.y)) "V" (rough(self.y)) "H" (rough(self.x))
+            } {}
+            @if self.node.passed > 0 {
+                text class="tree-name" text-anchor="end" x=(rough(self.x - self.radius - 2.0)) y=(rough(self.y - 2.0)) {
+                    "(" (self.node.passed) ")"
+                }
+            }
+        }
+    }
+
+    /// Draws the node with its tooltip, and the name of a root or a last node.
     fn mark(&self) -> Markup {
         let node = self.node;
-        let room = (self.room.unwrap_or(RIGHT) / LETTER) as usize;
-        let name = text::label(&node.name, room.saturating_sub(1).max(1));
         let more = match node.left_out {
             0 => String::new(),
             more => format!(" +{more}"),
         };
-        let letters = name.chars().count() + more.len();
-        let shown = if letters <= room {
-            format!("{name}{more}")
-        } else {
-            name
-        };
-        let wide = shown.chars().count() as f64 * WIDE_LETTER;
-        let class = (self.room.is_some_and(|room| wide > room)).then_some("minor");
-        let (x, y) = match self.room {
-            Some(_) => (self.x + 6.0, self.y - 6.0),
-            None => (self.x + 9.0, self.y + 4.5),
-        };
+        let is_root = node.parent.is_none();
         html! {
-            g class=(hue(usize::from(node.parent.is_some()))) {
-                circle class="mark" cx=(coordinate(self.x)) cy=(coordinate(self.y)) r="4.5" {}
+            circle class={ "mark " (hue(usize::from(!is_root))) } cx=(rough(self.x)) cy=(rough(self.y)) r=(rough(self.radius)) {}
+            @if is_root || !self.has_children || node.left_out > 0 {
+                text class="tree-name" x=(rough(self.x + self.radius + 3.0)) y=(rough(self.y + 4.0)) {
+                    (text::label(&node.name, NAME)) (more)
+                }
             }
-            text class=[class] x=(coordinate(x)) y=(coordinate(y)) { (shown) }
             title {
                 (text::label(&node.name, LABEL))
                 @if node.left_out > 0 { ", " (counted(node.left_out as usize, "descendant")) " not drawn" }

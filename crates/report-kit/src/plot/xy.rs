@@ -116,7 +116,7 @@ fn description(x: &Axis, y: &Axis, series: &[Series], lost: usize) -> String {
     )
 }
 
-fn rows(series: &Series) -> Vec<Vec<Cell>> {
+pub(super) fn rows(series: &Series) -> Vec<Vec<Cell>> {
     let name = || Cell::text(&series.name);
     let number = |value: f64| Cell::text(plain(value));
     match &series.shape {
@@ -162,10 +162,7 @@ impl Drawn<'_> {
     }
 
     fn points(&self) -> &[Point] {
-        match &self.series.shape {
-            Shape::Line(points) | Shape::Steps(points) | Shape::Points(points) => points,
-            Shape::Band(_) => &[],
-        }
+        self.series.as_points()
     }
 
     /// Returns the points of a band that can be drawn.

@@ -228,15 +228,20 @@ fn b11_a_page_has_one_script_for_order_choice_and_copies() {
 
 #[test]
 fn lineage_is_a_tree() {
-    let mut tree = Tree::new("Lineage");
-    let seed = tree.node(None, "seed 0");
-    let first = tree.node(Some(seed), "1");
+    let mut tree = Tree::new("Lineage", Axis::new("round"));
+    let seed = tree.node(None, 0.0, "seed 0");
+    let first = tree.node(Some(seed), 1.0, "1");
+    tree.size(first, 9);
+    tree.pass(first, 2);
+    tree.dash(first);
     tree.leave_out(first, 3);
     tree.note(first, "a text");
-    let second = tree.node(Some(seed), "2");
+    let second = tree.node(Some(seed), 2.0, "2");
     tree.link(second, "there");
     let page = parsed(Section::new("s").anchor("there").tree(tree));
-    assert_eq!(texts(&page, "svg text").unwrap(), ["seed 0", "1 +3", "2"]);
+    let names = texts(&page, "svg text.tree-name").unwrap();
+    assert_eq!(names, ["(2)", "seed 0", "1 +3", "2"]);
+    assert_eq!(found(&page, "svg path.edge.dashed").unwrap().len(), 1);
     assert_eq!(
         texts(&page, "svg.drawing > title, svg title").unwrap()[2],
         "1, 3 descendants not drawn: a text"

@@ -59,8 +59,8 @@ fn browser_with(text: &str) -> Browser {
 
 /// A tree that has `text` in every place that takes one.
 fn tree_with(text: &str) -> Tree {
-    let mut tree = Tree::new(text);
-    let node = tree.node(None, text);
+    let mut tree = Tree::new(text, Axis::new(text));
+    let node = tree.node(None, 1.0, text);
     tree.note(node, text);
     tree.link(node, "place");
     tree
@@ -88,6 +88,11 @@ pub(crate) fn filled_with(text: &str) -> Page {
             Plot::xy(text, axis(), axis())
                 .with(Series::points(text, [point]))
                 .with(Series::band(text, [(0.0, 1.0, 2.0)])),
+        )
+        .plot(
+            Plot::stacked(text, axis(), axis())
+                .with(Series::line(text, [(0.0, 1.0), (1.0, 2.0)]))
+                .with(Series::line(text, [(0.0, 0.5), (1.0, 0.5)])),
         )
         .plot(Plot::bars(text, axis(), [Bar::new(text, 1.0)]))
         .diff(TextDiff::words(text, text, "").named(text, text))

@@ -161,11 +161,11 @@ impl Lineage {
             .collect()
     }
 
-    /// Returns the share of each seed message and its descendants in the window: before round 1 and at the end of each
+    /// Returns the share of each of these roots and its descendants in the window: before round 1 and at the end of each
     /// round. A share is `None` for an empty window.
-    pub fn seed_curves(&self, seeds: &[MessageId]) -> Vec<Vec<Option<f64>>> {
+    pub fn root_curves(&self, roots: &[MessageId]) -> Vec<Vec<Option<f64>>> {
         let mut counts = self.roots_in(0..0);
-        let mut curves = vec![Vec::with_capacity(self.windows().len()); seeds.len()];
+        let mut curves = vec![Vec::with_capacity(self.windows().len()); roots.len()];
         let mut now = 0..0;
         for window in self.windows() {
             // Windows only move forward.
@@ -176,8 +176,8 @@ impl Lineage {
                 counts[self.nodes()[id].root.index()] += 1;
             }
             now = window.clone();
-            for (curve, &seed) in curves.iter_mut().zip(seeds) {
-                let count = counts.get(seed.index()).copied().unwrap_or(0);
+            for (curve, &root) in curves.iter_mut().zip(roots) {
+                let count = counts.get(root.index()).copied().unwrap_or(0);
                 curve.push(share(count, window.len()));
             }
         }
