@@ -68,7 +68,7 @@
 //! unless a provider is installed. [`HttpTransport::new`](provider::HttpTransport::new) calls it too.
 //!
 //! Next: [`Request`] and [`Reply`] for the content, [`Error::kind`] and [`Error::class`] for failures,
-//! [`Request::with_schema`] and [`json`] for structured replies, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
+//! [`Request::with_schema`] and [`json`] for structured replies, [`Client::embed`] for vectors of texts, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
 //! [`Echo`] for the providers; the modules contain names that few callers need.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
@@ -76,6 +76,7 @@
 mod client;
 mod codec;
 pub mod dialect;
+pub mod embed;
 pub mod error;
 pub mod json;
 mod layers;

@@ -142,6 +142,7 @@ impl Provider for Echo {
             Route::Whole | Route::Stream => "/offline/echo",
             Route::Count => "/offline/echo/count_tokens",
             Route::Models => "/offline/echo/models",
+            Route::Embed => return Err(route.refused_by(&self.name)),
         };
         let mut wire = HttpRequest::new(Method::Post, url, path);
         wire.body = self.asked(request, &target.model)?.into();
@@ -162,6 +163,7 @@ impl Provider for Echo {
             }),
             // Any model will do, so none is named.
             Route::Models => Ok(Answer::Models(Vec::new())),
+            Route::Embed => Err(call.route.refused_by(&self.name)),
         };
         future::ready(answer).boxed()
     }

@@ -10,6 +10,7 @@ use super::core::ClientCore;
 use super::finisher::{ReplyFinisher, ReportedUsage};
 use super::open_stream::OpenStream;
 use crate::codec::reply_as_events;
+use crate::embed::EmbedReply;
 use crate::layers::limiter::Permit;
 use crate::layers::timeout::{Alarm, IdleTimer, with_progress_limit};
 use crate::provider::{Answer, ProviderCall, Route};
@@ -20,6 +21,7 @@ pub(crate) enum OpenAnswer {
     Whole(Box<Reply>),
     Stream(Box<Event>, EventStream),
     Count(Count),
+    Vectors(Box<EmbedReply>),
 }
 
 impl OpenAnswer {
@@ -40,6 +42,7 @@ impl OpenAnswer {
         };
         match (wanted, answer) {
             (Route::Count, Answer::Count(count)) => Ok(Self::Count(count)),
+            (Route::Embed, Answer::Vectors(reply)) => Ok(Self::Vectors(reply)),
             (Route::Whole, Answer::Reply(reply)) => Ok(Self::Whole(reply)),
             (Route::Whole, Answer::Stream(events)) => {
                 let reply = events
@@ -71,6 +74,7 @@ impl OpenAnswer {
     ) -> Result<Answer, Error> {
         match self {
             Self::Whole(reply) => end.finish(reply).map(Answer::Reply),
+            Self::Vectors(reply) => end.finish_vectors(reply).map(Answer::Vectors),
             Self::Count(count) => end.record().map(|()| Answer::Count(count)),
             Self::Stream(first, events) => Ok(Answer::Stream(
                 OpenStream {

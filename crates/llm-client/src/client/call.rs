@@ -34,10 +34,10 @@ pub(crate) async fn run(
     wire: Option<HttpRequest>,
 ) -> Result<Answer, Error> {
     let target = inner.target(request);
-    let operation = if wanted == Route::Count {
-        "count_tokens"
-    } else {
-        "chat"
+    let operation = match wanted {
+        Route::Count => "count_tokens",
+        Route::Embed => "embeddings",
+        _ => "chat",
     };
     let span = trace::span(operation, &target, request.max_tokens);
     let result = CallRun::new(inner, wanted, span.clone())
@@ -116,6 +116,10 @@ impl CallRun {
     ) -> Result<Answer, Error> {
         let inner = self.inner.clone();
         let mut first = inner.prepare(request, target)?;
+        if self.wanted == Route::Embed {
+            // Vectors have no tokens: the prompt is all that is paid for.
+            first.terms.max_tokens = Some(0);
+        }
         let asks_a_model = first.terms.caps.offline.is_none();
         if asks_a_model && (inner.player.is_some() || inner.recorder.is_some()) {
             // A cassette knows a call by what is asked without the limit that a budget adds.
@@ -139,7 +143,7 @@ impl CallRun {
             wire = Some(known);
         }
         let is_charged = asks_a_model && self.wanted != Route::Count;
-        if is_charged && inner.limit_reply(&mut first) {
+        if is_charged && self.wanted != Route::Embed && inner.limit_reply(&mut first) {
             wire = None;
         }
         let most = if is_charged {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llm_types::{Charge, CostSource, Reply, Request, ToolSpec, Usage, Usd};
+use llm_types::{Charge, Cost, CostSource, Reply, Request, ToolSpec, Usage, Usd};
 use serde_json::Value;
 
 use super::core::ClientCore;
@@ -132,14 +132,15 @@ impl ClientCore {
         }
     }
 
-    /// Sets the cost of the reply by the table. It stays unknown if a field of the request has an unknown effect on the price.
-    pub fn price(&self, reply: &mut Reply, terms: &CallTerms) {
-        let row = self.row(terms, &reply.model).or(terms.row.as_deref());
-        if let Some(row) = row
-            && let Ok(factor) = row.factor(&terms.extra)
-        {
-            reply.cost = row.priced_at(&reply.usage, factor);
-        }
+    /// The cost by the table of a call that `model` answered; unknown if a field of the request has an unknown effect on the
+    /// price.
+    pub fn price_of(&self, usage: &Usage, model: &str, terms: &CallTerms) -> Cost {
+        let row = self.row(terms, model).or(terms.row.as_deref());
+        let priced = row.and_then(|row| {
+            let factor = row.factor(&terms.extra).ok()?;
+            Some(row.priced_at(usage, factor))
+        });
+        priced.unwrap_or(Cost::UNKNOWN)
     }
 
     /// The charge for `reply`. `None` if it reports no usage; then the whole reservation is charged.

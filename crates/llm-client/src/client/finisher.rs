@@ -8,6 +8,7 @@ use tracing::Span;
 use super::core::ClientCore;
 use super::prepare::CallTerms;
 use super::trace;
+use crate::embed::EmbedReply;
 use crate::layers::budget::Reservation;
 use crate::models::tokens;
 use crate::recording::recorder::AttemptRecorder;
@@ -42,6 +43,33 @@ impl ReplyFinisher {
         self.record()?;
         reply.attempts = std::mem::take(&mut self.attempts);
         trace::answered(&self.span, &reply);
+        Ok(reply)
+    }
+
+    /// Ends the call with its vectors.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn finish_vectors(&mut self, mut reply: Box<EmbedReply>) -> Result<Box<EmbedReply>, Error> {
+        let (inner, terms) = (self.inner.clone(), self.terms.clone());
+        if !reply.usage.known {
+            reply.usage.input = terms.prompt.estimate;
+        }
+        if let Some(source) = self.source.take() {
+            reply.source = source;
+        }
+        reply.cost = if reply.source == ReplySource::Live {
+            inner.price_of(&reply.usage, &reply.model, &terms)
+        } else {
+            Cost::FREE
+        };
+        if let Some(reservation) = self.reservation.take() {
+            let charge = inner.charge_usage(&reply.usage, &reply.model, None, &terms);
+            self.charged(reservation.settle(charge));
+        }
+        self.record()?;
+        reply.attempts = std::mem::take(&mut self.attempts);
+        trace::embedded(&self.span, &reply);
         Ok(reply)
     }
 
@@ -127,7 +155,7 @@ impl ReplyFinisher {
         if reply.source != ReplySource::Live {
             reply.cost = Cost::FREE;
         } else if reply.cost.from == CostSource::Unknown {
-            self.inner.price(reply, terms);
+            reply.cost = self.inner.price_of(&reply.usage, &reply.model, terms);
         }
     }
 }

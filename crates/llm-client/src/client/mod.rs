@@ -9,6 +9,7 @@ mod checked_transport;
 mod core;
 mod cost;
 mod counting;
+mod embedding;
 mod finisher;
 mod open_stream;
 mod prepare;

@@ -6,9 +6,11 @@ use llm_types::{CostSource, Count, Reply, Target, Warning};
 use tracing::field::Empty;
 use tracing::{Span, debug, debug_span, warn};
 
+use crate::embed::EmbedReply;
 use crate::{Error, ErrorClass, ErrorKind};
 
-/// The span of a call. Its name on an `OpenTelemetry` backend is `chat {model}` or `count_tokens {model}`.
+/// The span of a call. Its name on an `OpenTelemetry` backend is `chat {model}`, `count_tokens {model}` or
+/// `embeddings {model}`.
 pub(crate) fn span(operation: &str, target: &Target, max_tokens: Option<u32>) -> Span {
     debug_span!(
         target: "llm_client",
@@ -44,6 +46,17 @@ pub(crate) fn answered(span: &Span, reply: &Reply) {
     span.record("llm.attempt", reply.attempts.len());
     let waited: Duration = reply.attempts.iter().map(|attempt| attempt.wait).sum();
     span.record("llm.wait_ms", waited.as_millis() as u64);
+    if let (Some(usd), false) = (reply.cost.usd, reply.cost.from == CostSource::Unknown) {
+        span.record("llm.cost_nano_usd", usd.0);
+    }
+    span.record("llm.source", reply.source.as_str());
+}
+
+/// Adds the vectors to the span.
+pub(crate) fn embedded(span: &Span, reply: &EmbedReply) {
+    span.record("gen_ai.response.model", &reply.model);
+    span.record("gen_ai.usage.input_tokens", reply.usage.prompt());
+    span.record("llm.attempt", reply.attempts.len());
     if let (Some(usd), false) = (reply.cost.usd, reply.cost.from == CostSource::Unknown) {
         span.record("llm.cost_nano_usd", usd.0);
     }

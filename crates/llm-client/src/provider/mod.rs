@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use llm_types::{Count, ModelInfo, Reply, Request, Target};
 
+use crate::embed::EmbedReply;
 use crate::{Error, EventStream};
 
 pub use transport::{
@@ -58,6 +59,8 @@ pub enum Route {
     Count,
     /// The list of models.
     Models,
+    /// Vectors of texts: the request has a message for each text.
+    Embed,
 }
 
 impl Route {
@@ -68,6 +71,7 @@ impl Route {
             Self::Stream => "stream",
             Self::Count => "count",
             Self::Models => "models",
+            Self::Embed => "embeddings",
         }
     }
 
@@ -122,6 +126,8 @@ pub enum Answer {
     Count(Count),
     /// The models of the provider.
     Models(Vec<ModelInfo>),
+    /// Vectors of texts.
+    Vectors(Box<EmbedReply>),
 }
 
 /// The capabilities of a provider's protocol.

@@ -14,6 +14,7 @@ mod cassette;
 mod classify;
 mod dialects;
 mod echo;
+mod embed;
 mod errors;
 mod faults;
 mod foreign;

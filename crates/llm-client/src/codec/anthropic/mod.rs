@@ -200,6 +200,7 @@ async fn ask(mut context: RequestContext, call: ProviderCall) -> Result<Answer, 
     body.and_then(|body| match call.route {
         Route::Count => decode::count(&context, &body).map(Answer::Count),
         Route::Models => decode::models(&context, &body).map(Answer::Models),
+        Route::Embed => Err(call.route.refused_by(&context.origin.provider)),
         Route::Whole | Route::Stream => {
             let read = readable(&body);
             let mut reply = decode::reply(&context, &read)?;
@@ -249,6 +250,7 @@ impl Provider for Anthropic {
             Route::Whole | Route::Stream => self.request(Method::Post, MESSAGES, version),
             Route::Count => self.request(Method::Post, "/v1/messages/count_tokens", version),
             Route::Models => self.request(Method::Get, "/v1/models", version),
+            Route::Embed => return Err(route.refused_by(&self.name)),
         };
         if route != Route::Models {
             http.body = encode::body(request, model, route)?;

@@ -2,6 +2,7 @@
 
 mod decode;
 mod dialect;
+mod embed;
 mod encode;
 mod reply_builder;
 mod stream;
@@ -11,6 +12,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use llm_types::{Request, Target};
 
+use self::embed::SentInputs;
 use self::reply_builder::ReplyBuilder;
 use self::stream::Chunks;
 use super::{Endpoint, LONGEST_REPLY, RequestContext, events, readable, repair_warning};
@@ -22,6 +24,8 @@ pub use dialect::Dialect;
 
 /// The path of completions after the base URL.
 const COMPLETIONS: &str = "/chat/completions";
+/// The path of embeddings after the base URL.
+const EMBEDDINGS: &str = "/embeddings";
 
 /// A provider for servers of chat completions: `OpenAI`, `OpenRouter`, llama.cpp, Ollama, vLLM and others.
 #[derive(Debug, Clone)]
@@ -113,6 +117,11 @@ impl Provider for Compat {
         match route {
             Route::Whole | Route::Stream => {}
             Route::Models => return Ok(self.request(Method::Get, "/models")),
+            Route::Embed => {
+                let mut http = self.request(Method::Post, EMBEDDINGS);
+                http.body = embed::body(request, &target.model)?;
+                return Ok(http);
+            }
             Route::Count => return Err(route.refused_by(&self.name)),
         }
         let mut http = self.completion.clone();
@@ -127,13 +136,15 @@ impl Provider for Compat {
         let mut context = RequestContext::new(&self.name, model, self.endpoint.redactor());
         context.moderates = self.dialect.moderates;
         let draft = ReplyBuilder::new(&context, &self.dialect, &call.wire.body);
+        let inputs = (call.route == Route::Embed).then(|| SentInputs::of(&call.wire.body));
         async move {
             let response = context.execute(&call.transport, call.wire).await?;
             if !(200..300).contains(&response.status) {
                 return Err(context.failure(response).await);
             }
             // The content type decides, not what was asked for: some servers do not stream, some do nothing else.
-            if call.route != Route::Models && response.is_event_stream() {
+            let may_stream = matches!(call.route, Route::Whole | Route::Stream);
+            if may_stream && response.is_event_stream() {
                 return Ok(Answer::Stream(events(
                     response,
                     Chunks::new(context, draft),
@@ -143,6 +154,10 @@ impl Provider for Compat {
             let body = body.map_err(|error| context.located(error))?;
             if call.route == Route::Models {
                 return decode::models(&context, &body).map(Answer::Models);
+            }
+            if let Some(inputs) = inputs {
+                let reply = inputs?.reply(&context, &body)?;
+                return Ok(Answer::Vectors(Box::new(reply)));
             }
             let read = readable(&body);
             let mut reply = decode::reply(&context, draft, &read)?;
