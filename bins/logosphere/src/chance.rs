@@ -48,6 +48,10 @@ pub fn tables(found: &NullComparison, all: bool, out: &Results) -> String {
     if !table.is_empty() {
         text.push_str(&table.text(out));
     }
+    if found.assumption.is_some() && !all {
+        // Choice is a further test.
+        return text;
+    }
     let mut table = Table::new(["texts", "times as often", "95 %", "z"]).wrapping("texts");
     for feature in &found.features {
         table.row([

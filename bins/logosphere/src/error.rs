@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use bin_support::escape;
 use bin_support::model::ProviderName;
 use logosphere_core::config::{ConfigError, InitError};
+use logosphere_core::import::ImportedFileError;
 use logosphere_core::journal::ReadError;
-use logosphere_core::verify::legacy_log::LegacyError;
 use logosphere_core::verify::{ResumeError, VerifyError};
 
 /// The errors of inputs, outputs and flags. Every message names the thing that is wrong.
@@ -19,7 +19,7 @@ pub enum Error {
         source: io::Error,
     },
     #[error(
-        "{}: a device; expected a journal, or the directory of an experiment",
+        "{}: a device; expected a file, or the directory of an experiment",
         name(path)
     )]
     Device { path: PathBuf },
@@ -62,13 +62,29 @@ pub enum Error {
         source: VerifyError,
     },
     #[error(
-        "{}: not read as a journal of the Python program of 2026-01-02",
+        "{}: unknown ending of the name; expected .jsonl or .csv, or --format",
         name(path)
     )]
-    OldJournal {
+    UnknownFormat { path: PathBuf },
+    #[error(
+        "{}: not a file of the Python program; expected .jsonl, .yaml, .json or init.md",
+        name(path)
+    )]
+    NoReferenceFile { path: PathBuf },
+    #[error(
+        "a journal and novel_memes.yaml have the same messages, and one of them is imported: give one file"
+    )]
+    TwoReferences,
+    #[error(
+        "{}: found no init.md for its seed messages; give the init.md of the run as another FILE",
+        name(path)
+    )]
+    NoSeeds { path: PathBuf },
+    #[error("{}", name(path))]
+    ImportedFile {
         path: PathBuf,
         #[source]
-        source: LegacyError,
+        source: ImportedFileError,
     },
     #[error("{}", name(path))]
     Leak {
@@ -97,11 +113,6 @@ pub enum Error {
         "the run was ended by {rule}, which still applies; --silence-rounds, --loss-above and --fixed-pool change such rules"
     )]
     StillStopped { rule: &'static str },
-    #[error(
-        "{}: a journal of the old program has too few facts for a page; `analyze`, `lineage` and `export` read it",
-        name(path)
-    )]
-    OldPage { path: PathBuf },
     #[error("a resumed run cannot change these, start a new run for them: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },
     #[error(

@@ -3,8 +3,7 @@
 pub const PROGRAM: &str = "\
 Examples:
   logosphere demo
-  logosphere run --output-dir first --rounds 5
-  logosphere report first";
+  logosphere run --output-dir first --rounds 5";
 
 pub const NEW: &str = "\
 Examples:
@@ -15,6 +14,14 @@ pub const CHECK_INIT: &str = "\
 Examples:
   logosphere check-init first
   logosphere check-init first --json";
+
+pub const IMPORT: &str = "\
+Examples:
+  logosphere import posts.csv --name posts --reads window:15
+  logosphere import posts.jsonl --name letters --map text=body,author=from
+
+Fields:
+  text, id, author, time, parent, reads";
 
 pub const MINDS: &str = "\
 Examples:

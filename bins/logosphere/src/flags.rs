@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use bin_support::model::ModelFlags;
 use bin_support::{Failure, Session};
-use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::RangedU64ValueParser;
 use logosphere_core::config::{Durability, ForgedSignaturePolicy, Layer, OnError, Scheduling};
 use logosphere_core::format::ParseMode;
 
@@ -109,7 +108,7 @@ pub struct FixedFlags {
     #[arg(long, value_name = "N", help_heading = FORMAT, hide_short_help = true)]
     pub max_message_chars: Option<u32>,
     /// Rules that answers are parsed by [default: lenient].
-    #[arg(long, value_parser = run_modes(), value_name = "MODE", help_heading = FORMAT, hide_short_help = true)]
+    #[arg(long, value_enum, value_name = "MODE", help_heading = FORMAT, hide_short_help = true)]
     pub parse_mode: Option<ParseMode>,
     /// Treatment of answers with the signature of the seed messages [default: keep].
     #[arg(long, value_enum, value_name = "WHAT", help_heading = FORMAT, hide_short_help = true)]
@@ -244,14 +243,6 @@ impl ChangeableFlags {
 fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "expected a number".to_owned())
-}
-
-/// Returns a parser of the rules that a run can have: all but those of old journals.
-pub fn run_modes() -> impl TypedValueParser<Value = ParseMode> {
-    let modes = ParseMode::value_variants().iter();
-    let modes = modes.filter(|mode| **mode != ParseMode::Legacy);
-    PossibleValuesParser::new(modes.filter_map(ParseMode::to_possible_value))
-        .try_map(|word| ParseMode::from_str(&word, false))
 }
 
 /// A switch: on or off.

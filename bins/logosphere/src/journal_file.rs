@@ -17,7 +17,7 @@ pub fn path(given: &Path) -> PathBuf {
 }
 
 /// Returns whether a path is a device such as `/dev/zero`, which has no end.
-fn is_endless(path: &Path) -> bool {
+pub fn is_endless(path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;

@@ -18,6 +18,7 @@ mod estimate;
 mod examples;
 mod flags;
 mod folders;
+mod foreign;
 mod forking;
 mod journal_file;
 mod leaks;
@@ -44,8 +45,8 @@ use clap::ArgMatches;
 
 use commands::{
     analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, fork,
-    lineage, minds, new, null_model, parse, report, resume, run, status as status_command, sweep,
-    verify, watch,
+    import, lineage, minds, new, null_model, parse, report, resume, run, status as status_command,
+    sweep, verify, watch,
 };
 
 /// Run minds that share a pool of anonymous messages
@@ -74,6 +75,11 @@ enum Command {
     /// Check an init.md and show its seed messages
     #[command(alias = "init-check", after_help = examples::CHECK_INIT)]
     CheckInit(check_init::CheckInitArgs),
+    /// Import messages of other programs to measure them
+    ///
+    /// The folder in experiments/ is read by analyze, report, lineage, export and null-model.
+    #[command(after_help = examples::IMPORT)]
+    Import(import::ImportArgs),
     /// List the scripted minds of offline runs
     #[command(after_help = examples::MINDS)]
     Minds(minds::MindsArgs),
@@ -159,6 +165,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     match &cli.command {
         Command::New(args) => new::execute(args, session),
         Command::CheckInit(args) => check_init::execute(args, session),
+        Command::Import(args) => import::execute(args, session),
         Command::Minds(args) => minds::execute(args, session),
         Command::Estimate(args) => estimate_command::execute(args, session),
         Command::Run(args) => run::execute(args, session),

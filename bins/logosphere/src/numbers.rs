@@ -55,16 +55,21 @@ pub fn lineage(summary: &LineageSummary) -> String {
         messages,
         exact,
         lcs,
+        given,
         innovations,
         deepest,
         ..
     } = summary;
+    let given = match given {
+        0 => String::new(),
+        given => format!("{given} with a given parent, "),
+    };
     let half = match summary.half_life {
         Some(rounds) => format!("half of all lines end within {rounds} rounds"),
         None => "more than half of all lines last".to_owned(),
     };
     format!(
-        "lineage: of {messages} messages {exact} are copies, {lcs} variants, {innovations} new; \
+        "lineage: of {messages} messages {exact} are copies, {lcs} variants, {given}{innovations} new; \
          the longest line has {deepest} steps; {half}\n"
     )
 }

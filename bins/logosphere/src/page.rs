@@ -12,8 +12,7 @@ use logosphere_core::report::{ReportData, RunEnd, page};
 
 use crate::error::Error;
 use crate::journal_file;
-use crate::measuring;
-use crate::recorded::is_old;
+use crate::{foreign, measuring};
 
 /// The seconds after which a browser loads the page of a run in progress again.
 const REFRESH: u64 = 5;
@@ -34,15 +33,15 @@ pub struct LiveState {
 impl PageFile {
     /// The page of a run, by default in the experiment's `report.html`.
     pub fn new(run: &Path, target: Option<&OutputTarget>) -> Result<Self, Failure> {
-        let journal = journal_file::path(run);
-        if is_old(run)? {
-            return Err(Failure::usage(Error::OldPage { path: journal }));
+        let source = source(run);
+        if foreign::file(run).is_none() {
+            journal_file::open(run)?;
         }
         let target = target.cloned().unwrap_or_else(|| {
             let page = if run.is_dir() {
                 run.join("report.html")
             } else {
-                journal.with_extension("html")
+                source.with_extension("html")
             };
             page.into()
         });
@@ -83,16 +82,16 @@ impl PageFile {
         let Some(data) = self.read(null_runs, &mut |_| ControlFlow::Continue(()))? else {
             return Ok(None);
         };
-        let facts = &data.facts;
         let mut page = page(&data);
-        let phase = match (&facts.end, state.is_open) {
-            (RunEnd::Ended(_), false) => RunPhase::Finished,
-            (_, false) => {
+        let phase = match (data.facts(), state.is_open) {
+            (None, _) => RunPhase::Finished,
+            (Some(facts), false) if matches!(facts.end, RunEnd::Ended(_)) => RunPhase::Finished,
+            (Some(_), false) => {
                 let run = escape(&self.run.display().to_string());
                 let line = "stopped, not finished; resume with: logosphere resume";
                 RunPhase::Stopped(format!("{line} {run}"))
             }
-            (_, true) => {
+            (Some(facts), true) => {
                 let round = data.transcript.rounds.len() + 1;
                 let rounds = facts.settings.max_rounds;
                 let time = facts.ended.get(11..19).unwrap_or(&facts.ended);
@@ -110,7 +109,7 @@ impl PageFile {
     fn state(&self) -> Result<LiveState, Failure> {
         // The lock comes first: a run that ends in between has its end in the journal.
         let is_open = Experiment::open(&self.run).is_ok_and(|found| found.check_free().is_err());
-        let path = journal_file::path(&self.run);
+        let path = source(&self.run);
         let found = fs::metadata(&path);
         let found = found.map_err(|source| Failure::usage(Error::Read { path, source }))?;
         Ok(LiveState {
@@ -124,9 +123,18 @@ impl PageFile {
         null_runs: u32,
         on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
     ) -> Result<Option<ReportData>, Failure> {
+        let threads = measuring::threads();
+        if let Some(run) = foreign::read(&self.run)? {
+            return Ok(ReportData::imported(run, null_runs, threads, on_null_run));
+        }
         let path = journal_file::path(&self.run);
         let journal = journal_file::open(&self.run)?;
-        ReportData::watched(journal, null_runs, measuring::threads(), on_null_run)
+        ReportData::watched(journal, null_runs, threads, on_null_run)
             .map_err(|source| Failure::usage(Error::Transcript { path, source }))
     }
+}
+
+/// Returns the file that a page is about: imported messages, or a journal.
+fn source(run: &Path) -> PathBuf {
+    foreign::file(run).unwrap_or_else(|| journal_file::path(run))
 }

@@ -1,13 +1,11 @@
 //! The verification of a journal, and its result as text or JSON.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, OutputTarget, Session, escape};
 use logosphere_core::verify::leak::Finding;
-use logosphere_core::verify::legacy_log::{LegacyReport, verify_legacy};
 use logosphere_core::verify::{VerifyReport, verify, verify_to};
 
 use crate::error::Error;
@@ -107,42 +105,6 @@ fn verified(
         }
     };
     report.map_err(|error| does_not_hold(given, error))
-}
-
-/// Verifies a journal of the Python program of 2026-01-02 and prints the result.
-pub fn check_old(
-    given: &Path,
-    init: &Path,
-    json: bool,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
-    let journal = open(given)?;
-    let path = init.to_owned();
-    let init =
-        fs::read_to_string(init).map_err(|source| Failure::usage(Error::Read { path, source }))?;
-    let report =
-        verify_legacy(journal, &init).map_err(|error| Failure::new(Exit::CheckFailed, error))?;
-    let LegacyReport {
-        lines,
-        rounds,
-        calls,
-        messages,
-        ended,
-        ..
-    } = report;
-    let report = Verified {
-        schema_version: 1,
-        holds: true,
-        lines,
-        rounds,
-        calls,
-        messages,
-        ended,
-        head: None,
-        last_seq: None,
-        leaks: Vec::new(),
-    };
-    report.print(json, session)
 }
 
 /// The result of a journal that verifies.

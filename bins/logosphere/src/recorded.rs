@@ -1,27 +1,22 @@
 //! A recorded run with the facts of its journal.
 
-use std::fs;
-use std::io::{BufRead as _, Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
-use logosphere_core::format::sha256_hex;
-use logosphere_core::journal::is_legacy;
+use logosphere_core::import::{ImportHeader, ImportedRun, ReferenceMetrics};
 use logosphere_core::report::RunFacts;
 use logosphere_core::{ExperimentStart, Transcript};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::journal_file;
-
-/// The largest size of the first line of an old journal in bytes.
-const MOST_OF_A_START: u64 = 1 << 16;
+use crate::{foreign, journal_file};
 
 /// A run with the origin that its journal records.
 pub struct RecordedRun {
     pub run: Transcript,
     origin: RunOrigin,
-    /// The id of the run, and the chain of the last line of its journal; `None` for an old journal.
+    /// The id of the run, and the chain of the last line of its journal; `None` for imported messages.
     head: Option<[String; 2]>,
 }
 
@@ -39,8 +34,8 @@ enum RunOrigin {
         system_prompt_sha256: String,
         init_sha256: String,
     },
-    /// A run of the Python program of 2026-01-02.
-    Old { legacy: bool, init_sha256: String },
+    /// Messages of other programs, with the first line of their file.
+    Imported { imported: Box<ImportHeader> },
 }
 
 impl From<ExperimentStart> for RunOrigin {
@@ -57,26 +52,20 @@ impl From<ExperimentStart> for RunOrigin {
     }
 }
 
-/// Returns whether a journal is one of the Python program of 2026-01-02.
-pub fn is_old(given: &Path) -> Result<bool, Failure> {
-    let mut first = Vec::new();
-    (journal_file::open(given)?
-        .take(MOST_OF_A_START)
-        .read_until(b'\n', &mut first))
-    .map_err(|source| {
-        Failure::usage(Error::Read {
-            path: journal_file::path(given),
-            source,
-        })
-    })?;
-    Ok(is_legacy(&String::from_utf8_lossy(&first)))
-}
-
 impl RecordedRun {
-    /// Reads a journal, or that of an experiment's directory.
+    /// Reads a journal, that of an experiment's directory, or imported messages.
     pub fn read(given: &Path) -> Result<Self, Failure> {
-        if is_old(given)? {
-            return Self::read_legacy(given);
+        if let Some(ImportedRun {
+            header, transcript, ..
+        }) = foreign::read(given)?
+        {
+            return Ok(Self {
+                run: transcript,
+                head: None,
+                origin: RunOrigin::Imported {
+                    imported: Box::new(header),
+                },
+            });
         }
         let unreadable = |source| {
             let path = journal_file::path(given);
@@ -91,29 +80,12 @@ impl RecordedRun {
         })
     }
 
-    /// Reads an old journal, whose seed messages are in the `init.md` of its experiment.
-    fn read_legacy(given: &Path) -> Result<Self, Failure> {
-        let path = journal_file::path(given);
-        let experiment = path
-            .parent()
-            .and_then(Path::parent)
-            .unwrap_or(Path::new("."));
-        let init_path = experiment.join("init.md");
-        let init = fs::read_to_string(&init_path).map_err(|source| {
-            let path = init_path;
-            Failure::usage(Error::Read { path, source })
-        })?;
-        let run = Transcript::read_legacy(journal_file::open(given)?, &init)
-            .map_err(|source| Failure::usage(Error::OldJournal { path, source }))?;
-        let init_sha256 = sha256_hex(&init);
-        Ok(Self {
-            run,
-            head: None,
-            origin: RunOrigin::Old {
-                legacy: true,
-                init_sha256,
-            },
-        })
+    /// Returns the measures of the Python program that were imported with the messages.
+    pub fn reference_metrics(&self) -> Option<&ReferenceMetrics> {
+        match &self.origin {
+            RunOrigin::Imported { imported } => imported.reference_metrics.as_ref(),
+            RunOrigin::New { .. } => None,
+        }
     }
 
     /// Prints a result about the run with its origin.

@@ -35,13 +35,23 @@ impl From<Option<PathBuf>> for RunArg {
 /// The runs of one program, which are known by a file in their folder.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFolders {
-    marker: &'static str,
+    markers: [&'static str; 2],
 }
 
 impl RunFolders {
     /// The runs whose folder has this file, a path relative to the folder.
     pub const fn new(marker: &'static str) -> Self {
-        Self { marker }
+        Self {
+            markers: [marker, marker],
+        }
+    }
+
+    /// These runs, and those whose folder has this other file.
+    #[must_use]
+    pub const fn or(self, marker: &'static str) -> Self {
+        Self {
+            markers: [self.markers[0], marker],
+        }
     }
 
     /// Returns the path that the argument names: a path, else a name in `experiments/`, else the newest run with this name
@@ -118,14 +128,18 @@ impl RunFolders {
 
     /// The time at which the file of the run in `folder` changed last.
     fn changed(&self, folder: &Path) -> Option<SystemTime> {
-        fs::metadata(folder.join(self.marker)).ok()?.modified().ok()
+        let times = self.markers.map(|marker| {
+            let found = fs::metadata(folder.join(marker));
+            found.ok()?.modified().ok()
+        });
+        times.into_iter().flatten().max()
     }
 
     fn missing(&self, root: &Path, given: &Path) -> Failure {
         let all = names(root);
         let own = all
             .iter()
-            .filter(|name| root.join(name).join(self.marker).exists());
+            .filter(|name| self.changed(&root.join(name)).is_some());
         let forms: Vec<_> = own
             .flat_map(|name| [Some(name.as_str()), without_date(name)])
             .flatten()

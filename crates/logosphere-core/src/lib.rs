@@ -60,7 +60,8 @@
 //! - [`Orchestrator`] for running, [`Mind`] for custom minds, [`local_mind`] for scripted minds,
 //! - [`experiment`] for directories, [`journal`] for events, [`verify`] for the checks of a journal,
 //! - [`format`](mod@format) for prompts and the parser,
-//! - [`Transcript`] and [`measures`] for the results, [`export`] for other programs.
+//! - [`Transcript`] and [`measures`] for the results, [`export`] for other programs,
+//! - [`import`] for messages of other programs.
 //!
 //! `DESIGN.md` of the package has the design decisions with their reasons.
 
@@ -70,6 +71,7 @@ pub mod config;
 pub mod experiment;
 pub mod export;
 pub mod format;
+pub mod import;
 pub mod journal;
 pub mod measures;
 mod mind;

@@ -6,12 +6,13 @@ use std::io::Write as _;
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session, Table};
 use logosphere_core::Round;
+use logosphere_core::import::ReferenceMetrics;
 use logosphere_core::measures::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::measures::nulls::NullPlan;
 use logosphere_core::measures::{Analysis, AnalysisPlan, Measured};
 
 use crate::chance;
-use crate::folders::RUNS;
+use crate::folders::MEASURED;
 use crate::measuring;
 use crate::numbers::{self, heading, number, wrapped};
 use crate::recorded::RecordedRun;
@@ -50,7 +51,7 @@ fn rounds(text: &str) -> Result<u32, String> {
 }
 
 pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = RecordedRun::read(&RUNS.find(&args.run, session)?)?;
+    let recorded = RecordedRun::read(&MEASURED.find(&args.run, session)?)?;
     let threads = measuring::threads();
     let mut plan = AnalysisPlan::default();
     plan.window = window(args.window);
@@ -91,6 +92,9 @@ pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failur
         rest.push_str(&volume(&analysis.volume));
         rest.push_str(&seed_exit(analysis.seed_exit));
         rest.push_str(&numbers::lineage(&analysis.lineage));
+        if let Some(metrics) = recorded.reference_metrics() {
+            rest.push_str(&reference(metrics));
+        }
         let _ = write!(text, "\n{rest}");
     } else {
         session.status("all measures: logosphere analyze -v");
@@ -199,6 +203,26 @@ fn volume(volume: &Volume) -> String {
          calls: {}\n",
         reasons.join(", ")
     )
+}
+
+/// Returns the measures of the Python program by quarter of its rounds.
+fn reference(metrics: &ReferenceMetrics) -> String {
+    let mut text = format!(
+        "the Python program, with embeddings, by quarter of {} rounds ({} of a single message left out):\n",
+        metrics.rounds.len(),
+        metrics.singles
+    );
+    for (name, series) in [
+        ("similarity within a round", &metrics.mean_similarity),
+        ("distance from the seeds", &metrics.distance_from_seed),
+    ] {
+        let quarters = ReferenceMetrics::quarters(series);
+        let means = quarters.map_or_else(Vec::new, |means| {
+            means.map(|mean| number(Some(mean))).to_vec()
+        });
+        let _ = writeln!(text, "  {name}  {}", means.join(" "));
+    }
+    text
 }
 
 fn seed_exit(exit: SeedExit) -> String {

@@ -12,7 +12,6 @@ use logosphere_core::format::ParseMode;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::flags::run_modes;
 use crate::folders;
 use crate::numbers::word;
 use crate::setup::failure;
@@ -43,7 +42,7 @@ pub struct CheckInitArgs {
     #[arg(value_name = "FILE|EXP")]
     pub file: Option<PathBuf>,
     /// Rules that it is parsed by [default: those of config.json, else lenient].
-    #[arg(long, value_parser = run_modes(), value_name = "MODE")]
+    #[arg(long, value_enum, value_name = "MODE")]
     pub parse_mode: Option<ParseMode>,
     /// Append no signature to the seed messages.
     #[arg(long)]

@@ -12,7 +12,7 @@ use logosphere_core::verify::leak::{Captured, LeakCheck, LeakReport, Severity};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::folders::RUNS;
+use crate::folders;
 use crate::journal_file;
 use crate::leaks::of_folder;
 
@@ -37,7 +37,7 @@ struct LeakResult<'a> {
 }
 
 pub fn execute(args: &CheckLeaksArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let given = RUNS.find(&args.run, session)?;
+    let given = folders::recorded(&args.run, session)?;
     let mut check = read(&given, &names(&journal_file::path(&given)))?;
     if let Some(directory) = &args.bodies {
         let requests = Requests::of(directory)?;

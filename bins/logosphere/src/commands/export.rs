@@ -9,7 +9,7 @@ use bin_support::{Exit, Failure, OutputTarget, Session};
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
 use crate::error::Error;
-use crate::folders::RUNS;
+use crate::folders::MEASURED;
 use crate::journal_file;
 use crate::recorded::RecordedRun;
 use crate::setup::shown;
@@ -50,7 +50,7 @@ pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure
     if !kind.formats().contains(&format) {
         return Err(Failure::usage(ExportError::NoSuchForm { kind, format }));
     }
-    let given = RUNS.find(&args.run, session)?;
+    let given = MEASURED.find(&args.run, session)?;
     let recorded = RecordedRun::read(&given)?;
     let mut rows = 0;
     let write = |out: &mut dyn io::Write| {

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::changing::{ChangeFlags, ChangedRun, setting};
 use crate::flags::ChangeableFlags;
-use crate::folders::RUNS;
+use crate::folders;
 use crate::forking::{ForkRuns, RunOfArm, fork_failure};
 use crate::journal_file::{does_not_hold, open};
 use crate::many_runs::ManyRuns;
@@ -72,7 +72,7 @@ fn point(text: &str) -> Result<ForkPoint, String> {
 }
 
 pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let path = RUNS.find(&args.run, session)?;
+    let path = folders::recorded(&args.run, session)?;
     let parent = Experiment::open(&path).map_err(failure)?;
     let journal = parent.journal();
     let control = running::control()?;

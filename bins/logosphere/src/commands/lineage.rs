@@ -10,7 +10,7 @@ use logosphere_core::measures::lineage::{Lineage, LineageSummary};
 use logosphere_core::pool::MessageId;
 use serde::Serialize;
 
-use crate::folders::RUNS;
+use crate::folders::MEASURED;
 use crate::numbers::{self, number, wrapped};
 use crate::recorded::RecordedRun;
 
@@ -41,7 +41,7 @@ struct LineageResult<'a> {
 }
 
 pub fn execute(args: &LineageArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = RecordedRun::read(&RUNS.find(&args.run, session)?)?;
+    let recorded = RecordedRun::read(&MEASURED.find(&args.run, session)?)?;
     let summary = Lineage::of(&recorded.run).summary(&recorded.run, args.top);
     if args.json {
         let result = LineageResult {

@@ -8,6 +8,7 @@ pub mod diff;
 pub mod estimate;
 pub mod export;
 pub mod fork;
+pub mod import;
 pub mod lineage;
 pub mod minds;
 pub mod new;

@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, Session};
 use logosphere_core::measures::nulls::{DEFAULT_RUNS, Null, NullPlan, compare};
 
 use crate::chance::{self, ComparisonJson};
-use crate::folders::RUNS;
+use crate::folders::MEASURED;
 use crate::measuring;
 use crate::numbers::wrapped;
 use crate::recorded::RecordedRun;
@@ -34,7 +34,7 @@ pub struct NullModelArgs {
 }
 
 pub fn execute(args: &NullModelArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = RecordedRun::read(&RUNS.find(&args.run, session)?)?;
+    let recorded = RecordedRun::read(&MEASURED.find(&args.run, session)?)?;
     let plan = NullPlan {
         kind: args.kind,
         runs: args.runs,

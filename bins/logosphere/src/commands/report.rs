@@ -5,7 +5,7 @@ use bin_support::page::PageFlags;
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session, block_on};
 
-use crate::folders::RUNS;
+use crate::folders::MEASURED;
 use crate::journal_file;
 use crate::page::PageFile;
 
@@ -22,7 +22,7 @@ pub struct ReportArgs {
 
 pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
     args.page.check(args.output.as_ref())?;
-    let run = RUNS.find(&args.run, session)?;
+    let run = MEASURED.find(&args.run, session)?;
     let page = PageFile::new(&run, args.output.as_ref())?;
     if let (Some(every), Some(file)) = (args.page.watch, page.file()) {
         ensure_not_input(file, journal_file::kept(&run))?;

@@ -17,7 +17,7 @@ use logosphere_core::{Mind, Orchestrator, RunControl, Settings};
 use crate::changing::{ChangeFlags, ChangedRun};
 use crate::error::Error;
 use crate::flags::{ChangeableFlags, Switch};
-use crate::folders::RUNS;
+use crate::folders;
 use crate::journal_file::not_resumable;
 use crate::population::{ClientContext, LEDGER, Population};
 use crate::running::{self, FileRun};
@@ -41,7 +41,7 @@ pub struct ResumeArgs {
 }
 
 pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = Experiment::open(&RUNS.find(&args.run, session)?).map_err(failure)?;
+    let experiment = Experiment::open(&folders::recorded(&args.run, session)?).map_err(failure)?;
     if !experiment.journal().exists() {
         let path = experiment.path().to_owned();
         return Err(Failure::usage(Error::NoRun { path }));

@@ -5,7 +5,7 @@ use bin_support::{Exit, Failure, Session};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::verify::ResumedRun;
 
-use crate::folders::RUNS;
+use crate::folders;
 use crate::journal_file;
 use crate::setup::{failure, shown};
 use crate::status::{RunPhase, RunStatus, StatusForm, is_in_use};
@@ -20,7 +20,7 @@ pub struct StatusArgs {
 }
 
 pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = Experiment::open(&RUNS.find(&args.run, session)?).map_err(failure)?;
+    let experiment = Experiment::open(&folders::recorded(&args.run, session)?).map_err(failure)?;
     let (journal, is_in_use) = (experiment.journal(), is_in_use(&experiment));
     let run = ResumedRun::open(&journal, &experiment.spool())
         .map_err(|error| journal_file::not_resumable(error, &journal))?;

@@ -1,12 +1,10 @@
 //! `verify`: rebuilds a journal from itself and checks everything that it says.
 
-use std::path::PathBuf;
-
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session};
 
 use crate::error::Error;
-use crate::folders::RUNS;
+use crate::folders;
 use crate::proof::{self, Expected};
 
 #[derive(Debug, clap::Args)]
@@ -14,22 +12,10 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub run: RunArg,
     /// File for the rebuilt journal; - for stdout.
-    #[arg(
-        short,
-        long,
-        alias = "out",
-        value_name = "FILE",
-        conflicts_with = "legacy"
-    )]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<OutputTarget>,
-    /// Read a journal of the Python program of 2026-01-02, which has no chain.
-    #[arg(long, requires = "init")]
-    pub legacy: bool,
-    /// File init.md that the old journal began with.
-    #[arg(long, value_name = "FILE", requires = "legacy")]
-    pub init: Option<PathBuf>,
     /// Head that the journal must have, as an earlier `verify` printed it.
-    #[arg(long, value_name = "HEX", conflicts_with = "legacy", value_parser = head)]
+    #[arg(long, value_name = "HEX", value_parser = head)]
     pub expect_head: Option<String>,
     /// Print the result as JSON.
     #[arg(long)]
@@ -47,10 +33,7 @@ pub fn execute(args: &VerifyArgs, session: &mut Session) -> Result<Exit, Failure
     if args.json && matches!(args.output, Some(OutputTarget::Stdout)) {
         return Err(Failure::usage(Error::TwoResults));
     }
-    let given = RUNS.find(&args.run, session)?;
-    if let (true, Some(init)) = (args.legacy, &args.init) {
-        return proof::check_old(&given, init, args.json, session);
-    }
+    let given = folders::recorded(&args.run, session)?;
     let expected = Expected {
         head: args.expect_head.as_deref(),
         rebuilt: args.output.as_ref(),

@@ -9,7 +9,7 @@ use bin_support::{Exit, Failure, Interrupt, Results, Session, block_on};
 use jiff::SignedDuration;
 use logosphere_core::experiment::Experiment;
 
-use crate::folders::RUNS;
+use crate::folders;
 use crate::run_view::{Frame, RunView};
 use crate::setup::failure;
 
@@ -40,7 +40,7 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 pub fn execute(args: &WatchArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = Experiment::open(&RUNS.find(&args.run, session)?).map_err(failure)?;
+    let experiment = Experiment::open(&folders::recorded(&args.run, session)?).map_err(failure)?;
     let mut view = RunView::new(experiment)?;
     follow(args, session, |columns| view.frame(columns))
 }

@@ -321,39 +321,6 @@ fn what_is_no_journal_is_named() {
 }
 
 #[test]
-fn a_run_of_the_old_program_is_measured() {
-    let place = Place::new();
-    place.file(
-        "E/init.md",
-        "n\n---\nfirst seed\n---\nsecond seed\n---\n\n---\n~init\n",
-    );
-    let config = r#"{"N_MINDS":1,"K_SAMPLES":2,"M_ACTIVE_POOL":2,"MAX_ROUNDS":1,"TOKEN_LIMIT":9,"MODEL":"m"}"#;
-    let call = r#""input_messages":["second seed\n\n~init","first seed\n\n~init"],"thinking":"t","transmitted":["second seed"],"completed":true,"signature":"","tokens_used":3,"raw_output":"t\n---\nsecond seed\n---\n\n---\n""#;
-    let lines = [
-        format!(
-            r#"{{"type":"experiment_start","timestamp":"x","config":{config},"init_signature":"~init","num_seed_messages":2}}"#
-        ),
-        r#"{"type":"round_start","round":1,"pool_size":2,"active_pool_size":2}"#.to_owned(),
-        format!(r#"{{"type":"mind_invocation","round":1,"mind_id":0,{call}}}"#),
-        r#"{"type":"round_end","round":1,"messages_added":1,"pool_delta":["second seed"]}"#
-            .to_owned(),
-    ];
-    place.file("E/logs/experiment.jsonl", lines.join("\n") + "\n");
-    let analysis = json(&place.alone(&["analyze", "E", "--json"]).exits(0));
-    assert_eq!(analysis["run"]["legacy"], true);
-    assert_eq!(analysis["volume"]["messages"], 3);
-    assert_eq!(analysis["lineage"]["exact"], 1);
-    let exported = words("export exposure E/logs/experiment.jsonl --format csv");
-    let exported = place.alone(&exported).exits(0);
-    assert_eq!(
-        exported.stdout,
-        "source,target,round,mind\r\n1,2,1,0\r\n0,2,1,0\r\n"
-    );
-    std::fs::remove_file(place.path("E/init.md")).unwrap();
-    place.alone(&["lineage", "E"]).exits(2).tells(&["init.md"]);
-}
-
-#[test]
 fn l27_analyze_begins_with_the_sentence_of_the_page() {
     let place = run();
     place.alone(&["report", "E"]).exits(0);

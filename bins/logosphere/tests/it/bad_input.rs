@@ -1,6 +1,5 @@
 //! Faults that are found before a call is made, and their messages.
 
-use serde_json::json;
 use test_support::{MindScript, MindStub};
 
 use crate::journal::{self, events, path};
@@ -47,12 +46,16 @@ fn usage() {
 }
 
 #[test]
-fn legacy_rules_are_not_for_runs() {
+fn rules_of_the_old_program_are_not_a_mode() {
     let place = Place::new();
     place.experiment("E");
     refuses(&place, &["run", "E", "--parse-mode", "legacy"], &["legacy"]);
     place.file("E/config.json", r#"{"parse_mode": "legacy"}"#);
-    refuses(&place, &["run", "E"], &["legacy"]);
+    refuses(&place, &["run", "E"], &["parse_mode"]);
+    place.file("answer.txt", "---\na\n---\n\n---\n");
+    place
+        .alone(&["parse", "answer.txt", "--mode", "legacy"])
+        .exits(2);
 }
 
 #[test]
@@ -388,39 +391,4 @@ fn a_resume_that_would_mix_runs() {
     assert_eq!(place.bytes(&path("E")), before);
     assert_eq!(place.bytes(&path("O")), offline);
     assert_eq!(stub.stats().requests, made);
-}
-
-#[test]
-fn old_logs() {
-    let place = Place::new();
-    place.file("init.md", init(&["One.", "Two."]));
-    let seeds = ["One.\n\n~init", "Two.\n\n~init"];
-    let raw = "t\n---\nm\n---\n\n---\nbard";
-    let lines = [
-        json!({"type": "experiment_start", "timestamp": "2026-01-02T10:00:00.123456", "config": {"N_MINDS": 1, "K_SAMPLES": 2,
-            "M_ACTIVE_POOL": 15, "MAX_ROUNDS": 1, "TOKEN_LIMIT": 2000, "MODEL": "m"}, "init_signature": "~init",
-            "num_seed_messages": 2}),
-        json!({"type": "round_start", "timestamp": "2026-01-02T10:00:01.1", "round": 1, "pool_size": 2, "active_pool_size": 2}),
-        json!({"type": "mind_invocation", "timestamp": "2026-01-02T10:00:02.1", "round": 1, "mind_id": 0,
-            "input_messages": [seeds[1], seeds[0]], "thinking": "t", "transmitted": ["m\n\nbard"], "completed": true,
-            "signature": "bard", "tokens_used": 9, "raw_output": raw}),
-        json!({"type": "round_end", "timestamp": "2026-01-02T10:00:03.1", "round": 1, "messages_added": 1, "pool_delta": ["m\n\nbard"]}),
-        json!({"type": "experiment_end", "timestamp": "2026-01-02T10:00:04.1", "total_rounds": 1, "final_pool_size": 3,
-            "total_tokens": 9}),
-    ];
-    let log = lines.map(|line| format!("{line}\n")).concat();
-    place.file("old.jsonl", &log);
-    let verify = ["verify", "--legacy", "old.jsonl", "--init", "init.md"];
-    place.alone(&verify).exits(0);
-    for (old, new) in [
-        ("\"completed\":true", "\"completed\":false"),
-        ("m\\n\\nbard\"],\"type\"", "n\\n\\nbard\"],\"type\""),
-        ("\"final_pool_size\":3", "\"final_pool_size\":4"),
-        ("One.\\n\\n~init\"]", "Else.\\n\\n~init\"]"),
-    ] {
-        assert!(log.contains(old), "{old}\n{log}");
-        place.file("old.jsonl", log.replacen(old, new, 1));
-        let ran = place.alone(&verify).exits(4);
-        assert!(ran.all().contains("line"), "{new}: {}", ran.all());
-    }
 }

@@ -121,7 +121,7 @@ fn one_answer_is_read_in_every_mode() {
         "answer.txt",
         "thought\n---\none\n---\ntwo\n---\n\n---\n~bard\n",
     );
-    for mode in ["lenient", "strict", "legacy"] {
+    for mode in ["lenient", "strict"] {
         let ran = place
             .alone(&["parse", "answer.txt", "--mode", mode])
             .exits(0);

@@ -18,6 +18,7 @@ mod forecast;
 mod fork;
 mod guide;
 mod help;
+mod import;
 mod interrupt;
 mod journal;
 mod kill_resume;

@@ -108,7 +108,7 @@ fn an_old_journal_is_told_what_reads_it() {
     place
         .alone(&["report", "old.jsonl"])
         .exits(2)
-        .tells(&["old.jsonl", "analyze"]);
+        .tells(&["old.jsonl", "logosphere import"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The comparison of a file of vectors with the engine. Shared with the tests, which include this file.
 
 use logosphere_core::format::{ParseMode, Parsed, parse};
+use logosphere_core::import::parse_reference;
 use logosphere_core::pool::{ALGORITHM, ActiveView, Origin, Pool, Retention, sample_rng};
 use logosphere_core::{MindId, Round};
 use serde_json::{Map, Value, json};
@@ -39,20 +40,22 @@ impl Group {
 
 type Entry = Map<String, Value>;
 
-const MODES: [(&str, ParseMode, &[&str]); 3] = [
+type Reader = fn(&str) -> Parsed;
+
+const MODES: [(&str, Reader, &[&str]); 3] = [
     (
         "legacy",
-        ParseMode::Legacy,
+        parse_reference,
         &["thinking", "messages", "completed", "signature"],
     ),
     (
         "strict",
-        ParseMode::Strict,
+        |raw| parse(raw, ParseMode::Strict),
         &["thinking", "messages", "completed", "end", "reason"],
     ),
     (
         "lenient",
-        ParseMode::Lenient,
+        |raw| parse(raw, ParseMode::Lenient),
         &[
             "thinking",
             "messages",
@@ -138,12 +141,12 @@ fn parse_groups(vectors: &[&Entry]) -> Result<Vec<Group>, String> {
             return Err(format!("vector {id:?}: `{key}` is no mode"));
         }
     }
-    let groups = MODES.map(|(name, mode, fields)| {
+    let groups = MODES.map(|(name, reader, fields)| {
         let of_mode = (vectors.iter()).filter_map(|vector| Some((vector, vector.get(name)?)));
         Group::of(
             name,
             of_mode.map(|(vector, expected)| {
-                let checked = vector_in_mode(vector, mode, expected, fields);
+                let checked = vector_in_mode(vector, reader, expected, fields);
                 checked.map_err(|error| format!("{}: {error}", vector["id"]))
             }),
         )
@@ -153,12 +156,12 @@ fn parse_groups(vectors: &[&Entry]) -> Result<Vec<Group>, String> {
 
 fn vector_in_mode(
     vector: &Entry,
-    mode: ParseMode,
+    reader: Reader,
     expected: &Value,
     fields: &[&str],
 ) -> Result<(), String> {
     let input = vector.get("input").and_then(Value::as_str);
-    let found = read(&parse(input.ok_or("`input` is no text")?, mode));
+    let found = read(&reader(input.ok_or("`input` is no text")?));
     let expected = expected.as_object().ok_or("the mode is no object")?;
     if let Some(missing) = fields.iter().find(|field| !expected.contains_key(**field)) {
         return Err(format!("`{missing}` is missing"));

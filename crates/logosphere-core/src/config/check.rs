@@ -1,7 +1,7 @@
 use super::error::ConfigError;
 use super::keys::Layer;
 use super::settings::Settings;
-use crate::format::{ParseMode, is_blank};
+use crate::format::is_blank;
 
 impl Settings {
     /// Checks the range of every setting, and settings against each other.
@@ -18,11 +18,6 @@ impl Settings {
     /// Checks settings against each other.
     pub(super) fn check_together(&self) -> Result<(), ConfigError> {
         refuse(&[
-            (
-                self.parse_mode == ParseMode::Legacy,
-                "parse_mode",
-                "legacy reads old journals only (verify, parse, analyze); use lenient or strict for a run",
-            ),
             (
                 self.mind.is_some() && !self.is_offline(),
                 "mind",

@@ -152,7 +152,7 @@ settings! {
     init_signature: String => init_signature, SIGNATURE, "INIT_SIGNATURE";
     seed: u64 => seed, Whole(0, u64::MAX);
     scheduling: Scheduling => scheduling, OneOf(&["sequential", "snapshot"]);
-    parse_mode: ParseMode => parse_mode, OneOf(&["lenient", "strict", "legacy"]);
+    parse_mode: ParseMode => parse_mode, OneOf(&["lenient", "strict"]);
     impersonation: ForgedSignaturePolicy => impersonation, OneOf(&["keep", "discard"]);
     stamp_seeds: bool => stamp_seeds, Flag;
     allow_zero_seeds: bool => allow_zero_seeds, Flag;

@@ -12,6 +12,7 @@ use super::file::{self, ExistingFile};
 use super::name;
 use crate::config::{self, Effective, Layer, Settings, read_config};
 use crate::format::sha256_hex;
+use crate::import::Imported;
 use crate::verify::ResumedRun;
 
 /// The default `init.md`.
@@ -30,6 +31,7 @@ const TEMPLATE_FILE: &str = "init-template.txt";
 /// | `logs/experiment.jsonl` | the journal |
 /// | `logs/calls.spool.jsonl` | answers without an event in the journal |
 /// | `logs/lock` | the lock, with the id of the process that holds it |
+/// | `imported.jsonl` | messages of other programs, in place of all of the above |
 /// | `analysis/`, `report.html` | results that can be computed again |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
@@ -169,6 +171,11 @@ impl Experiment {
         self.logs().join("calls.spool.jsonl")
     }
 
+    /// Returns the path of `imported.jsonl`, which only a directory of imported messages has.
+    pub fn imported(&self) -> PathBuf {
+        self.path.join("imported.jsonl")
+    }
+
     /// Returns the path of `analysis`, which may not exist.
     pub fn analysis(&self) -> PathBuf {
         self.path.join("analysis")
@@ -180,7 +187,7 @@ impl Experiment {
     }
 
     /// Returns the paths of all files but `analysis`, whether they exist or not.
-    pub fn files(&self) -> [PathBuf; 7] {
+    pub fn files(&self) -> [PathBuf; 8] {
         [
             self.init(),
             self.config(),
@@ -188,6 +195,7 @@ impl Experiment {
             self.journal(),
             self.spool(),
             self.lock_file(),
+            self.imported(),
             self.report(),
         ]
     }
@@ -350,11 +358,38 @@ impl Experiment {
         }
     }
 
-    /// Refuses an experiment whose journal has an event. A journal without a complete line has none.
+    /// Writes imported messages; if that fails, an empty directory is removed.
     ///
     /// # Errors
-    /// [`ExperimentError::HasRun`] and [`ExperimentError::Read`].
+    /// [`ExperimentError::Write`].
+    pub fn write_imported(&self, imported: &Imported) -> Result<(), ExperimentError> {
+        let path = self.imported();
+        let written = file::write_with(&path, |out| imported.write(out));
+        if written.is_err() {
+            // A directory with other files stays.
+            let _ = fs::remove_dir(&self.path);
+        }
+        written
+    }
+
+    /// Refuses a directory of imported messages.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Imported`].
+    pub fn check_has_no_import(&self) -> Result<(), ExperimentError> {
+        if self.imported().exists() {
+            let path = self.path.clone();
+            return Err(ExperimentError::Imported { path });
+        }
+        Ok(())
+    }
+
+    /// Refuses an experiment whose journal has an event, and imported messages. A journal without a complete line has none.
+    ///
+    /// # Errors
+    /// [`ExperimentError::HasRun`], [`ExperimentError::Imported`] and [`ExperimentError::Read`].
     pub fn check_unused(&self) -> Result<(), ExperimentError> {
+        self.check_has_no_import()?;
         let path = self.journal();
         let whole = match File::open(&path) {
             Ok(file) => has_line(BufReader::new(file)),

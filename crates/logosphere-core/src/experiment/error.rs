@@ -58,6 +58,12 @@ pub enum ExperimentError {
         /// The directory.
         path: PathBuf,
     },
+    /// The directory contains imported messages.
+    #[error("{} holds imported messages, not a journal", path.display())]
+    Imported {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The `config.json` is invalid.
     #[error("{}", path.display())]
     Config {

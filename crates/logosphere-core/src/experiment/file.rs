@@ -1,7 +1,7 @@
 //! Files that are written completely or not at all.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use durable::Disk;
@@ -34,6 +34,25 @@ pub(crate) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<()
             path: path.to_owned(),
             source,
         },
+    })
+}
+
+/// Writes a file in parts, then moves it to its place in one step.
+pub(super) fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut io::BufWriter<&fs::File>) -> io::Result<()>,
+) -> Result<(), ExperimentError> {
+    let all = || {
+        let staged = DISK.stage(path)?;
+        let mut out = io::BufWriter::new(staged.file());
+        write(&mut out)?;
+        out.flush()?;
+        drop(out);
+        staged.keep()
+    };
+    all().map_err(|source| ExperimentError::Write {
+        path: path.to_owned(),
+        source,
     })
 }
 

@@ -54,8 +54,6 @@ impl Delimiter {
                 .count(),
             // Only a CR that stands before an LF belongs to the line's end.
             ParseMode::Strict => usize::from(after.starts_with(b"\r\n")),
-            // These rules know no lines.
-            ParseMode::Legacy => return None,
         };
         let end = start + 3 + padding;
         let next = match text.get(end) {

@@ -5,7 +5,6 @@ mod blocks;
 mod cap;
 mod delimiters;
 mod hash;
-mod legacy;
 mod notes;
 mod parsed;
 mod parser;
@@ -19,7 +18,7 @@ pub(crate) use delimiters::holds_delimiter;
 pub use hash::sha256_hex;
 pub(crate) use notes::is_invisible;
 pub use parsed::{End, Note, ParseMode, Parsed, Reason, Spans};
-pub(crate) use parsed::{is_blank, trimmed};
+pub(crate) use parsed::{is_blank, lost, trimmed};
 pub(crate) use parser::parse_in_run;
 pub use parser::{parse, parse_signed};
 pub(crate) use prompt::SEPARATOR;
@@ -27,5 +26,6 @@ pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
 pub(crate) use rules::Rules;
 pub use signature::is_signature;
 pub(crate) use signature::{
-    find as find_signature, may_be_signature, with_signature, without_signature,
+    LONGEST as LONGEST_SIGNATURE, find as find_signature, may_be_signature, with_signature,
+    without_signature,
 };

@@ -18,8 +18,6 @@ pub enum ParseMode {
     Lenient,
     /// Accepts exactly the format of the requirement.
     Strict,
-    /// Follows the Python program of 2026-01-02, for its journals only.
-    Legacy,
 }
 
 /// The form of the end of an answer.
@@ -198,7 +196,7 @@ pub(crate) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// Counts the blocks that are not blank, and their characters. `None` counts the whole text as one block.
-pub(super) fn lost(raw: &str, blocks: Option<&[Range<usize>]>) -> (u64, u64) {
+pub(crate) fn lost(raw: &str, blocks: Option<&[Range<usize>]>) -> (u64, u64) {
     let whole = 0..raw.len();
     let blocks = blocks.unwrap_or(std::slice::from_ref(&whole)).iter();
     let texts = blocks.map(|block| &raw[block.clone()]);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::parsed::{ParseMode, Parsed, lost};
 use super::rules::Rules;
 use super::signature::{find as find_signature, is_signature, may_be_signature};
-use super::{answer, blocks, legacy};
+use super::{answer, blocks};
 
 /// Parses an answer. It never fails: text that is not a message is lost, with a reason.
 pub fn parse(raw: &str, mode: ParseMode) -> Parsed {
@@ -39,10 +39,7 @@ pub(crate) fn parse_in_run(
 }
 
 fn parse_by(raw: &str, mode: ParseMode, init_signature: &str, signs: fn(&str) -> bool) -> Parsed {
-    match mode {
-        ParseMode::Lenient | ParseMode::Strict => answer::read(raw, mode, init_signature, signs),
-        ParseMode::Legacy => legacy::read(raw),
-    }
+    answer::read(raw, mode, init_signature, signs)
 }
 
 /// Counts the non-blank blocks from `start` on, which is after the end of the answer, and their characters. A signature

@@ -6,7 +6,7 @@ use super::notes::is_hidden;
 use super::parsed::{is_blank_char, trimmed};
 
 /// The largest length of a signature in code points.
-pub(super) const LONGEST: usize = 32;
+pub(crate) const LONGEST: usize = 32;
 
 /// Returns whether a text can be a signature.
 ///

@@ -97,7 +97,7 @@ pub enum CorruptionKind {
     Crlf,
     /// The journal is one of the Python program.
     #[error(
-        "a journal of the Python program of 2026-01-02; analyze, lineage, export and verify --legacy read it"
+        "a journal of the Python program of 2026-01-02; `logosphere import FILE --format reference --name NAME` converts it"
     )]
     OldProgram,
     /// The line is not an event.

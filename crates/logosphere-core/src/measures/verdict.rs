@@ -58,6 +58,8 @@ pub enum VerdictFindings {
         /// The number of contests.
         contests: usize,
     },
+    /// The run was not tested because reads are unknown.
+    Unexposed,
 }
 
 /// The findings about a run that was tested. All p are corrected.
@@ -103,7 +105,21 @@ impl Verdict {
                 not_tested(*pairs, *messages, *contests),
             ),
             VerdictFindings::Tested(found) => tested(found),
+            VerdictFindings::Unexposed => (
+                VerdictCase::NotTested,
+                "Not tested: it is not known which messages each author read.".to_owned(),
+            ),
         };
+        Self { case, sentence }
+    }
+
+    /// Returns the verdict of a run whose reads are assumed: of the similarity alone, since choice needs recorded reads.
+    pub fn assumed(similarity: Option<SimilarityTest>, assumption: &str) -> Self {
+        let (case, sentence) = match similarity {
+            Some(texts) if texts.p <= ALPHA => (VerdictCase::Similarity, alike(&texts)),
+            texts => (VerdictCase::Drift, format!("{}.", drift(texts, None))),
+        };
+        let sentence = format!("Under the assumption that {assumption}: {sentence}");
         Self { case, sentence }
     }
 }
@@ -115,38 +131,55 @@ fn tested(found: &TestedRun) -> (VerdictCase, String) {
     }
     match found.similarity {
         Some(texts) if texts.p <= ALPHA => {
-            let how = if texts.observed > texts.median {
-                "more"
-            } else {
-                "less"
-            };
             let sentence = format!(
-                "The texts are {how} alike than neutral descent gives: {:.2} against {:.2} (95 % {:.2} to {:.2}; {}). No word is favoured: this may be texts made of several others, changes that go one way, or a choice that words do not show.",
-                texts.observed,
-                texts.median,
-                texts.low,
-                texts.high,
-                p_value(texts.p)
+                "{} No word is favoured: this may be texts made of several others, changes that go one way, or a choice that words do not show.",
+                alike(&texts)
             );
             (VerdictCase::Similarity, sentence)
         }
         texts => {
-            let texts = texts.map_or_else(String::new, |texts| {
-                format!(
-                    ", similarity {:.2} against {:.2}, {}",
-                    texts.observed,
-                    texts.median,
-                    p_value(texts.p)
-                )
-            });
             let found_double = if found.would_find_double { "yes" } else { "no" };
             let sentence = format!(
-                "Drift is enough: copying at random, with the changes measured in this run, gives the same (choice {}{texts}). A word that doubles a text's chance would have been found with 80 % power: {found_double}.",
-                p_value(found.choice_p)
+                "{}. A word that doubles a text's chance would have been found with 80 % power: {found_double}.",
+                drift(texts, Some(found.choice_p))
             );
             (VerdictCase::Drift, sentence)
         }
     }
+}
+
+fn alike(texts: &SimilarityTest) -> String {
+    let how = if texts.observed > texts.median {
+        "more"
+    } else {
+        "less"
+    };
+    format!(
+        "The texts are {how} alike than neutral descent gives: {:.2} against {:.2} (95 % {:.2} to {:.2}; {}).",
+        texts.observed,
+        texts.median,
+        texts.low,
+        texts.high,
+        p_value(texts.p)
+    )
+}
+
+/// Returns the sentence of a run without a difference, without its point.
+fn drift(texts: Option<SimilarityTest>, choice_p: Option<f64>) -> String {
+    let choice = choice_p.map(|p| format!("choice {}", p_value(p)));
+    let texts = texts.map(|texts| {
+        format!(
+            "similarity {:.2} against {:.2}, {}",
+            texts.observed,
+            texts.median,
+            p_value(texts.p)
+        )
+    });
+    let found: Vec<String> = choice.into_iter().chain(texts).collect();
+    format!(
+        "Drift is enough: copying at random, with the changes measured in this run, gives the same ({})",
+        found.join(", ")
+    )
 }
 
 /// Returns the sentence about a feature that is favoured; `corrected` is what the p is corrected for.

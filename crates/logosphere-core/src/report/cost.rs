@@ -3,10 +3,10 @@
 use report_kit::{Axis, Cell, Plot, Section, Series};
 
 use super::data::ReportData;
+use super::facts::RunFacts;
 use super::shown::{drawn, number};
 
-pub(super) fn section(data: &ReportData) -> Section {
-    let facts = &data.facts;
+pub(super) fn section(data: &ReportData, facts: &RunFacts) -> Section {
     let mut latencies: Vec<_> = data
         .transcript
         .calls

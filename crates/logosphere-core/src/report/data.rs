@@ -5,17 +5,36 @@ use std::ops::ControlFlow;
 
 use super::facts::RunFacts;
 use super::nulls;
+use crate::import::{ImportHeader, ImportedRun};
 use crate::measures::Analysis;
 use crate::measures::lineage::Lineage;
 use crate::measures::nulls::NullProgress;
 use crate::verify::{ResumeError, Transcript};
 
+/// The facts about the source of a run.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a run has a journal or was imported"
+)]
+pub enum ReportSource {
+    /// The facts of a journal.
+    Journal(Box<RunFacts>),
+    /// The import that messages come from.
+    Import {
+        /// The first line of the file.
+        header: Box<ImportHeader>,
+        /// The names of the authors; the index is the number of the mind.
+        authors: Vec<String>,
+    },
+}
+
 /// The data of a page.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ReportData {
-    /// The facts of the journal.
-    pub facts: RunFacts,
+    /// The facts about the source.
+    pub source: ReportSource,
     /// The messages and calls.
     pub transcript: Transcript,
     /// The measures.
@@ -49,14 +68,53 @@ impl ReportData {
         on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
     ) -> Result<Option<Self>, ResumeError> {
         let (facts, transcript) = RunFacts::read(journal)?;
+        let source = ReportSource::Journal(Box::new(facts));
+        Ok(Self::measured(
+            source,
+            transcript,
+            null_runs,
+            threads,
+            on_null_run,
+        ))
+    }
+
+    /// Computes all measures of imported messages, as [`ReportData::watched`] does for a journal.
+    pub fn imported(
+        run: ImportedRun,
+        null_runs: u32,
+        threads: usize,
+        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
+    ) -> Option<Self> {
+        let source = ReportSource::Import {
+            header: Box::new(run.header),
+            authors: run.authors,
+        };
+        Self::measured(source, run.transcript, null_runs, threads, on_null_run)
+    }
+
+    fn measured(
+        source: ReportSource,
+        transcript: Transcript,
+        null_runs: u32,
+        threads: usize,
+        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
+    ) -> Option<Self> {
         let plan = nulls::plan(null_runs, threads);
-        let found = Analysis::with_lineage(&transcript, &plan, on_null_run);
-        Ok(found.map(|(analysis, lineage)| Self {
-            facts,
+        let (analysis, lineage) = Analysis::with_lineage(&transcript, &plan, on_null_run)?;
+        Some(Self {
+            source,
             transcript,
             analysis,
             lineage,
-        }))
+        })
+    }
+
+    /// Returns the facts of the journal; `None` for imported messages.
+    pub fn facts(&self) -> Option<&RunFacts> {
+        match &self.source {
+            ReportSource::Journal(facts) => Some(facts),
+            ReportSource::Import { .. } => None,
+        }
     }
 
     /// Computes all measures as [`ReportData::read`] does, for a run that was read before.
@@ -64,7 +122,7 @@ impl ReportData {
         let analysis = Analysis::of(&transcript, &nulls::plan(null_runs, 1));
         let lineage = Lineage::of(&transcript);
         Self {
-            facts,
+            source: ReportSource::Journal(Box::new(facts)),
             transcript,
             analysis,
             lineage,

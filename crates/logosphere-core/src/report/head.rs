@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use report_kit::{Cell, Status};
 
 use super::data::ReportData;
-use super::facts::RunEnd;
+use super::facts::{RunEnd, RunFacts};
 use super::shown::{counted, percent};
 use crate::config::Scheduling;
 use crate::format::{Note, without_signature};
@@ -15,24 +15,24 @@ const ENOUGH: u64 = 20;
 /// The share of lost answers above which a warning is shown.
 const MANY: f64 = 0.1;
 
-pub(super) fn title(data: &ReportData) -> String {
-    let settings = &data.facts.settings;
+pub(super) fn title(data: &ReportData, facts: &RunFacts) -> String {
+    let settings = &facts.settings;
     let minds = counted(settings.n_minds.into(), "mind", "minds");
     let rounds = counted(data.transcript.rounds.len() as u64, "round", "rounds");
-    format!("Logosphere: {minds}, {rounds}, {}", who(data))
+    format!("Logosphere: {minds}, {rounds}, {}", who(facts))
 }
 
 /// Returns the names of the models or scripted minds.
-fn who(data: &ReportData) -> String {
-    let mut names = data.facts.settings.mind_names();
+fn who(facts: &RunFacts) -> String {
+    let mut names = facts.settings.mind_names();
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(*name));
     names.join(", ")
 }
 
 /// Returns the result in a few sentences.
-pub(super) fn lead(data: &ReportData) -> String {
-    let (facts, run) = (&data.facts, &data.transcript);
+pub(super) fn lead(data: &ReportData, facts: &RunFacts) -> String {
+    let run = &data.transcript;
     let written = (run.messages.len() - run.seeds) as u64;
     let mut sentences: Vec<_> = data.analysis.sentence().into_iter().collect();
     sentences.push(format!(
@@ -46,18 +46,17 @@ pub(super) fn lead(data: &ReportData) -> String {
 }
 
 /// Returns the label of origin.
-pub(super) fn origin(data: &ReportData) -> (Status, String) {
-    let facts = &data.facts;
+pub(super) fn origin(facts: &RunFacts) -> (Status, String) {
     let text = if facts.start.offline {
         format!(
             "Offline: no model was asked. The program {} answered for the minds, so the results say nothing about models.",
-            who(data)
+            who(facts)
         )
     } else {
         let day = facts.began.split('T').next().unwrap_or_default();
         format!(
             "Recorded from {} through {} on {day}.",
-            who(data),
+            who(facts),
             facts.start.provider
         )
     };
@@ -65,8 +64,7 @@ pub(super) fn origin(data: &ReportData) -> (Status, String) {
 }
 
 /// Returns the notices, the most important one first.
-pub(super) fn notices(data: &ReportData) -> Vec<(Status, String)> {
-    let facts = &data.facts;
+pub(super) fn notices(data: &ReportData, facts: &RunFacts) -> Vec<(Status, String)> {
     let mut notices = Vec::new();
     match &facts.end {
         RunEnd::Ended(_) => {}
@@ -161,8 +159,8 @@ fn ended(reason: &str) -> &str {
     }
 }
 
-pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
-    let (facts, run) = (&data.facts, &data.transcript);
+pub(super) fn facts(data: &ReportData, facts: &RunFacts) -> Vec<(&'static str, Cell)> {
+    let run = &data.transcript;
     let settings = &facts.settings;
     let scheduling = match settings.scheduling {
         Scheduling::Sequential => "one by one",
@@ -184,7 +182,7 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
         ("Readable messages (M)", settings.m_active_pool.into()),
         ("Minds read", Cell::text(scheduling)),
         ("Provider", Cell::text(&facts.start.provider)),
-        ("Model", Cell::text(who(data))),
+        ("Model", Cell::text(who(facts))),
         ("Messages", run.messages.len().into()),
         (
             "Tokens",

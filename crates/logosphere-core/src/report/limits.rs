@@ -9,10 +9,16 @@ pub(super) fn section(
     data: &ReportData,
     notices: impl Iterator<Item = (Status, String)>,
 ) -> Section {
-    let mut sentences = vec![format!(
-        "This is one run with the seed {}; another seed gives another course.",
-        data.facts.settings.seed
-    )];
+    let mut sentences = vec![match data.facts() {
+        Some(facts) => format!(
+            "This is one run with the seed {}; another seed gives another course.",
+            facts.settings.seed
+        ),
+        None => {
+            "This is one history, and messages that are not in the files may have been read, too."
+                .to_owned()
+        }
+    }];
     sentences.push("Which text a message comes from is inferred from common words, so lines of descent may be wrong.".to_owned());
     let compared = data.analysis.comparison.iter();
     let is_compared = compared.flat_map(|found| &found.tests).next().is_some();

@@ -7,6 +7,22 @@ use super::descent;
 use super::messages::MessageBrowser;
 use super::shown::{drawn, filled, number};
 use crate::export::picture;
+use crate::verify::Exposure;
+
+/// Returns the sentences about how reads and parents are known.
+fn origin(data: &ReportData) -> String {
+    let reads = match (
+        data.transcript.exposure.assumption(),
+        data.transcript.exposure,
+    ) {
+        (Some(assumption), _) => format!("It is assumed that {assumption}"),
+        (None, Exposure::Unknown) => "What an author read is unknown".to_owned(),
+        (None, _) => "What a mind read is known".to_owned(),
+    };
+    format!(
+        "{reads}; which of it a message comes from is inferred from the texts. Descendants follow best parents only."
+    )
+}
 
 pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     let summary = &data.analysis.lineage;
@@ -30,15 +46,22 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
     });
     let section = Section::new("Lineage")
         .anchor("lineage")
-        .text("What a mind read is known; which of it a message comes from is inferred from the texts. Descendants follow best parents only.")
+        .text(origin(data))
         .facts([
             ("Messages of minds", Cell::from(summary.messages)),
             ("Equal to a text that was read", summary.exact.into()),
             ("Similar to such a text", summary.lcs.into()),
-            ("Without a source among the texts read", summary.innovations.into()),
+            ("With a parent that the data names", summary.given.into()),
+            (
+                "Without a source among the texts read",
+                summary.innovations.into(),
+            ),
             ("Novelty rate", number(summary.novelty_rate, 3)),
             ("Longest line, in steps", summary.deepest.into()),
-            ("Half of the lines ended within rounds", summary.half_life.into()),
+            (
+                "Half of the lines ended within rounds",
+                summary.half_life.into(),
+            ),
         ]);
     let section = section.plot(picture::shares(&data.transcript, &data.lineage).in_data());
     let section = match descent::section(data, messages) {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use report_kit::{Browser, Cell, Item, Section, Status, Value};
 use serde::Serialize;
 
-use super::data::ReportData;
+use super::data::{ReportData, ReportSource};
 use crate::format::{Reason, Spans, is_blank, parse_in_run};
 use crate::pool::MessageId;
 use crate::verify::MindCall;
@@ -30,6 +30,7 @@ pub(super) struct MessageBrowser {
     /// The calls without a message.
     silent: BTreeSet<usize>,
     left_out: usize,
+    is_imported: bool,
 }
 
 /// An item before the items of its relatives have an index.
@@ -54,16 +55,12 @@ impl MessageBrowser {
                 }
             }
         }
-        let models = data.facts.by_model.len() > 1;
-        let mut columns = vec![
-            "round",
-            "mind",
-            "reason",
-            "notes",
-            "read",
-            "comes from",
-            "children",
-        ];
+        let models = (data.facts()).is_some_and(|facts| facts.by_model.len() > 1);
+        let mut columns = match data.source {
+            ReportSource::Journal(_) => vec!["round", "mind", "reason", "notes"],
+            ReportSource::Import { .. } => vec!["round", "author"],
+        };
+        columns.extend(["read", "comes from", "children"]);
         if models {
             columns.push("model");
         }
@@ -77,6 +74,7 @@ impl MessageBrowser {
             places,
             silent,
             left_out: shown.left_out,
+            is_imported: data.facts().is_none(),
         };
         filled.fill(data, &shown.things, models);
         filled
@@ -139,15 +137,23 @@ impl MessageBrowser {
                 }
                 BrowserItem::Call(_) => (Value::Missing, Value::Missing),
             };
-            let mut values = vec![
-                call.map_or(Value::Number(0), |call| Value::Number(call.round.0.into())),
-                call.map_or(Value::Missing, |call| Value::Number(call.mind.0.into())),
-                call.map_or(Value::Missing, |call| Value::Text(call.reason.to_string())),
-                call.map_or(Value::Missing, notes),
-                call.map_or(Value::Missing, |call| items(&call.sampled)),
-                parents,
-                children,
-            ];
+            let of_call = |value: &dyn Fn(&MindCall) -> Value| call.map_or(Value::Missing, value);
+            let mut values =
+                vec![call.map_or(Value::Number(0), |call| Value::Number(call.round.0.into()))];
+            match &data.source {
+                ReportSource::Journal(_) => values.extend([
+                    of_call(&|call| Value::Number(call.mind.0.into())),
+                    of_call(&|call| Value::Text(call.reason.to_string())),
+                    of_call(&notes),
+                ]),
+                ReportSource::Import { authors, .. } => {
+                    let name = |call: &MindCall| authors.get(call.mind.0 as usize);
+                    values.push(of_call(&|call| {
+                        name(call).map_or(Value::Missing, |name| Value::Text(name.clone()))
+                    }));
+                }
+            }
+            values.extend([of_call(&|call| items(&call.sampled)), parents, children]);
             if models {
                 values.push(call.map_or(Value::Missing, |call| Value::Text(call.model.clone())));
             }
@@ -162,9 +168,12 @@ impl MessageBrowser {
 
     /// Adds an answer with its parts coloured. Returns its index and the ranges of its messages.
     fn add_answer(&mut self, data: &ReportData, call: &MindCall) -> (usize, Vec<Range<usize>>) {
-        let settings = &data.facts.start.effective.settings;
+        let Some(facts) = data.facts() else {
+            return (self.browser.text(&call.raw, []), Vec::new());
+        };
+        let settings = &facts.start.effective.settings;
         let (mode, signature) = (settings.parse_mode, &settings.init_signature);
-        let rules = data.facts.rules();
+        let rules = facts.rules();
         let parsed = parse_in_run(&call.raw, mode, signature, rules);
         let blank = |range: &Range<usize>| is_blank(&call.raw[range.clone()]);
         let allowed = settings.message_cap(rules).allows(&parsed);
@@ -178,9 +187,12 @@ impl MessageBrowser {
 
     /// Returns the section with the browser.
     pub(super) fn section(self) -> Section {
-        let section = Section::new("Messages").anchor("messages").text(
-            "Every answer as it came, and every seed. The parts of an answer are coloured; the frame is around the message itself. The words of the search box may stand in the answer, its facts or its name.",
-        );
+        let section = Section::new("Messages").anchor("messages");
+        let section = section.text(if self.is_imported {
+            "Every message. The words of the search box may stand in the message, its facts or its name."
+        } else {
+            "Every answer as it came, and every seed. The parts of an answer are coloured; the frame is around the message itself. The words of the search box may stand in the answer, its facts or its name."
+        });
         let section = if self.left_out > 0 {
             let left_out = super::shown::counted(
                 self.left_out as u64,
@@ -188,7 +200,7 @@ impl MessageBrowser {
                 "messages and answers are",
             );
             section
-                .text(format!("{left_out} left out here; the journal has them."))
+                .text(format!("{left_out} left out here; the file has them."))
                 .command("Writes all messages", "logosphere export messages DIR")
         } else {
             section
@@ -327,7 +339,17 @@ fn shown(data: &ReportData) -> ShownItems {
                 .map(|id| BrowserItem::Message(*id))
                 .collect()
         };
-        let bytes = call.raw.len() + OVERHEAD * things.len();
+        // Imported messages have no answer.
+        let texts = || {
+            call.added
+                .iter()
+                .map(|id| run.messages[id.index()].text.len())
+        };
+        let text = match call.raw.len() {
+            0 => texts().sum(),
+            answer => answer,
+        };
+        let bytes = text + OVERHEAD * things.len();
         groups.push((things, bytes));
     }
     let count: usize = groups.iter().map(|(things, _)| things.len()).sum();

@@ -18,6 +18,7 @@ mod definitions;
 mod descent;
 mod facts;
 mod head;
+mod imported;
 mod limits;
 mod lineage;
 mod measures;
@@ -29,6 +30,6 @@ mod seeds;
 mod settings;
 mod shown;
 
-pub use data::ReportData;
+pub use data::{ReportData, ReportSource};
 pub use facts::{RoundFacts, RunEnd, RunFacts};
 pub use page::page;

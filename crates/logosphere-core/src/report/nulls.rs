@@ -45,14 +45,23 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         )),
     };
     let section = tests(section, "Tests of the verdict", found, Family::Primary);
-    let section = features(section, found);
+    let section = match &found.assumption {
+        None => features(section, found),
+        Some(assumption) => section.text(format!(
+            "All tests are made under the assumption that {assumption}. Choice needs recorded reads, so it is a further test here."
+        )),
+    };
     if found.tests.is_empty() {
         return Some(section);
     }
     let folded = Section::new("Further tests and bands").folded().text(
-        "The p of further tests are corrected for the six of them. Measures without a p are not calibrated; their band is shown alone.",
+        "The p of further tests are corrected for their number. Measures without a p are not calibrated; their band is shown alone.",
     );
     let folded = tests(folded, "Further tests", found, Family::Secondary);
+    let folded = match found.assumption {
+        None => folded,
+        Some(_) => features(folded, found),
+    };
     let folded = tests(folded, "Bands", found, Family::Band);
     Some(section.section(folded))
 }

@@ -4,21 +4,34 @@ use report_kit::{Page, Section, Status};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::data::ReportData;
+use super::data::{ReportData, ReportSource};
+use super::facts::RunFacts;
 use super::messages::MessageBrowser;
-use super::{cost, definitions, head, limits, lineage, measures, nulls, protocol, seeds, settings};
+use super::{
+    cost, definitions, head, imported, limits, lineage, measures, nulls, protocol, seeds, settings,
+};
 use crate::export::picture;
 
-/// Returns the page of a run: one file that uses no network, with the same bytes for the same journal.
+/// Returns the page of a run: one file that uses no network, with the same bytes for the same journal or import.
 ///
 /// Texts of minds, seed messages and settings are escaped, so they cannot be read as anything but text.
 pub fn page(data: &ReportData) -> Page {
+    let page = match &data.source {
+        ReportSource::Journal(facts) => of_journal(data, facts),
+        ReportSource::Import { header, authors } => imported::page(data, header, authors),
+    };
+    page.data("measures", &rounded(&data.analysis.metrics))
+        .data("seeds", &rounded(&seeds::shares(data)))
+        .data("roots", &rounded(&picture::root_shares(&data.lineage)))
+}
+
+fn of_journal(data: &ReportData, facts: &RunFacts) -> Page {
     let messages = MessageBrowser::of(data);
-    let (tone, origin) = head::origin(data);
-    let mut page = Page::new(head::title(data))
-        .lead(head::lead(data))
+    let (tone, origin) = head::origin(facts);
+    let mut page = Page::new(head::title(data, facts))
+        .lead(head::lead(data, facts))
         .origin(tone, origin);
-    let mut notices = head::notices(data).into_iter().peekable();
+    let mut notices = head::notices(data, facts).into_iter().peekable();
     if let Some((tone, notice)) = notices.next_if(|(tone, _)| *tone != Status::Info) {
         page = page.notice(tone, notice);
     }
@@ -31,21 +44,18 @@ pub fn page(data: &ReportData) -> Page {
     page.section(seeds::section(data, &messages))
         .section(lineage::section(data, &messages))
         .section(measures::section(data))
-        .section(protocol::section(data, &messages))
-        .section(cost::section(data))
+        .section(protocol::section(data, facts, &messages))
+        .section(cost::section(data, facts))
         .section(messages.section().folded())
         .section(definitions::section(&data.analysis).folded())
         .section(limits::section(data, notices))
         .provenance(
             Section::new("Provenance")
                 .anchor("provenance")
-                .facts(head::facts(data))
-                .section(settings::section(data))
-                .section(settings::verify(data)),
+                .facts(head::facts(data, facts))
+                .section(settings::section(facts))
+                .section(settings::verify(facts)),
         )
-        .data("measures", &rounded(&data.analysis.metrics))
-        .data("seeds", &rounded(&seeds::shares(data)))
-        .data("roots", &rounded(&picture::root_shares(&data.lineage)))
 }
 
 /// Returns the JSON of data with numbers of six decimals, more than a drawing shows.

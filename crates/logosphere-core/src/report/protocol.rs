@@ -3,13 +3,13 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Status};
 
 use super::data::ReportData;
+use super::facts::RunFacts;
 use super::messages::MessageBrowser;
 use super::shown::{counted, drawn, filled, percent};
 use crate::format::{Note, Reason};
 use crate::journal::Protocol;
 
-pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
-    let facts = &data.facts;
+pub(super) fn section(data: &ReportData, facts: &RunFacts, messages: &MessageBrowser) -> Section {
     let section = Section::new("Parse success").anchor("protocol");
     let meter = &facts.protocol;
     let is_perfect =
@@ -24,16 +24,16 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
             "{}. An answer is ok when it ends as the system prompt asks, tolerated when it nearly does, and lost when nothing of it was sent because of its form. Calls without an answer are in no share.",
             facts.protocol
         ));
-    let section = models(section, data);
-    let section = reasons(section, data, messages);
-    let section = notes(section, data, messages);
-    match by_round(data) {
+    let section = models(section, facts);
+    let section = reasons(section, data, facts, messages);
+    let section = notes(section, data, facts, messages);
+    match by_round(facts) {
         Some(plot) => section.plot(plot),
         None => section,
     }
 }
 
-fn models(section: Section, data: &ReportData) -> Section {
+fn models(section: Section, facts: &RunFacts) -> Section {
     let columns = [
         "Model",
         "Answers",
@@ -42,27 +42,23 @@ fn models(section: Section, data: &ReportData) -> Section {
         "Lost",
         "Calls without an answer",
     ];
-    let minds = data.facts.settings.minds.as_ref();
-    let rows = data
-        .facts
-        .by_model
-        .iter()
-        .map(|((entry, model), protocol)| {
-            let answers = answers(protocol);
-            let model = match minds {
-                Some(_) => format!("{}: {model}", entry + 1),
-                None => model.clone(),
-            };
-            let failed = protocol.by_reason.get(&Reason::CallFailed).copied();
-            [
-                Cell::text(model),
-                answers.into(),
-                Cell::text(percent(protocol.compliant, answers)),
-                Cell::text(percent(protocol.tolerated, answers)),
-                Cell::text(percent(protocol.lost, answers)),
-                failed.unwrap_or(0).into(),
-            ]
-        });
+    let minds = facts.settings.minds.as_ref();
+    let rows = facts.by_model.iter().map(|((entry, model), protocol)| {
+        let answers = answers(protocol);
+        let model = match minds {
+            Some(_) => format!("{}: {model}", entry + 1),
+            None => model.clone(),
+        };
+        let failed = protocol.by_reason.get(&Reason::CallFailed).copied();
+        [
+            Cell::text(model),
+            answers.into(),
+            Cell::text(percent(protocol.compliant, answers)),
+            Cell::text(percent(protocol.tolerated, answers)),
+            Cell::text(percent(protocol.lost, answers)),
+            failed.unwrap_or(0).into(),
+        ]
+    });
     filled(section, "By model", columns, rows)
 }
 
@@ -70,9 +66,14 @@ fn answers(protocol: &Protocol) -> u64 {
     protocol.compliant + protocol.tolerated + protocol.lost
 }
 
-fn reasons(section: Section, data: &ReportData, messages: &MessageBrowser) -> Section {
+fn reasons(
+    section: Section,
+    data: &ReportData,
+    facts: &RunFacts,
+    messages: &MessageBrowser,
+) -> Section {
     let calls = data.transcript.calls.len() as u64;
-    let rows = data.facts.protocol.by_reason.iter().map(|(reason, count)| {
+    let rows = facts.protocol.by_reason.iter().map(|(reason, count)| {
         let tone = match reason {
             Reason::Ok => Status::Good,
             Reason::Silence => Status::Neutral,
@@ -113,8 +114,13 @@ fn meaning(reason: Reason) -> &'static str {
     }
 }
 
-fn notes(section: Section, data: &ReportData, messages: &MessageBrowser) -> Section {
-    let rows = data.facts.notes.iter().map(|(note, count)| {
+fn notes(
+    section: Section,
+    data: &ReportData,
+    facts: &RunFacts,
+    messages: &MessageBrowser,
+) -> Section {
+    let rows = facts.notes.iter().map(|(note, count)| {
         let calls = &data.transcript.calls;
         let example = calls.iter().position(|call| call.notes.contains(note));
         [
@@ -145,9 +151,9 @@ fn remark(note: Note) -> &'static str {
 }
 
 /// Returns the plot of the meter by round; `None` if it is constant.
-fn by_round(data: &ReportData) -> Option<Plot> {
+fn by_round(facts: &RunFacts) -> Option<Plot> {
     let share = |part: fn(&Protocol) -> u64| {
-        let rounds = drawn(&data.facts.rounds);
+        let rounds = drawn(&facts.rounds);
         let points = rounds.filter_map(move |round| {
             let answers = answers(&round.protocol);
             let share = part(&round.protocol) as f64 / answers as f64;

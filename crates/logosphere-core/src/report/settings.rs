@@ -3,11 +3,10 @@
 use report_kit::{Cell, Section};
 use serde_json::Value;
 
-use super::data::ReportData;
+use super::facts::RunFacts;
 use super::shown::counted;
 
-pub(super) fn section(data: &ReportData) -> Section {
-    let facts = &data.facts;
+pub(super) fn section(facts: &RunFacts) -> Section {
     let settings = serde_json::to_value(&facts.settings).unwrap_or_default();
     let mut shown = Vec::new();
     flatten("", &settings, &mut shown);
@@ -47,8 +46,7 @@ fn flatten(name: &str, value: &Value, out: &mut Vec<(String, Cell)>) {
     }
 }
 
-pub(super) fn verify(data: &ReportData) -> Section {
-    let facts = &data.facts;
+pub(super) fn verify(facts: &RunFacts) -> Section {
     let effective = &facts.start.effective;
     Section::new("Verification")
         .anchor("verify")

@@ -2,10 +2,10 @@
 //! analyses.
 
 mod compare;
+mod exposure;
 mod fold;
 mod growing;
 pub mod leak;
-pub mod legacy_log;
 mod process;
 mod rebuild;
 mod resume;
@@ -13,6 +13,7 @@ pub mod state;
 pub(crate) mod transcript;
 
 pub use compare::{Comparison, Difference, compare};
+pub use exposure::{Exposure, UnknownExposure};
 #[cfg(feature = "report")]
 pub(crate) use fold::{Fold, Observer};
 pub use growing::GrowingRun;

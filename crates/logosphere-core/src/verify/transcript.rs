@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use super::exposure::Exposure;
 use super::fold::{Fold, Observer};
 use super::resume::ResumeError;
 use crate::config::Scheduling;
@@ -36,6 +37,8 @@ pub struct Transcript {
     pub calls: Vec<MindCall>,
     /// All rounds that ended.
     pub rounds: Vec<EndedRound>,
+    /// The way in which the samples of calls are known; recorded in a journal.
+    pub exposure: Exposure,
 }
 
 /// A message of the pool.
@@ -48,6 +51,8 @@ pub struct Message {
     pub round: Round,
     /// The index of the call that sent it; `None` for seed messages and for those that were put in from outside.
     pub call: Option<usize>,
+    /// The parents that imported data names, the best one first; each is older. They take precedence over the parent rule.
+    pub given_parents: Vec<MessageId>,
 }
 
 /// A call of a mind.
@@ -91,8 +96,12 @@ pub struct EndedRound {
 impl Message {
     /// Returns a message of this round and this call of the transcript; a seed message has round 0 and no call.
     pub fn new(text: impl Into<String>, round: Round, call: Option<usize>) -> Self {
-        let text = text.into();
-        Self { text, round, call }
+        Self {
+            text: text.into(),
+            round,
+            call,
+            given_parents: Vec::new(),
+        }
     }
 }
 
@@ -136,11 +145,7 @@ impl Transcript {
 
     pub(crate) fn begin(start: &ExperimentStart) -> Self {
         let settings = &start.effective.settings;
-        let seed = |seed: &SeedText| Message {
-            text: seed.text.clone(),
-            round: Round::default(),
-            call: None,
-        };
+        let seed = |seed: &SeedText| Message::new(&seed.text, Round::default(), None);
         Self {
             minds: settings.n_minds,
             samples: settings.k_samples,
@@ -152,6 +157,7 @@ impl Transcript {
             messages: start.seeds.iter().map(seed).collect(),
             calls: Vec::new(),
             rounds: Vec::new(),
+            exposure: Exposure::Recorded,
         }
     }
 }

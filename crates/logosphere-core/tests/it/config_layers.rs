@@ -359,10 +359,6 @@ fn signatures_and_addresses_have_a_form() {
 #[test]
 fn settings_that_do_not_go_together_are_refused() {
     for (file, start) in [
-        (
-            r#"{"parse_mode": "legacy"}"#,
-            "parse_mode: legacy reads old journals only",
-        ),
         (r#"{"system_role": true, "k_samples": 0}"#, "system_role: "),
         (
             r#"{"system_prompt": "\n", "k_samples": 0}"#,

@@ -231,14 +231,6 @@ fn modes_differ_where_answers_do() {
     assert_eq!(lenient.seeds, ["One."]);
     let strict = parse_init(padded, ParseMode::Strict, "~init");
     assert!(matches!(strict, Err(InitError::NoEnd { .. })), "{strict:?}");
-    // The old program ends at blank messages only.
-    let legacy = parse_init(WHOLE.as_bytes(), ParseMode::Legacy, "~init").unwrap();
-    assert_eq!(legacy.seeds, read(WHOLE).unwrap().seeds);
-    let adjacent = parse_init(b"---\na\n---\n---\n~init", ParseMode::Legacy, "~init");
-    assert!(
-        matches!(adjacent, Err(InitError::NoEnd { .. })),
-        "{adjacent:?}"
-    );
     // A CR that only the stamp turns into a line's end.
     let file = b"---\na\n---\r\r\r\n---\n---\n~init";
     let error = parse_init(file, ParseMode::Strict, "~init");

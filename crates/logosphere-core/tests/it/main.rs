@@ -23,11 +23,11 @@ mod fork_identity;
 mod fork_proof;
 mod growing;
 mod impersonation;
+mod import;
 mod init_table;
 #[cfg(feature = "report")]
 mod layout;
 mod leak;
-mod legacy_log;
 mod lineage;
 mod metrics;
 mod minds;

@@ -3,8 +3,8 @@
 
 mod plain;
 
-use logosphere_core::format::{End, ParseMode, Parsed, Reason, parse};
-use plain::{Plain, delimits, plain};
+use logosphere_core::format::{End, Parsed, Reason};
+use plain::{Plain, ReadRules, delimits, plain};
 use proptest::prelude::*;
 
 /// Inputs of the fixed generator in each mode.
@@ -64,7 +64,7 @@ const PIECES: [&str; 46] = [
 ];
 
 /// Writes input number `n` of a mode into `text`.
-fn generate(text: &mut String, n: u64, mode: ParseMode) {
+fn generate(text: &mut String, n: u64, mode: ReadRules) {
     // An xorshift from a well-mixed start: quick, and the same everywhere.
     let mut state = (n * 3 + mode as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut next = || {
@@ -79,12 +79,12 @@ fn generate(text: &mut String, n: u64, mode: ParseMode) {
     }
 }
 
-fn fuzz(mode: ParseMode) {
+fn fuzz(mode: ReadRules) {
     let mut text = String::new();
     let mut sent = 0;
     for n in 0..INPUTS {
         generate(&mut text, n, mode);
-        let parsed = parse(&text, mode);
+        let parsed = mode.read(&text);
         check(&text, mode, &parsed);
         sent += u64::from(parsed.reason == Reason::Ok);
         if n % COMPARED == 0 {
@@ -98,17 +98,17 @@ fn fuzz(mode: ParseMode) {
 
 #[test]
 fn lenient() {
-    fuzz(ParseMode::Lenient);
+    fuzz(ReadRules::Lenient);
 }
 
 #[test]
 fn strict() {
-    fuzz(ParseMode::Strict);
+    fuzz(ReadRules::Strict);
 }
 
 #[test]
-fn legacy() {
-    fuzz(ParseMode::Legacy);
+fn reference() {
+    fuzz(ReadRules::Reference);
 }
 
 proptest! {
@@ -120,8 +120,8 @@ proptest! {
             prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60).prop_map(|pieces| pieces.concat()),
         ],
     ) {
-        for mode in [ParseMode::Lenient, ParseMode::Strict, ParseMode::Legacy] {
-            let parsed = parse(&text, mode);
+        for mode in [ReadRules::Lenient, ReadRules::Strict, ReadRules::Reference] {
+            let parsed = mode.read(&text);
             check(&text, mode, &parsed);
             prop_assert_eq!(Plain::of(parsed), plain(&text, mode), "{:?}", mode);
         }
@@ -129,7 +129,7 @@ proptest! {
 }
 
 /// Asserts what holds for every answer.
-fn check(raw: &str, mode: ParseMode, parsed: &Parsed) {
+fn check(raw: &str, mode: ReadRules, parsed: &Parsed) {
     let shown = || format!("{mode:?} {raw:?} {parsed:?}");
     let spans = &parsed.spans;
     let stamp = if parsed.signature.is_empty() {
@@ -152,7 +152,7 @@ fn check(raw: &str, mode: ParseMode, parsed: &Parsed) {
         assert_eq!(&raw[place.clone()], parsed.signature, "{}", shown());
     }
     let thinking = &raw[spans.thinking.clone()];
-    if mode == ParseMode::Legacy && parsed.end == End::None {
+    if mode == ReadRules::Reference && parsed.end == End::None {
         // Its reader ends every text with a line feed.
         assert_eq!(
             thinking.trim_end_matches('\n'),

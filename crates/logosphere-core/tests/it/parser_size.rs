@@ -3,7 +3,7 @@
 
 use logosphere_core::format::{Note, ParseMode, Reason, parse};
 
-const MODES: [ParseMode; 3] = [ParseMode::Lenient, ParseMode::Strict, ParseMode::Legacy];
+const MODES: [ParseMode; 2] = [ParseMode::Lenient, ParseMode::Strict];
 const MANY: usize = 10_000_000;
 
 #[test]

@@ -54,7 +54,7 @@ fn the_history_is_kept_or_known_to_be_gone() {
 
 #[test]
 fn texts_that_no_answer_can_send_are_refused() {
-    for mode in [ParseMode::Lenient, ParseMode::Strict, ParseMode::Legacy] {
+    for mode in [ParseMode::Lenient, ParseMode::Strict] {
         let mut pool = Pool::new(3, Retention::All).mode(mode);
         for blank in ["", "\n", " \t\u{3000}\u{1c}\u{1f}\u{85}"] {
             assert_eq!(pool.add(blank, Origin::Mind), Err(PoolError::Blank));
@@ -78,7 +78,6 @@ fn texts_that_no_answer_can_send_are_refused() {
             let refused = match mode {
                 ParseMode::Lenient => modes.contains('l'),
                 ParseMode::Strict => modes.contains('s'),
-                ParseMode::Legacy => false,
             };
             let before = pool.len();
             let added = pool.add(text, Origin::Seed);

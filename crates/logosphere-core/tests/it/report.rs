@@ -289,7 +289,7 @@ fn a_journal_that_ends_anywhere_is_a_page() {
     for end in &ends {
         let data = ReportData::read(&journal[..*end], 0).unwrap();
         let over = *end == journal.len();
-        assert_eq!(data.facts.end == RunEnd::Open, !over);
+        assert_eq!(data.facts().unwrap().end == RunEnd::Open, !over);
         let page = Html::parse_document(&page(&data).render().unwrap());
         let open = texts(&page, ".notice")
             .concat()

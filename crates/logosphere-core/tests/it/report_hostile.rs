@@ -136,7 +136,8 @@ fn the_same_journal_gives_the_same_bytes() {
 /// A run of copiers with 20 messages of 200 bytes a round, each in an answer with some thinking.
 fn large(rounds: u32) -> ReportData {
     let small = journal("plain words of nobody");
-    let facts = ReportData::read(&small[..], 0).unwrap().facts;
+    let facts = ReportData::read(&small[..], 0).unwrap();
+    let facts = facts.facts().unwrap().clone();
     let settings = population::settings("copier:mu=0.5", 20, 15, rounds, 1);
     let mut run = population::run(&settings, &vec!["x".repeat(200); 5]);
     for (id, message) in run.messages.iter_mut().enumerate() {

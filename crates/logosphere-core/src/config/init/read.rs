@@ -8,8 +8,8 @@ use super::error::{InitError, InitWarning};
 use super::fix::{InitFix, line_at};
 
 use crate::format::{
-    Cut, End, ParseMode, find_signature, holds_delimiter, is_blank, is_signature, parse_signed,
-    trimmed, with_signature,
+    Cut, End, ParseMode, find_signature, holds_delimiter, is_blank, is_signature, trimmed,
+    with_signature,
 };
 
 /// The number of characters of a text that a warning shows.
@@ -52,10 +52,7 @@ pub struct Init {
 /// See [`InitError`].
 pub fn parse_init(bytes: &[u8], mode: ParseMode, signature: &str) -> Result<Init, InitError> {
     let text = decode(bytes)?;
-    let found = match mode {
-        ParseMode::Lenient | ParseMode::Strict => Found::cut(&text, mode, signature)?,
-        ParseMode::Legacy => Found::legacy(&text, signature)?,
-    };
+    let found = Found::cut(&text, mode, signature)?;
     let seeds: Vec<_> = (found.messages.into_iter())
         .map(|message| text[message].to_owned())
         .collect();
@@ -140,24 +137,6 @@ impl Found {
             notes: cut.thinking.clone(),
             messages: cut.messages().to_vec(),
             unused: rest.more,
-        })
-    }
-
-    fn legacy(text: &str, signature: &str) -> Result<Self, InitError> {
-        let parsed = parse_signed(text, ParseMode::Legacy, signature);
-        let spans = parsed.spans;
-        let rest = spans.rest.filter(|_| parsed.end == End::BlankBlock);
-        let Some(rest) = rest else {
-            let fix = InitFix::append(text, &["---", "", "---", signature]);
-            return Err(InitError::NoEnd { fix });
-        };
-        check_signature(text, rest.start, spans.signature.clone(), rest, signature)?;
-        let mut messages = spans.blocks;
-        messages.truncate(parsed.messages.len());
-        Ok(Self {
-            notes: spans.thinking,
-            messages,
-            unused: None,
         })
     }
 }

@@ -23,7 +23,7 @@ pub struct Parent {
     pub id: MessageId,
     /// The method by which it was found.
     pub method: Method,
-    /// 1 for equal tokens, otherwise the similarity, 0.5 to below 1.
+    /// 1 for equal tokens and for a parent that data names, otherwise the similarity, 0.5 to below 1.
     pub confidence: f64,
 }
 
@@ -36,6 +36,8 @@ pub enum Method {
     Exact,
     /// The texts have a long common subsequence of tokens.
     Lcs,
+    /// Imported data names the parent.
+    Given,
 }
 
 impl Method {
@@ -44,6 +46,7 @@ impl Method {
         match self {
             Self::Exact => "exact",
             Self::Lcs => "lcs",
+            Self::Given => "given",
         }
     }
 }
@@ -133,6 +136,16 @@ impl ParentSearch {
         let others = messages.len().saturating_sub(1).max(1) as f64;
         sums.into_iter().map(|sum| sum / others).collect()
     }
+}
+
+/// Returns the parents that imported data names.
+pub(crate) fn given(parents: &[MessageId]) -> Vec<Parent> {
+    let parents = parents.iter().map(|&id| Parent {
+        id,
+        method: Method::Given,
+        confidence: 1.0,
+    });
+    parents.collect()
 }
 
 /// Returns the messages of a sample that a message can descend from: those before `child`, in the order drawn.

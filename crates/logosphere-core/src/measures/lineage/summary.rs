@@ -21,6 +21,9 @@ pub struct LineageSummary {
     pub exact: usize,
     /// The number of messages whose best parent is similar and not equal.
     pub lcs: usize,
+    /// The number of messages whose parent imported data names.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub given: usize,
     /// The number of innovations, which descend from no message that was read.
     pub innovations: usize,
     /// The share of innovations; `None` without messages of minds.
@@ -86,6 +89,7 @@ impl Lineage {
             messages: of_minds.len(),
             exact: by(Method::Exact),
             lcs: by(Method::Lcs),
+            given: by(Method::Given),
             innovations: of_minds
                 .iter()
                 .filter(|node| node.parents.is_empty())
@@ -192,6 +196,14 @@ impl Lineage {
         }
         counts
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn share(part: u32, whole: usize) -> Option<f64> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::parent::{Parent, ParentSearch, readable};
+use super::parent::{Parent, ParentSearch, given, readable};
 use crate::measures::lists::Lists;
 use crate::measures::metrics::Window;
 use crate::measures::metrics::corpus::Corpus;
@@ -73,8 +73,13 @@ impl Lineage {
         for call in &run.calls {
             let all = run.messages.len();
             for &child in call.added.iter().filter(|child| child.index() < all) {
-                let reads = readable(&call.sampled, child);
-                parents[child.index()] = search.all(lists, &reads, child.index());
+                let known = &run.messages[child.index()].given_parents;
+                parents[child.index()] = if known.is_empty() {
+                    let reads = readable(&call.sampled, child);
+                    search.all(lists, &reads, child.index())
+                } else {
+                    given(known)
+                };
             }
         }
         let mut lineage = Self {

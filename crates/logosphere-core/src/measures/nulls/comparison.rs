@@ -18,7 +18,7 @@ use crate::measures::metrics::{Metric, Window, input_similarity, measure_in, qua
 use crate::measures::verdict::{
     LEAST_CONTESTS, LEAST_PAIRS, MOST_NEW, SimilarityTest, TestedRun, Verdict, VerdictFindings,
 };
-use crate::verify::Transcript;
+use crate::verify::{Exposure, Transcript};
 
 /// The fewest null runs.
 pub const MIN_RUNS: u32 = 199;
@@ -111,6 +111,9 @@ pub struct NullComparison {
     pub parent_rule: &'static str,
     /// The null model.
     pub null: NullFacts,
+    /// The assumption about reads that all tests are made under; `None` if reads are recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumption: Option<String>,
     /// The verdict; `None` for a shuffle.
     pub verdict: Option<Verdict>,
     /// The tests and bands; empty if the run cannot be tested.
@@ -171,12 +174,18 @@ pub(crate) fn compare_in(
     let mut compared = NullComparison {
         parent_rule: PARENT_RULE,
         null: facts(&model, &scores, plan),
+        assumption: run.exposure.assumption(),
         verdict: None,
         tests: Vec::new(),
         features: Vec::new(),
         not_separable: Vec::new(),
         rounds: Vec::new(),
     };
+    if run.exposure == Exposure::Unknown {
+        compared.null.runs = 0;
+        compared.verdict = Some(Verdict::of(&VerdictFindings::Unexposed));
+        return Some(compared);
+    }
     match plan.kind {
         Null::Descent => compared.descend(run, window, &model, &scores, plan, on_run)?,
         Null::Shuffle => compared.shuffle(run, corpus, plan, on_run)?,
@@ -275,15 +284,23 @@ impl NullComparison {
         }
         let observed = Numbers::of(model, run, window, model.lists().clone(), scores);
         let one = |index| {
-            let lists = model.null_lists(index);
-            let scores = model.scores_of(&lists);
+            let (lists, drawn) = model.null_run(index);
+            let scores = model.scores_of(&lists, &drawn);
             Numbers::of(model, run, window, lists, &scores)
         };
         let null = null_runs(self.null.runs, plan.threads, one, on_run)?;
         let largest: Vec<f64> = null.iter().map(|run| run.largest_z).collect();
         let p = upper_p(observed.largest_z, &largest);
-        self.tests
-            .extend(NullTest::choice(observed.largest_z, largest.clone(), p));
+        let family = match self.assumption {
+            None => Family::Primary,
+            Some(_) => Family::Secondary,
+        };
+        self.tests.extend(NullTest::choice(
+            family,
+            observed.largest_z,
+            largest.clone(),
+            p,
+        ));
         for (at, &(metric, family)) in Family::MEASURES.iter().enumerate() {
             let means = null.iter().filter_map(|run| run.means[at]).collect();
             self.tests
@@ -299,16 +316,21 @@ impl NullComparison {
         Family::correct(&mut self.tests);
         let corrected = |name: &str| self.test(name).and_then(|test| Some((test, test.p_holm?)));
         let similarity = corrected(Metric::TfidfSimilarity.name());
+        let similarity = similarity.map(|(test, p)| SimilarityTest {
+            observed: test.observed,
+            median: test.median,
+            low: test.low,
+            high: test.high,
+            p,
+        });
+        if let Some(assumption) = &self.assumption {
+            self.verdict = Some(Verdict::assumed(similarity, assumption));
+            return Some(());
+        }
         self.verdict = Some(Verdict::of(&VerdictFindings::Tested(TestedRun {
             choice_p: corrected(NullTest::CHOICE).map_or(1.0, |(_, p)| p),
             first: self.features.first().cloned(),
-            similarity: similarity.map(|(test, p)| SimilarityTest {
-                observed: test.observed,
-                median: test.median,
-                low: test.low,
-                high: test.high,
-                p,
-            }),
+            similarity,
             would_find_double: would_find_double(scores, largest),
         })));
         Some(())

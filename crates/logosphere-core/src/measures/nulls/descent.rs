@@ -14,6 +14,9 @@ use crate::measures::metrics::corpus::Corpus;
 use crate::pool::{MessageId, SampleRng};
 use crate::verify::{Message, Transcript};
 
+/// The lists of a null run, and the text that each message is a copy of.
+pub(super) type NullRun = (Lists, Vec<Option<usize>>);
+
 /// The null model of neutral descent for one run.
 ///
 /// A null run has the seed messages, calls, samples and numbers of messages of the run. Each message is new with
@@ -63,8 +66,12 @@ impl<'a> DescentModel<'a> {
         let mut search = ParentSearch::default();
         let mut parents = vec![None; lists.messages()];
         for (reads, child) in children(run) {
-            let best = search.best(&lists, &reads, child);
-            parents[child] = best.map(|(place, _)| reads[place]);
+            // A parent that data names is one of the reads.
+            let given = run.messages[child].given_parents.first();
+            parents[child] = match given {
+                Some(given) => Some(given.index()).filter(|given| reads.contains(given)),
+                None => (search.best(&lists, &reads, child)).map(|(place, _)| reads[place]),
+            };
         }
         Self::with(run, corpus, lists, parents, seed)
     }
@@ -169,12 +176,12 @@ impl<'a> DescentModel<'a> {
 
     /// Returns the scores of null run `index`, which depend on its number and the seed alone.
     pub fn null_choice(&self, index: u32) -> Choice {
-        self.choice_of(&self.null_lists(index))
+        self.choice_of(&self.null_run(index))
     }
 
     /// Returns the texts of null run `index`: the tokens of each message, one space apart.
     pub fn null_texts(&self, index: u32) -> Vec<String> {
-        let lists = self.null_lists(index);
+        let (lists, _) = self.null_run(index);
         let text = |message| {
             let words = lists.of_message(message).iter();
             let words: Vec<&str> = words
@@ -194,11 +201,16 @@ impl<'a> DescentModel<'a> {
         })
     }
 
-    /// Returns the scores of other lists, with parents by the rule.
-    pub(super) fn scores_of(&self, lists: &Lists) -> Scores {
+    /// Returns the scores of a null run, with parents found as in the run: by the rule, or known if data names them.
+    pub(super) fn scores_of(&self, lists: &Lists, drawn: &[Option<usize>]) -> Scores {
         let mut search = ParentSearch::default();
         self.scored(lists, &mut search, |child, reads, search| {
-            search.best(lists, reads, child).map(|(place, _)| place)
+            if self.run.messages[child].given_parents.is_empty() {
+                search.best(lists, reads, child).map(|(place, _)| place)
+            } else {
+                let parent = drawn[child]?;
+                reads.iter().position(|&read| read == parent)
+            }
         })
     }
 
@@ -242,26 +254,25 @@ impl<'a> DescentModel<'a> {
         self.run.active
     }
 
-    /// Returns the weight of texts with a word, as [`DescentModel::lists_favouring`] takes it; `None` if no text has it.
+    /// Returns the weight of texts with a word, as [`DescentModel::run_favouring`] takes it; `None` if no text has it.
     pub(super) fn favour(&self, word: &str, weight: f64) -> Option<Favour> {
         let token = self.words.iter().position(|known| known == word)?;
         let token = token as u32;
         Some(Favour { token, weight })
     }
 
-    /// Returns the scores of other lists by the text of each word.
-    pub(super) fn choice_of(&self, lists: &Lists) -> Choice {
-        self.scores_of(lists).by_text(&self.words)
+    /// Returns the scores of another run by the text of each word.
+    pub(super) fn choice_of(&self, (lists, drawn): &NullRun) -> Choice {
+        self.scores_of(lists, drawn).by_text(&self.words)
     }
 
-    /// Returns the lists of null run `index`.
-    pub(super) fn null_lists(&self, index: u32) -> Lists {
-        self.lists_favouring(index, None)
+    /// Returns null run `index`.
+    pub(super) fn null_run(&self, index: u32) -> NullRun {
+        self.run_favouring(index, None)
     }
 
-    /// Returns the lists of run `index` in which texts with a word are chosen more often. Without a word it is a null
-    /// run.
-    pub(super) fn lists_favouring(&self, index: u32, favour: Option<Favour>) -> Lists {
+    /// Returns run `index` in which texts with a word are chosen more often. Without a word it is a null run.
+    pub(super) fn run_favouring(&self, index: u32, favour: Option<Favour>) -> NullRun {
         let mut rng = rng(Null::Descent, self.seed, index);
         let mut lists = self.base.clone();
         let mut order = self.new.clone();
@@ -271,19 +282,29 @@ impl<'a> DescentModel<'a> {
         let mut next = order.iter().cycle().copied();
         let mut known = Known::of(&lists);
         let novelty = self.novelty_rate();
+        let mut drawn = vec![None; lists.messages()];
         for (mut reads, child) in children(self.run) {
             self.push_given(&mut lists, child);
+            drawn.resize(lists.messages(), None);
             reads.retain(|&read| read < lists.messages());
             let is_new = reads.is_empty() || rng.unit() < novelty;
             let new = if is_new { next.next() } else { None };
-            let kind = match new {
-                Some(kind) => kind,
-                None => self.copied(&reads, favour, &mut lists, &mut known, &mut rng),
+            let (kind, parent) = if let Some(kind) = new {
+                (kind, None)
+            } else {
+                let slot = match favour {
+                    Some(favour) => favour.slot(&reads, &lists, &mut rng),
+                    None => rng.below(reads.len() as u64) as usize,
+                };
+                let kind = self.copied(&reads, slot, &mut lists, &mut known, &mut rng);
+                (kind, Some(reads[slot]))
             };
             lists.push(kind);
+            drawn.push(parent);
         }
         self.push_given(&mut lists, self.run.messages.len());
-        lists
+        drawn.resize(lists.messages(), None);
+        (lists, drawn)
     }
 
     /// Appends the messages before `end` that are next and that no call sent.
@@ -295,19 +316,15 @@ impl<'a> DescentModel<'a> {
         }
     }
 
-    /// Returns the kind of a changed copy of one of the texts `reads`.
+    /// Returns the kind of a changed copy of text `slot` of `reads`.
     fn copied(
         &self,
         reads: &[usize],
-        favour: Option<Favour>,
+        slot: usize,
         lists: &mut Lists,
         known: &mut Known,
         rng: &mut SampleRng,
     ) -> u32 {
-        let slot = match favour {
-            Some(favour) => favour.slot(reads, lists, rng),
-            None => rng.below(reads.len() as u64) as usize,
-        };
         let kind = lists.kind_of(reads[slot]);
         let text = lists.of_kind(kind);
         let (count, first) = self.donors.near(text.len());

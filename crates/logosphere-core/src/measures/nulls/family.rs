@@ -10,7 +10,7 @@ use crate::measures::metrics::Metric;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Family {
-    /// Choice and similarity, which the verdict follows from.
+    /// Choice and similarity, which the verdict follows from. Choice is a further test if reads are assumed.
     Primary,
     /// Further measures with a p.
     Secondary,
@@ -87,8 +87,8 @@ impl NullTest {
         })
     }
 
-    pub(super) fn choice(observed: f64, null: Vec<f64>, p: f64) -> Option<Self> {
-        let test = Self::new(Self::CHOICE, Family::Primary, observed, null)?;
+    pub(super) fn choice(family: Family, observed: f64, null: Vec<f64>, p: f64) -> Option<Self> {
+        let test = Self::new(Self::CHOICE, family, observed, null)?;
         Some(Self { p: Some(p), ..test })
     }
 

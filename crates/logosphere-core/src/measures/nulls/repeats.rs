@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::agreement::CellWords;
 use super::choice::{Choice, LEAST_VARIANCE, Score};
 use super::comparison::{Feature, FeatureKind};
-use super::descent::{DescentModel, Favour};
+use super::descent::{DescentModel, Favour, NullRun};
 use super::parallel::{NullProgress, null_runs};
 use super::statistics::{comparable, upper_p};
 use crate::measures::lists::Lists;
@@ -96,13 +96,12 @@ impl RepeatTests {
             agreement: words.agreement(&lists).map(comparable),
         };
         let one = |index| {
-            let lists: Vec<Lists> = (models.iter().map(|model| model.null_lists(index))).collect();
-            let scored = models.iter().zip(&lists);
+            let runs: Vec<NullRun> = (models.iter().map(|model| model.null_run(index))).collect();
+            let scored = models.iter().zip(&runs);
+            let lists: Vec<&Lists> = runs.iter().map(|(lists, _)| lists).collect();
             Together {
-                largest_z: sum(scored.map(|(model, lists)| model.choice_of(lists))).largest_z(),
-                agreement: words
-                    .agreement(&lists.iter().collect::<Vec<_>>())
-                    .map(comparable),
+                largest_z: sum(scored.map(|(model, run)| model.choice_of(run))).largest_z(),
+                agreement: words.agreement(&lists).map(comparable),
             }
         };
         let null = null_runs(plan.null_runs, plan.threads, one, on_run)?;
@@ -195,8 +194,8 @@ fn power(models: &[DescentModel<'_>], word: &str, plan: &RepeatPlan, null: &[f64
         let scored = models.iter().zip(&favours);
         let choices = scored.map(|(model, favour)| {
             // Other runs than those that it is compared with.
-            let lists = model.lists_favouring(u32::MAX - index, *favour);
-            model.choice_of(&lists)
+            let run = model.run_favouring(u32::MAX - index, *favour);
+            model.choice_of(&run)
         });
         upper_p(sum(choices).largest_z(), null) <= 0.05
     };

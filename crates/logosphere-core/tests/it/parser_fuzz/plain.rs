@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use logosphere_core::format::{End, Note, ParseMode, Parsed, Reason};
+use logosphere_core::format::{End, Note, ParseMode, Parsed, Reason, parse};
+use logosphere_core::import::parse_reference;
 use regex::Regex;
 
 use super::{is_blank, is_blank_char};
@@ -46,13 +47,31 @@ struct Lines<'a> {
     /// The blocks between delimiters, the thinking first; each with the line end before the next delimiter.
     blocks: Vec<String>,
     end: End,
-    mode: ParseMode,
+    mode: ReadRules,
+}
+
+/// The rules that an answer is read by: a mode, or those of the Python program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadRules {
+    Lenient,
+    Strict,
+    Reference,
+}
+
+impl ReadRules {
+    pub fn read(self, raw: &str) -> Parsed {
+        match self {
+            Self::Lenient => parse(raw, ParseMode::Lenient),
+            Self::Strict => parse(raw, ParseMode::Strict),
+            Self::Reference => parse_reference(raw),
+        }
+    }
 }
 
 /// The rules read aloud: every line once, blocks as strings.
-pub fn plain(raw: &str, mode: ParseMode) -> Plain {
-    if mode == ParseMode::Legacy {
-        return plain_legacy(raw);
+pub fn plain(raw: &str, mode: ReadRules) -> Plain {
+    if mode == ReadRules::Reference {
+        return plain_reference(raw);
     }
     let mut lines = Lines {
         until_end: Vec::new(),
@@ -65,7 +84,7 @@ pub fn plain(raw: &str, mode: ParseMode) -> Plain {
         lines.push(line);
     }
     let blank_rest = lines.blocks.len() > 1 && is_blank(lines.blocks.last().unwrap());
-    if lines.end == End::None && mode == ParseMode::Lenient && blank_rest {
+    if lines.end == End::None && mode == ReadRules::Lenient && blank_rest {
         lines.end = End::Lenient;
         let last = (lines.until_end.iter()).rposition(|line| delimits(line, mode));
         lines.behind_end = lines.until_end.split_off(last.unwrap() + 1);
@@ -78,11 +97,11 @@ pub fn plain(raw: &str, mode: ParseMode) -> Plain {
 }
 
 /// Whether a line, with its line feed if it has one, is a delimiter.
-pub fn delimits(line: &str, mode: ParseMode) -> bool {
+pub fn delimits(line: &str, mode: ReadRules) -> bool {
     match mode {
-        ParseMode::Lenient => line.trim_end_matches([' ', '\t', '\r', '\n']) == "---",
-        ParseMode::Strict => ["---", "---\n", "---\r\n"].contains(&line),
-        ParseMode::Legacy => false,
+        ReadRules::Lenient => line.trim_end_matches([' ', '\t', '\r', '\n']) == "---",
+        ReadRules::Strict => ["---", "---\n", "---\r\n"].contains(&line),
+        ReadRules::Reference => false,
     }
 }
 
@@ -146,7 +165,7 @@ impl<'a> Lines<'a> {
         let mut behind = (self.behind_end.split(|line| delimits(line, mode))).map(<[_]>::concat);
         let first = behind.next().unwrap();
         let mut signature = first.trim_matches(is_blank_char);
-        let signed = mode == ParseMode::Lenient
+        let signed = mode == ReadRules::Lenient
             && signature.starts_with('~')
             && (2..=32).contains(&signature.chars().count())
             && !HIDDEN.is_match(signature);
@@ -156,7 +175,7 @@ impl<'a> Lines<'a> {
 
         let mut notes = self.notes();
         let mut note = |note, found| {
-            if found && mode == ParseMode::Lenient {
+            if found && mode == ReadRules::Lenient {
                 notes.push(note);
             }
         };
@@ -211,7 +230,7 @@ impl<'a> Lines<'a> {
                 .any(is_rule)
         };
         let mut notes = Vec::new();
-        if self.mode == ParseMode::Lenient {
+        if self.mode == ReadRules::Lenient {
             if lines.iter().any(is_near) {
                 notes.push(Note::NearDelimiter);
             }
@@ -257,7 +276,7 @@ fn is_visible(char: char) -> bool {
         && !UNSEEN.iter().any(|unseen| unseen.contains(&(char as u32)))
 }
 
-fn plain_legacy(raw: &str) -> Plain {
+fn plain_reference(raw: &str) -> Plain {
     let mut text = raw.to_owned();
     if !text.ends_with('\n') {
         text += "\n";

@@ -1,15 +1,16 @@
-//! The parser of the Python program of 2026-01-02, for its journals.
+//! The rules by which the Python program of 2026-01-02 parsed an answer, for its journals.
 
 use std::ops::Range;
 
 use memchr::memmem;
 
-use super::parsed::{End, Parsed, Reason, Spans, is_blank, lost, trimmed};
-use super::prompt::SEPARATOR;
-use super::signature::{LONGEST, with_signature};
+use crate::format::{
+    End, LONGEST_SIGNATURE, Parsed, Reason, SEPARATOR, Spans, is_blank, lost, trimmed,
+    with_signature,
+};
 
 /// Parses an answer as that program did. Fields that it did not record follow from its rules.
-pub(super) fn read(raw: &str) -> Parsed {
+pub fn parse_reference(raw: &str) -> Parsed {
     let mut padded = raw.to_owned();
     if !padded.ends_with('\n') {
         padded.push('\n');
@@ -94,7 +95,7 @@ fn split(text: &str) -> Vec<Range<usize>> {
 /// Returns the range of the signature in the block after the end; empty if there is none.
 fn signature(text: &str, block: Range<usize>) -> Range<usize> {
     let found = trimmed(text, block);
-    let end = text[found.clone()].char_indices().nth(LONGEST);
+    let end = text[found.clone()].char_indices().nth(LONGEST_SIGNATURE);
     let found = found.start..end.map_or(found.end, |(end, _)| found.start + end);
     if &text[found.clone()] == "---" {
         return found.start..found.start;

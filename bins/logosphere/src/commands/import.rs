@@ -1,0 +1,221 @@
+//! `import`: reads messages of other programs into a folder that is measured as a run is.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use bin_support::runs::EXPERIMENTS;
+use bin_support::{Exit, Failure, Interrupt, Session, escape};
+use llm_client::SystemClock;
+use logosphere_core::experiment::Experiment;
+use logosphere_core::import::{
+    ColumnName, Import, ImportError, ImportFormat, ImportPlan, Imported, RoundRule,
+};
+use logosphere_core::verify::Exposure;
+
+use crate::error::Error;
+use crate::journal_file::is_endless;
+use crate::setup::{failure, today};
+
+#[derive(Debug, clap::Args)]
+pub struct ImportArgs {
+    /// Files with messages.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Name of the folder after its date: 1 to 64 of a-z, 0-9, dot, underscore and dash.
+    #[arg(long, value_name = "NAME")]
+    pub name: String,
+    /// Format of the files [default: from their names, .jsonl or .csv].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<ImportFormat>,
+    /// Columns or keys of fields that have another name, such as text=body,author=from.
+    #[arg(long, value_name = "FIELD=COLUMN", value_delimiter = ',')]
+    pub map: Vec<ColumnName>,
+    /// Messages that authors had read: `recorded`, `thread`, `window:M` or `none` [default: recorded if the files say it].
+    #[arg(long, value_name = "READS")]
+    pub reads: Option<Exposure>,
+    /// Length of a round: `messages:N`, `1h` or `1d` [default: messages:50].
+    #[arg(long, value_name = "SPEC")]
+    pub round: Option<RoundRule>,
+    /// Names of authors unchanged, not a01, a02 and so on.
+    #[arg(long)]
+    pub keep_authors: bool,
+    /// Leave out bad messages, and store their number.
+    #[arg(long)]
+    pub skip_bad: bool,
+}
+
+pub fn execute(args: &ImportArgs, session: &mut Session) -> Result<Exit, Failure> {
+    // A wrong name is an error before anything is read.
+    let (root, today) = (Path::new(EXPERIMENTS), today(&SystemClock::new()));
+    Experiment::next(root, &args.name, today).map_err(failure)?;
+    let interrupt = Interrupt::on_signals()?;
+    let mut on_line = || {
+        if interrupt.is_raised() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let mut plan = ImportPlan::default();
+    plan.columns.clone_from(&args.map);
+    (plan.exposure, plan.round) = (args.reads, args.round);
+    (plan.keep_authors, plan.skip_bad) = (args.keep_authors, args.skip_bad);
+    let mut import = Import::new(plan, &mut on_line);
+    let read = if args.format == Some(ImportFormat::Reference) {
+        read_reference(&args.files, &mut import)
+    } else {
+        read_messages(args, &mut import)
+    };
+    let imported = match read.and_then(|()| Ok(import.finish()?)) {
+        Ok(imported) => imported,
+        Err(ReadFailure::Import(ImportError::Stopped)) => return Ok(Exit::Interrupted),
+        Err(ReadFailure::Import(error)) => return Err(Failure::usage(error)),
+        Err(ReadFailure::Other(failure)) => return Err(failure),
+    };
+    let made = Experiment::create(root, &args.name, today).map_err(failure)?;
+    made.write_imported(&imported).map_err(failure)?;
+    tell(&imported, session);
+    let path = escape(&made.path().display().to_string());
+    writeln!(session.results, "{path}")?;
+    session.status(&format!("next: logosphere report {path}"));
+    Ok(Exit::Done)
+}
+
+/// A failure to read the files: of the import, or before it.
+enum ReadFailure {
+    Import(ImportError),
+    Other(Failure),
+}
+
+impl From<ImportError> for ReadFailure {
+    fn from(error: ImportError) -> Self {
+        Self::Import(error)
+    }
+}
+
+impl From<Error> for ReadFailure {
+    fn from(error: Error) -> Self {
+        Self::Other(Failure::usage(error))
+    }
+}
+
+fn read_messages(args: &ImportArgs, import: &mut Import<'_>) -> Result<(), ReadFailure> {
+    for path in &args.files {
+        let format = match (args.format, ending(path)) {
+            (Some(format), _) => format,
+            (None, "jsonl") => ImportFormat::Jsonl,
+            (None, "csv") => ImportFormat::Csv,
+            _ => return Err(Error::UnknownFormat { path: path.clone() }.into()),
+        };
+        let file = open(path)?;
+        match format {
+            ImportFormat::Csv => import.add_csv(&name(path), file)?,
+            _ => import.add_jsonl(&name(path), file)?,
+        }
+    }
+    Ok(())
+}
+
+/// Reads the files of the Python program: a journal with its seeds, or its list of messages, and its measures.
+fn read_reference(files: &[PathBuf], import: &mut Import<'_>) -> Result<(), ReadFailure> {
+    let with = |endings: &[&str]| {
+        let found = files.iter().filter(|path| endings.contains(&ending(path)));
+        found.collect::<Vec<_>>()
+    };
+    let known = ["jsonl", "yaml", "yml", "json", "md"];
+    if let Some(path) = files.iter().find(|path| !known.contains(&ending(path))) {
+        return Err(Error::NoReferenceFile { path: path.clone() }.into());
+    }
+    let (journals, memes) = (with(&["jsonl"]), with(&["yaml", "yml"]));
+    if journals.len() + memes.len() > 1 {
+        return Err(Error::TwoReferences.into());
+    }
+    for path in journals {
+        let init = match with(&["md"]).first() {
+            Some(given) => Some((*given).clone()),
+            None => init_of(path),
+        };
+        let init = init.ok_or_else(|| Error::NoSeeds { path: path.clone() })?;
+        let seeds = fs::read_to_string(&init).map_err(|source| {
+            let path = init.clone();
+            Error::Read { path, source }
+        })?;
+        import.add_old_journal(&name(path), open(path)?, &seeds)?;
+    }
+    for path in memes {
+        import.add_memes(&name(path), open(path)?)?;
+    }
+    for path in with(&["json"]) {
+        import.add_metrics(&name(path), open(path)?)?;
+    }
+    Ok(())
+}
+
+/// Returns the `init.md` of the experiment that a journal is in.
+fn init_of(journal: &Path) -> Option<PathBuf> {
+    let near = journal.with_file_name("init.md");
+    let above = journal.parent().and_then(Path::parent);
+    let above = above.map(|folder| folder.join("init.md"));
+    [Some(near), above]
+        .into_iter()
+        .flatten()
+        .find(|path| path.is_file())
+}
+
+fn open(path: &Path) -> Result<File, ReadFailure> {
+    if is_endless(path) {
+        let path = path.to_owned();
+        return Err(Error::Device { path }.into());
+    }
+    File::open(path).map_err(|source| {
+        let path = path.to_owned();
+        Error::Read { path, source }.into()
+    })
+}
+
+/// Returns the name of a file without its folder, as a terminal can show it.
+fn name(path: &Path) -> String {
+    escape(&path.file_name().unwrap_or_default().to_string_lossy())
+}
+
+fn ending(path: &Path) -> &str {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default()
+}
+
+/// Prints what was imported, and what was left out or assumed.
+fn tell(imported: &Imported, session: &Session) {
+    let header = &imported.header;
+    session.status(&format!(
+        "{} messages of {} authors in {} rounds, reads {}",
+        header.messages,
+        imported.authors,
+        imported.rounds(),
+        header.exposure
+    ));
+    if header.skipped > 0 {
+        session.warn(&format!("{} bad messages were left out", header.skipped));
+    }
+    if header.lost_links > 0 {
+        session.warn(&format!(
+            "{} parents and reads were left out: they are unknown or not older than their message",
+            header.lost_links
+        ));
+    }
+    if imported.unknown_reads > 0 {
+        session.warn(&format!(
+            "{} calls read texts that were not among the newest messages, so reads are assumed: {}",
+            imported.unknown_reads, header.exposure
+        ));
+    }
+    if let Some(assumption) = header.exposure.assumption() {
+        session.warn(&format!("it is assumed that {assumption}"));
+    }
+    if header.exposure == Exposure::Unknown {
+        session.warn(
+            "it is not known which messages an author read, so nothing is compared with chance; --reads thread or window:15 assumes it",
+        );
+    }
+}

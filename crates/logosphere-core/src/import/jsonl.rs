@@ -1,0 +1,78 @@
+//! Messages as JSON lines: an object per line.
+
+use serde_json::{Map, Value};
+
+use super::message::{ForeignMessage, ImportField, number_time, quoted, text_time};
+
+/// Returns the message of a line, or the problem with it. `column` has the key of each field.
+pub(super) fn message(
+    line: &str,
+    column: impl Fn(ImportField) -> String,
+) -> Result<ForeignMessage, String> {
+    let object: Map<String, Value> = serde_json::from_str(line).map_err(|error| {
+        let column = error.column();
+        format!("not a JSON object (at character {column})")
+    })?;
+    let value = |field| object.get(&column(field)).filter(|value| !value.is_null());
+    let wrong = |field: ImportField, expected: &str| {
+        let column = column(field);
+        format!("{}: expected {expected}", quoted(&column))
+    };
+    let text = match value(ImportField::Text) {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(_) => return Err(wrong(ImportField::Text, "a string")),
+    };
+    let single = |field| -> Result<Option<String>, String> {
+        match value(field) {
+            None => Ok(None),
+            Some(value) => {
+                let id = id(value).ok_or_else(|| wrong(field, "a string or an integer"))?;
+                Ok(Some(id).filter(|id| !id.is_empty()))
+            }
+        }
+    };
+    let several = |field| match value(field) {
+        None => Ok(Vec::new()),
+        Some(Value::Array(items)) => {
+            let ids: Option<Vec<String>> = items.iter().map(id).collect();
+            ids.ok_or_else(|| wrong(field, "a list of strings or integers"))
+        }
+        Some(value) => {
+            let id = id(value).ok_or_else(|| wrong(field, "an id, or a list of ids"))?;
+            Ok(Some(id).filter(|id| !id.is_empty()).into_iter().collect())
+        }
+    };
+    let time = match value(ImportField::Time) {
+        None => None,
+        Some(Value::String(text)) if text.is_empty() => None,
+        Some(Value::String(text)) => Some(text_time(text)?),
+        Some(Value::Number(number)) => {
+            Some(number_time(number.as_f64().unwrap_or(f64::NAN), number)?)
+        }
+        Some(_) => return Err(wrong(ImportField::Time, "a string or a number")),
+    };
+    let reads = match value(ImportField::Reads) {
+        None => None,
+        Some(_) => Some(several(ImportField::Reads)?),
+    };
+    ForeignMessage {
+        text,
+        id: single(ImportField::Id)?,
+        author: single(ImportField::Author)?,
+        time,
+        parents: several(ImportField::Parent)?,
+        reads,
+        round: None,
+    }
+    .checked()
+}
+
+/// Returns the text of an id.
+fn id(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) if number.is_i64() || number.is_u64() => Some(number.to_string()),
+        _ => None,
+    }
+}
