@@ -114,12 +114,15 @@ impl Lineage {
             .collect();
         nodes.sort_by_key(|node| (std::cmp::Reverse(node.descendants), node.id));
         let mut chosen: Vec<MessageId> = Vec::new();
+        // The messages above and below a chosen one: a line is named once, not by its first message and by each of its
+        // next ones.
+        let mut named = vec![false; self.nodes().len()];
         for node in nodes {
             if chosen.len() == top {
                 break;
             }
-            // A line is named once: not by its first message and by each of its next ones.
-            if !chosen.iter().any(|other| self.is_one_line(*other, node.id)) {
+            if !named[node.id.index()] {
+                self.name_line(node.id, &mut named);
                 chosen.push(node.id);
             }
         }
@@ -136,17 +139,23 @@ impl Lineage {
             .collect()
     }
 
-    /// Returns whether one of two messages descends from the other by best parents.
-    fn is_one_line(&self, a: MessageId, b: MessageId) -> bool {
-        // A child has a higher id than its parent.
-        let (older, mut at) = (a.min(b), a.max(b));
-        while at > older {
-            match self.nodes()[at.index()].parent() {
-                Some(parent) => at = parent.id,
-                None => return false,
-            }
+    /// Marks a message, those that it descends from and those that descend from it, by best parents.
+    fn name_line(&self, id: MessageId, named: &mut [bool]) {
+        let mut above = self.nodes()[id.index()].parent();
+        while let Some(parent) = above {
+            named[parent.id.index()] = true;
+            above = self.nodes()[parent.id.index()].parent();
         }
-        at == older
+        // A child has a higher id than its parent.
+        let mut is_below = vec![false; self.nodes().len()];
+        is_below[id.index()] = true;
+        for node in &self.nodes()[id.index()..] {
+            let parent = node.parent().map(|parent| parent.id.index());
+            if parent.is_some_and(|parent| is_below[parent]) {
+                is_below[node.id.index()] = true;
+            }
+            named[node.id.index()] |= is_below[node.id.index()];
+        }
     }
 
     fn seed_shares(&self, run: &Transcript) -> Vec<SeedShare> {
