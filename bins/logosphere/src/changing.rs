@@ -33,6 +33,13 @@ pub struct ChangeFlags {
     pub swap_mind: Vec<(u32, String)>,
 }
 
+impl ChangeFlags {
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.inject.is_empty() && self.ablate.is_empty() && self.swap_mind.is_empty()
+    }
+}
+
 fn swap(text: &str) -> Result<(u32, String), String> {
     let parts = text.split_once('=').and_then(|(position, mind)| {
         let mind = Some(mind.trim()).filter(|mind| !mind.is_empty())?;
@@ -150,7 +157,7 @@ impl<'a> ChangedRun<'a> {
             new: value.clone(),
             request_template,
         };
-        let is_sent = !matches!(setting, "k_samples" | "m_active_pool");
+        let is_sent = !RunState::UNSENT.contains(&setting);
         let template = is_sent.then(|| self.template(&change(None), session));
         let template = template.transpose()?;
         self.add(change(template))

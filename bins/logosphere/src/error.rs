@@ -132,6 +132,12 @@ pub enum Error {
         escape(model)
     )]
     ModelAndMinds { model: String },
+    #[error(
+        "--name {name:?}: expected 1 to 64 of a-z, 0-9, point, _ and -, without a point at the start"
+    )]
+    StudyName { name: String },
+    #[error("the run has ended; a change from outside needs more rounds: give --rounds N")]
+    ChangeAfterEnd,
     #[error("--minds-at {position}: the run has {minds} minds, from 0 to {}", minds - 1)]
     NoPosition { position: u32, minds: u32 },
     #[error(

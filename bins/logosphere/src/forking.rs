@@ -4,12 +4,14 @@ use std::process;
 
 use bin_support::{Failure, Session};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
-use logosphere_core::journal::{FileJournal, ForkArm, Forked, InterventionChange, MemJournal};
+use logosphere_core::journal::{
+    FileJournal, ForkArm, Forked, InterventionChange, MemJournal, fork_seed,
+};
 use logosphere_core::study::fork::{ForkError, ForkFolder, ForkPlan, Replicate, SharedPart};
-use logosphere_core::{Effective, Mind, Orchestrator, RecordedMind, RecordedReplies, Settings};
+use logosphere_core::{Effective, Orchestrator, RecordedReplies, Settings};
 
 use crate::commands::resume;
-use crate::many_runs::{ManyRuns, OpenedRun};
+use crate::many_runs::{ManyRuns, OpenedRun, with_recorded};
 use crate::setup::{SOFTWARE, failure, run_id, shown};
 use crate::sweeping::ended;
 
@@ -42,9 +44,10 @@ impl ForkRuns<'_> {
         let experiment = self.folder.prepare(self.parent, arm, replicate);
         let experiment = experiment.map_err(fork_failure)?;
         let lock = experiment.lock(process::id()).map_err(failure)?;
-        if experiment.journal().exists()
-            && let Some(opened) = self.runs.resumed(&experiment, session)?
-        {
+        let is_parent = arm == ForkArm::Unchanged && replicate == 0;
+        let recorded = is_parent.then_some(self.recorded);
+        if let Some(begun) = experiment.begun().map_err(failure)? {
+            let opened = self.runs.resumed(&experiment, begun, recorded, session)?;
             return Ok((opened, lock));
         }
         let changes = match arm {
@@ -58,12 +61,9 @@ impl ForkRuns<'_> {
         let population = resume::population(&settings, &path, flags, &context, session, notices)?;
         self.runs.share_account(&population)?;
         let (mind, _) = population.mind(&settings)?;
-        let is_parent = arm == ForkArm::Unchanged && replicate == 0;
-        let mind: Box<dyn Mind> = if is_parent {
-            Box::new(RecordedMind::new(self.recorded.clone(), mind))
-        } else {
-            mind
-        };
+        let mind = with_recorded(mind, recorded);
+        let seed = fork_seed(self.shared.run.state.settings().seed, replicate);
+        let settings = settings.with(|settings| settings.seed = seed);
         let mut effective = Effective::new(settings, SOFTWARE);
         let start = &self.shared.run.start.effective;
         effective.config_sha256.clone_from(&start.config_sha256);
@@ -128,7 +128,11 @@ fn settings_after(
         state.apply(&event).map_err(Failure::usage)?;
     }
     let settings = state.settings().clone();
-    let settings = settings.with(|settings| settings.max_rounds = max_rounds);
+    let settings = settings.with(|settings| {
+        settings.max_rounds = max_rounds;
+        // The caps of the parent are not those of all runs together, which spend from one account.
+        (settings.caps.max_usd, settings.caps.max_tokens) = (None, None);
+    });
     settings.validate().map_err(Failure::usage)?;
     Ok(settings)
 }

@@ -9,13 +9,14 @@ use futures_util::stream::{self, StreamExt as _};
 use llm_client::{Client, Timer};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::RunResumed;
-use logosphere_core::{RunControl, RunSummary};
+use logosphere_core::verify::ResumedRun;
+use logosphere_core::{Mind, RecordedMind, RecordedReplies, RunControl, RunSummary};
 
 use crate::commands::resume;
 use crate::flags::ChangeableFlags;
 use crate::population::{ClientContext, Population};
 use crate::running::FileRun;
-use crate::setup::{SOFTWARE, changes, failure};
+use crate::setup::{SOFTWARE, changes};
 
 /// The common parts of the runs.
 pub struct ManyRuns {
@@ -129,18 +130,17 @@ impl ManyRuns {
         }
     }
 
-    /// Continues a run that has begun; `None` if none has.
+    /// Continues a run that has begun; calls that have an outcome in `recorded` are not made.
     pub fn resumed(
         &self,
         experiment: &Experiment,
+        resumption: ResumedRun,
+        recorded: Option<&RecordedReplies>,
         session: &Session,
-    ) -> Result<Option<OpenedRun>, Failure> {
-        let Some(resumption) = experiment.begun().map_err(failure)? else {
-            return Ok(None);
-        };
+    ) -> Result<OpenedRun, Failure> {
         if resumption.ended {
             let errors = resumption.state.errors();
-            return Ok(Some(OpenedRun::Ended { errors }));
+            return Ok(OpenedRun::Ended { errors });
         }
         let settings = resumption.state.settings();
         let changed = changes(&self.flags.layer(), settings)?;
@@ -154,11 +154,12 @@ impl ManyRuns {
         let control = self.control_of(&population);
         let clock = self.clock.clone();
         let (mind, _) = population.mind(&settings)?;
+        let mind = with_recorded(mind, recorded);
         let (run, torn) = resume::continued(experiment, resumption, resumed, mind, clock, control)?;
         if let Some(notice) = torn {
             session.warn(&notice);
         }
-        Ok(Some(OpenedRun::Open(Box::new(run))))
+        Ok(OpenedRun::Open(Box::new(run)))
     }
 
     pub fn control_of(&self, population: &Population) -> RunControl {
@@ -183,6 +184,14 @@ impl ManyRuns {
             *self.account.borrow_mut() = Some(client.clone());
         }
         Ok(())
+    }
+}
+
+/// Returns the mind, for which calls have the outcomes of a journal.
+pub fn with_recorded(mind: Box<dyn Mind>, recorded: Option<&RecordedReplies>) -> Box<dyn Mind> {
+    match recorded {
+        Some(recorded) => Box::new(RecordedMind::new(recorded.clone(), mind)),
+        None => mind,
     }
 }
 

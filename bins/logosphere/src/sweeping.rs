@@ -1,11 +1,13 @@
 //! The runs of a sweep: each is begun, continued or left as it is.
 
+use std::path::Path;
 use std::process;
 
-use bin_support::{Failure, Session};
+use bin_support::{Exit, Failure, Session};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::FileJournal;
 use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
+use logosphere_core::verify::ResumedRun;
 use logosphere_core::{ExperimentStart, Orchestrator, Transcript};
 
 use crate::begin::effective;
@@ -42,7 +44,13 @@ impl SweepRuns<'_> {
             .prepare(self.plan, &run.cell, run.repeat, self.init);
         let experiment = experiment.map_err(sweep_failure)?;
         let lock = experiment.lock(process::id()).map_err(failure)?;
-        if let Some(opened) = self.runs.resumed(&experiment, session)? {
+        if let Some(begun) = experiment.begun().map_err(failure)? {
+            let settings = &begun.start.effective.settings;
+            let checked = self
+                .folder
+                .check(self.plan, &run.cell, run.repeat, settings);
+            checked.map_err(sweep_failure)?;
+            let opened = self.runs.resumed(&experiment, begun, None, session)?;
             return Ok((opened, lock));
         }
         let flags = SettingFlags {
@@ -68,19 +76,30 @@ impl SweepRuns<'_> {
 
     /// Reads the runs of a cell that have ended, in the order of the repeats.
     pub fn read(&self, cell: &Cell) -> Result<Vec<Transcript>, Failure> {
-        let repeats = 0..self.plan.repeats;
-        let runs = repeats.map(|repeat| ended(&self.folder.run(cell, repeat)));
-        runs.filter_map(Result::transpose).collect()
+        let mut runs = Vec::new();
+        for repeat in 0..self.plan.repeats {
+            let path = self.folder.run(cell, repeat);
+            let Some(begun) = begun(&path)? else { continue };
+            let settings = &begun.start.effective.settings;
+            let checked = self.folder.check(self.plan, cell, repeat, settings);
+            checked.map_err(sweep_failure)?;
+            runs.extend(ended(&path)?);
+        }
+        Ok(runs)
+    }
+}
+
+/// Returns the run in a folder; `None` if none has begun.
+pub fn begun(path: &Path) -> Result<Option<ResumedRun>, Failure> {
+    match Experiment::open(path) {
+        Ok(experiment) => experiment.begun().map_err(failure),
+        Err(_) => Ok(None),
     }
 }
 
 /// Reads the run in a folder; `None` if there is none that has ended.
-pub fn ended(path: &std::path::Path) -> Result<Option<Transcript>, Failure> {
-    let Ok(experiment) = Experiment::open(path) else {
-        return Ok(None);
-    };
-    let begun = experiment.begun().map_err(failure)?;
-    if !begun.is_some_and(|run| run.ended) {
+pub fn ended(path: &Path) -> Result<Option<Transcript>, Failure> {
+    if !begun(path)?.is_some_and(|run| run.ended) {
         return Ok(None);
     }
     let run = Transcript::read(journal_file::open(path)?).map_err(|source| {
@@ -92,7 +111,9 @@ pub fn ended(path: &std::path::Path) -> Result<Option<Transcript>, Failure> {
 
 /// Returns the failure of the folder of a sweep, with the exit code of a usage error if the input is wrong.
 pub fn sweep_failure(error: SweepError) -> Failure {
-    if error.is_usage() {
+    if error.is_other_run() {
+        Failure::new(Exit::CheckFailed, error)
+    } else if error.is_usage() {
         Failure::usage(error)
     } else {
         error.into()

@@ -14,9 +14,11 @@ use logosphere_core::journal::{ForkArm, InterventionChange};
 use logosphere_core::study::fork::{
     FollowedMessages, ForkFolder, ForkPlan, ForkPoint, ForkSummary, PointError, SharedPart, page,
 };
+use logosphere_core::study::is_study_name;
 use serde_json::Value;
 
 use crate::changing::{ChangeFlags, ChangedRun, setting};
+use crate::error::Error;
 use crate::flags::ChangeableFlags;
 use crate::folders;
 use crate::forking::{ForkRuns, RunOfArm, fork_failure};
@@ -79,24 +81,24 @@ pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> 
     logosphere_core::verify::verify(open(&path)?).map_err(|error| does_not_hold(&path, error))?;
     let shared = SharedPart::read(&parent, args.at).map_err(fork_failure)?;
     let state = &shared.run.state;
-    let left = state
-        .settings()
-        .max_rounds
-        .saturating_sub(args.at.round.0 - 1);
+    let begun = parent.begun().map_err(failure)?;
+    let last = begun.map_or(0, |run| run.state.settings().max_rounds);
+    let left = last.saturating_sub(args.at.round.0 - 1);
     let rounds = args.rounds.unwrap_or(left).max(1);
     let max_rounds = (args.at.round.0 - 1).saturating_add(rounds);
     let mut flags = ChangeableFlags::default();
     flags.model.max_usd = args.max_usd;
     flags.model.base_url.clone_from(&args.base_url);
     flags.prices.clone_from(&args.prices);
-    let folder = Path::new(FORKS).join(name(args, &path));
+    let folder = Path::new(FORKS).join(name(args, &path)?);
     let runs = ManyRuns::new(flags, control, folder.join(LEDGER))?;
     let mut plan = ForkPlan::new(&path, &shared, args.at, max_rounds, args.replicates);
     let context = runs.context();
     let changed = ChangedRun::new(state, &journal, &runs.flags, &context);
     (plan.changes, _) = changed.make(&args.changes, &args.set, session)?;
-    let folder = ForkFolder::open_or_make(&folder, &plan).map_err(fork_failure)?;
+    let folder = ForkFolder::planned(&folder);
     let _lock = folder.lock(process::id()).map_err(failure)?;
+    folder.take(&plan).map_err(fork_failure)?;
     let recorded =
         RecordedReplies::read(open(&path)?).map_err(|error| does_not_hold(&path, error.into()))?;
     let fork = ForkRuns {
@@ -157,11 +159,17 @@ fn jobs(is_offline: bool) -> usize {
 }
 
 /// Returns the name of the folder.
-fn name(args: &ForkArgs, path: &Path) -> String {
-    args.name.clone().unwrap_or_else(|| {
-        let run = path.file_name().map(|name| name.to_string_lossy());
-        format!("{}-at-{}", run.unwrap_or_default(), args.at)
-    })
+fn name(args: &ForkArgs, path: &Path) -> Result<String, Failure> {
+    if let Some(name) = &args.name {
+        if !is_study_name(name) {
+            let name = name.clone();
+            return Err(Failure::usage(Error::StudyName { name }));
+        }
+        return Ok(name.clone());
+    }
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let run = whole.file_name().map(|name| name.to_string_lossy());
+    Ok(format!("{}-at-{}", run.unwrap_or_default(), args.at))
 }
 
 /// Returns the messages that the fork puts in and takes out.
@@ -206,6 +214,7 @@ fn printed(summary: &ForkSummary, session: &Session) -> String {
     let columns = [
         "measure",
         "part",
+        "n",
         "control",
         "treated",
         "difference",
@@ -221,6 +230,7 @@ fn printed(summary: &ForkSummary, session: &Session) -> String {
         table.row([
             row.measure.clone(),
             row.part.to_owned(),
+            row.replicates.to_string(),
             format!("{:.3}", row.control),
             format!("{:.3}", row.treated),
             format!("{:+.3}", row.mean),

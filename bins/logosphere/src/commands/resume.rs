@@ -63,7 +63,11 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     }
     let given = Layer::of(&settings).settings(settings.seed);
     given.map_err(Failure::usage)?;
-    if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
+    let is_over = settings.max_rounds <= resumption.state.settings().max_rounds;
+    if resumption.ended && is_over && !args.changes.is_empty() {
+        return Err(Failure::usage(Error::ChangeAfterEnd));
+    }
+    if resumption.ended && is_over {
         let state = &resumption.state;
         let status = RunStatus::new(experiment.path(), &journal, state, RunPhase::Ended);
         status.print(form, session)?;

@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::config::ConfigError;
 use logosphere_core::study::sweep::{
-    Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, page,
+    Cell, CellFindings, SweepError, SweepFolder, SweepPlan, SweepSummary, page,
 };
 
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::flags::ChangeableFlags;
 use crate::many_runs::{EndOfRuns, ManyRuns};
 use crate::numbers::wrapped;
 use crate::population::LEDGER;
-use crate::setup::{failure, shown};
+use crate::setup::{failure, seeds, shown};
 use crate::sweep_estimate::SweepEstimate;
 use crate::sweeping::{RunOfCell, SweepRuns, sweep_failure};
 use crate::{measuring, running};
@@ -72,13 +72,21 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
         Some(path) => path.clone(),
         None => Path::new(SWEEPS).join(&plan.name),
     };
+    for cell in &cells {
+        let settings = cell.layer.clone().settings(0).map_err(|source| {
+            let key = cell.key.clone();
+            sweep_failure(SweepError::Settings { key, source })
+        })?;
+        seeds(&plan.init, &init, &settings, &mut Vec::new())?;
+    }
     if args.estimate {
         let estimate = SweepEstimate::of(&plan, &cells, &init, &path, args.prices.as_deref())?;
         return estimate.print(args.json, session);
     }
     let control = running::control()?;
-    let folder = SweepFolder::open_or_make(&path, &bytes, &init).map_err(sweep_failure)?;
+    let folder = SweepFolder::planned(&path);
     let _lock = folder.lock(process::id()).map_err(failure)?;
+    folder.take(&plan, &bytes, &init).map_err(sweep_failure)?;
     let mut flags = ChangeableFlags::default();
     flags.model.max_usd = plan.max_usd.and_then(llm_client::Usd::from_dollars);
     flags.model.base_url.clone_from(&args.base_url);

@@ -37,7 +37,7 @@ fn a_fork_continues_both_arms_and_follows_what_was_put_in() {
     let made = made.tells(&["writing to forks/first-at-6", "12 runs of up to 21 calls"]);
     assert!(
         made.stdout
-            .starts_with("message  arm      descendants  share"),
+            .contains("\nmessage  arm      descendants  share"),
         "{}",
         made.stdout
     );
@@ -221,4 +221,131 @@ fn a_run_that_is_resumed_can_be_changed_from_outside() {
         .tells(&["message 0 cannot be read"]);
     place.alone(&words("resume first --rounds 15")).exits(0);
     place.alone(&words("verify first")).exits(0);
+}
+
+#[test]
+fn the_control_takes_no_answer_of_another_mind_and_lasts_as_long_as_the_parent() {
+    let place = Place::new();
+    place.experiment("p");
+    place
+        .alone(&words(
+            "run p --rounds 6 --active 30 --mind copier --seed 3",
+        ))
+        .exits(0);
+    place
+        .alone(&words("resume p --rounds 12 --swap-mind 0=silent"))
+        .exits(0);
+    // Before the swap, which is no part of the fork.
+    let fork = place
+        .alone(&words("fork p --at 4 --replicates 2 --json"))
+        .exits(0);
+    let fork = fork.tells(&["4 runs of up to 27 calls"]);
+    let summary: Value = serde_json::from_str(&fork.stdout).unwrap();
+    assert_eq!(
+        summary["first_differences"],
+        serde_json::json!([null, null])
+    );
+    let journal = events(&place, "forks/p-at-4/control/r00");
+    assert_eq!(journal.last().unwrap()["total_rounds"], 12);
+    let minds = of_type(&journal, "mind_invocation");
+    assert!(
+        minds.iter().all(|call| call["parse"]["reason"] == "ok"),
+        "a silent mind played"
+    );
+}
+
+#[test]
+fn a_message_that_is_put_in_is_not_one_that_minds_sent() {
+    let place = parent();
+    let fork = "fork first --at 6 --inject new.md --replicates 6 --json";
+    let summary: Value = serde_json::from_str(&place.alone(&words(fork)).exits(0).stdout).unwrap();
+    let rows = summary["differences"].as_array().unwrap();
+    let messages = rows
+        .iter()
+        .find(|row| row["measure"] == "messages" && row["part"] == "rounds");
+    assert_eq!(messages.unwrap()["mean"], 0.0);
+    let run = "forks/first-at-6/treated/r00";
+    let id = messages_of(&place, run);
+    let csv = place.alone(&["export", "messages", run]).exits(0).stdout;
+    let row = csv
+        .lines()
+        .find(|line| line.contains("an idea from outside"))
+        .unwrap();
+    assert!(row.starts_with(&format!("{id},5,,false,")), "{row}");
+    place.alone(&["report", run, "-o", "page.html"]).exits(0);
+    assert!(place.read("page.html").contains("an idea from outside"));
+    let lineage = place.alone(&["lineage", run, "--json"]).exits(0).stdout;
+    let lineage: Value = serde_json::from_str(&lineage).unwrap();
+    assert_eq!(lineage["messages"], 36, "{lineage}");
+    // Six replicates cannot be significant after the correction.
+    let notice = summary["notice"].as_str().unwrap();
+    assert!(
+        notice.starts_with("6 replicates: after the correction for"),
+        "{notice}"
+    );
+}
+
+/// The id of the message that was put in.
+fn messages_of(place: &Place, run: &str) -> u64 {
+    let journal = events(place, run);
+    of_type(&journal, "intervention")[0]["added_ids"][0]
+        .as_u64()
+        .unwrap()
+}
+
+#[test]
+fn a_failed_call_of_the_parent_stays_failed_in_the_control_and_a_killed_control_is_free() {
+    let stub = MindStub::start(MindScript {
+        fail_every: Some(4),
+        ..MindScript::default()
+    });
+    let place = Place::new();
+    place.experiment("E");
+    let url = stub.url();
+    let server = ["--provider", "llamacpp", "--model", "m", "--base-url", &url];
+    let run = words("run E --rounds 6 --retries 0 --on-error skip --max-tokens 30000");
+    finish(start(place.command(&run).args(server))).exits(3);
+    let fork = words("fork E --at 3 --replicates 1");
+    let made = finish(start(&mut place.command(&fork)));
+    assert!(matches!(made.code, Some(0 | 3)), "{}", made.stderr);
+    let equal = place.alone(&words("diff E forks/E-at-3/control/r00"));
+    assert!(equal.stdout.starts_with("equal: "), "{}", equal.stdout);
+    // The state after a kill.
+    let journal = "forks/E-at-3/control/r00/logs/experiment.jsonl";
+    let text = place.read(journal);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let forked = lines
+        .iter()
+        .position(|line| line.contains("\"type\":\"forked\""))
+        .unwrap();
+    place.file(journal, lines[..forked + 3].concat());
+    let before = stub.stats().requests;
+    finish(start(&mut place.command(&fork)));
+    assert_eq!(stub.stats().requests, before);
+    let equal = place.alone(&words("diff E forks/E-at-3/control/r00"));
+    assert!(equal.stdout.starts_with("equal: "), "{}", equal.stdout);
+}
+
+#[test]
+fn a_name_is_no_path() {
+    let place = parent();
+    for name in ["../out", "/tmp/out", "", ".x", "A"] {
+        let command = [
+            "fork",
+            "first",
+            "--at",
+            "6",
+            "--replicates",
+            "1",
+            "--name",
+            name,
+        ];
+        place
+            .alone(&command)
+            .exits(2)
+            .tells(&["--name", "expected 1 to 64 of a-z"]);
+    }
+    assert!(!place.path("forks").exists());
+    let late = place.alone(&words("resume first --inject new.md")).exits(2);
+    late.tells(&["the run has ended; a change from outside needs more rounds"]);
 }

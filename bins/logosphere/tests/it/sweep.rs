@@ -317,3 +317,82 @@ fn a_cap_holds_over_all_runs_and_a_higher_one_continues() {
     sweep().exits(0);
     assert_eq!(stub.stats().requests, CALLS);
 }
+
+#[test]
+fn a_run_of_another_cell_or_with_other_settings_is_refused() {
+    let place = planned(PLAN);
+    place.alone(&words("sweep plan.toml")).exits(0);
+    let journal = |cell: &str| {
+        place.path(&format!(
+            "sweeps/try/cells/{cell}/r000/logs/experiment.jsonl"
+        ))
+    };
+    let results = place.read("sweeps/try/summary.csv");
+    let own = fs::read(journal("mind=0,k_samples=1")).unwrap();
+    fs::copy(journal("mind=1,k_samples=3"), journal("mind=0,k_samples=1")).unwrap();
+    for command in ["sweep plan.toml", "sweep plan.toml --summary"] {
+        let refused = place.alone(&words(command));
+        assert!(matches!(refused.code, Some(1 | 4)), "{}", refused.stderr);
+        refused.tells(&["is not a run of this cell"]);
+        assert_eq!(place.read("sweeps/try/summary.csv"), results);
+    }
+    fs::write(journal("mind=0,k_samples=1"), own).unwrap();
+    place.alone(&words("sweep plan.toml")).exits(0);
+    fs::remove_dir_all(place.path("sweeps/try/cells/mind=0,k_samples=1/r001/logs")).unwrap();
+    let config = "sweeps/try/cells/mind=0,k_samples=1/r001/config.json";
+    place.file(
+        config,
+        place
+            .read(config)
+            .replace("\"k_samples\": 1", "\"k_samples\": 2"),
+    );
+    let refused = place.alone(&words("sweep plan.toml"));
+    refused.tells(&["is not a run of this cell: its k_samples is 2, and 1 in the plan"]);
+}
+
+#[test]
+fn axes_have_one_order_and_one_name_each_and_runs_have_one_cap() {
+    let place = planned(PLAN);
+    place.alone(&words("sweep plan.toml --repeats 1")).exits(0);
+    let axes = "mind = [\"mutator:p=0.05\", \"copier:mu=0.05\"]\nk_samples = [1, 3]";
+    let turned = "k_samples = [1, 3]\nmind = [\"mutator:p=0.05\", \"copier:mu=0.05\"]";
+    assert!(PLAN.contains(axes));
+    place.file("plan.toml", PLAN.replace(axes, turned));
+    let refused = place.alone(&words("sweep plan.toml --repeats 1")).exits(2);
+    refused.tells(&["the order of the axes is [\"mind\",\"k_samples\"] there"]);
+    for (from, to, error) in [
+        (
+            axes,
+            "k_samples = [1]\nK_SAMPLES = [2]",
+            "k_samples is an axis twice",
+        ),
+        (axes, "options.temperature = [1, 1.0]", "is given twice"),
+        (
+            axes,
+            "minds = [[\"copier\"]]\nmind = [\"copier\"]",
+            "mind and minds both name the minds",
+        ),
+        (
+            "max_rounds = 12",
+            "max_rounds = 12\ncaps.max_tokens = 5",
+            "the runs of a sweep have one cap together",
+        ),
+        (
+            "max_rounds = 12",
+            "max_rounds = 12\nminds = [\"copier\"]",
+            "mind and minds both name the minds",
+        ),
+        (
+            "[axes]",
+            "n_minds = 2\n[axes]\nminds = [[\"copier\", \"silent\", \"copier\"]]\n[ignored]",
+            "no such key",
+        ),
+    ] {
+        place.file("plan.toml", PLAN.replace(from, to));
+        place
+            .alone(&words("sweep plan.toml --output-dir other"))
+            .exits(2)
+            .tells(&[error]);
+        assert!(!place.path("other").exists());
+    }
+}

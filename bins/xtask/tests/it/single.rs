@@ -122,10 +122,10 @@ const EVENTS: [&str; 11] = [
     "run/calls.rs",
     "run/orchestrator.rs",
     "run/recorder.rs",
-    "state.rs",
     "verify/fold.rs",
     "verify/process.rs",
     "verify/rebuild.rs",
+    "verify/state/run_state.rs",
 ];
 
 #[test]

@@ -190,6 +190,11 @@ pub(super) fn find(name: &str, group: Option<&str>) -> Option<&'static Key> {
     }
 }
 
+/// Returns the name of a setting with its group, which may be given by an older name.
+pub(crate) fn key_path(group: Option<&str>, name: &str) -> Option<&'static str> {
+    find(name, group).map(|key| key.path)
+}
+
 /// Returns whether a group has this name.
 pub(super) fn is_group(name: &str) -> bool {
     GROUPS.contains(&name) || KEYS.iter().any(|key| key.split().0 == Some(name))

@@ -17,6 +17,7 @@ pub(crate) use error::join;
 pub(crate) use file::{Fields, Json};
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use keys::Layer;
+pub(crate) use keys::key_path;
 pub use layer::SettingDifference;
 pub use minds::{MindEntry, MindList, ModelEntry};
 pub use read::read_config;

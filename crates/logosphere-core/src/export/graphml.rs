@@ -46,11 +46,12 @@ pub(super) fn write(
     let element = BytesStart::new("graph").with_attributes(attributes);
     xml.write_event(Event::Start(element))?;
     for (id, message) in run.messages.iter().enumerate() {
+        let is_seed = id < run.seeds;
         let id = format!("n{id}");
         let node = BytesStart::new("node").with_attributes([("id", id.as_str())]);
         xml.write_event(Event::Start(node))?;
         datum(&mut xml, "round", &message.round.to_string())?;
-        datum(&mut xml, "seed", &(message.call.is_none()).to_string())?;
+        datum(&mut xml, "seed", &is_seed.to_string())?;
         datum(&mut xml, "text", &message.text)?;
         xml.write_event(Event::End(BytesEnd::new("node")))?;
     }

@@ -135,7 +135,7 @@ pub(super) fn messages(run: &Transcript) -> Rows<'_> {
             whole(id as u64),
             whole(message.round),
             call.map_or(CellValue::None, |call| whole(call.mind.0)),
-            CellValue::Truth(message.call.is_none()),
+            CellValue::Truth(id < run.seeds),
             call.map_or(CellValue::None, |call| CellValue::Text(&call.model)),
             CellValue::Ids(call.map(|call| call.sampled.clone()).unwrap_or_default()),
             CellValue::Text(signature),

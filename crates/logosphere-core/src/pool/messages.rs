@@ -163,6 +163,11 @@ impl Pool {
         }
     }
 
+    /// Returns the first message of the active pool, of which some may have been taken out.
+    pub(crate) fn first_active(&self) -> MessageId {
+        MessageId(self.active_range().start)
+    }
+
     /// Returns the number of messages that were added.
     pub fn len(&self) -> u64 {
         self.texts.len()

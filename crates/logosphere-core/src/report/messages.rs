@@ -323,13 +323,20 @@ struct ShownItems {
 /// Returns the items of the browser: all, or as many of the start and the end as fit.
 fn shown(data: &ReportData) -> ShownItems {
     let run = &data.transcript;
-    // Seeds, then each call: its messages, or itself. With the bytes of each.
+    // Seeds, what was put in from outside, then each call: its messages, or itself. With the bytes of each.
     let mut groups: Vec<(Vec<BrowserItem>, usize)> = (0..run.seeds)
         .map(|id| {
             let bytes = run.messages[id].text.len() + OVERHEAD;
             (vec![BrowserItem::Message(MessageId::at(id))], bytes)
         })
         .collect();
+    let injected = (run.messages.iter().enumerate().skip(run.seeds))
+        .filter(|(_, message)| message.call.is_none())
+        .map(|(id, message)| {
+            let bytes = message.text.len() + OVERHEAD;
+            (vec![BrowserItem::Message(MessageId::at(id))], bytes)
+        });
+    groups.extend(injected);
     for (at, call) in run.calls.iter().enumerate() {
         let things: Vec<_> = if call.added.is_empty() {
             vec![BrowserItem::Call(at)]

@@ -2,4 +2,7 @@
 
 pub mod fork;
 mod interval;
+mod name;
 pub mod sweep;
+
+pub use name::is_study_name;

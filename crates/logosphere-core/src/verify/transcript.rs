@@ -37,6 +37,8 @@ pub struct Transcript {
     pub calls: Vec<MindCall>,
     /// All rounds that ended.
     pub rounds: Vec<EndedRound>,
+    /// The messages that were taken out of the active pool, each with the round before whose end it was.
+    pub ablated: Vec<(Round, MessageId)>,
     /// The way in which the samples of calls are known; recorded in a journal.
     pub exposure: Exposure,
 }
@@ -91,6 +93,8 @@ pub struct EndedRound {
     pub round: Round,
     /// The number of messages in the pool when it ended, including seed messages. Their ids are below this number.
     pub pool_size: usize,
+    /// The first message of the active pool if it is not that of the newest ones, as after a change of its size.
+    pub first: Option<MessageId>,
 }
 
 impl Message {
@@ -127,7 +131,11 @@ impl MindCall {
 impl EndedRound {
     /// Returns a round that ended with `pool_size` messages in the pool.
     pub fn new(round: Round, pool_size: usize) -> Self {
-        Self { round, pool_size }
+        Self {
+            round,
+            pool_size,
+            first: None,
+        }
     }
 }
 
@@ -157,6 +165,7 @@ impl Transcript {
             messages: start.seeds.iter().map(seed).collect(),
             calls: Vec::new(),
             rounds: Vec::new(),
+            ablated: Vec::new(),
             exposure: Exposure::Recorded,
         }
     }
@@ -185,19 +194,41 @@ impl Observer for Transcript {
 
     fn on_intervention(&mut self, event: &Intervention, state: &RunState) {
         if let InterventionChange::Inject { texts, .. } = &event.change {
+            // Before the first call of a round they are there when it begins, as seed messages are before round 1.
+            let is_before = event.next_mind.0 == 0;
+            let round = if is_before {
+                Round(event.round.before())
+            } else {
+                event.round
+            };
             let injected = texts.iter();
             self.messages
-                .extend(injected.map(|text| Message::new(text, event.round, None)));
+                .extend(injected.map(|text| Message::new(text, round, None)));
+            if let (true, Some(last)) = (is_before, self.rounds.last_mut()) {
+                last.pool_size = self.messages.len();
+            }
+        }
+        if let InterventionChange::Ablate { ids } = &event.change {
+            let ablated = ids.iter().map(|id| (event.round, *id));
+            self.ablated.extend(ablated);
         }
         // An event that cannot follow is refused after this.
         if let Ok(settings) = state.settings_after(&event.change) {
+            if settings.m_active_pool != self.active {
+                for round in &mut self.rounds {
+                    let first = round.pool_size.saturating_sub(self.active);
+                    round.first.get_or_insert(MessageId::at(first));
+                }
+            }
             self.samples = settings.k_samples;
             self.active = settings.m_active_pool;
         }
     }
 
-    fn on_round(&mut self, end: &RoundEnd, _: &RunState) {
-        self.rounds
-            .push(EndedRound::new(end.round, self.messages.len()));
+    fn on_round(&mut self, end: &RoundEnd, state: &RunState) {
+        let mut ended = EndedRound::new(end.round, self.messages.len());
+        ended.first = Some(state.pool().first_active())
+            .filter(|first| first.index() != self.messages.len().saturating_sub(self.active));
+        self.rounds.push(ended);
     }
 }

@@ -199,7 +199,8 @@ fn an_injected_message_is_read_and_analysed_as_one_without_a_call() {
         .iter()
         .position(|message| message.text == "an idea from outside");
     let message = &run.messages[at.unwrap()];
-    assert_eq!((message.round.0, message.call), (6, None));
+    // It is there when round 6 begins.
+    assert_eq!((message.round.0, message.call), (5, None));
     let is_read = |call: &&logosphere_core::verify::MindCall| {
         call.sampled.iter().any(|id| id.index() == at.unwrap())
     };
@@ -228,4 +229,83 @@ fn an_intervention_comes_only_after_a_start() {
         .unwrap();
     let without = [&lines[..at - 1], &lines[at..]].concat().join("\n") + "\n";
     assert!(verify(without.as_bytes()).is_err());
+}
+
+#[test]
+fn measures_of_a_window_are_those_of_the_messages_that_can_be_read() {
+    use logosphere_core::measures::metrics::Metric;
+    use logosphere_core::measures::{Analysis, AnalysisPlan};
+
+    let parent = parent();
+    let state = shared_state(&parent);
+    let ids: Vec<_> = state.pool().active().take(7).collect();
+    let set = |new| InterventionChange::Set {
+        setting: "m_active_pool".to_owned(),
+        old: json!(null),
+        new: json!(new),
+        request_template: None,
+    };
+    for (changes, window) in [
+        (vec![InterventionChange::Ablate { ids: ids.clone() }], 10),
+        (vec![set(4)], 4),
+        (vec![set(30)], 30),
+    ] {
+        let child = child(&parent, changes.clone());
+        let run = Transcript::read(&child[..]).unwrap();
+        let mut plan = AnalysisPlan::default();
+        plan.null = None;
+        let found = Analysis::of(&run, &plan);
+        let measured = &found.metric(Metric::PairIdentity).unwrap().points;
+        let is_ablated = matches!(changes[0], InterventionChange::Ablate { .. });
+        for round in &run.rounds {
+            let since = round.round.0 >= 6;
+            let size = if since { window } else { 10 };
+            let newest = round.pool_size.saturating_sub(size)..round.pool_size;
+            let first = state.pool().active().next().unwrap().index();
+            let there: Vec<&str> = newest
+                .filter(|id| !since || *id >= first)
+                .filter(|id| !(since && is_ablated && ids.iter().any(|gone| gone.index() == *id)))
+                .map(|id| run.messages[id].text.trim_end_matches("\n\n~init"))
+                .collect();
+            let mut pairs = (0, 0);
+            for (at, text) in there.iter().enumerate() {
+                for other in &there[..at] {
+                    pairs = (pairs.0 + u32::from(text == other), pairs.1 + 1);
+                }
+            }
+            let expected = f64::from(pairs.0) / f64::from(pairs.1);
+            let found = measured
+                .iter()
+                .find(|point| point.round == round.round)
+                .unwrap();
+            assert!(
+                (found.value.unwrap() - expected).abs() < 1e-9,
+                "{window} {round:?} {found:?} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_setting_that_is_sent_changes_with_its_template_only() {
+    let parent = parent();
+    let state = shared_state(&parent);
+    let change = |setting: &str, request_template| InterventionChange::Set {
+        setting: setting.to_owned(),
+        old: json!(null),
+        new: json!(5),
+        request_template,
+    };
+    for (setting, template) in [
+        ("token_limit", None),
+        ("k_samples", Some(template(state.settings()))),
+    ] {
+        let event = state.intervention(change(setting, template));
+        let refused = state.clone().apply(&Event::Intervention(Box::new(event)));
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.starts_with(&format!("the change of {setting} does not have")),
+            "{refused}"
+        );
+    }
 }

@@ -78,20 +78,19 @@ pub struct SeedShare {
 impl Lineage {
     /// Returns the summary, with the `top` messages that have most descendants. `run` is the run of this lineage.
     pub fn summary(&self, run: &Transcript, top: usize) -> LineageSummary {
-        let of_minds = &self.nodes()[self.seeds().min(self.nodes().len())..];
         let by = |method| {
-            let methods = of_minds.iter().filter_map(|node| node.parent());
+            let methods = self.of_minds().filter_map(|node| node.parent());
             methods.filter(|parent| parent.method == method).count()
         };
         let survival = survival(self);
         let half = survival.iter().find(|step| step.share <= 0.5);
         LineageSummary {
-            messages: of_minds.len(),
+            messages: self.of_minds().count(),
             exact: by(Method::Exact),
             lcs: by(Method::Lcs),
             given: by(Method::Given),
-            innovations: of_minds
-                .iter()
+            innovations: self
+                .of_minds()
                 .filter(|node| node.parents.is_empty())
                 .count(),
             novelty_rate: self.novelty_rate(),
@@ -159,7 +158,7 @@ impl Lineage {
     }
 
     fn seed_shares(&self, run: &Transcript) -> Vec<SeedShare> {
-        let of_minds = self.nodes().len().saturating_sub(self.seeds());
+        let of_minds = self.of_minds().count();
         let last = self.windows().last().cloned().unwrap_or(0..0);
         let shares = self.roots_in(last.clone());
         let seeds = self.nodes().iter().take(self.seeds());

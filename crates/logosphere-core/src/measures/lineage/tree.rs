@@ -1,5 +1,6 @@
 //! The forest of descent.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -20,6 +21,8 @@ pub struct Lineage {
     nodes: Vec<Node>,
     /// The number of seed messages, which are the first messages.
     seeds: usize,
+    /// The messages after the seeds that were put in from outside.
+    injected: BTreeSet<usize>,
     /// The ids that can be read before round 1 and at the end of each round.
     windows: Vec<Range<usize>>,
 }
@@ -85,6 +88,10 @@ impl Lineage {
         let mut lineage = Self {
             nodes: Vec::with_capacity(parents.len()),
             seeds: run.seeds,
+            injected: (run.messages.iter().enumerate().skip(run.seeds))
+                .filter(|(_, message)| message.call.is_none())
+                .map(|(id, _)| id)
+                .collect(),
             windows: Window::Active.ranges(run),
         };
         for (id, parents) in parents.into_iter().enumerate() {
@@ -137,12 +144,15 @@ impl Lineage {
 
     /// Returns the share of innovations among the messages of minds; `None` without such messages.
     pub fn novelty_rate(&self) -> Option<f64> {
-        let of_minds = &self.nodes[self.seeds.min(self.nodes.len())..];
-        let new = of_minds
-            .iter()
-            .filter(|node| node.parents.is_empty())
-            .count();
-        (!of_minds.is_empty()).then(|| new as f64 / of_minds.len() as f64)
+        let of_minds = self.of_minds().count();
+        let new = self.of_minds().filter(|node| node.parents.is_empty());
+        (of_minds > 0).then(|| new.count() as f64 / of_minds as f64)
+    }
+
+    /// Returns the nodes of the messages of minds.
+    pub(super) fn of_minds(&self) -> impl Iterator<Item = &Node> {
+        let after = self.nodes.iter().skip(self.seeds);
+        after.filter(|node| !self.injected.contains(&node.id.index()))
     }
 
     /// Returns the windows that contain a message: 0 is before round 1, then the end of each round.

@@ -39,4 +39,5 @@ pub use series::{Point, Series};
 pub use token::tokens;
 pub use trend::{PERMUTATIONS, Trend, trend};
 pub use volume::{Volume, volume};
+pub(crate) use window::ablated;
 pub use window::{Window, WindowError};

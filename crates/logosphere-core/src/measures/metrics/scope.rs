@@ -5,7 +5,7 @@ use std::ops::Range;
 use sha2::{Digest as _, Sha256};
 
 use super::corpus::{Corpus, Text};
-use super::window::{Window, round_ranges};
+use super::window::{Window, ablated, round_ranges};
 use crate::pool::{SampleRng, draw};
 use crate::verify::Transcript;
 
@@ -61,8 +61,19 @@ impl Scopes {
                 .map(|range| TextRange::Range(corpus.places(range)));
             places.collect()
         };
+        let mut windows: Vec<TextRange> = all(window.ranges(run));
+        if window == Window::Active && !run.ablated.is_empty() {
+            for (at, places) in windows.iter_mut().enumerate() {
+                let gone = ablated(run, at);
+                let is_there = |place: &usize| !gone.contains(&corpus.texts()[*place].message);
+                let there: Vec<usize> = places.iter().filter(is_there).collect();
+                if there.len() < places.len() {
+                    *places = TextRange::Picked(there);
+                }
+            }
+        }
         Self {
-            windows: all(window.ranges(run)),
+            windows,
             rounds: all(round_ranges(run)),
         }
     }

@@ -1,5 +1,6 @@
 //! The window of messages that a value is computed from.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -7,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::pool::MessageId;
 use crate::verify::Transcript;
 
 /// The messages that a value at the end of a round is computed from.
@@ -66,7 +68,11 @@ impl Window {
     pub(crate) fn ranges(self, run: &Transcript) -> Vec<Range<usize>> {
         let sizes = sizes(run);
         let ranges = sizes.iter().enumerate().map(|(at, &end)| match self {
-            Self::Active => end.saturating_sub(run.active)..end,
+            Self::Active => {
+                let round = at.checked_sub(1).and_then(|at| run.rounds.get(at));
+                let first = round.and_then(|round| round.first).map(MessageId::index);
+                first.unwrap_or(end.saturating_sub(run.active)).min(end)..end
+            }
             Self::Rounds(rounds) => {
                 let before = at.checked_sub(rounds.get() as usize);
                 before.map_or(0, |before| sizes[before])..end
@@ -74,6 +80,17 @@ impl Window {
         });
         ranges.collect()
     }
+}
+
+/// Returns the messages that were taken out of the active pool before the end of a round; `at` is 0 for the time before
+/// round 1.
+pub(crate) fn ablated(run: &Transcript, at: usize) -> BTreeSet<usize> {
+    let round = at.checked_sub(1).and_then(|at| run.rounds.get(at));
+    let Some(round) = round.map(|round| round.round) else {
+        return BTreeSet::new();
+    };
+    let gone = run.ablated.iter().filter(|(since, _)| *since <= round);
+    gone.map(|(_, id)| id.index()).collect()
 }
 
 /// Returns the messages that each round added, as ids. The first are the seed messages.

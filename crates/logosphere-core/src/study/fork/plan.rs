@@ -177,19 +177,26 @@ impl SharedPart {
 }
 
 impl ForkFolder {
-    /// Returns the folder of a plan, which is made if it does not exist.
+    /// Returns the folder at a path, which need not exist.
+    pub fn planned(path: &Path) -> Self {
+        let path = path.to_owned();
+        Self { path }
+    }
+
+    /// Takes the plan of the runs, and makes the folder if it does not exist.
     ///
     /// # Errors
-    /// [`ForkError::OtherPlan`] if it has the runs of a plan that differs in more than the number of replicates;
-    /// [`ForkError::File`].
-    pub fn open_or_make(path: &Path, plan: &ForkPlan) -> Result<Self, ForkError> {
+    /// [`ForkError::OtherPlan`] if it has the runs of a plan that differs in more than the number of replicates and the path of
+    /// the parent; [`ForkError::File`].
+    pub fn take(&self, plan: &ForkPlan) -> Result<(), ForkError> {
+        let path = &self.path;
         let json = path.join("plan.json");
         let new = serde_json::to_value(plan).unwrap_or_default();
         if let Some(known) = file::read(&json)? {
             let known: Value = serde_json::from_slice(&known).unwrap_or_default();
             let keys = new.as_object().into_iter().flatten();
             let differs = keys
-                .filter(|(key, _)| *key != "replicates")
+                .filter(|(key, _)| !["replicates", "parent"].contains(&key.as_str()))
                 .find(|(key, value)| known.get(key) != Some(value));
             if let Some((key, value)) = differs {
                 return Err(ForkError::OtherPlan {
@@ -201,13 +208,9 @@ impl ForkFolder {
             }
         }
         file::make_folder(path)?;
-        let folder = Self {
-            path: path.to_owned(),
-        };
         let mut content = serde_json::to_vec_pretty(&new).unwrap_or_default();
         content.push(b'\n');
-        folder.write("plan.json", &content)?;
-        Ok(folder)
+        Ok(self.write("plan.json", &content)?)
     }
 
     /// Returns the path of the folder.

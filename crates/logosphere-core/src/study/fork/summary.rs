@@ -8,6 +8,7 @@ use super::difference::{ArmDifference, LEAST_REPLICATES};
 use super::point::ForkPoint;
 use crate::measures::lineage::Lineage;
 use crate::measures::metrics::Metric;
+use crate::measures::metrics::{Window, ablated};
 use crate::measures::{Analysis, AnalysisPlan};
 use crate::pool::MessageId;
 use crate::verify::Transcript;
@@ -42,7 +43,7 @@ pub struct ForkSummary {
     pub point: String,
     /// The number of replicates with both runs.
     pub replicates: usize,
-    /// A sentence instead of tests if there are too few replicates.
+    /// A sentence if there are too few replicates for tests, or for one of them to be significant.
     pub notice: Option<String>,
     /// The first call of each replicate that differs between the arms, as a point; `None` if no call does.
     pub first_differences: Vec<Option<String>>,
@@ -91,13 +92,8 @@ impl ForkSummary {
             }
         }
         ArmDifference::correct(&mut differences);
-        let few = replicates.len() < LEAST_REPLICATES;
-        let notice = few.then(|| {
-            format!(
-                "too few replicates for a test: {} of {LEAST_REPLICATES}",
-                replicates.len()
-            )
-        });
+        let tested = differences.iter().filter(|row| row.p.is_some()).count();
+        let notice = few_replicates(replicates.len(), tested);
         let arms = [
             ("treated", &followed.injected),
             ("control", &followed.ablated),
@@ -116,6 +112,19 @@ impl ForkSummary {
             followed: followed.collect(),
         }
     }
+}
+
+/// Returns the sentence about replicates that are too few for a test, or for a row to be significant.
+fn few_replicates(replicates: usize, rows: usize) -> Option<String> {
+    if replicates < LEAST_REPLICATES {
+        return Some(format!(
+            "too few replicates for a test: {replicates} of {LEAST_REPLICATES}"
+        ));
+    }
+    let least = rows as f64 * 0.5_f64.powi(replicates as i32 - 1);
+    (least > 0.05).then(|| {
+        format!("{replicates} replicates: after the correction for {rows} rows no p can be below {least:.2}; make more")
+    })
 }
 
 /// A part of a run since the fork.
@@ -189,8 +198,8 @@ impl FollowedMessage {
             text = text.or_else(|| Some(run.messages.get(id.index())?.text.clone()));
             let family = family(run, id);
             descendants += family.len().saturating_sub(1) as f64;
-            let window = run.messages.len().saturating_sub(run.active)..run.messages.len();
-            let inside = window.clone().filter(|id| family.contains(id)).count();
+            let window = last_window(run);
+            let inside = window.iter().filter(|id| family.contains(id)).count();
             shares.push(inside as f64 / window.len().max(1) as f64);
         }
         Some(Self {
@@ -201,6 +210,14 @@ impl FollowedMessage {
             share: super::super::interval::interval(&shares)?,
         })
     }
+}
+
+/// The messages that can be read at the end of a run.
+fn last_window(run: &Transcript) -> Vec<usize> {
+    let ranges = Window::Active.ranges(run);
+    let gone = ablated(run, ranges.len().saturating_sub(1));
+    let last = ranges.into_iter().next_back().unwrap_or_default();
+    last.filter(|id| !gone.contains(id)).collect()
 }
 
 /// A message and all that descend from it through first parents.

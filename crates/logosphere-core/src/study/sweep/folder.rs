@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::cell::Cell;
 use super::plan::SweepPlan;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Settings};
 use crate::experiment::file::{self, ExistingFile};
 use crate::experiment::{Experiment, ExperimentError, ExperimentLock};
 use crate::format::sha256_hex;
@@ -34,7 +34,7 @@ pub struct SweepFolder {
 #[non_exhaustive]
 pub enum SweepError {
     /// The folder has the runs of another plan.
-    #[error("{}: has the runs of another plan: {key} is {old} there and {new} here; give another --out", path.display())]
+    #[error("{}: has the runs of another plan: {key} is {old} there and {new} here; give another --output-dir", path.display())]
     OtherPlan {
         /// The folder.
         path: PathBuf,
@@ -77,6 +77,11 @@ pub enum SweepError {
 }
 
 impl SweepError {
+    /// Returns whether a run of the folder is not what it should be.
+    pub fn is_other_run(&self) -> bool {
+        matches!(self, Self::OtherRun { .. })
+    }
+
     /// Returns whether the input is wrong, and not the machine.
     pub fn is_usage(&self) -> bool {
         match self {
@@ -91,6 +96,9 @@ impl SweepError {
 struct PlanJson {
     schema_version: u32,
     plan: Value,
+    /// The names of the axes in the order of the plan, which keys and seeds depend on.
+    #[serde(default)]
+    axes: Vec<String>,
     plan_sha256: String,
     init_sha256: String,
 }
@@ -102,59 +110,63 @@ impl SweepFolder {
         Self { path }
     }
 
-    /// Returns the folder for the runs of a plan, which is made if it does not exist. `bytes` is the file of the plan, `init`
-    /// the seed messages.
+    /// Takes the plan of the runs, and makes the folder if it does not exist. `bytes` is the file of the plan, `init` the seed
+    /// messages.
     ///
     /// # Errors
     /// [`SweepError::OtherPlan`] if the folder has runs of a plan that differs in more than the number of repeats, caps and
     /// tests; [`SweepError::Plan`]; [`SweepError::File`].
-    pub fn open_or_make(path: &Path, bytes: &[u8], init: &[u8]) -> Result<Self, SweepError> {
+    pub fn take(&self, plan: &SweepPlan, bytes: &[u8], init: &[u8]) -> Result<(), SweepError> {
         let text = String::from_utf8_lossy(bytes);
         // The plan was parsed from the same bytes.
-        let plan: Value = toml::from_str(&text).unwrap_or_default();
-        let folder = Self::planned(path);
-        let json = path.join("plan.json");
+        let values: Value = toml::from_str(&text).unwrap_or_default();
+        let content = PlanJson {
+            schema_version: 1,
+            plan: values,
+            axes: plan.axes.iter().map(|axis| axis.name.clone()).collect(),
+            plan_sha256: sha256_hex(bytes),
+            init_sha256: sha256_hex(init),
+        };
+        let json = self.path.join("plan.json");
         if let Some(known) = file::read(&json)? {
             let known: PlanJson =
                 serde_json::from_slice(&known).map_err(|source| SweepError::Plan {
                     path: json.clone(),
                     source,
                 })?;
-            folder.compare(&known, &plan, init)?;
+            self.compare(&known, &content)?;
         }
-        file::make_folder(path)?;
-        let content = PlanJson {
-            schema_version: 1,
-            plan,
-            plan_sha256: sha256_hex(bytes),
-            init_sha256: sha256_hex(init),
-        };
-        file::write(&folder.init(), init, ExistingFile::Replace)?;
-        file::write(&path.join("plan.toml"), bytes, ExistingFile::Replace)?;
+        file::make_folder(&self.path)?;
+        file::write(&self.init(), init, ExistingFile::Replace)?;
+        file::write(&self.path.join("plan.toml"), bytes, ExistingFile::Replace)?;
         let mut content = serde_json::to_vec_pretty(&content).unwrap_or_default();
         content.push(b'\n');
-        file::write(&json, &content, ExistingFile::Replace)?;
-        Ok(folder)
+        Ok(file::write(&json, &content, ExistingFile::Replace)?)
     }
 
-    fn compare(&self, known: &PlanJson, plan: &Value, init: &[u8]) -> Result<(), SweepError> {
-        let path = self.path.clone();
-        if let Some((key, old, new)) = difference("", &known.plan, plan) {
-            return Err(SweepError::OtherPlan {
-                path,
-                key,
-                old,
-                new,
-            });
+    fn compare(&self, known: &PlanJson, new: &PlanJson) -> Result<(), SweepError> {
+        let other = |(key, old, new): (String, Value, Value)| SweepError::OtherPlan {
+            path: self.path.clone(),
+            key,
+            old,
+            new,
+        };
+        if let Some(found) = difference("", &known.plan, &new.plan) {
+            return Err(other(found));
         }
-        let new = sha256_hex(init);
-        if known.init_sha256 != new {
-            return Err(SweepError::OtherPlan {
-                path,
-                key: "the SHA-256 of init".to_owned(),
-                old: known.init_sha256.clone().into(),
-                new: new.into(),
-            });
+        if known.axes != new.axes {
+            let key = "the order of the axes".to_owned();
+            return Err(other((
+                key,
+                known.axes.clone().into(),
+                new.axes.clone().into(),
+            )));
+        }
+        if known.init_sha256 != new.init_sha256 {
+            let key = "the SHA-256 of init".to_owned();
+            let hashes = [known, new].map(|plan| plan.init_sha256.clone().into());
+            let [old, new] = hashes;
+            return Err(other((key, old, new)));
         }
         Ok(())
     }
@@ -219,14 +231,44 @@ impl SweepFolder {
                     })?;
                 experiment.write_config(&settings, &[])?;
             }
-            Some(config) if config.layer.seed == Some(seed) => {}
             Some(config) => {
-                let found = config.layer.seed.unwrap_or_default();
-                let why = format!("its seed is {found}, and that of the plan {seed}");
-                return Err(SweepError::OtherRun { path, why });
+                let settings = config.layer.settings(0).map_err(|source| {
+                    let key = cell.key.clone();
+                    SweepError::Settings { key, source }
+                })?;
+                self.check(plan, cell, repeat, &settings)?;
             }
         }
         Ok(experiment)
+    }
+
+    /// Checks that a run is one of this cell, by the settings that it began with.
+    ///
+    /// # Errors
+    /// [`SweepError::OtherRun`].
+    pub fn check(
+        &self,
+        plan: &SweepPlan,
+        cell: &Cell,
+        repeat: u32,
+        settings: &Settings,
+    ) -> Result<(), SweepError> {
+        let seed = cell.seed(plan, repeat);
+        let layer = cell.layer.clone().with(|layer| layer.seed = Some(seed));
+        let root = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
+        let differs = layer.differences(settings).into_iter();
+        let mut differs =
+            differs.filter(|found| !Settings::CHANGEABLE.contains(&root(found.path).as_str()));
+        match differs.next() {
+            None => Ok(()),
+            Some(found) => Err(SweepError::OtherRun {
+                path: self.run(cell, repeat),
+                why: format!(
+                    "its {} is {}, and {} in the plan",
+                    found.path, found.run, found.given
+                ),
+            }),
+        }
     }
 
     /// Writes a result in place of the one before.

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 use strsim::levenshtein;
 
+use super::super::name::is_study_name;
 use super::cell::{Axis, AxisValue, Cell};
 use crate::config::{
-    ConfigError, Fields, Json, Layer, NAME, Rule, join, kind, read_key, read_settings,
+    ConfigError, Fields, Json, Layer, NAME, Rule, join, key_path, kind, read_key, read_settings,
 };
 use crate::measures::nulls::{DEFAULT_RUNS, MIN_RUNS};
 
@@ -136,6 +137,7 @@ impl PlanReading {
         match (path, json) {
             ("base", json) => {
                 self.base = read_settings(path, json)?;
+                self.refuse_caps()?;
                 self.refuse_seed()
             }
             ("axes", Json::Object(Fields(axes))) => {
@@ -163,7 +165,7 @@ impl PlanReading {
             "name" => {
                 text()?;
                 let name = value.as_str().unwrap_or_default();
-                if !is_name(name) {
+                if !is_study_name(name) {
                     let why = "expected 1 to 64 of a-z, 0-9, point, _ and -, without a point at the start";
                     return Err(ConfigError::new(path, why));
                 }
@@ -218,13 +220,18 @@ impl PlanReading {
         if values.is_empty() {
             return Err(ConfigError::new(path, "expected at least one value"));
         }
+        // A setting may have an older name.
+        let key = key_path(group, name).map_or(key, str::to_owned);
+        if self.axes.iter().any(|other| other.name == key) {
+            return Err(ConfigError::new(path, format!("{key} is an axis twice")));
+        }
         let mut axis = Axis {
             name: key,
             values: Vec::new(),
         };
         for value in values {
             let layer = read_key(&path, group, name, value.clone())?;
-            if axis.values.iter().any(|other| other.value == value) {
+            if axis.values.iter().any(|other| other.layer == layer) {
                 return Err(ConfigError::new(path, format!("{value} is given twice")));
             }
             axis.values.push(AxisValue { value, layer });
@@ -237,6 +244,16 @@ impl PlanReading {
         let mut cells = self.axes.iter().map(|axis| axis.values.len());
         let cells = cells.try_fold(1_usize, usize::checked_mul);
         let error = |why| Err(ConfigError::new("axes", why));
+        if let Some(cap) = self.axes.iter().find(|axis| axis.name.starts_with("caps.")) {
+            let why = "the runs of a sweep have one cap together: max_usd in [caps]";
+            return error(format!("{}: {why}", cap.name));
+        }
+        let is_axis = |name: &str| self.axes.iter().any(|axis| axis.name == name);
+        if (self.base.mind.is_some() || is_axis("mind"))
+            && (self.base.minds.is_some() || is_axis("minds"))
+        {
+            return error("mind and minds both name the minds; leave one of them out".to_owned());
+        }
         if self.axes.iter().any(|axis| axis.name == "seed") {
             return error(
                 "seed cannot be an axis: the seed of each run follows from that of the plan"
@@ -257,6 +274,17 @@ impl PlanReading {
         }
     }
 
+    /// All runs spend from one account, so a cap of a single run would hold for all of them.
+    fn refuse_caps(&self) -> Result<(), ConfigError> {
+        match (self.base.max_usd, self.base.max_tokens) {
+            (None, None) => Ok(()),
+            _ => Err(ConfigError::new(
+                "base.caps",
+                "the runs of a sweep have one cap together: max_usd in [caps]",
+            )),
+        }
+    }
+
     fn refuse_seed(&self) -> Result<(), ConfigError> {
         match self.base.seed {
             None => Ok(()),
@@ -272,6 +300,7 @@ impl PlanReading {
             value.ok_or_else(|| ConfigError::new(key, "missing; a plan needs it"))
         }
         needed(self.version, "schema_version")?;
+        self.check_axes()?;
         Ok(SweepPlan {
             name: needed(self.name, "name")?,
             repeats: needed(self.repeats, "repeats")?,
@@ -298,11 +327,6 @@ fn allowed(path: &str, value: &Value, rule: Rule) -> Result<(), ConfigError> {
 fn number(path: &str, value: &Value, rule: Rule) -> Result<u64, ConfigError> {
     allowed(path, value, rule)?;
     Ok(value.as_u64().unwrap_or_default())
-}
-
-fn is_name(name: &str) -> bool {
-    let is_plain = |char: char| matches!(char, 'a'..='z' | '0'..='9' | '.' | '_' | '-');
-    (1..=64).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('.')
 }
 
 fn unknown(path: &str) -> ConfigError {

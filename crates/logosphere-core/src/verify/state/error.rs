@@ -38,6 +38,14 @@ pub enum StateError {
         /// The id of the message.
         id: MessageId,
     },
+    /// The change of a setting lacks the form of requests with it, or has one although no request has the setting.
+    #[error(
+        "the change of {setting} does not have the request template that it needs, or has one that it does not need"
+    )]
+    Template {
+        /// The setting.
+        setting: String,
+    },
     /// A run has no mind at a position.
     #[error("the run has no mind {position}")]
     Position {

@@ -11,6 +11,9 @@ use crate::journal::{
 use crate::pool::{MessageId, MindId, Origin};
 
 impl RunState {
+    /// The settings of [`Settings::SETTABLE`] that are in no request.
+    pub const UNSENT: &[&str] = &["k_samples", "m_active_pool"];
+
     /// Returns the event of a fork at this point, after the line `seq` with this chain.
     pub fn forked(&self, forked: Forked, seq: u64, chain: &str) -> Forked {
         Forked {
@@ -188,6 +191,12 @@ impl RunState {
             } => {
                 if setting == "m_active_pool" {
                     self.pool.resize(settings.m_active_pool);
+                }
+                let is_sent = !Self::UNSENT.contains(&setting.as_str());
+                if is_sent != request_template.is_some() {
+                    return Err(StateError::Template {
+                        setting: setting.clone(),
+                    });
                 }
                 if let Some(template) = request_template {
                     self.template = template.clone();
