@@ -25,7 +25,7 @@ const WIDEST_HELP: usize = 100;
 
 /// A program's command line: a `clap` struct, which [`run`](crate::run) parses.
 pub trait Program: Parser {
-    /// The commands that the help of the bare program leaves out, so that it fits on a screen; `--help` has them.
+    /// The commands that the help of the bare program and `-h` leave out, so that it fits on a screen; `--help` has them.
     const RARE: &'static [&'static str] = &[];
 
     /// Returns every path that the program writes to by default.
@@ -139,6 +139,9 @@ pub fn run<C: Program>(
     let mut command = command::<C>();
     if words.len() == 1 && command.has_subcommands() {
         return usage::print_bare(command, C::RARE);
+    }
+    if words.len() == 2 && words[1] == "-h" {
+        command = usage::without(command, C::RARE);
     }
     let parsed = command
         .clone()

@@ -46,18 +46,23 @@ pub(super) fn print(mut answer: clap::Error, command: &mut Command) -> ExitCode 
     clippy::disallowed_methods,
     reason = "this crate is where the binaries' stderr is opened"
 )]
-pub(super) fn print_bare(command: Command, rare: &[&str]) -> ExitCode {
+pub(super) fn print_bare(command: Command, rare: &[&'static str]) -> ExitCode {
     let help = bare_help(command, rare);
     let _ = write!(AutoStream::auto(io::stderr()), "{}", help.ansi());
     Exit::Usage.into()
 }
 
-fn bare_help(mut command: Command, rare: &[&str]) -> clap::builder::StyledStr {
+/// Leaves commands out of the help.
+pub(super) fn without(command: Command, names: &[&'static str]) -> Command {
+    let hide = |command: Command, name: &&'static str| {
+        command.mut_subcommand(*name, |inner| inner.hide(true))
+    };
+    names.iter().fold(command, hide)
+}
+
+fn bare_help(command: Command, rare: &[&'static str]) -> clap::builder::StyledStr {
     let program = command.get_name().to_owned();
-    for name in SharedCommand::NAMES.iter().chain(rare) {
-        command = command.mut_subcommand(name, |inner| inner.hide(true));
-    }
-    command
+    without(without(command, &SharedCommand::NAMES), rare)
         .help_template(format!("{BARE}More: {program} --help"))
         .render_help()
 }
@@ -216,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_help_of_a_bare_program_lists_its_own_commands() {
-        let help = |rare: &[&str]| bare_help(crate::command::<Cli>(), rare).to_string();
+        let help = |rare: &[&'static str]| bare_help(crate::command::<Cli>(), rare).to_string();
         assert!(!help(&["read"]).contains("  read  Read a block"));
         let help = help(&[]);
         assert!(help.contains("  read  Read a block\n"), "{help}");

@@ -210,7 +210,7 @@ pub fn check_shared_commands(program: &Path, version: &str, made: Option<&str>) 
     assert_eq!(here(), 0, "a look writes nothing");
     assert_eq!(paths.is_empty(), made.is_none(), "{paths}");
 
-    let all = inner_commands(&done(&format!("{name} -h")));
+    let all = inner_commands(&done(&format!("{name} --help")));
     for kind in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = done(&format!("{name} completions {kind}"));
         for command in all.iter().chain([&name.to_owned()]) {
@@ -230,7 +230,7 @@ pub fn check_shared_commands(program: &Path, version: &str, made: Option<&str>) 
     let mut pages = vec![format!("{name}-help.1")];
     while let Some(command) = commands.pop() {
         pages.push(format!("{name}{}.1", command.replace(' ', "-")));
-        let inner = inner_commands(&done(&format!("{name}{command} -h")));
+        let inner = inner_commands(&done(&format!("{name}{command} --help")));
         commands.extend(inner.iter().map(|inner| format!("{command} {inner}")));
     }
     pages.sort();
