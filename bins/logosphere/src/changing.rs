@@ -1,6 +1,5 @@
 //! Changes of a run from outside: from flags to events.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, Session};
@@ -15,6 +14,7 @@ use crate::commands::resume;
 use crate::error::Error;
 use crate::flags::ChangeableFlags;
 use crate::population::ClientContext;
+use crate::setup;
 
 /// The changes of a run from outside.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -119,10 +119,7 @@ impl<'a> ChangedRun<'a> {
     /// Reads the messages of a file.
     fn messages(&self, path: &Path, stamp: bool) -> Result<Vec<String>, Failure> {
         let settings = self.state.settings();
-        let bytes = fs::read(path).map_err(|source| {
-            let path = path.to_owned();
-            Failure::usage(Error::Read { path, source })
-        })?;
+        let bytes = setup::read(path)?;
         let read = parse_init(&bytes, settings.parse_mode, &settings.init_signature);
         let init = read.map_err(|source| {
             let path = path.to_owned();

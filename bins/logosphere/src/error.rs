@@ -138,6 +138,8 @@ pub enum Error {
     StudyName { name: String },
     #[error("the run has ended; a change from outside needs more rounds: give --rounds N")]
     ChangeAfterEnd,
+    #[error("--minds-at: the other positions have no model; give --model")]
+    MindsAtWithoutModel,
     #[error("--minds-at {position}: the run has {minds} minds, from 0 to {}", minds - 1)]
     NoPosition { position: u32, minds: u32 },
     #[error(

@@ -10,7 +10,6 @@ use logosphere_core::journal::{
 use logosphere_core::study::fork::{ForkError, ForkFolder, ForkPlan, Replicate, SharedPart};
 use logosphere_core::{Effective, Orchestrator, RecordedReplies, Settings};
 
-use crate::commands::resume;
 use crate::many_runs::{ManyRuns, OpenedRun, with_recorded};
 use crate::setup::{SOFTWARE, failure, run_id, shown};
 use crate::sweeping::ended;
@@ -54,12 +53,9 @@ impl ForkRuns<'_> {
             ForkArm::Unchanged => &[][..],
             ForkArm::Treated => &self.plan.changes,
         };
-        let settings = self.settings_after(changes)?;
-        let (path, flags) = (self.parent.journal(), &self.runs.flags);
-        let context = self.runs.context();
-        let notices = &mut Vec::new();
-        let population = resume::population(&settings, &path, flags, &context, session, notices)?;
-        self.runs.share_account(&population)?;
+        let settings = settings_after(self.shared, changes, self.plan.max_rounds)?;
+        let journal = self.parent.journal();
+        let population = self.runs.population(&settings, &journal, session)?;
         let (mind, _) = population.mind(&settings)?;
         let mind = with_recorded(mind, recorded);
         let seed = fork_seed(self.shared.run.state.settings().seed, replicate);
@@ -91,18 +87,13 @@ impl ForkRuns<'_> {
         Ok((OpenedRun::Open(Box::new(run)), lock))
     }
 
-    /// Returns the settings after the point and these changes.
-    fn settings_after(&self, changes: &[InterventionChange]) -> Result<Settings, Failure> {
-        settings_after(self.shared, changes, self.plan.max_rounds)
-    }
-
     /// Reads the replicates whose runs have ended.
     pub fn read(&self) -> Result<Vec<Replicate>, Failure> {
         let mut replicates = Vec::new();
         for replicate in 0..self.plan.replicates {
             let control = ended(&self.folder.run(ForkArm::Unchanged, replicate))?;
             let treated = ended(&self.folder.run(ForkArm::Treated, replicate))?;
-            if let (Some(control), Some(treated)) = (control, treated) {
+            if let (Some((_, control)), Some((_, treated))) = (control, treated) {
                 replicates.push(Replicate { control, treated });
             }
         }
@@ -128,11 +119,7 @@ fn settings_after(
         state.apply(&event).map_err(Failure::usage)?;
     }
     let settings = state.settings().clone();
-    let settings = settings.with(|settings| {
-        settings.max_rounds = max_rounds;
-        // The caps of the parent are not those of all runs together, which spend from one account.
-        (settings.caps.max_usd, settings.caps.max_tokens) = (None, None);
-    });
+    let settings = settings.with(|settings| settings.max_rounds = max_rounds);
     settings.validate().map_err(Failure::usage)?;
     Ok(settings)
 }

@@ -1,7 +1,8 @@
 //! Many runs in one process, as sweeps and forks make them: some at the same time, under one cap and one signal.
 
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Session, block_on, escape};
@@ -10,7 +11,7 @@ use llm_client::{Client, Timer};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::RunResumed;
 use logosphere_core::verify::ResumedRun;
-use logosphere_core::{Mind, RecordedMind, RecordedReplies, RunControl, RunSummary};
+use logosphere_core::{Mind, RecordedMind, RecordedReplies, RunControl, RunSummary, Settings};
 
 use crate::commands::resume;
 use crate::flags::ChangeableFlags;
@@ -27,6 +28,8 @@ pub struct ManyRuns {
     /// The file of the account that all runs spend from.
     pub ledger: PathBuf,
     account: RefCell<Option<Client>>,
+    /// The lines that the user has read.
+    notices: RefCell<BTreeSet<String>>,
     /// Whether a run was stopped, so that no other begins.
     stopped: Cell<bool>,
 }
@@ -40,9 +43,7 @@ pub enum OpenedRun {
 /// The end of the runs of this process.
 #[derive(Debug, Default)]
 pub struct EndOfRuns {
-    /// The number of runs that have ended.
-    pub ended: usize,
-    /// The number of them with calls that failed for good.
+    /// The number of runs that have ended with calls that failed for good.
     pub with_errors: usize,
     /// The reasons why runs stopped before their end.
     pub stopped: Vec<String>,
@@ -72,6 +73,7 @@ impl ManyRuns {
             control,
             ledger,
             account: RefCell::default(),
+            notices: RefCell::default(),
             stopped: Cell::default(),
         })
     }
@@ -97,10 +99,7 @@ impl ManyRuns {
             let mut end = EndOfRuns::default();
             while let Some((name, state)) = made.next().await {
                 match state {
-                    Ok(RunState::Ended { errors }) => {
-                        end.ended += 1;
-                        end.with_errors += usize::from(errors > 0);
-                    }
+                    Ok(RunState::Ended { errors }) => end.with_errors += usize::from(errors > 0),
                     Ok(RunState::Stopped(why)) => end.stopped.push(format!("{name}: {why}")),
                     Ok(RunState::NotBegun) => {}
                     Err(error) => end.failed.push((name, error)),
@@ -145,11 +144,7 @@ impl ManyRuns {
         let settings = resumption.state.settings();
         let changed = changes(&self.flags.layer(), settings)?;
         let settings = settings.with_changes(&changed).map_err(Failure::usage)?;
-        let (journal, flags, context) = (experiment.journal(), &self.flags, self.context());
-        let notices = &mut Vec::new();
-        let population =
-            resume::population(&settings, &journal, flags, &context, session, notices)?;
-        self.share_account(&population)?;
+        let population = self.population(&settings, &experiment.journal(), session)?;
         let resumed = RunResumed::new(SOFTWARE, changed);
         let control = self.control_of(&population);
         let clock = self.clock.clone();
@@ -160,6 +155,46 @@ impl ManyRuns {
             session.warn(&notice);
         }
         Ok(OpenedRun::Open(Box::new(run)))
+    }
+
+    /// Returns the minds of a run with these settings, whose journal is at this path. They spend from the account of all runs,
+    /// so the caps of a single run do not count.
+    pub fn population(
+        &self,
+        settings: &Settings,
+        journal: &Path,
+        session: &Session,
+    ) -> Result<Population, Failure> {
+        let settings = settings.clone().with(|settings| {
+            let cap = self.flags.layer().max_usd;
+            (settings.caps.max_usd, settings.caps.max_tokens) = (cap, None);
+        });
+        let (context, mut notices) = (self.context(), Vec::new());
+        let population = resume::population(
+            &settings,
+            journal,
+            &self.flags,
+            &context,
+            session,
+            &mut notices,
+        )?;
+        self.accept(&population, notices, session)?;
+        Ok(population)
+    }
+
+    /// Prints the notices about the minds of a run that are new, and lets the minds spend from the account of all runs.
+    pub fn accept(
+        &self,
+        population: &Population,
+        notices: Vec<String>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        for notice in notices {
+            if self.notices.borrow_mut().insert(notice.clone()) {
+                session.warn(&notice);
+            }
+        }
+        self.share_account(population)
     }
 
     pub fn control_of(&self, population: &Population) -> RunControl {
@@ -176,7 +211,7 @@ impl ManyRuns {
     }
 
     /// Keeps the account of the first run with a model in the ledger, for all runs.
-    pub fn share_account(&self, population: &Population) -> Result<(), Failure> {
+    fn share_account(&self, population: &Population) -> Result<(), Failure> {
         if self.account.borrow().is_none()
             && let Some(client) = population.account()
         {

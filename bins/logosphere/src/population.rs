@@ -206,6 +206,13 @@ pub fn place_minds(
     } else {
         (layer.model.clone(), DEFAULTS.model)
     };
+    let provider = layer.provider.as_deref();
+    if common.is_none()
+        && !offline
+        && provider.is_some_and(|name| name != DEFAULTS.provider.as_str())
+    {
+        return Err(Failure::usage(Error::MindsAtWithoutModel));
+    }
     let common = common.unwrap_or_else(|| default.to_owned());
     let known = layer.minds.take().unwrap_or_else(|| vec![entry(&common)]);
     let count = layer.n_minds.unwrap_or(Settings::default().n_minds);

@@ -8,10 +8,12 @@ use logosphere_core::config::{Init, Layer, SettingDifference, parse_init};
 use logosphere_core::experiment::{Experiment, ExperimentError, Template};
 use logosphere_core::{RequestTemplate, Settings};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::flags::{ChangeableFlags, SettingFlags};
+use crate::journal_file;
 use crate::population::{ClientContext, Population, place_minds};
 
 /// The program and its version, for journals.
@@ -143,6 +145,15 @@ pub fn seeds(
         notices.push(format!("{}: {warning}", shown(path)));
     }
     Ok(init)
+}
+
+/// Reads a file that the user named.
+pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let path = path.to_owned();
+    if journal_file::is_endless(&path) {
+        return Err(Failure::usage(Error::Device { path }));
+    }
+    fs::read(&path).map_err(|source| Failure::usage(Error::Read { path, source }))
 }
 
 /// Returns the failure of an experiment's directory, with the exit code of a usage error if the input is wrong.

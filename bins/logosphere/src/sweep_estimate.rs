@@ -6,12 +6,12 @@ use std::path::Path;
 use bin_support::model::price_table;
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::experiment::{Consumption, Experiment};
-use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
+use logosphere_core::study::sweep::{Cell, SweepFolder, SweepPlan};
 use serde::Serialize;
 
 use crate::estimate;
 use crate::setup::{failure, seeds};
-use crate::sweeping::sweep_failure;
+use crate::sweeping::settings_of;
 
 /// The consumption of all runs of a sweep.
 #[derive(Debug, Clone, Serialize)]
@@ -46,10 +46,7 @@ impl SweepEstimate {
         };
         (all.whole.usd, all.longest.usd) = (Some(0.0), Some(0.0));
         for cell in cells {
-            let settings = cell.layer.clone().settings(0).map_err(|source| {
-                let key = cell.key.clone();
-                sweep_failure(SweepError::Settings { key, source })
-            })?;
+            let settings = settings_of(cell)?;
             let seeds = seeds(&plan.init, init, &settings, &mut Vec::new())?;
             let stored = seeds.stored(settings.stamp_seeds).map(|seed| seed.len());
             let stored: Vec<_> = stored.collect();

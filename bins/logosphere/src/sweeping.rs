@@ -8,7 +8,7 @@ use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::FileJournal;
 use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
 use logosphere_core::verify::ResumedRun;
-use logosphere_core::{ExperimentStart, Orchestrator, Transcript};
+use logosphere_core::{ExperimentStart, Orchestrator, Settings, Transcript};
 
 use crate::begin::effective;
 use crate::error::Error;
@@ -59,7 +59,8 @@ impl SweepRuns<'_> {
         };
         let context = self.runs.context();
         let ready = prepare(&experiment, false, &flags, &context, session)?;
-        self.runs.share_account(&ready.population)?;
+        let notices = ready.notices.clone();
+        self.runs.accept(&ready.population, notices, session)?;
         let (mind, _) = ready.population.mind(&ready.settings)?;
         let effective = effective(&experiment, &ready)?;
         let settings = &effective.settings;
@@ -79,34 +80,41 @@ impl SweepRuns<'_> {
         let mut runs = Vec::new();
         for repeat in 0..self.plan.repeats {
             let path = self.folder.run(cell, repeat);
-            let Some(begun) = begun(&path)? else { continue };
+            let Some((begun, run)) = ended(&path)? else {
+                continue;
+            };
             let settings = &begun.start.effective.settings;
             let checked = self.folder.check(self.plan, cell, repeat, settings);
             checked.map_err(sweep_failure)?;
-            runs.extend(ended(&path)?);
+            runs.push(run);
         }
         Ok(runs)
     }
 }
 
-/// Returns the run in a folder; `None` if none has begun.
-pub fn begun(path: &Path) -> Result<Option<ResumedRun>, Failure> {
-    match Experiment::open(path) {
-        Ok(experiment) => experiment.begun().map_err(failure),
-        Err(_) => Ok(None),
-    }
-}
-
-/// Reads the run in a folder; `None` if there is none that has ended.
-pub fn ended(path: &Path) -> Result<Option<Transcript>, Failure> {
-    if !begun(path)?.is_some_and(|run| run.ended) {
+/// Reads the run in a folder, with the state that it ended in; `None` if there is none that has ended.
+pub fn ended(path: &Path) -> Result<Option<(ResumedRun, Transcript)>, Failure> {
+    let Ok(experiment) = Experiment::open(path) else {
         return Ok(None);
-    }
+    };
+    let begun = experiment.begun().map_err(failure)?;
+    let Some(begun) = begun.filter(|run| run.ended) else {
+        return Ok(None);
+    };
     let run = Transcript::read(journal_file::open(path)?).map_err(|source| {
         let path = journal_file::path(path);
         Failure::usage(Error::Transcript { path, source })
     })?;
-    Ok(Some(run))
+    Ok(Some((begun, run)))
+}
+
+/// Returns the settings of the runs of a cell, but for the random seed.
+pub fn settings_of(cell: &Cell) -> Result<Settings, Failure> {
+    let settings = cell.layer.clone().settings(0);
+    settings.map_err(|source| {
+        let key = cell.key.clone();
+        sweep_failure(SweepError::Settings { key, source })
+    })
 }
 
 /// Returns the failure of the folder of a sweep, with the exit code of a usage error if the input is wrong.

@@ -1,6 +1,5 @@
 //! `check-init`: checks an `init.md` and prints its seed messages.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::folders;
 use crate::numbers::word;
-use crate::setup::failure;
+use crate::setup::{self, failure};
 
 /// The result of the check.
 #[derive(Serialize)]
@@ -101,10 +100,7 @@ fn settings(args: &CheckInitArgs, path: &Path) -> Result<Settings, Failure> {
 }
 
 fn read(path: &Path, settings: &Settings) -> Result<Init, Failure> {
-    let bytes = fs::read(path).map_err(|source| {
-        let path = path.to_owned();
-        Failure::usage(Error::Read { path, source })
-    })?;
+    let bytes = setup::read(path)?;
     parse_init(&bytes, settings.parse_mode, &settings.init_signature)
         .and_then(|init| init.check(settings.m_active_pool, settings.allow_zero_seeds))
         .map_err(|source| {

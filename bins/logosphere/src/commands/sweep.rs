@@ -1,6 +1,5 @@
 //! `sweep`: runs with several settings, each repeated, and the tests of all of them.
 
-use std::fs;
 use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use std::thread::available_parallelism;
 use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::config::ConfigError;
 use logosphere_core::study::sweep::{
-    Cell, CellFindings, SweepError, SweepFolder, SweepPlan, SweepSummary, page,
+    Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, page,
 };
 
 use crate::error::Error;
@@ -20,8 +19,8 @@ use crate::numbers::wrapped;
 use crate::population::LEDGER;
 use crate::setup::{failure, seeds, shown};
 use crate::sweep_estimate::SweepEstimate;
-use crate::sweeping::{RunOfCell, SweepRuns, sweep_failure};
-use crate::{measuring, running};
+use crate::sweeping::{RunOfCell, SweepRuns, settings_of, sweep_failure};
+use crate::{measuring, running, setup};
 
 /// The folder of all sweeps.
 const SWEEPS: &str = "sweeps";
@@ -73,11 +72,7 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
         None => Path::new(SWEEPS).join(&plan.name),
     };
     for cell in &cells {
-        let settings = cell.layer.clone().settings(0).map_err(|source| {
-            let key = cell.key.clone();
-            sweep_failure(SweepError::Settings { key, source })
-        })?;
-        seeds(&plan.init, &init, &settings, &mut Vec::new())?;
+        seeds(&plan.init, &init, &settings_of(cell)?, &mut Vec::new())?;
     }
     if args.estimate {
         let estimate = SweepEstimate::of(&plan, &cells, &init, &path, args.prices.as_deref())?;
@@ -141,19 +136,12 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
 
 /// Reads the plan, its bytes and its seed messages.
 fn read(args: &SweepArgs) -> Result<(SweepPlan, Vec<u8>, Vec<u8>), Failure> {
-    let bytes = input(&args.plan)?;
+    let bytes = setup::read(&args.plan)?;
     let mut plan = SweepPlan::parse(&bytes).map_err(|source| plan_failure(&args.plan, source))?;
     plan.repeats = args.repeats.unwrap_or(plan.repeats);
     let folder = args.plan.parent().unwrap_or_else(|| Path::new(""));
-    let init = input(&folder.join(&plan.init))?;
+    let init = setup::read(&folder.join(&plan.init))?;
     Ok((plan, bytes, init))
-}
-
-fn input(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|source| {
-        let path = path.to_owned();
-        Failure::usage(Error::Read { path, source })
-    })
 }
 
 fn plan_failure(path: &Path, source: ConfigError) -> Failure {
@@ -181,7 +169,7 @@ fn chosen(plan: &SweepPlan, only: &[String]) -> Result<Vec<Cell>, Failure> {
 }
 
 fn jobs(args: &SweepArgs, cells: &[Cell]) -> usize {
-    let is_offline = cells.iter().all(|cell| cell.layer.mind.is_some());
+    let is_offline = cells.iter().all(|cell| cell.layer.is_scripted());
     match args.jobs {
         Some(jobs) => jobs.get(),
         None if is_offline => available_parallelism().map_or(1, usize::from),

@@ -349,3 +349,47 @@ fn a_name_is_no_path() {
     let late = place.alone(&words("resume first --inject new.md")).exits(2);
     late.tells(&["the run has ended; a change from outside needs more rounds"]);
 }
+
+/// A fork of a run with a model whose price is known, and the arguments that name the server.
+fn priced(place: &Place, stub: &MindStub) -> [String; 2] {
+    let url = stub.messages_url();
+    let server = format!("--provider anthropic --model claude-haiku-4-5 --base-url {url}");
+    let run = format!("run E --rounds 6 --token-limit 150 --max-tokens 8000 {server}");
+    place.experiment("E");
+    let command = &mut place.command(&words(&run));
+    finish(start(command.env("LOGOSPHERE_API_KEY", "k"))).exits(0);
+    ["--base-url".to_owned(), url]
+}
+
+#[test]
+fn a_cap_of_the_parent_is_not_one_of_all_runs_also_after_a_kill() {
+    let (place, stub) = (Place::new(), MindStub::start(MindScript::default()));
+    let server = priced(&place, &stub);
+    let fork = || {
+        let command = &mut place.command(&words("fork E --at 2 --replicates 4"));
+        finish(start(command.args(&server).env("LOGOSPHERE_API_KEY", "k")))
+    };
+    fork().exits(0);
+    // More is spent by now than the parent may spend.
+    let journal = "forks/E-at-2/treated/r03/logs/experiment.jsonl";
+    let text = place.read(journal);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    place.file(journal, lines[..lines.len() - 4].concat());
+    fork().exits(0);
+    place
+        .alone(&words("verify forks/E-at-2/treated/r03"))
+        .exits(0);
+}
+
+#[test]
+fn a_cap_in_dollars_holds_over_all_runs_of_a_fork() {
+    let (place, stub) = (Place::new(), MindStub::start(MindScript::default()));
+    let server = priced(&place, &stub);
+    stub.forget();
+    let fork = words("fork E --at 2 --replicates 4 --jobs 3 --max-usd 0.01");
+    let command = &mut place.command(&fork);
+    finish(start(command.args(&server).env("LOGOSPHERE_API_KEY", "k"))).exits(130);
+    let billed = stub.stats().billed;
+    let spent = (billed.prompt as f64 + 5.0 * billed.completion as f64) / 1e6;
+    assert!(spent > 0.0 && spent <= 0.01, "{spent}");
+}

@@ -58,6 +58,10 @@ fn wrong_positions_and_lists_are_refused_before_anything_is_written() {
         ),
         ("--minds-at 0,x=copier", "expected positions from 0"),
         ("--minds-at 0=coper", "coper"),
+        (
+            "--provider ollama --minds-at 0=small",
+            "--minds-at: the other positions have no model; give --model",
+        ),
     ] {
         place
             .alone(&words(&format!("run E {flags}")))

@@ -331,8 +331,7 @@ fn a_run_of_another_cell_or_with_other_settings_is_refused() {
     let own = fs::read(journal("mind=0,k_samples=1")).unwrap();
     fs::copy(journal("mind=1,k_samples=3"), journal("mind=0,k_samples=1")).unwrap();
     for command in ["sweep plan.toml", "sweep plan.toml --summary"] {
-        let refused = place.alone(&words(command));
-        assert!(matches!(refused.code, Some(1 | 4)), "{}", refused.stderr);
+        let refused = place.alone(&words(command)).exits(4);
         refused.tells(&["is not a run of this cell"]);
         assert_eq!(place.read("sweeps/try/summary.csv"), results);
     }
@@ -394,5 +393,36 @@ fn axes_have_one_order_and_one_name_each_and_runs_have_one_cap() {
             .exits(2)
             .tells(&[error]);
         assert!(!place.path("other").exists());
+    }
+}
+
+#[test]
+fn a_key_is_not_sent_to_an_address_of_a_plan_and_notices_are_printed_once() {
+    let stub = slow();
+    let place = planned(&asking(&stub, "").replace("llamacpp", "openrouter"));
+    let command = &mut place.command(&words("sweep plan.toml"));
+    let refused = finish(start(command.env("LOGOSPHERE_API_KEY", "k"))).exits(1);
+    refused.tells(&["the key is not sent there"]);
+    assert_eq!(stub.stats().requests, 0);
+    // A server that is not the provider's own is named once, not for each run.
+    let place = planned(&asking(&stub, ""));
+    let url = stub.url();
+    let made = place
+        .alone(&["sweep", "plan.toml", "--base-url", &url])
+        .exits(0);
+    assert_eq!(
+        made.stderr.matches("requests go to").count(),
+        1,
+        "{}",
+        made.stderr
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_without_an_end_is_refused() {
+    let place = planned(&PLAN.replace("init.md", "/dev/zero"));
+    for command in ["sweep /dev/zero", "sweep plan.toml", "check-init /dev/zero"] {
+        place.alone(&words(command)).exits(2).tells(&["/dev/zero"]);
     }
 }

@@ -138,7 +138,7 @@ macro_rules! settings {
 
 settings! {
     schema_version: u32 => schema_version, Whole(1, 1);
-    n_minds: u32 => n_minds, Whole(1, 65_535), "N_MINDS";
+    n_minds: u32 => n_minds, Whole(1, Settings::MOST_MINDS as u64), "N_MINDS";
     k_samples: usize => k_samples, Whole(0, USIZE), "K_SAMPLES";
     m_active_pool: usize => m_active_pool, Whole(1, USIZE), "M_ACTIVE_POOL";
     max_rounds: u32 => max_rounds, Whole(0, U32), "MAX_ROUNDS";

@@ -72,7 +72,8 @@ impl Settings {
     /// run with one kind.
     pub fn entries(&self) -> Vec<ModelSettings> {
         let common = self.model_settings();
-        let Some(minds) = &self.minds else {
+        // The list of an altered journal may be empty.
+        let Some(minds) = self.minds.as_ref().filter(|minds| !minds.is_empty()) else {
             return vec![common];
         };
         let of_entry = |(entry, mind): (usize, &MindEntry)| {

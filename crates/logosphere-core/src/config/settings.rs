@@ -196,6 +196,9 @@ impl Settings {
         "retry_wait",
     ];
 
+    /// The largest number of minds.
+    pub const MOST_MINDS: u32 = 65_535;
+
     /// Settings that a fork may change.
     pub const SETTABLE: &[&str] = &[
         "k_samples",

@@ -32,7 +32,7 @@ pub struct Forked {
 
 impl Forked {
     /// Returns the event of a fork whose last round is `max_rounds`. The [`Orchestrator`](crate::Orchestrator) fills in
-    /// what follows from the parent.
+    /// the facts of the parent.
     pub fn new(run_id: impl Into<String>, arm: ForkArm, replicate: u32, max_rounds: u32) -> Self {
         Self {
             run_id: run_id.into(),

@@ -222,3 +222,42 @@ fn a_list_of_minds_is_read_from_a_file_and_wrong_ones_are_refused() {
         assert!(found.starts_with(error), "{found}");
     }
 }
+
+#[test]
+fn an_altered_journal_with_an_empty_list_or_too_many_minds_is_an_error_and_no_panic() {
+    let settings = settings(Scheduling::Sequential);
+    let (_, journal) = desk::run(&settings, minds(&settings));
+    let text = String::from_utf8(journal).unwrap();
+    let first = text.lines().next().unwrap();
+    for (from, to) in [
+        (
+            "\"minds\":[\"copier:mu=0\",\"mutator:p=0.5\"]",
+            "\"minds\":[]",
+        ),
+        ("\"n_minds\":4", "\"n_minds\":4294967295"),
+    ] {
+        assert!(first.contains(from), "{first}");
+        let mut start: logosphere_core::ExperimentStart =
+            serde_json::from_str(&first.replace(from, to)).unwrap();
+        start.run_id = "other".to_owned();
+        let mut journal = MemJournal::default();
+        let event = logosphere_core::journal::Event::ExperimentStart(Box::new(start));
+        logosphere_core::journal::JournalSink::append(
+            &mut journal,
+            "2026-01-02T03:04:05.678Z",
+            &event,
+        )
+        .unwrap();
+        assert!(logosphere_core::verify::verify(&journal.bytes[..]).is_err());
+        let run = logosphere_core::verify::ResumedRun::read(&journal.bytes[..]).unwrap();
+        assert_eq!(run.state.plan(MindId(1)).sampled.len(), 3);
+        let swap = logosphere_core::journal::InterventionChange::SwapMind {
+            mind_id: MindId(1),
+            old: MindEntry::Scripted("copier".to_owned()),
+            new: MindEntry::Scripted("silent".to_owned()),
+            request_template: run.state.template_of(MindId(0)).clone(),
+        };
+        assert_eq!(run.state.settings_after(&swap).is_ok(), to.ends_with("[]"));
+        let _ = LeakCheck::read(&journal.bytes[..], &[]).map(LeakCheck::finish);
+    }
+}

@@ -25,7 +25,7 @@ impl RunState {
         }
     }
 
-    /// Returns the event of a change at this point, with what follows from the state.
+    /// Returns the event of a change at this point, with the facts of the state.
     pub fn intervention(&self, change: InterventionChange) -> Intervention {
         let (round, next_mind) = self.next_call();
         let change = match change {
@@ -76,7 +76,8 @@ impl RunState {
         match change {
             InterventionChange::Inject { .. } | InterventionChange::Ablate { .. } => Ok(settings),
             InterventionChange::SwapMind { mind_id, new, .. } => {
-                if mind_id.0 >= settings.n_minds {
+                // An altered journal may have any number.
+                if mind_id.0 >= settings.n_minds || settings.n_minds > Settings::MOST_MINDS {
                     return Err(StateError::Position { position: *mind_id });
                 }
                 let mut minds: Vec<_> = (0..settings.n_minds)
@@ -105,10 +106,9 @@ impl RunState {
     /// The mind at a position.
     fn entry_at(&self, position: MindId) -> MindEntry {
         let settings = &self.settings;
-        match &settings.minds {
-            Some(minds) => minds[settings.entry_of(position.0)].clone(),
-            None => settings.common_entry(),
-        }
+        let minds = settings.minds.as_ref();
+        let entry = minds.and_then(|minds| minds.get(settings.entry_of(position.0)));
+        entry.cloned().unwrap_or_else(|| settings.common_entry())
     }
 
     pub(super) fn own(&self) -> Option<OwnTotals> {
