@@ -133,6 +133,12 @@ pub enum Error {
     )]
     ModelAndMinds { model: String },
     #[error(
+        "{}: no such path, and no run in experiments/, sweep in sweeps/ or fork in forks/ has this name{}",
+        name(given),
+        did_you_mean(near)
+    )]
+    NothingToWatch { given: PathBuf, near: Vec<String> },
+    #[error(
         "--name {name:?}: expected 1 to 64 of a-z, 0-9, point, _ and -, without a point at the start"
     )]
     StudyName { name: String },

@@ -63,7 +63,8 @@ Examples:
 pub const WATCH: &str = "\
 Examples:
   logosphere watch first --once
-  logosphere watch first --interval 2s";
+  logosphere watch first --interval 2s
+  logosphere watch sweeps/small";
 
 pub const VERIFY: &str = "\
 Examples:

@@ -33,6 +33,9 @@ mod run_view;
 mod running;
 mod setup;
 mod status;
+mod study_folder;
+mod study_runs;
+mod study_view;
 mod sweep_estimate;
 mod sweeping;
 
@@ -111,10 +114,10 @@ enum Command {
     /// Show how far a run has come
     #[command(after_help = examples::STATUS)]
     Status(status_command::StatusArgs),
-    /// Show a run in the terminal while it continues
+    /// Show a run, sweep or fork in the terminal
     ///
     /// Nothing is written or locked. The last picture stays on the screen when the run ends. Exit code 3 if the process that works on the
-    /// run is gone before its end.
+    /// run is gone before its end. Of a sweep or a fork the runs that are done and open, their cost and their errors are shown.
     #[command(after_help = examples::WATCH)]
     Watch(watch::WatchArgs),
     /// Check everything that a journal records

@@ -222,6 +222,17 @@ impl ManyRuns {
     }
 }
 
+/// Returns an error with its causes in one line.
+pub fn in_words(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        line = format!("{line}: {error}");
+        source = error.source();
+    }
+    line
+}
+
 /// Returns the mind, for which calls have the outcomes of a journal.
 pub fn with_recorded(mind: Box<dyn Mind>, recorded: Option<&RecordedReplies>) -> Box<dyn Mind> {
     match recorded {
@@ -234,12 +245,7 @@ impl EndOfRuns {
     /// Prints what failed and what stopped.
     pub fn report(&self, session: &Session) {
         for (run, failure) in &self.failed {
-            let mut line = failure.error().to_string();
-            let mut source = failure.error().source();
-            while let Some(error) = source {
-                line = format!("{line}: {error}");
-                source = error.source();
-            }
+            let line = in_words(failure.error());
             session.warn(&format!("{run}: {}", escape(&line)));
         }
         for why in &self.stopped {

@@ -49,6 +49,8 @@ pub struct RunView {
 pub struct Frame {
     pub lines: Vec<String>,
     pub phase: WatchPhase,
+    /// Whether all was read; otherwise the next frame reads on.
+    pub is_whole: bool,
 }
 
 /// The spool as it was read last, and the size and time of the file.
@@ -104,6 +106,7 @@ impl RunView {
             return Ok(Frame {
                 lines: lines(rows, columns),
                 phase: WatchPhase::Running,
+                is_whole: true,
             });
         };
         let is_in_use = is_in_use(&self.experiment);
@@ -127,6 +130,7 @@ impl RunView {
                     shown(self.experiment.path())
                 )),
             },
+            is_whole: true,
         })
     }
 
@@ -301,9 +305,7 @@ fn rounds(
         u64::from(round.before()) * minds + u64::from(call),
         u64::from(settings.max_rounds) * minds,
     );
-    let width = (columns / 4).clamp(10, 40) as u64;
-    let full = (done * width).checked_div(all).unwrap_or(width).min(width) as usize;
-    let bar = "█".repeat(full) + &"░".repeat(width as usize - full);
+    let bar = bar(done, all, columns);
     let eta = match (phase, done) {
         (RunPhase::Running, 1..) => {
             let seconds = spent_ms as f64 / 1000.0 / done as f64;
@@ -316,8 +318,16 @@ fn rounds(
     format!("{ended}/{most} {bar} {done} of {all} calls{eta}")
 }
 
+/// Returns the share of `done` in `all`, drawn in a quarter of the columns.
+pub fn bar(done: u64, all: u64, columns: usize) -> String {
+    let width = (columns / 4).clamp(10, 40) as u64;
+    let full = done.saturating_mul(width).checked_div(all);
+    let full = full.unwrap_or(width).min(width) as usize;
+    "█".repeat(full) + &"░".repeat(width as usize - full)
+}
+
 /// Names the first of several lines.
-fn named(
+pub fn named(
     name: &'static str,
     texts: impl Iterator<Item = String>,
 ) -> impl Iterator<Item = (&'static str, String)> {
@@ -326,7 +336,7 @@ fn named(
 }
 
 /// Returns rows as lines with controls made visible, each at most `columns` wide.
-fn lines<'a>(rows: impl IntoIterator<Item = (&'a str, String)>, columns: usize) -> Vec<String> {
+pub fn lines<'a>(rows: impl IntoIterator<Item = (&'a str, String)>, columns: usize) -> Vec<String> {
     let rows = rows.into_iter();
     rows.map(|(name, text)| clipped(&format!("{name:<NAMES$}{text}"), columns))
         .collect()

@@ -27,9 +27,7 @@ use crate::many_runs::ManyRuns;
 use crate::population::LEDGER;
 use crate::running;
 use crate::setup::{failure, shown};
-
-/// The folder of all forks.
-const FORKS: &str = "forks";
+use crate::study_folder::FORKS;
 
 #[derive(Debug, clap::Args)]
 pub struct ForkArgs {

@@ -18,12 +18,10 @@ use crate::many_runs::{EndOfRuns, ManyRuns};
 use crate::numbers::wrapped;
 use crate::population::LEDGER;
 use crate::setup::{failure, seeds, shown};
+use crate::study_folder::SWEEPS;
 use crate::sweep_estimate::SweepEstimate;
 use crate::sweeping::{RunOfCell, SweepRuns, settings_of, sweep_failure};
 use crate::{measuring, running, setup};
-
-/// The folder of all sweeps.
-const SWEEPS: &str = "sweeps";
 
 #[derive(Debug, clap::Args)]
 pub struct SweepArgs {

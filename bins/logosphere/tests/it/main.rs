@@ -43,5 +43,6 @@ mod terminal;
 mod timing;
 mod usability;
 mod watch;
+mod watch_sweep;
 mod watch_terminal;
 mod wire;

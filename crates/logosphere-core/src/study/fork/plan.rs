@@ -116,6 +116,15 @@ pub enum ForkError {
         /// The value of the plan.
         new: Value,
     },
+    /// The plan that the folder has cannot be read.
+    #[error("{}: cannot be read as the plan of a fork; move it away", path.display())]
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        #[source]
+        source: serde_json::Error,
+    },
     /// A file or folder cannot be used.
     #[error(transparent)]
     File(#[from] ExperimentError),
@@ -211,6 +220,22 @@ impl ForkFolder {
         let mut content = serde_json::to_vec_pretty(&new).unwrap_or_default();
         content.push(b'\n');
         Ok(self.write("plan.json", &content)?)
+    }
+
+    /// Reads the plan that the folder has; `None` if it is missing or incomplete. Nothing is written.
+    ///
+    /// # Errors
+    /// [`ForkError::Plan`] and [`ForkError::File`].
+    pub fn read_plan(&self) -> Result<Option<ForkPlan>, ForkError> {
+        let path = self.path.join("plan.json");
+        let Some(bytes) = file::read(&path)? else {
+            return Ok(None);
+        };
+        match serde_json::from_slice(&bytes) {
+            Ok(plan) => Ok(Some(plan)),
+            Err(error) if error.is_eof() => Ok(None),
+            Err(source) => Err(ForkError::Plan { path, source }),
+        }
     }
 
     /// Returns the path of the folder.

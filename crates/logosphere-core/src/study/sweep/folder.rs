@@ -54,6 +54,20 @@ pub enum SweepError {
         #[source]
         source: serde_json::Error,
     },
+    /// The plan is of a newer program.
+    #[error("{}: schema_version {found} is newer than this program, which reads up to 1", path.display())]
+    PlanVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version.
+        found: u32,
+    },
+    /// `plan.toml` is missing, or is not the plan of `plan.json`.
+    #[error("{}: is not the plan of plan.json; the same `sweep` command writes it again", path.display())]
+    PlanFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// A run of the folder has other settings or seed messages than its cell.
     #[error("{}: is not a run of this cell: {why}", path.display())]
     OtherRun {
@@ -99,6 +113,9 @@ struct PlanJson {
     /// The names of the axes in the order of the plan, which keys and seeds depend on.
     #[serde(default)]
     axes: Vec<String>,
+    /// The number of runs of a cell, which a flag may set.
+    #[serde(default)]
+    repeats: Option<u32>,
     plan_sha256: String,
     init_sha256: String,
 }
@@ -124,6 +141,7 @@ impl SweepFolder {
             schema_version: 1,
             plan: values,
             axes: plan.axes.iter().map(|axis| axis.name.clone()).collect(),
+            repeats: Some(plan.repeats),
             plan_sha256: sha256_hex(bytes),
             init_sha256: sha256_hex(init),
         };
@@ -142,6 +160,38 @@ impl SweepFolder {
         let mut content = serde_json::to_vec_pretty(&content).unwrap_or_default();
         content.push(b'\n');
         Ok(file::write(&json, &content, ExistingFile::Replace)?)
+    }
+
+    /// Reads the plan that the folder has, with the number of repeats of the last process; `None` if `plan.json` is missing or
+    /// incomplete. Nothing is written.
+    ///
+    /// # Errors
+    /// [`SweepError::Plan`], [`SweepError::PlanVersion`] and [`SweepError::File`]. [`SweepError::PlanFile`] also while a process
+    /// replaces the plan.
+    pub fn read_plan(&self) -> Result<Option<SweepPlan>, SweepError> {
+        let path = self.path.join("plan.json");
+        let Some(bytes) = file::read(&path)? else {
+            return Ok(None);
+        };
+        let known: PlanJson = match serde_json::from_slice(&bytes) {
+            Ok(known) => known,
+            Err(error) if error.is_eof() => return Ok(None),
+            Err(source) => return Err(SweepError::Plan { path, source }),
+        };
+        if known.schema_version > 1 {
+            let found = known.schema_version;
+            return Err(SweepError::PlanVersion { path, found });
+        }
+        let path = self.path.join("plan.toml");
+        let plan = file::read(&path)?.filter(|bytes| sha256_hex(bytes) == known.plan_sha256);
+        // The hash is that of a plan that was read before.
+        match plan.and_then(|bytes| SweepPlan::parse(&bytes).ok()) {
+            Some(mut plan) => {
+                plan.repeats = known.repeats.unwrap_or(plan.repeats);
+                Ok(Some(plan))
+            }
+            None => Err(SweepError::PlanFile { path }),
+        }
     }
 
     fn compare(&self, known: &PlanJson, new: &PlanJson) -> Result<(), SweepError> {

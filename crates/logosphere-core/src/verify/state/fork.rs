@@ -111,6 +111,11 @@ impl RunState {
         entry.cloned().unwrap_or_else(|| settings.common_entry())
     }
 
+    /// Returns the totals of the calls after the last fork, or of all calls.
+    pub fn own_totals(&self) -> OwnTotals {
+        self.own().unwrap_or_else(|| self.totals())
+    }
+
     pub(super) fn own(&self) -> Option<OwnTotals> {
         let before = self.forked.as_ref()?;
         let mut own = self.totals();
