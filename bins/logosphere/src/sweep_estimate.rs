@@ -4,14 +4,14 @@ use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::model::price_table;
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::{Consumption, Experiment};
-use logosphere_core::study::sweep::{Cell, SweepFolder, SweepPlan};
+use logosphere_core::study::sweep::{Cell, SweepFolder, SweepPlan, UnreadableRun};
 use serde::Serialize;
 
 use crate::estimate;
 use crate::setup::{failure, seeds};
-use crate::sweeping::settings_of;
+use crate::sweeping::{reason, settings_of};
 
 /// The consumption of all runs of a sweep.
 #[derive(Debug, Clone, Serialize)]
@@ -25,6 +25,9 @@ pub struct SweepEstimate {
     whole: Consumption,
     /// That with the longest answers.
     longest: Consumption,
+    /// The runs that cannot be read, whose calls count as not done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<UnreadableRun>,
 }
 
 impl SweepEstimate {
@@ -43,6 +46,7 @@ impl SweepEstimate {
             done_calls: 0,
             whole: Consumption::default(),
             longest: Consumption::default(),
+            unreadable: Vec::new(),
         };
         (all.whole.usd, all.longest.usd) = (Some(0.0), Some(0.0));
         for cell in cells {
@@ -58,10 +62,17 @@ impl SweepEstimate {
                 let Ok(experiment) = Experiment::open(&folder.run(cell, repeat)) else {
                     continue;
                 };
-                if let Some(begun) = experiment.begun().map_err(failure)? {
-                    let (round, mind) = begun.state.next_call();
-                    let rounds = u64::from(round.0.saturating_sub(1));
-                    all.done_calls += rounds * u64::from(settings.n_minds) + u64::from(mind.0);
+                match experiment.begun().map_err(failure) {
+                    Ok(None) => {}
+                    Ok(Some(begun)) => {
+                        let (round, mind) = begun.state.next_call();
+                        let rounds = u64::from(round.0.saturating_sub(1));
+                        all.done_calls += rounds * u64::from(settings.n_minds) + u64::from(mind.0);
+                    }
+                    Err(failure) => {
+                        let why = reason(&failure);
+                        all.unreadable.push(UnreadableRun::new(cell, repeat, why));
+                    }
                 }
             }
         }
@@ -70,6 +81,9 @@ impl SweepEstimate {
 
     /// Prints the estimate.
     pub fn print(&self, json: bool, session: &mut Session) -> Result<Exit, Failure> {
+        for UnreadableRun { run, reason, .. } in &self.unreadable {
+            session.warn(&format!("{run} cannot be read: {}", escape(reason)));
+        }
         let out = &mut session.results;
         if json {
             serde_json::to_writer_pretty(&mut *out, self)?;

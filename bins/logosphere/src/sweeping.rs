@@ -6,7 +6,7 @@ use std::process;
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::FileJournal;
-use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
+use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan, UnreadableRun};
 use logosphere_core::verify::ResumedRun;
 use logosphere_core::{ExperimentStart, Orchestrator, Settings, Transcript};
 
@@ -14,7 +14,7 @@ use crate::begin::effective;
 use crate::error::Error;
 use crate::flags::SettingFlags;
 use crate::journal_file;
-use crate::many_runs::{ManyRuns, OpenedRun};
+use crate::many_runs::{ManyRuns, OpenedRun, in_words};
 use crate::setup::{failure, prepare, run_id};
 
 /// The runs of a plan in its folder.
@@ -75,20 +75,26 @@ impl SweepRuns<'_> {
         Ok((OpenedRun::Open(Box::new(run)), lock))
     }
 
-    /// Reads the runs of a cell that have ended, in the order of the repeats.
-    pub fn read(&self, cell: &Cell) -> Result<Vec<Transcript>, Failure> {
-        let mut runs = Vec::new();
+    /// Reads the runs of a cell that have ended, in the order of the repeats, and names those that cannot be read.
+    pub fn read(&self, cell: &Cell) -> Result<(Vec<Transcript>, Vec<UnreadableRun>), Failure> {
+        let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for repeat in 0..self.plan.repeats {
             let path = self.folder.run(cell, repeat);
-            let Some((begun, run)) = ended(&path)? else {
-                continue;
+            let (begun, run) = match ended(&path) {
+                Ok(Some(ended)) => ended,
+                Ok(None) => continue,
+                Err(failure) => {
+                    let why = reason(&failure);
+                    unreadable.push(UnreadableRun::new(cell, repeat, why));
+                    continue;
+                }
             };
             let settings = &begun.start.effective.settings;
             let checked = self.folder.check(self.plan, cell, repeat, settings);
             checked.map_err(sweep_failure)?;
             runs.push(run);
         }
-        Ok(runs)
+        Ok((runs, unreadable))
     }
 }
 
@@ -106,6 +112,12 @@ pub fn ended(path: &Path) -> Result<Option<(ResumedRun, Transcript)>, Failure> {
         Failure::usage(Error::Transcript { path, source })
     })?;
     Ok(Some((begun, run)))
+}
+
+/// Returns why a run cannot be read, without the path of its journal.
+pub fn reason(failure: &Failure) -> String {
+    let error = failure.error();
+    in_words(error.source().unwrap_or(error))
 }
 
 /// Returns the settings of the runs of a cell, but for the random seed.

@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::config::ConfigError;
 use logosphere_core::study::sweep::{
-    Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, page,
+    Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, UnreadableRun, page,
 };
 
 use crate::error::Error;
@@ -129,7 +129,33 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
         let text = printed(&summary, args.power, session);
         session.results.write_all(text.as_bytes())?;
     }
-    Ok(end.exit())
+    warn_unreadable(&summary.unreadable, &folder, &end, session);
+    if summary.unreadable.is_empty() {
+        Ok(end.exit())
+    } else {
+        Ok(Exit::Failed)
+    }
+}
+
+/// Names the runs that cannot be read, but for those whose failure was printed when they were to be continued.
+fn warn_unreadable(
+    unreadable: &[UnreadableRun],
+    folder: &SweepFolder,
+    end: &EndOfRuns,
+    session: &Session,
+) {
+    for UnreadableRun { run, reason, .. } in unreadable {
+        let path = shown(&folder.path().join("cells").join(run));
+        if !end.failed.iter().any(|(failed, _)| *failed == path) {
+            session.warn(&format!("{path}: {}", escape(reason)));
+        }
+    }
+    if !unreadable.is_empty() {
+        session.warn(&format!(
+            "runs that cannot be read, and that no result counts: {}; the sweep makes a run again once its folder is moved away",
+            unreadable.len()
+        ));
+    }
 }
 
 /// Reads the plan, its bytes and its seed messages.
@@ -178,16 +204,19 @@ fn jobs(args: &SweepArgs, cells: &[Cell]) -> usize {
 /// Tests all cells; `None` after a signal.
 fn summarised(runs: &SweepRuns<'_>, session: &Session) -> Result<Option<SweepSummary>, Failure> {
     let threads = measuring::threads();
-    let mut found = Vec::new();
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for cell in runs.plan.cells() {
-        let transcripts = runs.read(&cell)?;
+        let (transcripts, unread) = runs.read(&cell)?;
+        unreadable.extend(unread);
         let on_run = &mut measuring::null_runs(session)?;
         let Some(findings) = CellFindings::of(&transcripts, runs.plan, threads, on_run) else {
             return Ok(None);
         };
         found.push((cell, findings));
     }
-    Ok(Some(SweepSummary::of(runs.plan, &found)))
+    let mut summary = SweepSummary::of(runs.plan, &found);
+    summary.unreadable = unreadable;
+    Ok(Some(summary))
 }
 
 /// The result as text: the phase tables, or a row for each cell, then the sentences.
@@ -198,6 +227,11 @@ fn printed(summary: &SweepSummary, power: Option<f64>, session: &Session) -> Str
     };
     for cell in &summary.cells {
         let line = format!("{}: {}", cell.key, escape(&cell.sentence));
+        text.push('\n');
+        text.push_str(&wrapped(&line, session.results.width()));
+    }
+    for UnreadableRun { run, reason, .. } in &summary.unreadable {
+        let line = format!("{run} cannot be read: {}", escape(reason));
         text.push('\n');
         text.push_str(&wrapped(&line, session.results.width()));
     }

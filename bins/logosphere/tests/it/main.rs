@@ -39,6 +39,7 @@ mod settings;
 mod stopping;
 mod storage;
 mod sweep;
+mod sweep_damaged;
 mod terminal;
 mod timing;
 mod usability;

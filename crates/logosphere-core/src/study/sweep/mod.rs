@@ -18,4 +18,6 @@ pub use folder::{SweepError, SweepFolder};
 pub use page::page;
 pub use phases::PhaseTable;
 pub use plan::SweepPlan;
-pub use summary::{CellFindings, CellSummary, CellVerdict, LEAST_POWER, SweepSummary};
+pub use summary::{
+    CellFindings, CellSummary, CellVerdict, LEAST_POWER, SweepSummary, UnreadableRun,
+};

@@ -19,8 +19,11 @@ pub fn page(summary: &SweepSummary) -> Page {
     if !summary.axes.is_empty() {
         page = page.section(phases(summary));
     }
-    page.section(verdicts(summary))
-        .section(charts(summary))
+    page = page.section(verdicts(summary));
+    if !summary.unreadable.is_empty() {
+        page = page.section(unreadable(summary));
+    }
+    page.section(charts(summary))
         .section(effects(summary).folded())
         .provenance(provenance(summary))
         .data("summary", summary)
@@ -110,6 +113,16 @@ fn verdicts(summary: &SweepSummary) -> Section {
         .anchor("verdicts")
         .text("The runs of a cell are in cells/CELL/r000, r001 and so on; `logosphere report` makes the page of one.")
         .table(Table::new("Cells", columns).rows(rows))
+}
+
+/// The runs that are missing in all numbers.
+fn unreadable(summary: &SweepSummary) -> Section {
+    let rows =
+        (summary.unreadable.iter()).map(|run| [Cell::code(&run.run), Cell::text(&run.reason)]);
+    Section::new("Unreadable runs")
+        .anchor("unreadable")
+        .text("The journals of these runs cannot be read, so no number on this page counts them. The sweep makes a run again once its folder is moved away.")
+        .table(Table::new("Runs and reasons", ["Run", "Reason"]).rows(rows).limit(500))
 }
 
 /// A chart for each measure: its mean in each cell with the 95 % interval over the repeats.
