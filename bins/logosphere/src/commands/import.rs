@@ -14,6 +14,7 @@ use logosphere_core::import::{
     ColumnName, Import, ImportError, ImportFormat, ImportPlan, Imported, RoundRule,
 };
 use logosphere_core::verify::Exposure;
+use serde::Serialize;
 
 use crate::error::Error;
 use crate::journal_file::is_endless;
@@ -45,6 +46,48 @@ pub struct ImportArgs {
     /// Leave out bad messages, and store their number.
     #[arg(long)]
     pub skip_bad: bool,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The result of an import.
+#[derive(Serialize)]
+struct ImportResult {
+    schema_version: u32,
+    /// The folder.
+    path: String,
+    messages: u64,
+    /// The number of authors, unknown ones not counted.
+    authors: usize,
+    rounds: u32,
+    exposure: Exposure,
+    /// The bad messages that were left out.
+    skipped: u64,
+    /// The parents and reads that were left out.
+    lost_links: u64,
+    /// The calls of an old journal whose reads are assumed.
+    unknown_reads: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assumption: Option<String>,
+}
+
+impl ImportResult {
+    fn new(path: &Path, imported: &Imported) -> Self {
+        let header = &imported.header;
+        Self {
+            schema_version: 1,
+            path: path.display().to_string(),
+            messages: header.messages,
+            authors: imported.authors,
+            rounds: imported.rounds(),
+            exposure: header.exposure,
+            skipped: header.skipped,
+            lost_links: header.lost_links,
+            unknown_reads: imported.unknown_reads,
+            assumption: header.exposure.assumption(),
+        }
+    }
 }
 
 pub fn execute(args: &ImportArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -79,7 +122,13 @@ pub fn execute(args: &ImportArgs, session: &mut Session) -> Result<Exit, Failure
     made.write_imported(&imported).map_err(failure)?;
     tell(&imported, session);
     let path = escape(&made.path().display().to_string());
-    writeln!(session.results, "{path}")?;
+    if args.json {
+        let result = ImportResult::new(made.path(), &imported);
+        serde_json::to_writer_pretty(&mut session.results, &result)?;
+        writeln!(session.results)?;
+    } else {
+        writeln!(session.results, "{path}")?;
+    }
     session.status(&format!("next: logosphere report {path}"));
     Ok(Exit::Done)
 }

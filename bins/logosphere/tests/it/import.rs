@@ -404,3 +404,41 @@ fn a_run_of_the_old_program_is_imported() {
     import(&["alone.jsonl"]).exits(2).tells(&["init.md"]);
     import(&["alone.jsonl", "old/init.md"]).exits(0);
 }
+
+#[test]
+fn the_result_of_an_import_is_one_json_object() {
+    let place = Place::new();
+    place.file("posts.jsonl", posts(true));
+    let (_, ran) = import(&place, &["--json"]);
+    let mut result = ran.json();
+    let path = result["path"].take();
+    let path = path.as_str().unwrap();
+    assert!(
+        path.starts_with("experiments/") && path.ends_with("-posts"),
+        "{path}"
+    );
+    let mut expected = json!({
+        "schema_version": 1, "path": null, "messages": 160, "authors": 6, "rounds": 4,
+        "exposure": "recorded", "skipped": 0, "lost_links": 0, "unknown_reads": 0
+    });
+    assert_eq!(result, expected);
+    // What is left out and assumed is in the object, too.
+    let more =
+        "{\"text\": \" \"}\n{\"text\": \"Last.\", \"parent\": \"none\", \"time\": 1800000000}\n";
+    place.file("posts.jsonl", posts(false) + more);
+    let (_, ran) = import(&place, &["--json", "--skip-bad", "--reads", "window:3"]);
+    let mut result = ran.json();
+    assert!(
+        result["path"]
+            .take()
+            .as_str()
+            .unwrap()
+            .ends_with("-posts-2")
+    );
+    for (key, value) in [("messages", 161), ("skipped", 1), ("lost_links", 1)] {
+        expected[key] = json!(value);
+    }
+    expected["exposure"] = json!("window:3");
+    expected["assumption"] = json!("each author read the 3 newest messages of other authors");
+    assert_eq!(result, expected);
+}
