@@ -97,13 +97,13 @@ fn row(test: &NullTest) -> [String; 5] {
     let metric = Metric::named(test.name);
     let digits = match metric {
         Some(Metric::CharsMean) => 1,
-        Some(_) => 3,
-        None => 2,
+        None if test.name == NullTest::CHOICE => 2,
+        _ => 3,
     };
     let number = |value: f64| format!("{value:.digits$}");
     let p = |p: Option<f64>| p.map_or_else(|| "-".to_owned(), |p| format!("{p:.3}"));
     [
-        metric.map_or("choice, largest z", Metric::title).to_owned(),
+        test.title().to_owned(),
         number(test.observed),
         format!("{} to {}", number(test.low), number(test.high)),
         p(test.p),

@@ -170,6 +170,56 @@ pub enum Error {
         near: Vec<String>,
         all: Vec<&'static str>,
     },
+    #[error("--embed cannot be used with --watch: vectors are for a run that has ended")]
+    EmbedLive,
+    #[error("--embed needs --summary: make the runs first, then measure them by vectors")]
+    EmbedWithoutSummary,
+    #[error("--parent-rule embed:S needs the vectors of an encoder; give --embed NAME")]
+    NoEncoder,
+    #[error("--parent-rule lcs compares words; leave --embed out, or give --parent-rule embed:S")]
+    UnusedEncoder,
+    #[error("{flag}: chargram is computed on this machine and asks no server; leave {flag} out")]
+    EmbedLocal { flag: &'static str },
+    #[error("{} has no address of its server; give --embed-url URL", escape(name))]
+    NoEmbedUrl { name: String },
+    #[error("no API key for {provider}: set {variables}, or give --embed chargram")]
+    NoEmbedKey {
+        provider: &'static str,
+        variables: String,
+    },
+    #[error(
+        "--embed-max-usd: the price of {} is not known; give it with --embed-prices FILE",
+        escape(model)
+    )]
+    EmbedUnpriced { model: String },
+    #[error("--embed-prices {}: expected a file of prices: {why}", name(path))]
+    EmbedPrices { path: PathBuf, why: String },
+    #[error(
+        "{}: {missing} of {texts} texts have no vector that is kept; leave --embed-cached out to send them to the server",
+        escape(name)
+    )]
+    NotCached {
+        name: String,
+        missing: usize,
+        texts: usize,
+    },
+    #[error(
+        "{} answers as another encoder (sha256 {kept}.. now {now}..); --embed-fresh begins a new cache",
+        escape(name)
+    )]
+    OtherEncoder {
+        name: String,
+        kept: String,
+        now: String,
+    },
+    #[error("no vectors of {}", escape(name))]
+    NoVectors {
+        name: String,
+        #[source]
+        source: llm_client::Error,
+    },
+    #[error("stopped by a signal after {stored} of {total} texts")]
+    EmbedInterrupted { stored: usize, total: usize },
     #[error("the system provides no random number: {message}")]
     Random { message: String },
 }

@@ -13,6 +13,7 @@ mod chance;
 mod changing;
 mod clipped;
 mod commands;
+mod embedding;
 mod error;
 mod estimate;
 mod examples;

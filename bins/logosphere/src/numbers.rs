@@ -56,6 +56,7 @@ pub fn lineage(summary: &LineageSummary) -> String {
         exact,
         lcs,
         given,
+        embed,
         innovations,
         deepest,
         ..
@@ -64,12 +65,16 @@ pub fn lineage(summary: &LineageSummary) -> String {
         0 => String::new(),
         given => format!("{given} with a given parent, "),
     };
+    let embed = match embed {
+        0 => String::new(),
+        embed => format!("{embed} with a similar vector, "),
+    };
     let half = match summary.half_life {
         Some(rounds) => format!("half of all lines end within {rounds} rounds"),
         None => "more than half of all lines last".to_owned(),
     };
     format!(
-        "lineage: of {messages} messages {exact} are copies, {lcs} variants, {given}{innovations} new; \
+        "lineage: of {messages} messages {exact} are copies, {lcs} variants, {given}{embed}{innovations} new; \
          the longest line has {deepest} steps; {half}\n"
     )
 }

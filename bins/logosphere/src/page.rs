@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use bin_support::page::{RunPage, RunPhase};
 use bin_support::{Exit, Failure, OutputTarget, Session, escape};
+use logosphere_core::Transcript;
 use logosphere_core::experiment::Experiment;
-use logosphere_core::measures::nulls::{DEFAULT_RUNS, NullProgress};
-use logosphere_core::report::{ReportData, RunEnd, page};
+use logosphere_core::measures::nulls::DEFAULT_RUNS;
+use logosphere_core::report::{ReportData, ReportSource, RunEnd, RunFacts, page};
 
+use crate::embedding::{self, EmbedFlags};
 use crate::error::Error;
 use crate::journal_file;
 use crate::{foreign, measuring};
@@ -57,10 +59,18 @@ impl PageFile {
     }
 
     /// Writes the page; a signal stops it before anything is written.
-    pub fn write(&self, session: &mut Session) -> Result<Exit, Failure> {
+    pub fn write(&self, embed: &EmbedFlags, session: &mut Session) -> Result<Exit, Failure> {
         session.status("measuring, with null runs");
         let output = self.target.begin(journal_file::kept(&self.run))?;
-        let Some(data) = self.read(DEFAULT_RUNS, &mut measuring::null_runs(session)?)? else {
+        let (source, transcript) = self.read()?;
+        let vectors = embedding::of_run(embed, &self.run, &transcript, session)?;
+        let mut plan = ReportData::plan(DEFAULT_RUNS, measuring::threads());
+        plan.embeddings = vectors.as_ref();
+        let data = {
+            let on_run = &mut measuring::null_runs(session)?;
+            ReportData::measured(source, transcript, &plan, on_run)
+        };
+        let Some(data) = data else {
             return Ok(Exit::Interrupted);
         };
         let html = page(&data).render()?;
@@ -79,7 +89,10 @@ impl PageFile {
         }
         // A run in progress is not tested: a test at every state would be significant sooner or later.
         let null_runs = if state.is_open { 0 } else { DEFAULT_RUNS };
-        let Some(data) = self.read(null_runs, &mut |_| ControlFlow::Continue(()))? else {
+        let (source, transcript) = self.read()?;
+        let plan = ReportData::plan(null_runs, measuring::threads());
+        let on_run = &mut |_| ControlFlow::Continue(());
+        let Some(data) = ReportData::measured(source, transcript, &plan, on_run) else {
             return Ok(None);
         };
         let mut page = page(&data);
@@ -118,19 +131,19 @@ impl PageFile {
         })
     }
 
-    fn read(
-        &self,
-        null_runs: u32,
-        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
-    ) -> Result<Option<ReportData>, Failure> {
-        let threads = measuring::threads();
+    fn read(&self) -> Result<(ReportSource, Transcript), Failure> {
         if let Some(run) = foreign::read(&self.run)? {
-            return Ok(ReportData::imported(run, null_runs, threads, on_null_run));
+            let source = ReportSource::Import {
+                header: Box::new(run.header),
+                authors: run.authors,
+            };
+            return Ok((source, run.transcript));
         }
         let path = journal_file::path(&self.run);
-        let journal = journal_file::open(&self.run)?;
-        ReportData::watched(journal, null_runs, threads, on_null_run)
-            .map_err(|source| Failure::usage(Error::Transcript { path, source }))
+        let read = RunFacts::read(journal_file::open(&self.run)?);
+        let (facts, transcript) =
+            read.map_err(|source| Failure::usage(Error::Transcript { path, source }))?;
+        Ok((ReportSource::Journal(Box::new(facts)), transcript))
     }
 }
 

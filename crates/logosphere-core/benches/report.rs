@@ -11,14 +11,17 @@
 )]
 
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::{Instant, SystemTime};
 
 use llm_types::FixedClock;
+use logosphere_core::import::{Import, ImportPlan, ImportedRun};
 use logosphere_core::journal::MemJournal;
 use logosphere_core::measures::nulls::{DescentModel, ShuffleModel};
 use logosphere_core::measures::{Analysis, AnalysisPlan};
-use logosphere_core::report::{ReportData, page};
+use logosphere_core::report::{ReportData, ReportSource, RunFacts, page};
+use logosphere_core::verify::Exposure;
 use logosphere_core::{
     Effective, ExperimentStart, Orchestrator, RequestTemplate, RunControl, Settings, Transcript,
     local_mind,
@@ -37,7 +40,61 @@ fn main() {
     } else {
         chosen
     };
-    sizes.into_iter().for_each(measured);
+    for messages in sizes {
+        measured(messages);
+        imported(messages);
+    }
+}
+
+/// Posts of about 200 bytes as JSONL, one in ten a post before it with one word changed.
+fn posts(messages: u32) -> Vec<u8> {
+    let word = |at: u64| format!("word{}", at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51);
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    let mut lines = Vec::new();
+    for number in 0..u64::from(messages) {
+        let text = match texts.last() {
+            Some(before) if number % 10 == 9 => {
+                let mut text = before.clone();
+                text[(number % 22) as usize] = word(number);
+                text
+            }
+            _ => (0..22).map(|place| word(number * 22 + place)).collect(),
+        };
+        let post =
+            json!({"id": number, "author": format!("a{}", number % 1_000), "text": text.join(" ")});
+        serde_json::to_writer(&mut lines, &post).unwrap();
+        lines.push(b'\n');
+        texts.push(text);
+    }
+    lines
+}
+
+/// Prints the parts of an import with assumed reads, and its analysis with null runs.
+fn imported(messages: u32) {
+    let posts = posts(messages);
+    let import = || {
+        let mut plan = ImportPlan::default();
+        plan.exposure = Some(Exposure::Window(NonZeroUsize::new(15).unwrap()));
+        let mut on_line = || ControlFlow::Continue(());
+        let mut import = Import::new(plan, &mut on_line);
+        import.add_jsonl("posts.jsonl", &posts[..]).unwrap();
+        let mut file = Vec::new();
+        import.finish().unwrap().write(&mut file).unwrap();
+        file
+    };
+    row(messages, "import", None, import);
+    let (begun, before) = (Instant::now(), processor());
+    let file = import();
+    let mut plan = ReportData::plan(199, 2);
+    plan.top = 10;
+    let run = ImportedRun::read(&file[..]).unwrap().transcript;
+    black_box(Analysis::of(&run, &plan));
+    let (seconds, processors) = (begun.elapsed().as_secs_f64(), processor() - before);
+    let goal = Some(30.0).filter(|_| messages == 100_000);
+    println!(
+        "{}",
+        json!({"messages": messages, "part": "import and analysis with 199 null runs, threads: 2", "seconds": seconds, "processor_s": processors, "peak_mb": peak_mb(), "goal": goal})
+    );
 }
 
 /// A seed message of 20 words.
@@ -97,7 +154,7 @@ fn row<T>(messages: u32, part: &str, goal: Option<f64>, mut work: impl FnMut() -
     );
 }
 
-fn with_threads(mut plan: AnalysisPlan, threads: usize) -> AnalysisPlan {
+fn with_threads(mut plan: AnalysisPlan<'_>, threads: usize) -> AnalysisPlan<'_> {
     plan.threads = threads;
     plan
 }
@@ -171,7 +228,10 @@ fn measured(messages: u32) {
 /// The page of a run with null runs.
 fn report(journal: &[u8], null_runs: u32, threads: usize) -> String {
     let mut on_run = |_| ControlFlow::Continue(());
-    let data = ReportData::watched(journal, null_runs, threads, &mut on_run).unwrap();
+    let (facts, run) = RunFacts::read(journal).unwrap();
+    let source = ReportSource::Journal(Box::new(facts));
+    let plan = ReportData::plan(null_runs, threads);
+    let data = ReportData::measured(source, run, &plan, &mut on_run);
     page(&data.unwrap()).render().unwrap()
 }
 

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::runs::RunArg;
-use bin_support::{Exit, Failure, Session, Table};
+use bin_support::{Exit, Failure, Results, Session, Table, escape};
 use logosphere_core::Round;
 use logosphere_core::import::ReferenceMetrics;
+use logosphere_core::measures::embedding::{EmbeddedRun, Encoder};
 use logosphere_core::measures::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::measures::nulls::NullPlan;
 use logosphere_core::measures::{Analysis, AnalysisPlan, Measured};
 
 use crate::chance;
+use crate::embedding::{self, EmbedFlags};
 use crate::folders::MEASURED;
 use crate::measuring;
 use crate::numbers::{self, heading, number, wrapped};
@@ -37,6 +39,8 @@ pub struct AnalyzeArgs {
     /// Window of messages that a value is computed from, `active` or `rounds:R` [default: active].
     #[arg(long, value_name = "WINDOW", value_parser = rounds)]
     pub window: Option<u32>,
+    #[command(flatten)]
+    pub embed: EmbedFlags,
 }
 
 /// Parses `active` or `rounds:R`; `active` is 0 rounds.
@@ -51,12 +55,15 @@ fn rounds(text: &str) -> Result<u32, String> {
 }
 
 pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = RecordedRun::read(&MEASURED.find(&args.run, session)?)?;
+    let given = MEASURED.find(&args.run, session)?;
+    let recorded = RecordedRun::read(&given)?;
+    let vectors = embedding::of_run(&args.embed, &given, &recorded.run, session)?;
     let threads = measuring::threads();
     let mut plan = AnalysisPlan::default();
     plan.window = window(args.window);
     plan.matched = args.matched;
     plan.threads = threads;
+    plan.embeddings = vectors.as_ref();
     plan.null = (!args.no_null).then(|| NullPlan {
         threads,
         ..NullPlan::default()
@@ -83,6 +90,9 @@ pub fn execute(args: &AnalyzeArgs, session: &mut Session) -> Result<Exit, Failur
             text.push_str(&chance::tables(found, all, &session.results));
         }
         _ => text.push_str(&short_table(&analysis).text(&session.results)),
+    }
+    if let Some(run) = &analysis.embedded {
+        let _ = write!(text, "\n{}", embedded(run, &session.results));
     }
     if all {
         let mut rest = heading(&analysis);
@@ -169,6 +179,39 @@ fn table(analysis: &Analysis) -> Table {
         table.row(row);
     }
     table
+}
+
+/// Returns the measures by vectors, under the name of their encoder.
+fn embedded(run: &EmbeddedRun, out: &Results) -> String {
+    let Encoder {
+        name,
+        model_answered,
+        ..
+    } = &run.encoder;
+    let model = if name == model_answered {
+        String::new()
+    } else {
+        format!(", answered by {}", escape(model_answered))
+    };
+    let sha = &run.encoder.sha256[..12];
+    let mut text = format!(
+        "by the vectors of {}{model} (sha256 {sha}):\n",
+        escape(name)
+    );
+    let mut table = Table::new(["measure", "rounds", "mean", "95 % interval"]).wrapping("measure");
+    for measure in &run.measures {
+        table.row([
+            measure.name.title().to_owned(),
+            measure.n.to_string(),
+            number(measure.mean),
+            interval(measure.interval),
+        ]);
+    }
+    text.push_str(&table.text(out));
+    if run.without > 0 {
+        let _ = writeln!(text, "{} texts without a vector are left out", run.without);
+    }
+    text
 }
 
 fn interval(interval: Option<Interval>) -> String {

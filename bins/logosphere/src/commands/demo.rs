@@ -6,6 +6,7 @@ use logosphere_core::config::Durability;
 use logosphere_core::experiment::Experiment;
 
 use crate::begin::{RunTarget, run_in};
+use crate::embedding::EmbedFlags;
 use crate::flags::{ChangeableFlags, FixedFlags, RunFlags, SettingFlags};
 use crate::page::PageFile;
 use crate::proof;
@@ -46,7 +47,7 @@ pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> 
         return Ok(ran);
     }
     let proof = proof::proven(&folder, session)?;
-    let written = PageFile::new(&folder, None)?.write(session)?;
+    let written = PageFile::new(&folder, None)?.write(&EmbedFlags::default(), session)?;
     if written != Exit::Done {
         return Ok(written);
     }

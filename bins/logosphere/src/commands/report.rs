@@ -5,6 +5,8 @@ use bin_support::page::PageFlags;
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session, block_on};
 
+use crate::embedding::EmbedFlags;
+use crate::error::Error;
 use crate::folders::MEASURED;
 use crate::journal_file;
 use crate::page::PageFile;
@@ -18,10 +20,15 @@ pub struct ReportArgs {
     pub output: Option<OutputTarget>,
     #[command(flatten)]
     pub page: PageFlags,
+    #[command(flatten)]
+    pub embed: EmbedFlags,
 }
 
 pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
     args.page.check(args.output.as_ref())?;
+    if args.page.watch.is_some() && args.embed.embed.is_some() {
+        return Err(Failure::usage(Error::EmbedLive));
+    }
     let run = MEASURED.find(&args.run, session)?;
     let page = PageFile::new(&run, args.output.as_ref())?;
     if let (Some(every), Some(file)) = (args.page.watch, page.file()) {
@@ -29,7 +36,7 @@ pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure
         let read = async |last: Option<&_>| page.read_again(last);
         return block_on(args.page.follow(every, file, session, read))?;
     }
-    let written = page.write(session)?;
+    let written = page.write(&args.embed, session)?;
     if written != Exit::Done {
         return Ok(written);
     }

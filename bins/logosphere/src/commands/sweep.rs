@@ -1,5 +1,6 @@
 //! `sweep`: runs with several settings, each repeated, and the tests of all of them.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,13 @@ use std::thread::available_parallelism;
 
 use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::config::ConfigError;
+use logosphere_core::measures;
+use logosphere_core::measures::embedding::Embeddings;
 use logosphere_core::study::sweep::{
     Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, UnreadableRun, page,
 };
 
+use crate::embedding::{self, EmbedFlags};
 use crate::error::Error;
 use crate::flags::ChangeableFlags;
 use crate::many_runs::{EndOfRuns, ManyRuns};
@@ -60,9 +64,14 @@ pub struct SweepArgs {
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub embed: EmbedFlags,
 }
 
 pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure> {
+    if args.embed.embed.is_some() && !args.summary {
+        return Err(Failure::usage(Error::EmbedWithoutSummary));
+    }
     let (plan, bytes, init) = read(args)?;
     let cells = chosen(&plan, &args.only)?;
     let path = match &args.output_dir {
@@ -110,7 +119,7 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
         session.warn(&format!("stopped; continue with: {command}"));
         return Ok(Exit::Interrupted);
     }
-    let Some(summary) = summarised(&runs, session)? else {
+    let Some(summary) = summarised(&runs, &args.embed, session)? else {
         return Ok(Exit::Interrupted);
     };
     let json = serde_json::to_vec_pretty(&summary)?;
@@ -201,15 +210,45 @@ fn jobs(args: &SweepArgs, cells: &[Cell]) -> usize {
     }
 }
 
+/// Returns the vectors of the texts of all runs; `None` if none are asked for.
+fn vectors(
+    runs: &SweepRuns<'_>,
+    embed: &EmbedFlags,
+    session: &Session,
+) -> Result<Option<Embeddings>, Failure> {
+    if embed.embed.is_none() {
+        return Ok(None);
+    }
+    let mut texts = BTreeSet::new();
+    for cell in runs.plan.cells() {
+        for run in runs.read(&cell)?.0 {
+            texts.extend(
+                measures::embedding::texts(&run)
+                    .into_iter()
+                    .map(str::to_owned),
+            );
+        }
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    embedding::obtain(embed, runs.folder.path(), &texts, session)
+}
+
 /// Tests all cells; `None` after a signal.
-fn summarised(runs: &SweepRuns<'_>, session: &Session) -> Result<Option<SweepSummary>, Failure> {
+fn summarised(
+    runs: &SweepRuns<'_>,
+    embed: &EmbedFlags,
+    session: &Session,
+) -> Result<Option<SweepSummary>, Failure> {
     let threads = measuring::threads();
+    let vectors = vectors(runs, embed, session)?;
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for cell in runs.plan.cells() {
         let (transcripts, unread) = runs.read(&cell)?;
         unreadable.extend(unread);
+        let vectors = vectors.as_ref();
         let on_run = &mut measuring::null_runs(session)?;
-        let Some(findings) = CellFindings::of(&transcripts, runs.plan, threads, on_run) else {
+        let found_in = CellFindings::of(&transcripts, runs.plan, vectors, threads, on_run);
+        let Some(findings) = found_in else {
             return Ok(None);
         };
         found.push((cell, findings));

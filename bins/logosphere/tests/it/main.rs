@@ -12,6 +12,8 @@ mod commands;
 mod concurrency;
 mod config_layers;
 mod demo;
+mod embed;
+mod embed_local;
 mod env_file;
 mod faults;
 mod forecast;

@@ -23,10 +23,11 @@ pub use self::origin::Origin;
 pub(crate) const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 
 /// The variables that every file may set, in addition to names that begin with [`OURS`].
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "POPPER_API_KEY",
     "ZER0GRAVITY_API_KEY",
     "LOGOSPHERE_API_KEY",
+    "LOGOSPHERE_EMBED_API_KEY",
     "HERMITCRAB_API_KEY",
     "ANTHROPIC_API_KEY",
     "OPENROUTER_API_KEY",

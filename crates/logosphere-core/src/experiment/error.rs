@@ -82,6 +82,20 @@ pub enum ExperimentError {
         #[source]
         source: Box<ResumeError>,
     },
+    /// A file of vectors is damaged.
+    #[error("{}: {why}; remove the file, or give --embed-fresh to replace it", path.display())]
+    VectorFile {
+        /// The file.
+        path: PathBuf,
+        /// The damage.
+        why: String,
+    },
+    /// Vectors of an encoder cannot be kept.
+    #[error("the vectors of the encoder cannot be kept: {why}")]
+    Vectors {
+        /// The reason.
+        why: String,
+    },
     /// A file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
@@ -103,9 +117,9 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
-    /// Returns whether the input is wrong, and not the machine.
+    /// Returns whether the input is wrong, and not the machine or a server.
     pub fn is_usage(&self) -> bool {
-        !matches!(self, Self::Write { .. })
+        !matches!(self, Self::Write { .. } | Self::Vectors { .. })
     }
 }
 

@@ -8,6 +8,7 @@ use std::thread;
 use serde::Serialize;
 
 use crate::config::Scheduling;
+use crate::measures::embedding::{CHARGRAM, EmbeddedRun, Embeddings};
 use crate::measures::lineage::{Lineage, LineageSummary};
 use crate::measures::metrics::corpus::Corpus;
 use crate::measures::metrics::{
@@ -15,7 +16,7 @@ use crate::measures::metrics::{
     Window, block_interval, measure_in, trend,
 };
 use crate::measures::nulls::{
-    NullBand, NullComparison, NullPlan, NullProgress, NullTest, compare_in,
+    AskedComparison, NullBand, NullComparison, NullPlan, NullProgress, NullTest, compare_in,
 };
 use crate::pool::Round;
 use crate::verify::Transcript;
@@ -26,7 +27,7 @@ const SCHEMA_VERSION: u32 = 2;
 /// The contents of an analysis.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AnalysisPlan {
+pub struct AnalysisPlan<'a> {
     /// The messages that each value is computed from.
     pub window: Window,
     /// Whether only samples of equal number and length are compared.
@@ -34,20 +35,36 @@ pub struct AnalysisPlan {
     /// The null runs that the run is compared with; `None` for no comparison. They have all texts, also if samples are
     /// matched.
     pub null: Option<NullPlan>,
+    /// The vectors that texts are compared by, too.
+    pub embeddings: Option<&'a Embeddings>,
     /// The number of threads for everything but null runs; the result does not depend on it.
     pub threads: usize,
     /// The number of messages with most descendants that are listed.
     pub top: usize,
 }
 
-impl Default for AnalysisPlan {
+impl Default for AnalysisPlan<'_> {
     fn default() -> Self {
         Self {
             window: Window::default(),
             matched: false,
             null: None,
+            embeddings: None,
             threads: 1,
             top: 10,
+        }
+    }
+}
+
+impl AnalysisPlan<'_> {
+    /// Returns the comparison that this plan asks for. Bands of vectors need texts that do not exist, so only the local encoder
+    /// has them.
+    fn asked(&self, null: &NullPlan) -> AskedComparison {
+        let encoder = self.embeddings.map(Embeddings::encoder);
+        AskedComparison {
+            null: *null,
+            window: self.window,
+            is_embedded: encoder.is_some_and(|encoder| encoder.name == CHARGRAM),
         }
     }
 }
@@ -89,6 +106,9 @@ pub struct Analysis {
     pub comparison: Option<NullComparison>,
     /// The metrics.
     pub metrics: Vec<Measured>,
+    /// The measures by vectors, with their encoder.
+    #[serde(rename = "embedding", skip_serializing_if = "Option::is_none")]
+    pub embedded: Option<EmbeddedRun>,
     /// The volume of text.
     pub volume: Volume,
     /// The round in which the last seed message left the window.
@@ -140,19 +160,21 @@ pub struct MeasuredPoint {
 
 impl Analysis {
     /// Analyzes a run.
-    pub fn of(run: &Transcript, plan: &AnalysisPlan) -> Self {
+    pub fn of(run: &Transcript, plan: &AnalysisPlan<'_>) -> Self {
         let corpus = Corpus::of(run);
         let mut on_run = |_| ControlFlow::Continue(());
         let null = plan.null.as_ref();
-        let compared =
-            null.and_then(|null| compare_in(run, &corpus, plan.window, null, &mut on_run));
+        let compared = null.and_then(|null| {
+            let asked = plan.asked(null);
+            compare_in(run, &corpus, &asked, &mut on_run)
+        });
         Self::measured(run, &corpus, plan, compared).0
     }
 
     /// Analyzes a run, and tells `on_null_run` after each null run how many are done. If it breaks, the result is `None`.
     pub fn watched(
         run: &Transcript,
-        plan: &AnalysisPlan,
+        plan: &AnalysisPlan<'_>,
         on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
     ) -> Option<Self> {
         Some(Self::with_lineage(run, plan, on_null_run)?.0)
@@ -161,12 +183,12 @@ impl Analysis {
     /// Analyzes a run, and returns the lineage that the summary is of.
     pub(crate) fn with_lineage(
         run: &Transcript,
-        plan: &AnalysisPlan,
+        plan: &AnalysisPlan<'_>,
         on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
     ) -> Option<(Self, Lineage)> {
         let corpus = Corpus::of(run);
         let compared = match &plan.null {
-            Some(null) => Some(compare_in(run, &corpus, plan.window, null, on_null_run)?),
+            Some(null) => Some(compare_in(run, &corpus, &plan.asked(null), on_null_run)?),
             None => None,
         };
         Some(Self::measured(run, &corpus, plan, compared))
@@ -175,7 +197,7 @@ impl Analysis {
     fn measured(
         run: &Transcript,
         corpus: &Corpus<'_>,
-        plan: &AnalysisPlan,
+        plan: &AnalysisPlan<'_>,
         comparison: Option<NullComparison>,
     ) -> (Self, Lineage) {
         let matched = (plan.matched)
@@ -199,6 +221,8 @@ impl Analysis {
                 }
             }
         }
+        let embeddings = plan.embeddings;
+        let embedded = embeddings.map(|found| EmbeddedRun::of(run, corpus, plan.window, found));
         let models: BTreeSet<&str> = run.calls.iter().map(|call| call.model.as_str()).collect();
         let analysis = Self {
             schema_version: SCHEMA_VERSION,
@@ -224,6 +248,7 @@ impl Analysis {
             matched,
             comparison,
             metrics,
+            embedded,
             volume: Volume::of(run, corpus),
             seed_exit: SeedExit::of(run, corpus, plan.window),
             lineage: lineage.summary(run, plan.top),

@@ -1,6 +1,7 @@
 //! The measures of a run, and the null models that they are compared with.
 
 mod analysis;
+pub mod embedding;
 mod lcs;
 pub mod lineage;
 mod lists;

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use super::facts::RunFacts;
 use super::nulls;
-use crate::import::{ImportHeader, ImportedRun};
-use crate::measures::Analysis;
+use crate::import::ImportHeader;
 use crate::measures::lineage::Lineage;
 use crate::measures::nulls::NullProgress;
+use crate::measures::{Analysis, AnalysisPlan};
 use crate::verify::{ResumeError, Transcript};
 
 /// The facts about the source of a run.
@@ -56,51 +56,20 @@ impl ReportData {
         Ok(Self::of(facts, transcript, null_runs))
     }
 
-    /// Reads a journal as [`ReportData::read`] does, on this number of threads, and tells `on_null_run` after each null run how many
-    /// are done. If it breaks, the result is `None`.
-    ///
-    /// # Errors
-    /// See [`Transcript::read`].
-    pub fn watched(
-        journal: impl BufRead,
-        null_runs: u32,
-        threads: usize,
-        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
-    ) -> Result<Option<Self>, ResumeError> {
-        let (facts, transcript) = RunFacts::read(journal)?;
-        let source = ReportSource::Journal(Box::new(facts));
-        Ok(Self::measured(
-            source,
-            transcript,
-            null_runs,
-            threads,
-            on_null_run,
-        ))
+    /// Returns the plan of a page with `null_runs` null runs, as in [`ReportData::read`].
+    pub fn plan(null_runs: u32, threads: usize) -> AnalysisPlan<'static> {
+        nulls::plan(null_runs, threads)
     }
 
-    /// Computes all measures of imported messages, as [`ReportData::watched`] does for a journal.
-    pub fn imported(
-        run: ImportedRun,
-        null_runs: u32,
-        threads: usize,
-        on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
-    ) -> Option<Self> {
-        let source = ReportSource::Import {
-            header: Box::new(run.header),
-            authors: run.authors,
-        };
-        Self::measured(source, run.transcript, null_runs, threads, on_null_run)
-    }
-
-    fn measured(
+    /// Computes the measures of a plan for a run that was read before. `on_null_run` is called after each null run with how many
+    /// are done; if it breaks, the result is `None`.
+    pub fn measured(
         source: ReportSource,
         transcript: Transcript,
-        null_runs: u32,
-        threads: usize,
+        plan: &AnalysisPlan<'_>,
         on_null_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
     ) -> Option<Self> {
-        let plan = nulls::plan(null_runs, threads);
-        let (analysis, lineage) = Analysis::with_lineage(&transcript, &plan, on_null_run)?;
+        let (analysis, lineage) = Analysis::with_lineage(&transcript, plan, on_null_run)?;
         Some(Self {
             source,
             transcript,

@@ -5,7 +5,7 @@ use report_kit::{Axis, Cell, Page, Plot, Section, Series, Status, Table};
 use super::data::ReportData;
 use super::messages::MessageBrowser;
 use super::shown::{counted, drawn, number};
-use super::{definitions, limits, lineage, measures, nulls, seeds};
+use super::{definitions, embedded, limits, lineage, measures, nulls, seeds};
 use crate::import::{ImportHeader, ReferenceMetrics};
 use crate::measures::metrics::Metric;
 use crate::verify::Exposure;
@@ -33,6 +33,9 @@ pub(super) fn page(data: &ReportData, header: &ImportHeader, authors: &[String])
         .section(measures::section(data));
     if let Some(metrics) = &header.reference_metrics {
         page = page.section(reference(data, metrics));
+    }
+    if let Some(vectors) = embedded::section(&data.analysis) {
+        page = page.section(vectors);
     }
     page.section(messages.section().folded())
         .section(definitions::section(&data.analysis).folded())

@@ -16,6 +16,7 @@ mod cost;
 mod data;
 mod definitions;
 mod descent;
+mod embedded;
 mod facts;
 mod head;
 mod imported;

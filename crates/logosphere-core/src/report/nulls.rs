@@ -2,7 +2,7 @@
 
 use report_kit::{Cell, Section, Table};
 
-use super::measures::title;
+use super::measures::{capital, title};
 use super::shown::{filled, number};
 use crate::measures::nulls::{Family, Feature, FeatureKind, NullComparison, NullPlan, NullTest};
 use crate::measures::{Analysis, AnalysisPlan, metrics::Metric};
@@ -14,7 +14,7 @@ const TOP: usize = 20;
 const NEAR: usize = 30;
 
 /// Returns the plan of a page with `null_runs` null runs; 0 for none.
-pub(super) fn plan(null_runs: u32, threads: usize) -> AnalysisPlan {
+pub(super) fn plan(null_runs: u32, threads: usize) -> AnalysisPlan<'static> {
     let null = (null_runs > 0).then(|| NullPlan {
         runs: null_runs,
         threads,
@@ -90,7 +90,7 @@ fn tests(section: Section, caption: &str, found: &NullComparison, family: Family
 
 /// Returns the title of a test.
 fn named(test: &NullTest) -> String {
-    Metric::named(test.name).map_or_else(|| "Choice, largest z".to_owned(), title)
+    Metric::named(test.name).map_or_else(|| capital(test.title()), title)
 }
 
 fn features(section: Section, found: &NullComparison) -> Section {

@@ -8,7 +8,8 @@ use super::data::{ReportData, ReportSource};
 use super::facts::RunFacts;
 use super::messages::MessageBrowser;
 use super::{
-    cost, definitions, head, imported, limits, lineage, measures, nulls, protocol, seeds, settings,
+    cost, definitions, embedded, head, imported, limits, lineage, measures, nulls, protocol, seeds,
+    settings,
 };
 use crate::export::picture;
 
@@ -19,6 +20,10 @@ pub fn page(data: &ReportData) -> Page {
     let page = match &data.source {
         ReportSource::Journal(facts) => of_journal(data, facts),
         ReportSource::Import { header, authors } => imported::page(data, header, authors),
+    };
+    let page = match &data.analysis.embedded {
+        Some(run) => page.data("embedding", &rounded(run)),
+        None => page,
     };
     page.data("measures", &rounded(&data.analysis.metrics))
         .data("seeds", &rounded(&seeds::shares(data)))
@@ -41,10 +46,14 @@ fn of_journal(data: &ReportData, facts: &RunFacts) -> Page {
     if let Some(chance) = nulls::section(&data.analysis) {
         page = page.section(chance);
     }
-    page.section(seeds::section(data, &messages))
+    page = page
+        .section(seeds::section(data, &messages))
         .section(lineage::section(data, &messages))
-        .section(measures::section(data))
-        .section(protocol::section(data, facts, &messages))
+        .section(measures::section(data));
+    if let Some(vectors) = embedded::section(&data.analysis) {
+        page = page.section(vectors);
+    }
+    page.section(protocol::section(data, facts, &messages))
         .section(cost::section(data, facts))
         .section(messages.section().folded())
         .section(definitions::section(&data.analysis).folded())

@@ -11,7 +11,7 @@ use crate::population;
 use crate::scripted_run::{ScriptedRun, random_run};
 use logosphere_core::config::Scheduling;
 
-fn json(run: &Transcript, plan: &AnalysisPlan) -> String {
+fn json(run: &Transcript, plan: &AnalysisPlan<'_>) -> String {
     serde_json::to_string(&Analysis::of(run, plan)).unwrap()
 }
 
@@ -157,7 +157,7 @@ fn what_is_read_shows_against_a_shuffle() {
 }
 
 /// A plan with 199 null runs.
-fn with_null(kind: Null) -> AnalysisPlan {
+fn with_null(kind: Null) -> AnalysisPlan<'static> {
     let mut plan = AnalysisPlan::default();
     plan.null = Some(NullPlan {
         kind,

@@ -45,7 +45,7 @@ fn summary(plan: &SweepPlan, s: &[f64], threads: usize) -> SweepSummary {
         .map(|(cell, s)| {
             let runs = runs(plan, &cell, *s);
             let go_on = &mut |_| ControlFlow::Continue(());
-            let findings = CellFindings::of(&runs, plan, threads, go_on).unwrap();
+            let findings = CellFindings::of(&runs, plan, None, threads, go_on).unwrap();
             (cell, findings)
         })
         .collect();

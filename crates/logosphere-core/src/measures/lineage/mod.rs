@@ -13,7 +13,7 @@ mod survival;
 mod text_tree;
 mod tree;
 
-pub use parent::{LEAST_SIMILARITY, Method, PARENT_RULE, Parent};
+pub use parent::{LEAST_SIMILARITY, Method, PARENT_RULE, Parent, VectorRule};
 pub(crate) use parent::{ParentSearch, readable};
 pub use summary::{LineageSummary, SeedShare, Spreader};
 pub use survival::Survival;

@@ -2,9 +2,12 @@
 
 use serde::Serialize;
 
+use crate::format::without_signature;
+use crate::measures::embedding::Embeddings;
 use crate::measures::lcs::Pattern;
 use crate::measures::lists::Lists;
 use crate::pool::MessageId;
+use crate::verify::Transcript;
 
 /// The name of the rule by which parents are found.
 pub const PARENT_RULE: &str = "lcs/1";
@@ -23,7 +26,8 @@ pub struct Parent {
     pub id: MessageId,
     /// The method by which it was found.
     pub method: Method,
-    /// 1 for equal tokens and for a parent that data names, otherwise the similarity, 0.5 to below 1.
+    /// 1 for equal tokens and for a parent that data names, otherwise the similarity: 0.5 to below 1, or that of a
+    /// [`VectorRule`].
     pub confidence: f64,
 }
 
@@ -38,6 +42,8 @@ pub enum Method {
     Lcs,
     /// Imported data names the parent.
     Given,
+    /// The vectors of the texts are alike.
+    Embed,
 }
 
 impl Method {
@@ -47,8 +53,70 @@ impl Method {
             Self::Exact => "exact",
             Self::Lcs => "lcs",
             Self::Given => "given",
+            Self::Embed => "embed",
         }
     }
+}
+
+/// A rule by which texts with similar vectors are parents: `embed:S`. It is for drawings of descent only, and no test uses
+/// it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VectorRule<'a> {
+    embeddings: &'a Embeddings,
+    least: f64,
+}
+
+impl<'a> VectorRule<'a> {
+    /// Returns the rule with the smallest cosine of a parent, 0 to 1.
+    pub fn new(embeddings: &'a Embeddings, least: f64) -> Self {
+        Self { embeddings, least }
+    }
+
+    /// Returns all parents of a message, the best one first: those with equal tokens, otherwise those whose vectors are similar
+    /// enough. Equally good ones are in the order drawn.
+    pub(super) fn all(
+        &self,
+        run: &Transcript,
+        lists: &Lists,
+        reads: &[usize],
+        child: usize,
+    ) -> Vec<Parent> {
+        let exact = equal(lists, reads, child);
+        if !exact.is_empty() {
+            return exact;
+        }
+        let vector = |message: usize| {
+            let text = without_signature(&run.messages[message].text);
+            self.embeddings.get(&Embeddings::hash(text))
+        };
+        let Some(own) = vector(child) else {
+            return Vec::new();
+        };
+        let similar = reads.iter().filter_map(|&read| {
+            let products = own.iter().zip(vector(read)?);
+            let cosine: f64 = products.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            (cosine >= self.least).then(|| Parent {
+                id: MessageId::at(read),
+                method: Method::Embed,
+                confidence: cosine.min(1.0),
+            })
+        });
+        let mut parents: Vec<Parent> = similar.collect();
+        parents.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+        parents
+    }
+}
+
+/// Returns the texts with equal tokens as parents.
+fn equal(lists: &Lists, reads: &[usize], child: usize) -> Vec<Parent> {
+    let kind = lists.kind_of(child);
+    let equal = reads.iter().filter(|&&read| lists.kind_of(read) == kind);
+    let parents = equal.map(|&read| Parent {
+        id: MessageId::at(read),
+        method: Method::Exact,
+        confidence: 1.0,
+    });
+    parents.collect()
 }
 
 /// The search for parents, with memory that is used again.
@@ -92,16 +160,9 @@ impl ParentSearch {
     /// Returns all parents of a message, the best one first: those with equal tokens, otherwise those that are similar
     /// enough. Equally good ones are in the order drawn.
     pub(crate) fn all(&mut self, lists: &Lists, reads: &[usize], child: usize) -> Vec<Parent> {
-        let kind = lists.kind_of(child);
-        let is_equal = |read: &&usize| lists.kind_of(**read) == kind;
-        let exact = reads.iter().filter(is_equal).map(|&read| Parent {
-            id: MessageId::at(read),
-            method: Method::Exact,
-            confidence: 1.0,
-        });
-        let mut parents: Vec<Parent> = exact.collect();
+        let mut parents = equal(lists, reads, child);
         if parents.is_empty() {
-            self.pattern.set(lists.of_kind(kind));
+            self.pattern.set(lists.of_message(child));
             let similar = reads.iter().map(|&read| Parent {
                 id: MessageId::at(read),
                 method: Method::Lcs,

@@ -24,6 +24,9 @@ pub struct LineageSummary {
     /// The number of messages whose parent imported data names.
     #[serde(skip_serializing_if = "is_zero")]
     pub given: usize,
+    /// The number of messages whose best parent has a similar vector and not equal tokens.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub embed: usize,
     /// The number of innovations, which descend from no message that was read.
     pub innovations: usize,
     /// The share of innovations; `None` without messages of minds.
@@ -89,6 +92,7 @@ impl Lineage {
             exact: by(Method::Exact),
             lcs: by(Method::Lcs),
             given: by(Method::Given),
+            embed: by(Method::Embed),
             innovations: self
                 .of_minds()
                 .filter(|node| node.parents.is_empty())

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::parent::{Parent, ParentSearch, given, readable};
+use super::parent::{Parent, ParentSearch, VectorRule, given, readable};
 use crate::measures::lists::Lists;
 use crate::measures::metrics::Window;
 use crate::measures::metrics::corpus::Corpus;
@@ -71,15 +71,26 @@ impl Lineage {
 
     /// Infers the lineage of a run with these token lists.
     pub(crate) fn in_lists(run: &Transcript, lists: &Lists) -> Self {
-        let mut parents = vec![Vec::new(); run.messages.len()];
         let mut search = ParentSearch::default();
+        Self::with(run, |reads, child| search.all(lists, reads, child))
+    }
+
+    /// Infers the lineage of a run by the vectors of its texts.
+    pub fn by_vectors(run: &Transcript, rule: VectorRule<'_>) -> Self {
+        let lists = Lists::of(&Corpus::of(run));
+        Self::with(run, |reads, child| rule.all(run, &lists, reads, child))
+    }
+
+    /// Returns the lineage with the parents that `find` names for the texts that were read and a child.
+    fn with(run: &Transcript, mut find: impl FnMut(&[usize], usize) -> Vec<Parent>) -> Self {
+        let mut parents = vec![Vec::new(); run.messages.len()];
         for call in &run.calls {
             let all = run.messages.len();
             for &child in call.added.iter().filter(|child| child.index() < all) {
                 let known = &run.messages[child.index()].given_parents;
                 parents[child.index()] = if known.is_empty() {
                     let reads = readable(&call.sampled, child);
-                    search.all(lists, &reads, child.index())
+                    find(&reads, child.index())
                 } else {
                     given(known)
                 };

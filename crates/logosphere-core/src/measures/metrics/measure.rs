@@ -101,11 +101,7 @@ impl<'a, 'b> MetricInputs<'a, 'b> {
 
     /// Returns a value for each round that ended.
     fn measure(&self, metric: Metric) -> Vec<Point> {
-        let points = self.with_start(metric).into_iter().skip(1);
-        let rounds = self.run.rounds.iter().map(|round| round.round);
-        (rounds.zip(points))
-            .map(|(round, point)| Point { round, ..point })
-            .collect()
+        Point::after_start(self.run, self.with_start(metric))
     }
 
     /// Returns a value for the time before round 1 and for each round that ended.

@@ -16,13 +16,14 @@ mod interval;
 mod matching;
 mod measure;
 mod metric;
-mod scope;
+pub(crate) mod scope;
 mod seed_exit;
 mod series;
-mod similarity;
+pub(crate) mod similarity;
 mod tfidf;
 mod token;
 mod trend;
+pub(crate) mod vectors;
 mod volume;
 mod window;
 

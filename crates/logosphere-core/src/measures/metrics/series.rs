@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::metric::Metric;
 use crate::pool::Round;
+use crate::verify::Transcript;
 
 /// A metric at the end of each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,5 +54,13 @@ impl Point {
             // An empty sum is -0, which nobody wants to read.
             value: value.map(|value| value + 0.0),
         }
+    }
+
+    /// Sets the rounds of values of which the first is before round 1 and is left out.
+    pub(crate) fn after_start(run: &Transcript, points: Vec<Self>) -> Vec<Self> {
+        let rounds = run.rounds.iter().map(|round| round.round);
+        (rounds.zip(points.into_iter().skip(1)))
+            .map(|(round, point)| Self { round, ..point })
+            .collect()
     }
 }

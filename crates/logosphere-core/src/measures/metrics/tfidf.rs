@@ -1,6 +1,7 @@
 //! TF-IDF vectors: words weighted by their rarity.
 
 use super::corpus::Corpus;
+use super::vectors::TextVectors;
 
 /// The name of this encoder in results.
 pub(crate) const ENCODER: &str = "tfidf";
@@ -68,89 +69,22 @@ impl Tfidf {
             }
         }
     }
+}
 
-    /// Returns the terms of a kind with their weights, by token.
-    pub(crate) fn vector(&self, kind: usize) -> impl Iterator<Item = (usize, f64)> {
+impl TextVectors for Tfidf {
+    const LEAST: f64 = 0.0;
+
+    fn dims(&self) -> usize {
+        self.vocabulary
+    }
+
+    fn has(&self, kind: usize) -> bool {
+        self.starts[kind] < self.starts[kind + 1]
+    }
+
+    fn vector(&self, kind: usize) -> impl Iterator<Item = (usize, f64)> {
         let span = self.starts[kind]..self.starts[kind + 1];
         let terms = self.terms[span.clone()].iter().map(|&term| term as usize);
         terms.zip(self.weights[span].iter().copied())
-    }
-}
-
-/// A sum of vectors that texts can enter and leave. Texts without a token have no effect.
-#[derive(Debug)]
-pub(crate) struct Sum<'a> {
-    tfidf: &'a Tfidf,
-    weights: Vec<f64>,
-    /// The number of texts with each term. A term without texts has a weight of exactly 0.
-    holders: Vec<u32>,
-    texts: usize,
-    /// The square of the sum's length.
-    square: f64,
-}
-
-impl<'a> Sum<'a> {
-    /// Returns an empty sum.
-    pub(crate) fn new(tfidf: &'a Tfidf) -> Self {
-        Self {
-            tfidf,
-            weights: vec![0.0; tfidf.vocabulary],
-            holders: vec![0; tfidf.vocabulary],
-            texts: 0,
-            square: 0.0,
-        }
-    }
-
-    /// Returns the number of texts in the sum.
-    pub(crate) fn texts(&self) -> usize {
-        self.texts
-    }
-
-    /// Adds a text.
-    pub(crate) fn add(&mut self, kind: usize) {
-        let mut change = 0.0;
-        for (term, weight) in self.tfidf.vector(kind) {
-            change += weight * (2.0 * self.weights[term] + weight);
-            self.weights[term] += weight;
-            self.holders[term] += 1;
-        }
-        if change > 0.0 {
-            self.texts += 1;
-            self.square += change;
-        }
-    }
-
-    /// Removes a text, which must be in the sum.
-    pub(crate) fn remove(&mut self, kind: usize) {
-        let mut change = 0.0;
-        for (term, weight) in self.tfidf.vector(kind) {
-            change += weight * (2.0 * self.weights[term] - weight);
-            self.holders[term] -= 1;
-            self.weights[term] = match self.holders[term] {
-                0 => 0.0,
-                _ => self.weights[term] - weight,
-            };
-        }
-        if change > 0.0 {
-            self.texts -= 1;
-            self.square = match self.texts {
-                0 => 0.0,
-                _ => self.square - change,
-            };
-        }
-    }
-
-    /// Returns the mean cosine of all pairs of texts in the sum; `None` for fewer than two texts.
-    pub(crate) fn mean_cosine(&self) -> Option<f64> {
-        let texts = self.texts as f64;
-        (self.texts >= 2).then(|| ((self.square - texts) / (texts * (texts - 1.0))).clamp(0.0, 1.0))
-    }
-
-    /// Returns the sum of the cosines of a text with all texts in the sum.
-    pub(crate) fn cosines(&self, kind: usize) -> f64 {
-        let vector = self.tfidf.vector(kind);
-        vector
-            .map(|(term, weight)| weight * self.weights[term])
-            .sum()
     }
 }

@@ -11,6 +11,7 @@ use super::kind::Null;
 use super::parallel::{NullProgress, null_runs};
 use super::shuffle::ShuffleModel;
 use super::statistics::{NullBand, comparable, upper_p};
+use crate::measures::embedding::{EmbedMeasure, chargram_means};
 use crate::measures::lineage::PARENT_RULE;
 use crate::measures::lists::Lists;
 use crate::measures::metrics::corpus::Corpus;
@@ -158,17 +159,31 @@ pub fn compare(
     plan: &NullPlan,
     on_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
 ) -> Option<NullComparison> {
-    compare_in(run, &Corpus::of(run), Window::Active, plan, on_run)
+    let asked = AskedComparison {
+        null: *plan,
+        window: Window::Active,
+        is_embedded: false,
+    };
+    compare_in(run, &Corpus::of(run), &asked, on_run)
 }
 
-/// Compares as [`compare`] does, for a run with this corpus and window.
+/// A comparison with its null runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AskedComparison {
+    pub(crate) null: NullPlan,
+    pub(crate) window: Window,
+    /// Whether texts are compared by the vectors of `chargram/1`, too.
+    pub(crate) is_embedded: bool,
+}
+
+/// Compares as [`compare`] does, for a run with this corpus.
 pub(crate) fn compare_in(
     run: &Transcript,
     corpus: &Corpus<'_>,
-    window: Window,
-    plan: &NullPlan,
+    asked: &AskedComparison,
     on_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
 ) -> Option<NullComparison> {
+    let plan = &asked.null;
     let model = DescentModel::of_corpus(run, corpus, plan.seed);
     let scores = model.scores();
     let mut compared = NullComparison {
@@ -187,7 +202,7 @@ pub(crate) fn compare_in(
         return Some(compared);
     }
     match plan.kind {
-        Null::Descent => compared.descend(run, window, &model, &scores, plan, on_run)?,
+        Null::Descent => compared.descend(run, &model, &scores, asked, on_run)?,
         Null::Shuffle => compared.shuffle(run, corpus, plan, on_run)?,
     }
     Some(compared)
@@ -222,19 +237,21 @@ struct Numbers {
     means: Vec<Option<f64>>,
     /// The values of each measure in the rounds with a band.
     points: Vec<Vec<Option<f64>>>,
+    /// The mean of each of [`EmbedMeasure::ALL`], if it was asked for.
+    embedded: Vec<Option<f64>>,
 }
 
 impl Numbers {
     fn of(
         model: &DescentModel<'_>,
         run: &Transcript,
-        window: Window,
+        asked: &AskedComparison,
         lists: Lists,
         scores: &Scores,
     ) -> Self {
         let corpus = model.corpus(lists);
         let metrics: Vec<Metric> = Family::MEASURES.iter().map(|(metric, _)| *metric).collect();
-        let series = measure_in(run, &corpus, window, &metrics, None);
+        let series = measure_in(run, &corpus, asked.window, &metrics, None);
         let rounds: Vec<usize> = banded(run.rounds.len()).collect();
         let points = series.iter().map(|series| {
             let rounds = rounds.iter();
@@ -246,6 +263,12 @@ impl Numbers {
                 .map(|series| series.mean().map(comparable))
                 .collect(),
             points: points.collect(),
+            embedded: if asked.is_embedded {
+                let means = chargram_means(run, &corpus, asked.window, model.words());
+                means.map(|mean| mean.map(comparable)).to_vec()
+            } else {
+                Vec::new()
+            },
         }
     }
 }
@@ -265,10 +288,9 @@ impl NullComparison {
     fn descend(
         &mut self,
         run: &Transcript,
-        window: Window,
         model: &DescentModel<'_>,
         scores: &Scores,
-        plan: &NullPlan,
+        asked: &AskedComparison,
         on_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
     ) -> Option<()> {
         self.name_features(scores, model.words());
@@ -282,13 +304,13 @@ impl NullComparison {
             }));
             return Some(());
         }
-        let observed = Numbers::of(model, run, window, model.lists().clone(), scores);
+        let observed = Numbers::of(model, run, asked, model.lists().clone(), scores);
         let one = |index| {
             let (lists, drawn) = model.null_run(index);
             let scores = model.scores_of(&lists, &drawn);
-            Numbers::of(model, run, window, lists, &scores)
+            Numbers::of(model, run, asked, lists, &scores)
         };
-        let null = null_runs(self.null.runs, plan.threads, one, on_run)?;
+        let null = null_runs(self.null.runs, asked.null.threads, one, on_run)?;
         let largest: Vec<f64> = null.iter().map(|run| run.largest_z).collect();
         let p = upper_p(observed.largest_z, &largest);
         let family = match self.assumption {
@@ -312,6 +334,11 @@ impl NullComparison {
             };
             self.rounds
                 .push((metric, rounds.filter_map(band).collect()));
+        }
+        for (at, (measure, mean)) in EmbedMeasure::ALL.iter().zip(&observed.embedded).enumerate() {
+            let means = null.iter().filter_map(|run| run.embedded[at]).collect();
+            let band = mean.and_then(|mean| NullTest::band(measure.name(), mean, means));
+            self.tests.extend(band);
         }
         Family::correct(&mut self.tests);
         let corrected = |name: &str| self.test(name).and_then(|test| Some((test, test.p_holm?)));

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::statistics::{NullBand, holm, two_sided_p};
+use crate::measures::embedding::EmbedMeasure;
 use crate::measures::metrics::Metric;
 
 /// A group of tests. The p values of a family are corrected for their number.
@@ -90,6 +91,18 @@ impl NullTest {
     pub(super) fn choice(family: Family, observed: f64, null: Vec<f64>, p: f64) -> Option<Self> {
         let test = Self::new(Self::CHOICE, family, observed, null)?;
         Some(Self { p: Some(p), ..test })
+    }
+
+    /// Returns the band of a number, without a p.
+    pub(super) fn band(name: &'static str, observed: f64, null: Vec<f64>) -> Option<Self> {
+        Self::new(name, Family::Band, observed, null)
+    }
+
+    /// Returns the title for people.
+    pub fn title(&self) -> &'static str {
+        let metric = Metric::named(self.name).map(Metric::title);
+        let title = metric.or_else(|| EmbedMeasure::named(self.name).map(EmbedMeasure::title));
+        title.unwrap_or("choice, largest z")
     }
 
     /// Returns the test of a measure; `None` if the run or all null runs lack it.

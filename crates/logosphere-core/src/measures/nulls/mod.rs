@@ -39,7 +39,7 @@ mod shuffle;
 mod statistics;
 
 pub use choice::{Choice, LEAST_VARIANCE, Score};
-pub(crate) use comparison::compare_in;
+pub(crate) use comparison::{AskedComparison, compare_in};
 pub use comparison::{
     DEFAULT_RUNS, Feature, FeatureKind, MIN_RUNS, MOST_OPERATIONS, NullComparison, NullFacts,
     NullPlan, compare,

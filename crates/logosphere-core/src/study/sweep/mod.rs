@@ -10,6 +10,7 @@ mod page;
 mod phases;
 mod plan;
 mod summary;
+mod vectors;
 
 pub use cell::{Axis, AxisValue, Cell};
 pub use effect::Effect;
@@ -21,3 +22,4 @@ pub use plan::SweepPlan;
 pub use summary::{
     CellFindings, CellSummary, CellVerdict, LEAST_POWER, SweepSummary, UnreadableRun,
 };
+pub use vectors::{EmbeddedCell, EmbeddedEffect};

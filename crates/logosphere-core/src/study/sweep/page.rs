@@ -23,6 +23,9 @@ pub fn page(summary: &SweepSummary) -> Page {
     if !summary.unreadable.is_empty() {
         page = page.section(unreadable(summary));
     }
+    if let Some(vectors) = vectors(summary) {
+        page = page.section(vectors);
+    }
     page.section(charts(summary))
         .section(effects(summary).folded())
         .provenance(provenance(summary))
@@ -113,6 +116,37 @@ fn verdicts(summary: &SweepSummary) -> Section {
         .anchor("verdicts")
         .text("The runs of a cell are in cells/CELL/r000, r001 and so on; `logosphere report` makes the page of one.")
         .table(Table::new("Cells", columns).rows(rows))
+}
+
+/// The measures of each cell by the vectors of an encoder.
+fn vectors(summary: &SweepSummary) -> Option<Section> {
+    let cells = || {
+        let cells = summary.cells.iter();
+        cells.filter_map(|cell| Some((&cell.key, cell.embedded.as_ref()?)))
+    };
+    let (_, first) = cells().next()?;
+    let rows = cells().flat_map(|(key, cell)| {
+        cell.effects.iter().map(move |effect| {
+            [
+                Cell::code(key),
+                Cell::text(effect.measure.title()),
+                effect.repeats.into(),
+                Cell::interval(effect.mean, effect.low, effect.high, 3),
+            ]
+        })
+    });
+    let columns = ["Cell", "Measure", "Runs", "Mean"];
+    let section = Section::new("Measures by vectors").anchor("vectors").text(
+        "Means over the repeats with their 95 % intervals. They are a description: nothing here is compared with chance.",
+    );
+    Some(
+        section
+            .facts([
+                ("Encoder", Cell::code(&first.encoder.name)),
+                ("SHA-256 of the encoder", Cell::code(&first.encoder.sha256)),
+            ])
+            .table(Table::new("Measures by vectors", columns).rows(rows)),
+    )
 }
 
 /// The runs that are missing in all numbers.

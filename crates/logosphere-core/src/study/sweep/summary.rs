@@ -8,6 +8,8 @@ use sha2::{Digest as _, Sha256};
 use super::cell::Cell;
 use super::effect::Effect;
 use super::plan::SweepPlan;
+use super::vectors::EmbeddedCell;
+use crate::measures::embedding::Embeddings;
 use crate::measures::metrics::Metric;
 use crate::measures::nulls::{NullProgress, POWER_WEIGHT, RepeatPlan, RepeatTests, holm};
 use crate::measures::verdict::{p_value, selected};
@@ -52,6 +54,8 @@ pub struct CellFindings {
     tests: Option<RepeatTests>,
     /// For each measure its mean in each run.
     means: Vec<(Metric, Vec<f64>)>,
+    /// The measures by vectors, if they were asked for.
+    embedded: Option<EmbeddedCell>,
 }
 
 /// A cell in the result of a sweep.
@@ -76,6 +80,9 @@ pub struct CellSummary {
     pub agreement_p_holm: Option<f64>,
     /// The measures.
     pub effects: Vec<Effect>,
+    /// The measures by vectors, with their encoder.
+    #[serde(rename = "embedding", skip_serializing_if = "Option::is_none")]
+    pub embedded: Option<EmbeddedCell>,
 }
 
 /// The result of a sweep. The same plan and journals give the same result.
@@ -120,10 +127,12 @@ impl UnreadableRun {
 }
 
 impl CellFindings {
-    /// Reads the runs of a cell. `on_run` is called after each null run; if it breaks, the result is `None`.
+    /// Reads the runs of a cell, with the measures by `embeddings` if they are given. `on_run` is called after each null run; if it
+    /// breaks, the result is `None`.
     pub fn of(
         runs: &[Transcript],
         plan: &SweepPlan,
+        embeddings: Option<&Embeddings>,
         threads: usize,
         on_run: &mut dyn FnMut(NullProgress) -> ControlFlow<()>,
     ) -> Option<Self> {
@@ -138,7 +147,7 @@ impl CellFindings {
             runs => Some(RepeatTests::of(runs, &repeats, on_run)?),
         };
         let mut measured = AnalysisPlan::default();
-        (measured.null, measured.threads) = (None, threads);
+        (measured.embeddings, measured.threads) = (embeddings, threads);
         let analyses: Vec<Analysis> = (runs.iter())
             .map(|run| Analysis::of(run, &measured))
             .collect();
@@ -151,6 +160,7 @@ impl CellFindings {
         Some(Self {
             tests,
             means: means.collect(),
+            embedded: embeddings.map(|found| EmbeddedCell::of(&analyses, found)),
         })
     }
 
@@ -217,6 +227,15 @@ impl SweepSummary {
                 row.extend([shown(effect.delta), shown(effect.p_holm)]);
                 let _ = out.write_record(&row);
             }
+            for effect in cell.embedded.iter().flat_map(|cell| &cell.effects) {
+                let mut row = vec![cell.key.clone()];
+                row.extend(cell.values.iter().cloned());
+                row.push(effect.repeats.to_string());
+                row.push(effect.measure.name().to_owned());
+                row.extend([effect.mean, effect.low, effect.high].map(|value| value.to_string()));
+                row.extend([String::new(), String::new()]);
+                let _ = out.write_record(&row);
+            }
         }
         let bytes = out.into_inner().unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -251,6 +270,7 @@ fn summary(
         choice_p_holm: None,
         agreement_p_holm: None,
         effects: findings.means.iter().filter_map(effect).collect(),
+        embedded: findings.embedded.clone(),
     }
 }
 
