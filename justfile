@@ -49,6 +49,8 @@ bench-zer0gravity *RUNS:
 bench-logosphere *REF:
     env {{REF}} cargo bench -p logosphere --bench side_by_side | tee target/logosphere-bench.json
     cargo bench -p orrery-logosphere-core --bench core | tee target/logosphere-core-bench.json
+    cargo bench -p orrery-logosphere-core --bench report | tee target/logosphere-report-bench.json
+    cargo bench -p logosphere --bench watch | tee target/logosphere-watch-bench.json
 
 # Blocks and kernel: parsing, edits, the aperture, a turn's own time, a prompt.
 bench-hermitcrab:

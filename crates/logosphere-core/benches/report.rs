@@ -46,19 +46,20 @@ fn main() {
     }
 }
 
-/// Posts of about 200 bytes as JSONL, one in ten a post before it with one word changed.
+/// Posts of about 200 bytes as JSONL. Every second one is one of the ten before it with one word changed.
 fn posts(messages: u32) -> Vec<u8> {
-    let word = |at: u64| format!("word{}", at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51);
+    let hash = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let word = |at: u64| format!("word{}", hash(at) >> 19);
     let mut texts: Vec<Vec<String>> = Vec::new();
     let mut lines = Vec::new();
     for number in 0..u64::from(messages) {
-        let text = match texts.last() {
-            Some(before) if number % 10 == 9 => {
-                let mut text = before.clone();
-                text[(number % 22) as usize] = word(number);
-                text
-            }
-            _ => (0..22).map(|place| word(number * 22 + place)).collect(),
+        let text = if number % 2 == 1 && number > 10 {
+            let back = 1 + hash(number) as usize % 10;
+            let mut text = texts[texts.len() - back].clone();
+            text[(number % 22) as usize] = word(number);
+            text
+        } else {
+            (0..22).map(|place| word(number * 22 + place)).collect()
         };
         let post =
             json!({"id": number, "author": format!("a{}", number % 1_000), "text": text.join(" ")});
@@ -88,7 +89,9 @@ fn imported(messages: u32) {
     let mut plan = ReportData::plan(199, 2);
     plan.top = 10;
     let run = ImportedRun::read(&file[..]).unwrap().transcript;
-    black_box(Analysis::of(&run, &plan));
+    let analysis = Analysis::of(&run, &plan);
+    let null = &analysis.comparison.as_ref().unwrap().null;
+    assert_eq!((null.runs, null.asked_runs), (199, None), "{null:?}");
     let (seconds, processors) = (begun.elapsed().as_secs_f64(), processor() - before);
     let goal = Some(30.0).filter(|_| messages == 100_000);
     println!(
