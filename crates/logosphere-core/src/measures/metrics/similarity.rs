@@ -107,7 +107,7 @@ pub(crate) fn to_inputs<T: AsRef<[MessageId]>, V: TextVectors>(
             let comparable = vectors.has(text.kind) && inputs.texts() > 0;
             of_message[text.message] = comparable.then_some(mean);
         }
-        read().for_each(|kind| inputs.remove(kind));
+        inputs.clear(read());
     }
     let points = rounds.iter().map(|round| {
         let texts = round.texts(corpus);

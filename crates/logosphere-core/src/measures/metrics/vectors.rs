@@ -80,6 +80,16 @@ impl<'a, V: TextVectors> Sum<'a, V> {
         }
     }
 
+    /// Removes all texts, which are of these kinds.
+    pub(crate) fn clear(&mut self, kinds: impl Iterator<Item = usize>) {
+        for (term, _) in kinds.flat_map(|kind| self.vectors.vector(kind)) {
+            self.weights[term] = 0.0;
+            self.holders[term] = 0;
+        }
+        self.texts = 0;
+        self.square = 0.0;
+    }
+
     /// Returns the mean cosine of all pairs of texts in the sum; `None` for fewer than two texts.
     pub(crate) fn mean_cosine(&self) -> Option<f64> {
         let texts = self.texts as f64;

@@ -38,6 +38,8 @@ pub struct DescentModel<'a> {
     parents: Vec<Option<usize>>,
     /// The lists of seed messages, then those of innovations, which null runs begin with.
     base: Lists,
+    /// The kinds of the lists in `base`.
+    known: HashMap<Box<[u32]>, u32>,
     /// The kinds of innovations in `base`.
     new: Vec<u32>,
     /// The kinds of the messages after the seeds that no call sent: null runs have them, too.
@@ -137,6 +139,7 @@ impl<'a> DescentModel<'a> {
             words,
             lists,
             parents,
+            known: known(&base),
             base,
             new,
             given,
@@ -280,7 +283,7 @@ impl<'a> DescentModel<'a> {
             order.swap(last, rng.below(last as u64 + 1) as usize);
         }
         let mut next = order.iter().cycle().copied();
-        let mut known = Known::of(&lists);
+        let mut found = HashMap::new();
         let novelty = self.novelty_rate();
         let mut drawn = vec![None; lists.messages()];
         for (mut reads, child) in children(self.run) {
@@ -296,7 +299,7 @@ impl<'a> DescentModel<'a> {
                     Some(favour) => favour.slot(&reads, &lists, &mut rng),
                     None => rng.below(reads.len() as u64) as usize,
                 };
-                let kind = self.copied(&reads, slot, &mut lists, &mut known, &mut rng);
+                let kind = self.copied(&reads, slot, &mut lists, &mut found, &mut rng);
                 (kind, Some(reads[slot]))
             };
             lists.push(kind);
@@ -322,7 +325,7 @@ impl<'a> DescentModel<'a> {
         reads: &[usize],
         slot: usize,
         lists: &mut Lists,
-        known: &mut Known,
+        found: &mut HashMap<Box<[u32]>, u32>,
         rng: &mut SampleRng,
     ) -> u32 {
         let kind = lists.kind_of(reads[slot]);
@@ -342,7 +345,10 @@ impl<'a> DescentModel<'a> {
         if changed == text {
             return kind;
         }
-        known.kind(changed, lists)
+        if let Some(&kind) = self.known.get(changed.as_slice()) {
+            return kind;
+        }
+        *(found.entry(changed.into())).or_insert_with_key(|list| lists.add(list))
     }
 }
 
@@ -370,22 +376,10 @@ impl Favour {
     }
 }
 
-/// The kinds of lists that are known.
-struct Known(HashMap<Vec<u32>, u32>);
-
-impl Known {
-    fn of(lists: &Lists) -> Self {
-        let kinds = 0..lists.kinds() as u32;
-        Self(
-            kinds
-                .map(|kind| (lists.of_kind(kind).to_vec(), kind))
-                .collect(),
-        )
-    }
-
-    fn kind(&mut self, list: Vec<u32>, lists: &mut Lists) -> u32 {
-        *(self.0.entry(list)).or_insert_with_key(|list| lists.add(list))
-    }
+/// Returns the kind of each list; of equal lists the last one.
+fn known(lists: &Lists) -> HashMap<Box<[u32]>, u32> {
+    let kinds = 0..lists.kinds() as u32;
+    (kinds.map(|kind| (lists.of_kind(kind).into(), kind))).collect()
 }
 
 /// Returns the messages after the seeds that no call sent, with their indices.
