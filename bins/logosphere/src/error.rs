@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::escape;
 use bin_support::model::ProviderName;
+use logosphere_core::LocalMind;
 use logosphere_core::config::{ConfigError, InitError};
 use logosphere_core::import::ImportedFileError;
 use logosphere_core::journal::ReadError;
@@ -184,6 +185,14 @@ pub enum Error {
     NoEmbedUrl { name: String },
     #[error("no API key for {provider}: set {variables}, or give --embed chargram")]
     NoEmbedKey {
+        provider: &'static str,
+        variables: String,
+    },
+    #[error(
+        "no API key for {provider}: set {variables}, or give the plan scripted minds: mind = \"{}\" below [base]",
+        LocalMind::DEFAULT
+    )]
+    NoSweepKey {
         provider: &'static str,
         variables: String,
     },

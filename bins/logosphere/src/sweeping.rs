@@ -58,7 +58,8 @@ impl SweepRuns<'_> {
             ..SettingFlags::default()
         };
         let context = self.runs.context();
-        let ready = prepare(&experiment, false, &flags, &context, session)?;
+        let ready = prepare(&experiment, false, &flags, &context, session);
+        let ready = ready.map_err(with_remedy_of_plans)?;
         let notices = ready.notices.clone();
         self.runs.accept(&ready.population, notices, session)?;
         let (mind, _) = ready.population.mind(&ready.settings)?;
@@ -137,5 +138,19 @@ pub fn sweep_failure(error: SweepError) -> Failure {
         Failure::usage(error)
     } else {
         error.into()
+    }
+}
+
+/// Converts the failure whose remedy names a flag that sweeps do not have.
+fn with_remedy_of_plans(failure: Failure) -> Failure {
+    match failure.error().downcast_ref() {
+        Some(bin_support::Error::MissingKey {
+            provider,
+            variables,
+        }) => Failure::usage(Error::NoSweepKey {
+            provider,
+            variables: variables.join(" or "),
+        }),
+        _ => failure,
     }
 }

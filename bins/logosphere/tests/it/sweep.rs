@@ -426,3 +426,22 @@ fn a_file_without_an_end_is_refused() {
         place.alone(&words(command)).exits(2).tells(&["/dev/zero"]);
     }
 }
+
+#[test]
+fn a_missing_key_has_a_remedy_that_a_sweep_takes() {
+    let one = PLAN
+        .replace("repeats = 3", "repeats = 1")
+        .replace("mind = [\"mutator:p=0.05\", \"copier:mu=0.05\"]\n", "");
+    let place = planned(&one);
+    let refused = place
+        .alone(&words("sweep plan.toml --only k_samples=1"))
+        .exits(1);
+    let remedy = "set LOGOSPHERE_API_KEY or OPENROUTER_API_KEY, or give the plan scripted minds: mind = \"mutator:p=0.1\" below [base]\n";
+    refused.tells(&["no API key for openrouter: ", remedy]);
+    let with_it = one.replace("[base]", "[base]\nmind = \"mutator:p=0.1\"");
+    place.file("plan.toml", with_it);
+    fs::remove_dir_all(place.path("sweeps")).unwrap();
+    place
+        .alone(&words("sweep plan.toml --only k_samples=1"))
+        .exits(0);
+}
