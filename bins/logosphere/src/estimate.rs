@@ -258,8 +258,7 @@ impl EstimateView {
     /// Prints the estimate.
     pub fn print(&self, json: bool, session: &mut Session) -> Result<Exit, Failure> {
         if json {
-            serde_json::to_writer_pretty(&mut session.results, self)?;
-            writeln!(session.results)?;
+            session.results.json(self)?;
             return Ok(Exit::Done);
         }
         let (told, out) = (&self.forecast, &mut session.results);

@@ -1,6 +1,5 @@
 //! A recorded run with the facts of its journal.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
@@ -115,8 +114,7 @@ impl RecordedRun {
             head,
             result,
         };
-        serde_json::to_writer_pretty(&mut session.results, &result)?;
-        writeln!(session.results)?;
+        session.results.json(&result)?;
         Ok(Exit::Done)
     }
 }

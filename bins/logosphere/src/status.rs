@@ -134,8 +134,7 @@ impl RunStatus {
         match form {
             StatusForm::None => return Ok(()),
             StatusForm::Json => {
-                serde_json::to_writer_pretty(&mut *out, self)?;
-                return Ok(writeln!(out)?);
+                return Ok(out.json(self)?);
             }
             StatusForm::Lines => {}
         }

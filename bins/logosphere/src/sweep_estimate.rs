@@ -86,8 +86,7 @@ impl SweepEstimate {
         }
         let out = &mut session.results;
         if json {
-            serde_json::to_writer_pretty(&mut *out, self)?;
-            writeln!(out)?;
+            out.json(self)?;
             return Ok(Exit::Done);
         }
         let (whole, longest) = (&self.whole, &self.longest);

@@ -27,12 +27,11 @@ impl<'a, T: Serialize> Versioned<'a, T> {
 
 /// Prints an object on several lines.
 pub fn print(object: &impl Serialize, out: &mut Results) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Versioned::new(object))?;
-    writeln!(out)
+    out.json(&Versioned::new(object))
 }
 
 /// Prints an object on one line.
 pub fn print_line(object: &impl Serialize, out: &mut Results) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Versioned::new(object))?;
+    serde_json::to_writer(out.untrusted(), &Versioned::new(object))?;
     writeln!(out)
 }

@@ -75,8 +75,7 @@ pub fn execute(args: &CheckInitArgs, session: &mut Session) -> Result<Exit, Fail
         warnings: init.warnings.iter().map(ToString::to_string).collect(),
     };
     if args.json {
-        serde_json::to_writer_pretty(&mut session.results, &checked)?;
-        writeln!(session.results)?;
+        session.results.json(&checked)?;
     } else {
         show(&checked, session)?;
     }

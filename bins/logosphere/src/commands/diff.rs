@@ -92,8 +92,7 @@ impl DiffResult {
     fn print(&self, json: bool, session: &mut Session) -> Result<(), Failure> {
         let out = &mut session.results;
         if json {
-            serde_json::to_writer_pretty(&mut *out, self)?;
-            writeln!(out)?;
+            out.json(self)?;
         } else if let Some(field) = &self.field {
             writeln!(out, "different in {}", escape(field))?;
             for Side { run, line, value } in &self.sides {

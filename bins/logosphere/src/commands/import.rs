@@ -124,8 +124,7 @@ pub fn execute(args: &ImportArgs, session: &mut Session) -> Result<Exit, Failure
     let path = escape(&made.path().display().to_string());
     if args.json {
         let result = ImportResult::new(made.path(), &imported);
-        serde_json::to_writer_pretty(&mut session.results, &result)?;
-        writeln!(session.results)?;
+        session.results.json(&result)?;
     } else {
         writeln!(session.results, "{path}")?;
     }

@@ -48,8 +48,7 @@ pub fn execute(args: &MindsArgs, session: &mut Session) -> Result<Exit, Failure>
             schema_version: 1,
             minds: kinds.into_iter().map(info).collect(),
         };
-        serde_json::to_writer_pretty(&mut *out, &list)?;
-        writeln!(out)?;
+        out.json(&list)?;
         return Ok(Exit::Done);
     }
     for kind in kinds {

@@ -91,8 +91,7 @@ pub fn execute(args: &ParseArgs, session: &mut Session) -> Result<Exit, Failure>
                 rest: &parsed.spans.rest,
             },
         };
-        serde_json::to_writer_pretty(&mut session.results, &reading)?;
-        writeln!(session.results)?;
+        session.results.json(&reading)?;
     } else {
         let is_terminal = session.results.width().is_some();
         session

@@ -8,7 +8,8 @@ use serde_json::Value;
 use test_support::{MindScript, MindStub};
 
 use crate::journal;
-use crate::program::{Place, init};
+use crate::program::{Place, init, words};
+use crate::terminal::shown;
 
 fn made(place: &Place, name: &str) {
     place.file(
@@ -415,4 +416,31 @@ fn a_pipe_gets_the_whole_texts_of_a_lineage() {
     let ran = place.alone(&["lineage", "E"]).exits(0);
     assert!(ran.stdout.contains(&long), "{}", ran.stdout);
     assert!(!ran.stdout.contains('\u{2026}'), "{}", ran.stdout);
+}
+
+#[test]
+fn texts_of_others_cannot_steer_the_terminal_they_are_exported_to() {
+    let place = Place::new();
+    place.file(
+        "posts.jsonl",
+        "{\"text\": \"a\\u001b[2Jb \\u202e\\u009bc\"}\n",
+    );
+    let import = "import posts.jsonl --name posts --keep-authors";
+    place.alone(&words(import)).exits(0);
+    for kind in [
+        "export messages posts",
+        "export messages posts --format jsonl",
+        "lineage posts --json",
+    ] {
+        let printed = shown(&mut place.command(&words(kind)), 200);
+        let hostile = ['\u{1b}', '\u{9b}', '\u{202e}'];
+        assert!(!printed.contains(hostile), "{kind}: {printed}");
+        // A file or a pipe has the text itself.
+        let piped = place.alone(&words(kind)).exits(0).stdout;
+        assert_eq!(
+            piped.contains('\u{202e}'),
+            kind.starts_with("export"),
+            "{kind}: {piped}"
+        );
+    }
 }

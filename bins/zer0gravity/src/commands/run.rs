@@ -1,6 +1,5 @@
 //! `zer0gravity run`: one encoding system, the results as a JSON array.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
@@ -173,7 +172,6 @@ fn show_prompts(rules: &str, asking: &RoleFlags, session: &mut Session) -> Resul
             "sha256": prompt.sha256,
         })
     });
-    serde_json::to_writer_pretty(&mut session.results, &prompts)?;
-    session.results.write_all(b"\n")?;
+    session.results.json(&prompts)?;
     Ok(Exit::Done)
 }

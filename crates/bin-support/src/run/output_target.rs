@@ -79,13 +79,13 @@ pub enum Output {
 }
 
 impl Output {
-    /// Writes a part of the output, before [`Output::finish`] writes the rest.
+    /// Writes a part of the output, before [`Output::finish`] writes the rest. It must end with a whole character.
     ///
     /// # Errors
     /// [`crate::Error::OutputFile`], or the error of stdout; an old file is unchanged.
     pub fn append(&mut self, session: &mut Session, bytes: &[u8]) -> Result<(), Failure> {
         match self {
-            Self::Stdout => Ok(session.results.write_all(bytes)?),
+            Self::Stdout => Ok(session.results.untrusted().write_all(bytes)?),
             Self::File(file) => Ok(file.append(bytes)?),
         }
     }
@@ -100,7 +100,7 @@ impl Output {
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
         match self {
-            Self::Stdout => Ok(fill(&mut session.results)?),
+            Self::Stdout => Ok(fill(&mut session.results.untrusted())?),
             Self::File(file) => Ok(file.finish(|file| fill(file))?),
         }
     }

@@ -1,7 +1,10 @@
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
 
+use serde::Serialize;
+
 use super::paint::{Paint, Tone, width};
+use crate::escape;
 
 /// The stdout of the program, for results only. [`run`](crate::run) flushes it at the end.
 pub struct Results {
@@ -56,6 +59,24 @@ impl Results {
         self.paint.tone(tone, text)
     }
 
+    /// The writer for text of others, such as the messages of a run as CSV or JSON: on a terminal it cannot move the cursor or
+    /// reorder a line. A file or a pipe gets the bytes unchanged.
+    pub fn untrusted(&mut self) -> impl Write + '_ {
+        UntrustedResults {
+            results: self,
+            part: Vec::new(),
+        }
+    }
+
+    /// Prints a value as JSON of several lines; see [`Results::untrusted`].
+    ///
+    /// # Errors
+    /// A value without a form in JSON, and the error of stdout.
+    pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(self.untrusted(), value)?;
+        writeln!(self)
+    }
+
     /// Whether colours are on.
     pub(crate) fn has_colour(&self) -> bool {
         self.paint.is_on()
@@ -91,5 +112,80 @@ impl fmt::Debug for Results {
         f.debug_struct("Results")
             .field("reader_left", &self.reader_left)
             .finish_non_exhaustive()
+    }
+}
+
+/// Results that are text of others; see [`Results::untrusted`].
+struct UntrustedResults<'a> {
+    results: &'a mut Results,
+    /// The bytes that wait for the rest of their character or line end.
+    part: Vec<u8>,
+}
+
+impl Write for UntrustedResults<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.results.terminal {
+            return self.results.write(bytes);
+        }
+        self.part.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.part) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.part.len() - usize::from(self.part.ends_with(b"\r")),
+        };
+        let whole: Vec<u8> = self.part.drain(..whole).collect();
+        for line in String::from_utf8_lossy(&whole).split_inclusive('\n') {
+            let end = line.trim_end_matches('\n').trim_end_matches('\r').len();
+            let (text, end) = line.split_at(if line.ends_with('\n') {
+                end
+            } else {
+                line.len()
+            });
+            let cells: Vec<String> = text.split('\t').map(escape).collect();
+            write!(self.results, "{}{end}", cells.join("\t"))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.results.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    struct Sent(mpsc::Sender<Vec<u8>>);
+
+    impl Write for Sent {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(bytes.to_owned()).map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn text_of_others_cannot_steer_a_terminal_however_it_is_cut() {
+        let hostile = "id,text\r\n1,\u{1b}[2Jé\u{9b}2J\t\u{202e}\ra\r\n";
+        let safe = "id,text\r\n1,\\u{1b}[2Jé\\u{9b}2J\t\\u{202e}\\ra\r\n";
+        for (terminal, expected) in [(true, safe), (false, hostile)] {
+            for size in 1..hostile.len() {
+                let (sender, sent) = mpsc::channel();
+                let mut results = Results::new(Sent(sender));
+                results.terminal = terminal;
+                let mut out = results.untrusted();
+                for bytes in hostile.as_bytes().chunks(size) {
+                    out.write_all(bytes).unwrap();
+                }
+                let bytes: Vec<u8> = sent.try_iter().flatten().collect();
+                assert_eq!(String::from_utf8(bytes).unwrap(), expected, "{size}");
+            }
+        }
     }
 }
