@@ -76,6 +76,18 @@ pub enum Error {
         "a journal and novel_memes.yaml have the same messages, and one of them is imported: give one file"
     )]
     TwoReferences,
+    #[error("{} and {}: expected one {what} of a run", name(&paths[0]), name(&paths[1]))]
+    TwoOfARun {
+        what: &'static str,
+        paths: [PathBuf; 2],
+    },
+    #[error(
+        "{}: only a journal, experiment.jsonl, is read with its init.md",
+        name(path)
+    )]
+    UnusedInit { path: PathBuf },
+    #[error("{}: not UTF-8; expected the init.md of a run", name(path))]
+    InitEncoding { path: PathBuf },
     #[error(
         "{}: found no init.md for its seed messages; give the init.md of the run as another FILE",
         name(path)

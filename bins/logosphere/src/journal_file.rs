@@ -16,12 +16,13 @@ pub fn path(given: &Path) -> PathBuf {
     Experiment::journal_at(given)
 }
 
-/// Returns whether a path is a device such as `/dev/zero`, which has no end.
+/// Returns whether a path is a device such as `/dev/zero`, which may have no end.
 pub fn is_endless(path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
-        std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
+        let kind = std::fs::metadata(path).map(|found| found.file_type());
+        kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device())
     }
     #[cfg(not(unix))]
     {

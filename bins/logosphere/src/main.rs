@@ -21,6 +21,7 @@ mod flags;
 mod folders;
 mod foreign;
 mod forking;
+mod import_file;
 mod journal_file;
 mod leaks;
 mod many_runs;

@@ -1,7 +1,6 @@
 //! `import`: reads messages of other programs into a folder that is measured as a run is.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -17,12 +16,12 @@ use logosphere_core::verify::Exposure;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::journal_file::is_endless;
+use crate::import_file::{ImportFile, is_stdin};
 use crate::setup::{failure, today};
 
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// Files with messages.
+    /// Files with messages, or - for stdin.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Name of the folder after its date: 1 to 64 of a-z, 0-9, dot, underscore and dash.
@@ -68,6 +67,9 @@ struct ImportResult {
     lost_links: u64,
     /// The calls of an old journal whose reads are assumed.
     unknown_reads: u64,
+    /// Whether an old journal has no last event.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     assumption: Option<String>,
 }
@@ -85,6 +87,7 @@ impl ImportResult {
             skipped: header.skipped,
             lost_links: header.lost_links,
             unknown_reads: imported.unknown_reads,
+            unended: imported.is_unended,
             assumption: header.exposure.assumption(),
         }
     }
@@ -108,13 +111,13 @@ pub fn execute(args: &ImportArgs, session: &mut Session) -> Result<Exit, Failure
     (plan.keep_authors, plan.skip_bad) = (args.keep_authors, args.skip_bad);
     let mut import = Import::new(plan, &mut on_line);
     let read = if args.format == Some(ImportFormat::Reference) {
-        read_reference(&args.files, &mut import)
+        read_reference(&args.files, &interrupt, &mut import)
     } else {
-        read_messages(args, &mut import)
+        read_messages(args, &interrupt, &mut import)
     };
     let imported = match read.and_then(|()| Ok(import.finish()?)) {
         Ok(imported) => imported,
-        Err(ReadFailure::Import(ImportError::Stopped)) => return Ok(Exit::Interrupted),
+        Err(_) if interrupt.is_raised() => return Ok(Exit::Interrupted),
         Err(ReadFailure::Import(error)) => return Err(Failure::usage(error)),
         Err(ReadFailure::Other(failure)) => return Err(failure),
     };
@@ -144,13 +147,23 @@ impl From<ImportError> for ReadFailure {
     }
 }
 
+impl From<Failure> for ReadFailure {
+    fn from(failure: Failure) -> Self {
+        Self::Other(failure)
+    }
+}
+
 impl From<Error> for ReadFailure {
     fn from(error: Error) -> Self {
         Self::Other(Failure::usage(error))
     }
 }
 
-fn read_messages(args: &ImportArgs, import: &mut Import<'_>) -> Result<(), ReadFailure> {
+fn read_messages(
+    args: &ImportArgs,
+    interrupt: &Interrupt,
+    import: &mut Import<'_>,
+) -> Result<(), ReadFailure> {
     for path in &args.files {
         let format = match (args.format, ending(path)) {
             (Some(format), _) => format,
@@ -158,7 +171,7 @@ fn read_messages(args: &ImportArgs, import: &mut Import<'_>) -> Result<(), ReadF
             (None, "csv") => ImportFormat::Csv,
             _ => return Err(Error::UnknownFormat { path: path.clone() }.into()),
         };
-        let file = open(path)?;
+        let file = ImportFile::open(path, interrupt)?;
         match format {
             ImportFormat::Csv => import.add_csv(&name(path), file)?,
             _ => import.add_jsonl(&name(path), file)?,
@@ -168,7 +181,11 @@ fn read_messages(args: &ImportArgs, import: &mut Import<'_>) -> Result<(), ReadF
 }
 
 /// Reads the files of the Python program: a journal with its seeds, or its list of messages, and its measures.
-fn read_reference(files: &[PathBuf], import: &mut Import<'_>) -> Result<(), ReadFailure> {
+fn read_reference(
+    files: &[PathBuf],
+    interrupt: &Interrupt,
+    import: &mut Import<'_>,
+) -> Result<(), ReadFailure> {
     let with = |endings: &[&str]| {
         let found = files.iter().filter(|path| endings.contains(&ending(path)));
         found.collect::<Vec<_>>()
@@ -181,25 +198,36 @@ fn read_reference(files: &[PathBuf], import: &mut Import<'_>) -> Result<(), Read
     if journals.len() + memes.len() > 1 {
         return Err(Error::TwoReferences.into());
     }
+    let metrics = one(&with(&["json"]), "diversity_metrics.json")?;
+    let init = one(&with(&["md"]), "init.md")?;
+    if let (Some(path), true) = (init, journals.is_empty()) {
+        return Err(Error::UnusedInit { path: path.clone() }.into());
+    }
     for path in journals {
-        let init = match with(&["md"]).first() {
-            Some(given) => Some((*given).clone()),
-            None => init_of(path),
-        };
-        let init = init.ok_or_else(|| Error::NoSeeds { path: path.clone() })?;
-        let seeds = fs::read_to_string(&init).map_err(|source| {
-            let path = init.clone();
-            Error::Read { path, source }
-        })?;
-        import.add_old_journal(&name(path), open(path)?, &seeds)?;
+        let init = init.cloned().or_else(|| init_of(path));
+        let path_of_init = init.ok_or_else(|| Error::NoSeeds { path: path.clone() })?;
+        let seeds = Experiment::read_init_at(&path_of_init).map_err(failure)?;
+        let seeds = String::from_utf8(seeds);
+        let seeds = seeds.map_err(|_| Error::InitEncoding { path: path_of_init })?;
+        let file = ImportFile::open(path, interrupt)?;
+        import.add_old_journal(&name(path), file, &seeds)?;
     }
     for path in memes {
-        import.add_memes(&name(path), open(path)?)?;
+        import.add_memes(&name(path), ImportFile::open(path, interrupt)?)?;
     }
-    for path in with(&["json"]) {
-        import.add_metrics(&name(path), open(path)?)?;
+    if let Some(path) = metrics {
+        import.add_metrics(&name(path), ImportFile::open(path, interrupt)?)?;
     }
     Ok(())
+}
+
+/// Returns the only file of a kind; two are an error.
+fn one<'a>(paths: &[&'a PathBuf], what: &'static str) -> Result<Option<&'a PathBuf>, Failure> {
+    if let [first, second, ..] = paths {
+        let paths = [(*first).clone(), (*second).clone()];
+        return Err(Failure::usage(Error::TwoOfARun { what, paths }));
+    }
+    Ok(paths.first().copied())
 }
 
 /// Returns the `init.md` of the experiment that a journal is in.
@@ -210,22 +238,14 @@ fn init_of(journal: &Path) -> Option<PathBuf> {
     [Some(near), above]
         .into_iter()
         .flatten()
-        .find(|path| path.is_file())
-}
-
-fn open(path: &Path) -> Result<File, ReadFailure> {
-    if is_endless(path) {
-        let path = path.to_owned();
-        return Err(Error::Device { path }.into());
-    }
-    File::open(path).map_err(|source| {
-        let path = path.to_owned();
-        Error::Read { path, source }.into()
-    })
+        .find(|path| path.exists())
 }
 
 /// Returns the name of a file without its folder, as a terminal can show it.
 fn name(path: &Path) -> String {
+    if is_stdin(path) {
+        return "stdin".to_owned();
+    }
     escape(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
@@ -257,6 +277,10 @@ fn tell(imported: &Imported, session: &Session) {
             "{} calls read texts that were not among the newest messages, so reads are assumed: {}",
             imported.unknown_reads, header.exposure
         ));
+    }
+    if imported.is_unended {
+        session
+            .warn("the journal has no experiment_end: its run was stopped, or lines are missing");
     }
     if let Some(assumption) = header.exposure.assumption() {
         session.warn(&format!("it is assumed that {assumption}"));

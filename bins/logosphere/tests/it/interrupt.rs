@@ -81,24 +81,26 @@ fn interrupt(child: &mut Child, name: &str) -> BufReader<ChildStderr> {
     stderr
 }
 
-/// The program waits for its seeds, which come through a pipe, when the signal does.
+/// The program waits for its prices, which come through a pipe, when the signal does.
 #[test]
 fn a_signal_before_the_first_call_leaves_a_run_that_can_be_resumed() {
     for name in ["-INT", "-TERM"] {
         let place = Place::new();
         place.experiment("E");
-        let seeds = place.path("E/init.md");
-        let text = std::fs::read(&seeds).unwrap();
-        std::fs::remove_file(&seeds).unwrap();
-        let made = std::process::Command::new("mkfifo").arg(&seeds).status();
+        let prices = place.path("prices.json");
+        let made = std::process::Command::new("mkfifo").arg(&prices).status();
         assert!(made.unwrap().success());
+        let table = json!({"schema_version": 1, "read_on": "2026-11-01", "models": []});
         let stub = held(0..usize::MAX);
-        let line = RUN.replace("SCHEDULING", "sequential");
+        let line = RUN.replace("SCHEDULING", "sequential") + " --prices prices.json";
         let mut child = place.start_asking(&stub, &words(&line));
         // A pipe opens when both ends do.
-        let mut pipe = std::fs::File::options().write(true).open(&seeds).unwrap();
+        let mut pipe = std::fs::File::options().write(true).open(&prices).unwrap();
         let stderr = interrupt(&mut child, name);
-        pipe.write_all(&text).unwrap();
+        // The estimate reads the file again.
+        std::fs::remove_file(&prices).unwrap();
+        std::fs::write(&prices, table.to_string()).unwrap();
+        pipe.write_all(table.to_string().as_bytes()).unwrap();
         drop(pipe);
         finish(child).exits(130);
         drop(stderr);

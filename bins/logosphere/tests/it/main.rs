@@ -21,6 +21,7 @@ mod fork;
 mod guide;
 mod help;
 mod import;
+mod import_limits;
 mod interrupt;
 mod journal;
 mod kill_resume;

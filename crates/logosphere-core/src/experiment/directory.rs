@@ -63,9 +63,10 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError::Name`] unless the name is 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`, without a dot at its
-    /// start, two dots in a row or the name of a Windows device; [`ExperimentError::Write`].
+    /// start, two dots in a row or the name of a Windows device; [`ExperimentError::RootIsFile`] and
+    /// [`ExperimentError::Write`].
     pub fn create(root: &Path, name: &str, date: Date) -> Result<Self, ExperimentError> {
-        name::check(name)?;
+        Self::next(root, name, date)?;
         file::make_folder(root)?;
         loop {
             let Self { path } = Self::next(root, name, date)?;
@@ -80,9 +81,13 @@ impl Experiment {
     /// Returns the experiment that [`Experiment::create`] would create now. Nothing is written.
     ///
     /// # Errors
-    /// [`ExperimentError::Name`].
+    /// [`ExperimentError::Name`] and [`ExperimentError::RootIsFile`].
     pub fn next(root: &Path, name: &str, date: Date) -> Result<Self, ExperimentError> {
         name::check(name)?;
+        if root.is_file() {
+            let path = root.to_owned();
+            return Err(ExperimentError::RootIsFile { path });
+        }
         let mut path = root.join(format!("{date}-{name}"));
         let mut number = 1_u32;
         while path.symlink_metadata().is_ok() {
@@ -274,10 +279,19 @@ impl Experiment {
     /// Reads `init.md`.
     ///
     /// # Errors
-    /// [`ExperimentError::NoInit`] and [`ExperimentError::Read`].
+    /// [`ExperimentError::Irregular`], [`ExperimentError::NoInit`] and [`ExperimentError::Read`].
     pub fn read_init(&self) -> Result<Vec<u8>, ExperimentError> {
-        let path = self.init();
-        file::read(&path)?.ok_or(ExperimentError::NoInit { path })
+        Self::read_init_at(&self.init())
+    }
+
+    /// Reads an `init.md` at any place.
+    ///
+    /// # Errors
+    /// Those of [`Experiment::read_init`].
+    pub fn read_init_at(path: &Path) -> Result<Vec<u8>, ExperimentError> {
+        file::read(path)?.ok_or_else(|| ExperimentError::NoInit {
+            path: path.to_owned(),
+        })
     }
 
     /// Reads `config.json`; `None` if there is no such file.

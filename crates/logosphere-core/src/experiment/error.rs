@@ -1,6 +1,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use durable::Linked;
+
 use crate::config::ConfigError;
 use crate::verify::ResumeError;
 
@@ -33,6 +35,20 @@ pub enum ExperimentError {
     NoInit {
         /// The missing file.
         path: PathBuf,
+    },
+    /// The directory of all experiments is a file.
+    #[error("{}: a file; expected the directory of experiments, so rename the file", path.display())]
+    RootIsFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file is a pipe, a device or a directory, or it is too long to be read whole.
+    #[error("{}: {why}; expected a file of 1 GiB or less", path.display())]
+    Irregular {
+        /// The path.
+        path: PathBuf,
+        /// The reason.
+        why: &'static str,
     },
     /// A file exists that must not be overwritten.
     #[error("{}: exists already and is not overwritten", path.display())]
@@ -119,7 +135,12 @@ pub enum ExperimentError {
 impl ExperimentError {
     /// Returns whether the input is wrong, and not the machine or a server.
     pub fn is_usage(&self) -> bool {
-        !matches!(self, Self::Write { .. } | Self::Vectors { .. })
+        match self {
+            // A folder from others has the link.
+            Self::Write { source, .. } => Linked::is_cause_of(source),
+            Self::Vectors { .. } => false,
+            _ => true,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files that are written completely or not at all.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use durable::Disk;
@@ -56,16 +56,34 @@ pub(super) fn write_with(
     })
 }
 
-/// Reads a file; `None` if it does not exist.
+/// The largest size in bytes of a file that is read whole.
+const LONGEST: u64 = 1 << 30;
+
+/// Reads a regular file of a limited size; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(ExperimentError::Read {
-            path: path.to_owned(),
-            source,
-        }),
+    let refused = |why| ExperimentError::Irregular {
+        path: path.to_owned(),
+        why,
+    };
+    let failed = |source| ExperimentError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    // A pipe could block, and a device has no end.
+    match fs::metadata(path) {
+        Ok(found) if found.len() > LONGEST => return Err(refused("longer than 1 GiB")),
+        Ok(found) if found.is_file() => {}
+        Ok(_) => return Err(refused("not a regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(failed(source)),
     }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    (file.take(LONGEST + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(refused("longer than 1 GiB"));
+    }
+    Ok(Some(bytes))
 }
 
 /// Makes a directory and its parents if they do not exist.

@@ -40,6 +40,13 @@ pub(super) fn read(
     if !reader.read_byte_record(&mut record).map_err(failed)? {
         return Ok(());
     }
+    if let Some(at) = state.invalid(0, reader.position().byte()) {
+        return Err(ImportError::Form {
+            file: name.to_owned(),
+            line: 1,
+            problem: format!("invalid UTF-8 at byte {at} of the file"),
+        });
+    }
     let header: Vec<String> = (record.iter())
         .map(|cell| String::from_utf8_lossy(cell).into_owned())
         .collect();

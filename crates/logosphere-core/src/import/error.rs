@@ -3,8 +3,9 @@ use std::io;
 
 use super::message::quoted;
 use super::old_journal::OldJournalError;
+use crate::verify::Exposure;
 
-/// The number of bad messages that an error names.
+/// The number of bad messages or columns that an error names.
 const NAMED: usize = 20;
 
 /// The error of an import.
@@ -25,7 +26,7 @@ pub enum ImportError {
         "{file}: {} {}; the columns are {}; --map FIELD=COLUMN names another one",
         if *is_double { "two columns are named" } else { "found no column" },
         quoted(column),
-        columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ")
+        listed(columns)
     )]
     Column {
         /// The name of the file.
@@ -40,7 +41,7 @@ pub enum ImportError {
     /// Messages are not in order.
     #[error("{0}\n--skip-bad leaves them out")]
     Bad(InputProblems),
-    /// A file of the Python program is not in its form.
+    /// A file of the Python program, or the header of a CSV file, is not in its form.
     #[error("{file}: line {line}: {problem}")]
     Form {
         /// The name of the file.
@@ -59,9 +60,44 @@ pub enum ImportError {
         #[source]
         source: OldJournalError,
     },
-    /// There is no message.
-    #[error("the files contain no message")]
-    Empty,
+    /// There is no message, or only bad ones.
+    #[error("the files contain no message{}", left_out(*skipped))]
+    Empty {
+        /// The number of bad messages that were left out.
+        skipped: u64,
+    },
+    /// A key that was given for a field is not in the files.
+    #[error("--map {field}={key}: no line of JSON has this key")]
+    NoKey {
+        /// The name of the field.
+        field: &'static str,
+        /// The key.
+        key: String,
+    },
+    /// A field has two columns.
+    #[error("--map names two columns for the field {field}; name one")]
+    DoubleMap {
+        /// The name of the field.
+        field: &'static str,
+    },
+    /// Columns were named for files that have no columns.
+    #[error("--map is for JSON lines and CSV; leave it out with --format reference")]
+    UnusedMap,
+    /// Rounds are not in the files.
+    #[error(
+        "--round recorded: not all messages have a round in the files; use messages:N, 1h or 1d"
+    )]
+    NoRounds,
+    /// More reads are assumed than are kept.
+    #[error("--reads {reads}: gives more than {most} reads; use {fits}")]
+    ManyReads {
+        /// The assumption.
+        reads: Exposure,
+        /// The largest number of reads of all messages.
+        most: usize,
+        /// An assumption that gives fewer.
+        fits: Exposure,
+    },
     /// Reads are not in the files.
     #[error("--reads recorded: no message has the field reads; use thread, window:M or none")]
     NoReads,
@@ -74,7 +110,7 @@ pub enum ImportError {
         count: usize,
     },
     /// Rounds are shorter than what is measured.
-    #[error("--round {round}: gives {rounds} rounds, and the most are {most}; use a longer one")]
+    #[error("--round {round}: gives {rounds} rounds, and the most are {most}; use {fits}")]
     ManyRounds {
         /// The rule of rounds.
         round: String,
@@ -82,6 +118,8 @@ pub enum ImportError {
         rounds: u64,
         /// The largest number of rounds.
         most: u64,
+        /// The shortest rule that gives no more.
+        fits: String,
     },
     /// The import was stopped.
     #[error("stopped")]
@@ -128,5 +166,23 @@ impl fmt::Display for InputProblems {
                 write!(f, "and {more} more")
             }
         }
+    }
+}
+
+/// Returns the first names of columns, and the number of the others.
+fn listed(columns: &[String]) -> String {
+    let named = columns.iter().take(NAMED).map(|column| quoted(column));
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    if let more @ 1.. = columns.len().saturating_sub(NAMED) {
+        let _ = write!(text, " and {more} more");
+    }
+    text
+}
+
+fn left_out(skipped: u64) -> String {
+    match skipped {
+        0 => String::new(),
+        1 => "; 1 bad one was left out".to_owned(),
+        _ => format!("; {skipped} bad ones were left out"),
     }
 }

@@ -11,7 +11,7 @@ use super::memes::MemeReader;
 use super::message::{ColumnName, ForeignMessage, ImportField, quoted};
 use super::metrics::ReferenceMetrics;
 use super::old_journal::{OldJournal, OldJournalError};
-use super::record::{ImportSource, RoundRule};
+use super::record::{ImportSource, RoundRule, UNKNOWN_AUTHOR};
 use super::source::{LONGEST, Source, SourceLine, SourceLines};
 use super::{csv, jsonl};
 use crate::verify::Exposure;
@@ -57,7 +57,11 @@ pub struct Import<'a> {
     pub(super) active: Option<usize>,
     /// The number of calls of an old journal that read a text which was not among the newest messages.
     pub(super) unknown_reads: u64,
+    /// Whether an old journal has no last event.
+    pub(super) is_unended: bool,
     pub(super) metrics: Option<ReferenceMetrics>,
+    /// The given keys that no JSON object had; `None` before the first object.
+    pub(super) unseen: Option<Vec<ColumnName>>,
     /// The index of each message by its id.
     pub(super) ids: HashMap<String, usize>,
 }
@@ -82,7 +86,9 @@ impl<'a> Import<'a> {
             problems: InputProblems::default(),
             active: None,
             unknown_reads: 0,
+            is_unended: false,
             metrics: None,
+            unseen: None,
             ids: HashMap::new(),
         }
     }
@@ -90,9 +96,10 @@ impl<'a> Import<'a> {
     /// Reads messages as JSON lines. `name` is the name of the file in errors and in the header.
     ///
     /// # Errors
-    /// [`ImportError::Read`] and [`ImportError::Stopped`]. Bad messages are an error of [`Import::finish`].
+    /// [`ImportError::DoubleMap`], [`ImportError::Read`] and [`ImportError::Stopped`]. Bad messages are an error of
+    /// [`Import::finish`].
     pub fn add_jsonl(&mut self, name: &str, file: impl Read) -> Result<(), ImportError> {
-        let columns = self.plan.columns.clone();
+        let columns = self.columns()?;
         let number = self.sources.len();
         self.each_line(name, file, |import, line| {
             let text = line.text();
@@ -100,7 +107,12 @@ impl<'a> Import<'a> {
                 return Ok(());
             }
             let column = |field: ImportField| column(&columns, field).0;
-            let message = text.and_then(|text| jsonl::message(text, column));
+            let object = text.and_then(jsonl::object);
+            if let Ok(object) = &object {
+                let unseen = import.unseen.get_or_insert_with(|| columns.clone());
+                unseen.retain(|given| !object.contains_key(&given.column));
+            }
+            let message = object.and_then(|object| jsonl::message(&object, column));
             import.add(name, number, line.number, message);
             Ok(())
         })
@@ -109,9 +121,10 @@ impl<'a> Import<'a> {
     /// Reads messages as CSV, as [`Import::add_jsonl`] does.
     ///
     /// # Errors
-    /// [`ImportError::Column`], [`ImportError::Read`] and [`ImportError::Stopped`].
+    /// [`ImportError::Column`], [`ImportError::DoubleMap`], [`ImportError::Form`], [`ImportError::Read`] and
+    /// [`ImportError::Stopped`].
     pub fn add_csv(&mut self, name: &str, file: impl Read) -> Result<(), ImportError> {
-        let columns = self.plan.columns.clone();
+        let columns = self.columns()?;
         let number = self.sources.len();
         let mut source = Source::new(file);
         csv::read(
@@ -131,13 +144,14 @@ impl<'a> Import<'a> {
     /// earlier lines.
     ///
     /// # Errors
-    /// [`ImportError::OldJournal`], [`ImportError::Read`] and [`ImportError::Stopped`].
+    /// [`ImportError::OldJournal`], [`ImportError::Read`], [`ImportError::Stopped`] and [`ImportError::UnusedMap`].
     pub fn add_old_journal(
         &mut self,
         name: &str,
         file: impl Read,
         init: &str,
     ) -> Result<(), ImportError> {
+        self.check_no_map()?;
         let number = self.sources.len();
         let mut journal = OldJournal::default();
         let wrong = |source: OldJournalError| ImportError::OldJournal {
@@ -159,14 +173,16 @@ impl<'a> Import<'a> {
         })?;
         self.active = Some(journal.end().map_err(wrong)?);
         self.unknown_reads += journal.unknown_reads;
+        self.is_unended |= !journal.is_ended();
         Ok(())
     }
 
     /// Reads a `novel_memes.yaml` of the Python program.
     ///
     /// # Errors
-    /// [`ImportError::Form`], [`ImportError::Read`] and [`ImportError::Stopped`].
+    /// [`ImportError::Form`], [`ImportError::Read`], [`ImportError::Stopped`] and [`ImportError::UnusedMap`].
     pub fn add_memes(&mut self, name: &str, file: impl Read) -> Result<(), ImportError> {
+        self.check_no_map()?;
         let number = self.sources.len();
         let mut memes = MemeReader::default();
         let wrong = |line, problem| ImportError::Form {
@@ -202,9 +218,10 @@ impl<'a> Import<'a> {
             file: name.to_owned(),
             source,
         })?;
-        let metrics = ReferenceMetrics::parse(&bytes).map_err(|problem| ImportError::Form {
+        let metrics = ReferenceMetrics::parse(&bytes);
+        let metrics = metrics.map_err(|(line, problem)| ImportError::Form {
             file: name.to_owned(),
-            line: 1,
+            line,
             problem,
         })?;
         self.metrics = Some(metrics);
@@ -215,9 +232,35 @@ impl<'a> Import<'a> {
     /// Sorts, links and numbers the messages.
     ///
     /// # Errors
-    /// [`ImportError::Bad`] unless bad messages are left out, and the errors of exposure and rounds.
+    /// [`ImportError::Bad`] unless bad messages are left out, [`ImportError::Empty`], [`ImportError::NoKey`], and the errors
+    /// of reads and rounds.
     pub fn finish(self) -> Result<Imported, ImportError> {
         Imported::of(self)
+    }
+
+    /// Returns the given columns, one for a field.
+    fn columns(&self) -> Result<Vec<ColumnName>, ImportError> {
+        let columns = &self.plan.columns;
+        let is_double = |field: &&ImportField| {
+            columns
+                .iter()
+                .filter(|column| column.field == **field)
+                .count()
+                > 1
+        };
+        match ImportField::ALL.iter().find(is_double) {
+            Some(double) => Err(ImportError::DoubleMap {
+                field: double.name(),
+            }),
+            None => Ok(columns.clone()),
+        }
+    }
+
+    fn check_no_map(&self) -> Result<(), ImportError> {
+        if self.plan.columns.is_empty() {
+            return Ok(());
+        }
+        Err(ImportError::UnusedMap)
     }
 
     fn each_line(
@@ -264,6 +307,12 @@ impl<'a> Import<'a> {
             Ok(message) => message,
             Err(problem) => return self.problems.add(name, line, &problem),
         };
+        if self.plan.keep_authors && message.author.as_deref() == Some(UNKNOWN_AUTHOR) {
+            let problem = format!(
+                "the author {UNKNOWN_AUTHOR} has the name of unknown ones; rename it, or leave --keep-authors out"
+            );
+            return self.problems.add(name, line, &problem);
+        }
         let id = message.id.get_or_insert_with(|| match number {
             0 => line.to_string(),
             _ => format!("{}:{line}", number + 1),
@@ -283,7 +332,7 @@ impl<'a> Import<'a> {
 
 /// Returns the column of a field, and whether it was given.
 fn column(columns: &[ColumnName], field: ImportField) -> (String, bool) {
-    let given = columns.iter().rev().find(|column| column.field == field);
+    let given = columns.iter().find(|column| column.field == field);
     match given {
         Some(given) => (given.column.clone(), true),
         None => (field.name().to_owned(), false),

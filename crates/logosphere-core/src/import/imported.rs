@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 
 use jiff::Timestamp;
 
 use super::error::ImportError;
 use super::files::Import;
-use super::links::{Links, fill_reads};
+use super::links::{Links, MOST_READS, fill_reads};
 use super::message::ForeignMessage;
-use super::record::{ImportHeader, ImportedMessage, RoundRule, SCHEMA_VERSION, UNKNOWN_AUTHOR};
-use crate::pool::{MessageId, Round};
+use super::record::{ImportHeader, ImportedMessage, SCHEMA_VERSION, UNKNOWN_AUTHOR};
+use super::rounds::{rounds, rule};
+use crate::pool::MessageId;
 use crate::verify::Exposure;
-
-/// The largest number of rounds.
-const MOST_ROUNDS: u64 = 100_000;
 
 /// Imported messages, ready to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,15 +28,24 @@ pub struct Imported {
     /// The number of calls of an old journal that read a text which was not among the newest messages: their reads are
     /// assumed.
     pub unknown_reads: u64,
+    /// Whether an old journal has no last event: its run was stopped, or lines are missing.
+    pub is_unended: bool,
 }
 
 impl Imported {
     pub(super) fn of(mut import: Import<'_>) -> Result<Self, ImportError> {
-        if import.problems.count > 0 && !import.plan.skip_bad {
+        if let Some(unseen) = import.unseen.iter().flatten().next() {
+            return Err(ImportError::NoKey {
+                field: unseen.field.name(),
+                key: unseen.column.clone(),
+            });
+        }
+        let skipped = import.problems.count;
+        if skipped > 0 && !import.plan.skip_bad {
             return Err(ImportError::Bad(import.problems));
         }
         if import.messages.is_empty() {
-            return Err(ImportError::Empty);
+            return Err(ImportError::Empty { skipped });
         }
         let exposure = exposure(&import)?;
         let times = times(&import.messages);
@@ -48,7 +56,7 @@ impl Imported {
         for (new, &old) in order.iter().enumerate() {
             place[old] = new;
         }
-        let rule = rule(&import);
+        let rule = rule(&import)?;
         let rounds = rounds(&import, &order, &times, rule)?;
         let (mut links, lost_links) = links(&import, &order, &place, exposure);
         let mut names = AuthorNames::new(import.plan.keep_authors);
@@ -57,7 +65,9 @@ impl Imported {
             .collect();
         let author_count = names.names.len();
         let author_names: Vec<String> = authors.iter().map(|&author| names.name(author)).collect();
-        fill_reads(&mut links, &authors, exposure);
+        if fill_reads(&mut links, &authors, exposure, MOST_READS).is_none() {
+            return Err(many_reads(&links, exposure));
+        }
         let ids = |places: Vec<usize>| places.into_iter().map(MessageId::at).collect();
         let rows = order.iter().zip(author_names).zip(links).zip(rounds);
         let messages: Vec<_> = (rows.enumerate())
@@ -83,7 +93,7 @@ impl Imported {
             round: rule,
             messages: messages.len() as u64,
             active: import.active,
-            skipped: import.problems.count,
+            skipped,
             lost_links,
             reference_metrics: import.metrics,
         };
@@ -92,6 +102,7 @@ impl Imported {
             messages,
             authors: author_count,
             unknown_reads: import.unknown_reads,
+            is_unended: import.is_unended,
         })
     }
 
@@ -120,7 +131,7 @@ fn exposure(import: &Import<'_>) -> Result<Exposure, ImportError> {
         .messages
         .iter()
         .any(|message| message.reads.is_some());
-    let recorded = match import.active.and_then(std::num::NonZeroUsize::new) {
+    let recorded = match import.active.and_then(NonZeroUsize::new) {
         Some(size) if import.unknown_reads > 0 => Exposure::Window(size),
         _ => Exposure::Recorded,
     };
@@ -132,6 +143,17 @@ fn exposure(import: &Import<'_>) -> Result<Exposure, ImportError> {
     }
 }
 
+/// Returns the error of more assumed reads than are kept, with an assumption that gives fewer.
+fn many_reads(links: &[Links], exposure: Exposure) -> ImportError {
+    let parents: usize = links.iter().map(|link| link.parents.len()).sum();
+    let fits = NonZeroUsize::new(MOST_READS.saturating_sub(parents) / links.len().max(1));
+    ImportError::ManyReads {
+        reads: exposure,
+        most: MOST_READS,
+        fits: fits.map_or(Exposure::Unknown, Exposure::Window),
+    }
+}
+
 /// Returns the time by which each message is sorted: its own, or that of the message before it in the files.
 fn times(messages: &[ForeignMessage]) -> Vec<Option<Timestamp>> {
     let mut last = None;
@@ -140,65 +162,6 @@ fn times(messages: &[ForeignMessage]) -> Vec<Option<Timestamp>> {
         last
     });
     own.collect()
-}
-
-fn rule(import: &Import<'_>) -> RoundRule {
-    let is_recorded = (import.messages.iter()).all(|message| message.round.is_some());
-    match import.plan.round {
-        None | Some(RoundRule::Recorded) if is_recorded => RoundRule::Recorded,
-        None | Some(RoundRule::Recorded) => RoundRule::default(),
-        Some(rule) => rule,
-    }
-}
-
-/// Returns the rounds of the messages in their new order. Seed messages are in round 0.
-fn rounds(
-    import: &Import<'_>,
-    order: &[usize],
-    times: &[Option<Timestamp>],
-    rule: RoundRule,
-) -> Result<Vec<Round>, ImportError> {
-    let recorded = |at: usize| import.messages[order[at]].round;
-    let seeds = (0..order.len())
-        .take_while(|&at| recorded(at) == Some(Round::default()))
-        .count();
-    let numbers: Vec<u64> = match (rule, rule.seconds()) {
-        (_, Some(length)) => {
-            let untimed = order.iter().filter(|&&at| times[at].is_none()).count();
-            let seconds = |at: usize| times[order[at]].map_or(0, Timestamp::as_second);
-            if untimed > 0 {
-                let round = rule.to_string();
-                return Err(ImportError::NoTimes {
-                    round,
-                    count: untimed,
-                });
-            }
-            let number = |at| seconds(at).div_euclid(length);
-            let first = number(seeds.min(order.len() - 1));
-            (seeds..order.len())
-                .map(|at| (number(at) - first) as u64)
-                .collect()
-        }
-        (RoundRule::Messages(size), _) => (0..(order.len() - seeds) as u64)
-            .map(|at| at / u64::from(size.get()))
-            .collect(),
-        _ => (seeds..order.len())
-            .map(|at| u64::from(recorded(at).unwrap_or_default().before()))
-            .collect(),
-    };
-    let most = numbers.iter().max().map_or(0, |most| most + 1);
-    if most > MOST_ROUNDS {
-        return Err(ImportError::ManyRounds {
-            round: rule.to_string(),
-            rounds: most,
-            most: MOST_ROUNDS,
-        });
-    }
-    let numbers = numbers.into_iter().map(|number| Round(number as u32 + 1));
-    Ok(vec![Round::default(); seeds]
-        .into_iter()
-        .chain(numbers)
-        .collect())
 }
 
 /// Returns the links of the messages in their new order, and the number of those that are unknown or not older.

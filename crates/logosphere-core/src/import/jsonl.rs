@@ -4,15 +4,22 @@ use serde_json::{Map, Value};
 
 use super::message::{ForeignMessage, ImportField, number_time, quoted, text_time};
 
-/// Returns the message of a line, or the problem with it. `column` has the key of each field.
-pub(super) fn message(
-    line: &str,
-    column: impl Fn(ImportField) -> String,
-) -> Result<ForeignMessage, String> {
-    let object: Map<String, Value> = serde_json::from_str(line).map_err(|error| {
+/// The words for an id in errors: larger numbers are read as fractions.
+const ID: &str = "a string, or an integer from -2^63 to 2^64 - 1";
+
+/// Returns the object of a line, or the problem with it.
+pub(super) fn object(line: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(line).map_err(|error| {
         let column = error.column();
         format!("not a JSON object (at character {column})")
-    })?;
+    })
+}
+
+/// Returns the message of an object, or the problem with it. `column` has the key of each field.
+pub(super) fn message(
+    object: &Map<String, Value>,
+    column: impl Fn(ImportField) -> String,
+) -> Result<ForeignMessage, String> {
     let value = |field| object.get(&column(field)).filter(|value| !value.is_null());
     let wrong = |field: ImportField, expected: &str| {
         let column = column(field);
@@ -27,7 +34,7 @@ pub(super) fn message(
         match value(field) {
             None => Ok(None),
             Some(value) => {
-                let id = id(value).ok_or_else(|| wrong(field, "a string or an integer"))?;
+                let id = id(value).ok_or_else(|| wrong(field, ID))?;
                 Ok(Some(id).filter(|id| !id.is_empty()))
             }
         }
@@ -36,10 +43,11 @@ pub(super) fn message(
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => {
             let ids: Option<Vec<String>> = items.iter().map(id).collect();
-            ids.ok_or_else(|| wrong(field, "a list of strings or integers"))
+            ids.ok_or_else(|| wrong(field, &format!("a list; each item {ID}")))
         }
         Some(value) => {
-            let id = id(value).ok_or_else(|| wrong(field, "an id, or a list of ids"))?;
+            let id = id(value)
+                .ok_or_else(|| wrong(field, &format!("an id, or a list of ids; each {ID}")))?;
             Ok(Some(id).filter(|id| !id.is_empty()).into_iter().collect())
         }
     };
@@ -47,9 +55,7 @@ pub(super) fn message(
         None => None,
         Some(Value::String(text)) if text.is_empty() => None,
         Some(Value::String(text)) => Some(text_time(text)?),
-        Some(Value::Number(number)) => {
-            Some(number_time(number.as_f64().unwrap_or(f64::NAN), number)?)
-        }
+        Some(Value::Number(number)) => Some(number_time(&number.to_string())?),
         Some(_) => return Err(wrong(ImportField::Time, "a string or a number")),
     };
     let reads = match value(ImportField::Reads) {

@@ -5,6 +5,9 @@ use crate::verify::Exposure;
 /// The largest number of reads that are assumed from a thread: those above first, then the newest earlier answers.
 pub(super) const MOST_OF_A_THREAD: usize = 100;
 
+/// The largest number of reads of all messages that are assumed.
+pub(super) const MOST_READS: usize = 20_000_000;
+
 /// The links of a message to earlier ones, as indexes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Links {
@@ -12,19 +15,25 @@ pub(super) struct Links {
     pub(super) reads: Vec<usize>,
 }
 
-/// Fills the reads of all messages by an exposure. `authors` has the number of the author of each message; `None` is an
-/// unknown author, who counts as another one each time. A parent was always read, unless reads are unknown.
-pub(super) fn fill_reads(links: &mut [Links], authors: &[Option<u32>], exposure: Exposure) {
+/// Fills the reads of all messages by an exposure; `None` if more than `most` are assumed. `authors` has the number of the
+/// author of each message; `None` is an unknown author, who counts as another one each time. A parent was always read,
+/// unless reads are unknown.
+pub(super) fn fill_reads(
+    links: &mut [Links],
+    authors: &[Option<u32>],
+    exposure: Exposure,
+    most: usize,
+) -> Option<()> {
     match exposure {
         Exposure::Recorded => {}
         Exposure::Unknown => {
             for link in links {
                 link.reads.clear();
             }
-            return;
+            return Some(());
         }
-        Exposure::Thread => fill_threads(links),
-        Exposure::Window(size) => fill_windows(links, authors, size.get()),
+        Exposure::Thread => fill_threads(links, most)?,
+        Exposure::Window(size) => fill_windows(links, authors, size.get(), most)?,
     }
     for link in links {
         for parent in &link.parents {
@@ -33,9 +42,11 @@ pub(super) fn fill_reads(links: &mut [Links], authors: &[Option<u32>], exposure:
             }
         }
     }
+    Some(())
 }
 
-fn fill_threads(links: &mut [Links]) {
+fn fill_threads(links: &mut [Links], most: usize) -> Option<()> {
+    let mut left = most;
     // The messages whose first parent is a message, in order.
     let mut answers: Vec<Vec<usize>> = vec![Vec::new(); links.len()];
     for at in 0..links.len() {
@@ -50,16 +61,24 @@ fn fill_threads(links: &mut [Links]) {
             reads.extend(earlier.take(MOST_OF_A_THREAD - reads.len()));
             answers[parent].push(at);
         }
+        left = left.checked_sub(reads.len())?;
         links[at].reads = reads;
     }
+    Some(())
 }
 
-fn fill_windows(links: &mut [Links], authors: &[Option<u32>], size: usize) {
+fn fill_windows(
+    links: &mut [Links],
+    authors: &[Option<u32>],
+    size: usize,
+    most: usize,
+) -> Option<()> {
+    let mut left = most;
     // The newest message before each one that is by another author.
     let mut others: Vec<Option<usize>> = Vec::with_capacity(links.len());
     for at in 0..links.len() {
         let is_own = |other: usize| authors[at].is_some() && authors[other] == authors[at];
-        let mut reads = Vec::with_capacity(size.min(at));
+        let mut reads = Vec::new();
         let mut next = at.checked_sub(1);
         while let Some(other) = next.filter(|_| reads.len() < size) {
             if is_own(other) {
@@ -73,8 +92,10 @@ fn fill_windows(links: &mut [Links], authors: &[Option<u32>], size: usize) {
             Some(before) if is_own(before) => others[before],
             before => before,
         });
+        left = left.checked_sub(reads.len())?;
         links[at].reads = reads;
     }
+    Some(())
 }
 
 #[cfg(test)]
@@ -92,7 +113,7 @@ mod tests {
                 reads: Vec::new(),
             })
             .collect();
-        fill_reads(&mut links, authors, exposure.parse().unwrap());
+        fill_reads(&mut links, authors, exposure.parse().unwrap(), MOST_READS).unwrap();
         links.into_iter().map(|link| link.reads).collect()
     }
 
@@ -140,6 +161,13 @@ mod tests {
                 vec![5, 4]
             ]
         );
+        // More reads than the most are an error before they are kept.
+        let mut links = vec![Links::default(); 4];
+        let mut fill =
+            |size: &str, most| fill_reads(&mut links, &[None; 4], size.parse().unwrap(), most);
+        assert_eq!(fill("window:3", 6), Some(()));
+        assert_eq!(fill("window:3", 5), None);
+        assert_eq!(fill("window:2", 5), Some(()));
         // One author alone reads nothing, in time that grows with the number of messages.
         let alone = filled(&vec![None; 3000], &vec![Some(0); 3000], "window:15");
         assert!(alone.iter().all(Vec::is_empty));

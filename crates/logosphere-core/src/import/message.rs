@@ -1,6 +1,5 @@
 //! A message of a foreign file before it has an id, and the fields that it is read from.
 
-use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
@@ -142,26 +141,57 @@ pub(super) fn quoted(value: &str) -> String {
 /// Returns the time of a text: RFC 3339, or a number as [`number_time`] reads it.
 pub(super) fn text_time(text: &str) -> Result<Timestamp, String> {
     let text = text.trim();
-    if let Ok(number) = text.parse::<f64>() {
-        return number_time(number, &text);
+    if text.parse::<f64>().is_ok() {
+        return number_time(text);
     }
-    text.parse().map_err(|_| unreadable(&quoted(text)))
+    text.parse().map_err(|_| unreadable(text))
 }
 
-/// Returns the time of a number: Unix seconds, from 10^11 on milliseconds.
-pub(super) fn number_time(number: f64, shown: &impl fmt::Display) -> Result<Timestamp, String> {
-    let milliseconds = if number.abs() < MILLISECONDS {
-        number * 1000.0
-    } else {
-        number
+/// Returns the time of a number: Unix seconds, from 10^11 on milliseconds. Nanoseconds are kept.
+pub(super) fn number_time(text: &str) -> Result<Timestamp, String> {
+    let size = text.parse().map_or(f64::NAN, f64::abs);
+    let places = if size < MILLISECONDS { 9 } else { 6 };
+    let time = (size.is_finite())
+        .then(|| shifted(text, places))
+        .flatten()
+        .and_then(|nanoseconds| Timestamp::from_nanosecond(nanoseconds).ok());
+    time.ok_or_else(|| unreadable(text))
+}
+
+/// Returns a decimal number times 10^`places`, rounded down; `None` if it is too large.
+fn shifted(text: &str, places: usize) -> Option<i128> {
+    let (digits, exponent) = match text.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
     };
-    let time = (milliseconds.is_finite())
-        .then(|| Timestamp::from_millisecond(milliseconds.round() as i64).ok())
-        .flatten();
-    time.ok_or_else(|| unreadable(shown))
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let (sign, whole) = match whole.strip_prefix('-') {
+        Some(whole) => (-1, whole),
+        None => (1, whole.strip_prefix('+').unwrap_or(whole)),
+    };
+    // The place of the point among the digits.
+    let end =
+        i64::try_from(whole.len()).ok()? + i64::from(exponent) + i64::try_from(places).ok()?;
+    let digits = whole.bytes().chain(fraction.bytes());
+    let (mut value, mut is_exact) = (0_i128, true);
+    for (at, digit) in (0..).zip(digits) {
+        if at < end {
+            value = value.checked_mul(10)?.checked_add((digit - b'0').into())?;
+        } else {
+            is_exact &= digit == b'0';
+        }
+    }
+    let given = i64::try_from(whole.len() + fraction.len()).ok()?;
+    if value != 0 {
+        for _ in given..end {
+            value = value.checked_mul(10)?;
+        }
+    }
+    Some(sign * value - i128::from(sign < 0 && !is_exact))
 }
 
-fn unreadable(shown: &impl fmt::Display) -> String {
+fn unreadable(shown: &str) -> String {
+    let shown = quoted(shown);
     format!(
         "unreadable time {shown}; expected RFC 3339 with an offset, or Unix seconds or milliseconds"
     )

@@ -1,6 +1,6 @@
 //! The `diversity_metrics.json` of the Python program, to be shown next to our measures.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The series of the Python program by round, from embeddings of another encoder.
 ///
@@ -11,8 +11,10 @@ pub struct ReferenceMetrics {
     /// The rounds.
     pub rounds: Vec<u32>,
     /// The mean similarity of the messages of each round, cosine.
+    #[serde(deserialize_with = "similarities")]
     pub mean_similarity: Vec<f64>,
     /// The mean distance of the messages of each round from the centre of the seeds, 1 - cosine.
+    #[serde(deserialize_with = "distances")]
     pub distance_from_seed: Vec<f64>,
     /// The number of rounds of a single message that were left out.
     pub singles: u64,
@@ -22,16 +24,46 @@ pub struct ReferenceMetrics {
 #[derive(Deserialize)]
 struct MetricsFile {
     rounds: Vec<u32>,
+    #[serde(deserialize_with = "similarities")]
     mean_similarity: Vec<f64>,
+    #[serde(deserialize_with = "distances")]
     distance_from_seed: Vec<f64>,
     num_messages: Vec<u64>,
 }
 
+/// The largest error of a cosine by rounding.
+const ROUNDING: f64 = 1e-3;
+
+/// A number from `LOW` to `HIGH`.
+struct Bounded<const LOW: i8, const HIGH: i8>(f64);
+
+impl<'de, const LOW: i8, const HIGH: i8> Deserialize<'de> for Bounded<LOW, HIGH> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = f64::deserialize(deserializer)?;
+        if (f64::from(LOW) - ROUNDING..=f64::from(HIGH) + ROUNDING).contains(&found) {
+            return Ok(Self(found));
+        }
+        let problem = format!("{found:e} is not a number from {LOW} to {HIGH}");
+        Err(serde::de::Error::custom(problem))
+    }
+}
+
+fn similarities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Bounded<-1, 1>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|value| value.0).collect())
+}
+
+fn distances<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Bounded<0, 2>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|value| value.0).collect())
+}
+
 impl ReferenceMetrics {
-    /// Reads the file; an error says what was expected.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+    /// Reads the file; an error has the line and says what was expected.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, (u64, String)> {
         let file: MetricsFile = serde_json::from_slice(bytes).map_err(|error| {
-            format!("expected the lists rounds, mean_similarity, distance_from_seed and num_messages: {error}")
+            let problem = format!("expected the lists rounds, mean_similarity, distance_from_seed and num_messages: {error}");
+            (error.line() as u64, problem)
         })?;
         let size = file.rounds.len();
         let sizes = [
@@ -40,12 +72,11 @@ impl ReferenceMetrics {
             file.num_messages.len(),
         ];
         if sizes != [size; 3] {
-            return Err(format!(
-                "expected lists of equal length, found {size} and {sizes:?}"
-            ));
+            let problem = format!("expected lists of equal length, found {size} and {sizes:?}");
+            return Err((1, problem));
         }
         if !file.rounds.is_sorted_by(|a, b| a < b) {
-            return Err("expected rounds in ascending order".to_owned());
+            return Err((1, "expected rounds in ascending order".to_owned()));
         }
         let mut metrics = Self::default();
         for at in 0..size {

@@ -34,6 +34,7 @@ mod metrics;
 mod old_journal;
 mod record;
 mod reference;
+mod rounds;
 mod run;
 mod source;
 

@@ -9,11 +9,14 @@ use super::message::ForeignMessage;
 use super::reference::parse_reference;
 use crate::pool::Round;
 
+/// The number of characters of a value that an error shows.
+const SHOWN: usize = 500;
+
 /// The error of a journal that the old program cannot have written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OldJournalError {
-    /// A line is too long or not UTF-8.
+    /// A line is too long, is not UTF-8, or has a number that is too large.
     #[error("line {line}: {problem}")]
     Line {
         /// The line, from 1.
@@ -142,6 +145,11 @@ impl OldJournal {
         active.ok_or_else(|| self.order("experiment_start"))
     }
 
+    /// Returns whether the last event of a run was read.
+    pub(super) fn is_ended(&self) -> bool {
+        self.ended
+    }
+
     fn event(&mut self, event: OldEvent, init: &str) -> Result<(), OldJournalError> {
         match event {
             OldEvent::ExperimentStart {
@@ -200,7 +208,13 @@ impl OldJournal {
                     });
                 }
                 self.pool.extend(transmitted);
-                self.tokens += tokens_used;
+                self.tokens =
+                    self.tokens
+                        .checked_add(tokens_used)
+                        .ok_or_else(|| OldJournalError::Line {
+                            line: self.line,
+                            problem: "tokens_used: the sum of the run is above 2^64 - 1".to_owned(),
+                        })?;
                 Ok(())
             }
             OldEvent::RoundEnd {
@@ -322,16 +336,12 @@ impl OldJournal {
         if expected == found {
             return Ok(());
         }
-        Err(self.differs(field, format!("{expected:?}"), format!("{found:?}")))
-    }
-
-    fn differs(&self, field: &'static str, expected: String, found: String) -> OldJournalError {
-        OldJournalError::Differs {
+        Err(OldJournalError::Differs {
             line: self.line,
             field,
-            expected,
-            found,
-        }
+            expected: shown(expected),
+            found: shown(found),
+        })
     }
 
     fn order(&self, expected: &'static str) -> OldJournalError {
@@ -339,5 +349,14 @@ impl OldJournal {
             line: self.line,
             expected,
         }
+    }
+}
+
+/// Returns a value for an error, cut.
+fn shown(value: &impl Debug) -> String {
+    let text = format!("{value:?}");
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
     }
 }

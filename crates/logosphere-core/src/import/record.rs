@@ -49,6 +49,23 @@ impl RoundRule {
             Self::Messages(_) | Self::Recorded => None,
         }
     }
+
+    /// Returns the number of messages, hours or days of a round; 1 for recorded rounds.
+    pub(super) fn size(self) -> u32 {
+        match self {
+            Self::Messages(size) | Self::Hours(size) | Self::Days(size) => size.get(),
+            Self::Recorded => 1,
+        }
+    }
+
+    /// Returns the rule with this number of messages, hours or days; of messages in place of recorded rounds.
+    pub(super) fn with_size(self, size: NonZeroU32) -> Self {
+        match self {
+            Self::Hours(_) => Self::Hours(size),
+            Self::Days(_) => Self::Days(size),
+            Self::Messages(_) | Self::Recorded => Self::Messages(size),
+        }
+    }
 }
 
 impl fmt::Display for RoundRule {

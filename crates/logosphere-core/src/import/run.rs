@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::record::{ImportHeader, ImportedMessage, RoundRule, SCHEMA_VERSION, UNKNOWN_AUTHOR};
+use super::rounds::MOST_ROUNDS;
 use super::source::SourceLines;
 use crate::pool::{MessageId, MindId, Round};
 use crate::verify::{EndedRound, Exposure, Message, MindCall, Transcript};
@@ -105,17 +106,21 @@ struct RunBuilder {
 }
 
 impl RunBuilder {
-    fn add(&mut self, message: ImportedMessage) -> Result<(), &'static str> {
+    fn add(&mut self, message: ImportedMessage) -> Result<(), String> {
         let id = MessageId::at(self.messages.len());
         let links = message.parents.iter().chain(&message.reads);
         if message.id != id {
-            return Err("the ids are not 0, 1, 2 and so on");
+            return Err("the ids are not 0, 1, 2 and so on".to_owned());
         }
         if links.into_iter().any(|link| *link >= id) {
-            return Err("a parent or a read is not older than its message");
+            return Err("a parent or a read is not older than its message".to_owned());
         }
         if message.round < self.round {
-            return Err("the rounds go back");
+            return Err("the rounds go back".to_owned());
+        }
+        if u64::from(message.round.0) > MOST_ROUNDS {
+            let round = message.round;
+            return Err(format!("round {round}: the most are {MOST_ROUNDS}"));
         }
         let is_seed = message.round == Round::default();
         while self.round < message.round {

@@ -3,7 +3,7 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
 use super::data::ReportData;
-use super::shown::{drawn, number, stride};
+use super::shown::{data_stride, drawn, number, stride};
 use crate::measures::Measured;
 use crate::measures::metrics::Metric;
 
@@ -34,10 +34,13 @@ pub(super) fn section(data: &ReportData) -> Section {
         _ => section.text("They are not compared with a null model."),
     };
     let section = section.table(overview(&analysis.metrics));
-    let section = match stride(analysis.rounds) {
-        1 => section,
-        stride => section.text(format!(
+    let section = match (stride(analysis.rounds), data_stride(analysis.rounds)) {
+        (1, _) => section,
+        (stride, 1) => section.text(format!(
             "Curves over rounds show one round in {stride}. The data of this page has all."
+        )),
+        (stride, in_data) => section.text(format!(
+            "Curves over rounds show one round in {stride}, and the data of this page has one in {in_data}, back from the last. `logosphere export metrics` has all."
         )),
     };
     let (open, folded): (Vec<_>, Vec<_>) =

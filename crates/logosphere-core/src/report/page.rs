@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::data::{ReportData, ReportSource};
 use super::facts::RunFacts;
 use super::messages::MessageBrowser;
+use super::shown::{DATA_ROUNDS, data_stride};
 use super::{
     cost, definitions, embedded, head, imported, limits, lineage, measures, nulls, protocol, seeds,
     settings,
@@ -21,13 +22,17 @@ pub fn page(data: &ReportData) -> Page {
         ReportSource::Journal(facts) => of_journal(data, facts),
         ReportSource::Import { header, authors } => imported::page(data, header, authors),
     };
+    let stride = data_stride(data.transcript.rounds.len());
     let page = match &data.analysis.embedded {
-        Some(run) => page.data("embedding", &rounded(run)),
+        Some(run) => page.data("embedding", &rounded(run, stride)),
         None => page,
     };
-    page.data("measures", &rounded(&data.analysis.metrics))
-        .data("seeds", &rounded(&seeds::shares(data)))
-        .data("roots", &rounded(&picture::root_shares(&data.lineage)))
+    page.data("measures", &rounded(&data.analysis.metrics, stride))
+        .data("seeds", &rounded(&seeds::shares(data), stride))
+        .data(
+            "roots",
+            &rounded(&picture::root_shares(&data.lineage), stride),
+        )
 }
 
 fn of_journal(data: &ReportData, facts: &RunFacts) -> Page {
@@ -67,17 +72,32 @@ fn of_journal(data: &ReportData, facts: &RunFacts) -> Page {
         )
 }
 
-/// Returns the JSON of data with numbers of six decimals, more than a drawing shows.
-fn rounded(data: &impl Serialize) -> Value {
+/// Returns the JSON of data with numbers of six decimals, more than a drawing shows, and of each list over rounds the last
+/// item and those at a distance of `stride` before it.
+fn rounded(data: &impl Serialize, stride: usize) -> Value {
     let mut value = serde_json::to_value(data).unwrap_or_default();
-    round(&mut value);
+    round(&mut value, stride);
     value
 }
 
-fn round(value: &mut Value) {
+fn round(value: &mut Value, stride: usize) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(round),
-        Value::Object(fields) => fields.values_mut().for_each(round),
+        Value::Array(items) => {
+            // Other lists are shorter.
+            if stride > 1 && items.len() > DATA_ROUNDS {
+                let last = items.len() - 1;
+                let mut index = 0..;
+                items.retain(|_| (last - index.next().unwrap_or(last)).is_multiple_of(stride));
+            }
+            for item in items {
+                round(item, stride);
+            }
+        }
+        Value::Object(fields) => {
+            for field in fields.values_mut() {
+                round(field, stride);
+            }
+        }
         Value::Number(number) if number.is_f64() => {
             let float = number.as_f64().unwrap_or_default();
             *value = ((float * 1e6).round() / 1e6).into();

@@ -5,6 +5,14 @@ use report_kit::{Cell, Section, Table};
 /// The largest number of points of a curve.
 const DRAWN: usize = 100;
 
+/// The largest number of rounds in the data of a page.
+pub(super) const DATA_ROUNDS: usize = 1000;
+
+/// Returns the interval between the rounds in the data of a page, so that its size is limited.
+pub(super) fn data_stride(rounds: usize) -> usize {
+    rounds.div_ceil(DATA_ROUNDS).max(1)
+}
+
 /// Returns the interval between the rounds that are drawn, so that a curve has a limited number of points.
 pub(super) fn stride(rounds: usize) -> usize {
     rounds.div_ceil(DRAWN).max(1)

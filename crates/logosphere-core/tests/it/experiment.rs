@@ -253,5 +253,5 @@ fn what_cannot_be_written_is_named() {
     assert!(!error.is_usage());
     fs::write(root.path().join("file"), "").unwrap();
     let error = create(&root.path().join("file"), "a").unwrap_err();
-    assert!(matches!(error, ExperimentError::Write { .. }));
+    assert!(matches!(error, ExperimentError::RootIsFile { .. }));
 }

@@ -86,6 +86,7 @@ fn read(journal: &str, plan: ImportPlan) -> Result<Imported, ImportError> {
 fn one_that_holds_is_read_as_a_run() {
     let journal = text(&log());
     let found = read(&journal, ImportPlan::default()).unwrap();
+    assert!(!found.is_unended);
     assert_eq!(found.header.exposure, Exposure::Recorded);
     assert_eq!(found.header.round.to_string(), "recorded");
     assert_eq!(found.header.active, Some(2));
@@ -226,6 +227,49 @@ fn events_that_are_missing_twice_or_torn_are_rejected() {
     assert!(is_wrong(""));
 }
 
+#[test]
+fn a_journal_without_its_end_is_marked() {
+    for lines in [8, 9] {
+        let journal = text(&log()[..lines]);
+        let found = read(&journal, ImportPlan::default()).unwrap();
+        assert!(found.is_unended, "{lines}");
+    }
+}
+
+#[test]
+fn tokens_beyond_any_number_are_refused_with_their_line() {
+    let mut log = log();
+    log[2]["tokens_used"] = json!(u64::MAX);
+    let error = read(&text(&log), ImportPlan::default()).unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(
+        source,
+        "line 4: tokens_used: the sum of the run is above 2^64 - 1"
+    );
+}
+
+#[test]
+fn an_error_shows_the_beginning_of_a_long_value() {
+    let mut log = log();
+    log[4]["pool_delta"][0] = json!("x".repeat(1_000_000));
+    let error = read(&text(&log), ImportPlan::default()).unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.starts_with("line 5: pool_delta: expected"));
+    assert!(source.len() < 2000, "{} bytes", source.len());
+}
+
+#[test]
+fn columns_are_refused() {
+    let mut map = ImportPlan::default();
+    map.columns = vec!["text=body".parse().unwrap()];
+    let error = read(&text(&log()), map.clone()).unwrap_err();
+    assert!(matches!(error, ImportError::UnusedMap), "{error}");
+    let mut on_line = || ControlFlow::Continue(());
+    let mut import = Import::new(map, &mut on_line);
+    let error = import.add_memes("m.yaml", MEMES.as_bytes()).unwrap_err();
+    assert!(matches!(error, ImportError::UnusedMap), "{error}");
+}
+
 fn memes(text: &str) -> Result<Imported, ImportError> {
     let mut on_line = || ControlFlow::Continue(());
     let mut import = Import::new(ImportPlan::default(), &mut on_line);
@@ -311,4 +355,31 @@ fn the_measures_are_kept_without_rounds_of_one_message() {
         let error = metrics(&wrong.to_string()).unwrap_err();
         assert!(matches!(error, ImportError::Form { .. }), "{error}");
     }
+    // Values that are not a cosine, each with its line; a rounding error is allowed.
+    let file = |similarity: &str, distance: &str| {
+        format!(
+            "{{\"rounds\":[1],\n\"mean_similarity\":[{similarity}],\n\"distance_from_seed\":[{distance}],\"num_messages\":[2]}}"
+        )
+    };
+    metrics(&file("1.0000002", "-1e-7")).unwrap();
+    for (similarity, distance, expected) in [
+        ("1e308", "0", "json: line 2: "),
+        ("-1.1", "0", "-1.1e0 is not a number from -1 to 1"),
+        ("0", "2.5", "json: line 3: "),
+        ("NaN", "0", "json: line 2: "),
+    ] {
+        let error = metrics(&file(similarity, distance))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let found = metrics(&file("1", "1")).unwrap();
+    let altered = String::from_utf8(super::written(&found)).unwrap();
+    let altered = altered.replacen(
+        "\"mean_similarity\":[1.0]",
+        "\"mean_similarity\":[1e308]",
+        1,
+    );
+    let error = logosphere_core::import::ImportedRun::read(altered.as_bytes()).unwrap_err();
+    assert!(error.to_string().starts_with("line 1: "), "{error}");
 }
