@@ -241,6 +241,8 @@ pub enum Error {
     },
     #[error("stopped by a signal after {stored} of {total} texts")]
     EmbedInterrupted { stored: usize, total: usize },
+    #[error("{}: was removed while it was watched", name(path))]
+    Removed { path: PathBuf },
     #[error("the system provides no random number: {message}")]
     Random { message: String },
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure};
 use logosphere_core::experiment::Experiment;
-use logosphere_core::journal::ReadError;
+use logosphere_core::journal::{ReadError, open_journal};
 use logosphere_core::verify::{ResumeError, VerifyError};
 
 use crate::error::Error;
@@ -57,7 +57,13 @@ pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
     if is_endless(&path) {
         return Err(Failure::usage(Error::Device { path }));
     }
-    let file = File::open(&path).map_err(|source| {
+    // A pipe that the user names is read; one in a folder may have come with it.
+    let file = if given.is_dir() || path.ends_with("logs/experiment.jsonl") {
+        open_journal(&path)
+    } else {
+        File::open(&path)
+    };
+    let file = file.map_err(|source| {
         Failure::usage(if given.is_dir() && source.kind() == ErrorKind::NotFound {
             let path = given.to_owned();
             Error::NoRun { path }

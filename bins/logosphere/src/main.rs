@@ -118,8 +118,9 @@ enum Command {
     Status(status_command::StatusArgs),
     /// Show a run, sweep or fork in the terminal
     ///
-    /// Nothing is written or locked. The last picture stays on the screen when the run ends. Exit code 3 if the process that works on the
-    /// run is gone before its end. Of a sweep or a fork the runs that are done and open, their cost and their errors are shown.
+    /// Nothing is written, and no other command is kept from the run. The last picture stays on the screen when the run ends. Exit
+    /// code 3 if the process that works on the run is gone before its end. Of a sweep or a fork the runs that are done and open,
+    /// their cost and their errors are shown.
     #[command(after_help = examples::WATCH)]
     Watch(watch::WatchArgs),
     /// Check everything that a journal records

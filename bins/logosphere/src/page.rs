@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use bin_support::page::{RunPage, RunPhase};
 use bin_support::{Exit, Failure, OutputTarget, Session, escape};
 use logosphere_core::Transcript;
-use logosphere_core::experiment::Experiment;
+use logosphere_core::experiment::{Experiment, check_place};
 use logosphere_core::measures::nulls::DEFAULT_RUNS;
 use logosphere_core::report::{ReportData, ReportSource, RunEnd, RunFacts, page};
 
 use crate::embedding::{self, EmbedFlags};
 use crate::error::Error;
-use crate::journal_file;
-use crate::{foreign, measuring};
+use crate::setup::failure;
+use crate::status::is_in_use;
+use crate::{foreign, journal_file, measuring};
 
 /// The seconds after which a browser loads the page of a run in progress again.
 const REFRESH: u64 = 5;
@@ -39,14 +40,18 @@ impl PageFile {
         if foreign::file(run).is_none() {
             journal_file::open(run)?;
         }
-        let target = target.cloned().unwrap_or_else(|| {
+        let target = if let Some(target) = target {
+            target.clone()
+        } else {
             let page = if run.is_dir() {
                 run.join("report.html")
             } else {
                 source.with_extension("html")
             };
+            // A link there was not chosen by the user.
+            check_place(&embedding::folder(run), &page).map_err(failure)?;
             page.into()
-        });
+        };
         Ok(Self {
             run: run.to_owned(),
             target,
@@ -121,7 +126,7 @@ impl PageFile {
 
     fn state(&self) -> Result<LiveState, Failure> {
         // The lock comes first: a run that ends in between has its end in the journal.
-        let is_open = Experiment::open(&self.run).is_ok_and(|found| found.check_free().is_err());
+        let is_open = Experiment::open(&self.run).is_ok_and(|found| is_in_use(&found));
         let path = source(&self.run);
         let found = fs::metadata(&path);
         let found = found.map_err(|source| Failure::usage(Error::Read { path, source }))?;

@@ -12,10 +12,12 @@ use bin_support::model::{
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, RetryPolicy, Timeouts, Timer, Usd};
 use logosphere_core::config::{Layer, MindEntry, ModelEntry, OnError};
+use logosphere_core::experiment::check_place;
 use logosphere_core::{LlmMind, LocalMind, Mind, MixedMinds, Settings, local_mind};
 
 use crate::error::Error;
 use crate::flags::{ChangeableFlags, MindsAt, SettingFlags};
+use crate::setup::failure;
 
 /// The file of a run's spending in its directory.
 pub const LEDGER: &str = "spend.jsonl";
@@ -139,6 +141,8 @@ impl Population {
         match self.account() {
             None => Ok(()),
             Some(client) => {
+                let folder = path.parent().unwrap_or(path);
+                check_place(folder, path).map_err(failure)?;
                 let file = LedgerFile::new(path);
                 client.keep_ledger(&file).map_err(Failure::usage)
             }

@@ -1,7 +1,6 @@
 //! A run in progress as lines for a terminal.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
 
 use bin_support::page::RunPhase as WatchPhase;
@@ -90,16 +89,13 @@ impl RunView {
         let journal = self.experiment.journal();
         let failed = |error| not_resumable(error, &journal);
         if self.run.is_none() {
-            self.run = match File::open(&journal) {
-                Ok(file) => GrowingRun::begin(file).map_err(failed)?,
-                Err(error) if error.kind() == ErrorKind::NotFound => None,
-                Err(source) => {
-                    let path = journal;
-                    return Err(Failure::usage(Error::Read { path, source }));
-                }
-            };
+            self.run = GrowingRun::open(&journal).map_err(failed)?;
         }
         let Some(run) = &mut self.run else {
+            if !self.experiment.path().is_dir() {
+                let path = self.experiment.path().to_owned();
+                return Err(Failure::usage(Error::Removed { path }));
+            }
             let name = shown(self.experiment.path());
             let waiting = "not begun; waiting for its first event".to_owned();
             let rows = [("experiment", name), ("run", waiting)];

@@ -2,11 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use bin_support::Failure;
 use logosphere_core::Settings;
-use logosphere_core::journal::ForkArm;
+use logosphere_core::journal::{ForkArm, open_journal};
 use logosphere_core::study::fork::{ForkFolder, ForkPlan};
 use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
 
@@ -257,7 +258,10 @@ impl StudyPlan {
 
 /// Whether `plan.json` has a key that only the plan of a fork has.
 fn is_plan_of_fork(path: &Path) -> bool {
-    let bytes = fs::read(path.join("plan.json")).unwrap_or_default();
-    let plan: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let file = open_journal(&path.join("plan.json")).map(BufReader::new);
+    let plan = file
+        .ok()
+        .and_then(|file| serde_json::from_reader(file).ok());
+    let plan: serde_json::Value = plan.unwrap_or_default();
     plan.get("parent_run_id").is_some()
 }

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, HashSet};
 use std::error::Error as StdError;
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use llm_client::Usd;
 use logosphere_core::experiment::Experiment;
-use logosphere_core::verify::GrowingRun;
+use logosphere_core::journal::open_journal;
 use logosphere_core::verify::state::{RunState, Step};
+use logosphere_core::verify::{GrowingRun, ResumeError};
 
 use crate::many_runs::in_words;
 use crate::study_folder::{StudyFolder, StudyPlan};
@@ -214,7 +215,8 @@ impl StudyRuns {
     /// Returns the runs that the process with the lock of the study works on. The locks of runs are not touched, because a lock
     /// that is tried is held for a moment: their files name the process.
     pub fn in_progress(&self, folder: &StudyFolder, plan: &StudyPlan) -> Vec<RunInProgress> {
-        let holder = |path: &Path| match fs::read_to_string(path.join("logs/lock")) {
+        let read = |path: &Path| io::read_to_string(open_journal(path)?);
+        let holder = |path: &Path| match read(&path.join("logs/lock")) {
             Ok(process) => Some(process),
             Err(error) if error.kind() == ErrorKind::NotFound => Some("none".to_owned()),
             // Some systems let no other process read a file that is locked.
@@ -285,13 +287,13 @@ impl StudyRun {
             let why = in_words(error).into_boxed_str();
             Self::Failed(file_state(&path()), why)
         };
+        let unreadable = |error: &ResumeError| match error {
+            // The file that is there now is read by the next look.
+            ResumeError::File { .. } => Self::Failed(None, in_words(error).into_boxed_str()),
+            error => failed(error),
+        };
         if matches!(self, Self::NotBegun) {
-            let file = match File::open(path()) {
-                Ok(file) => file,
-                Err(error) if error.kind() == ErrorKind::NotFound => return,
-                Err(error) => return *self = failed(&error),
-            };
-            match GrowingRun::begin(file) {
+            match GrowingRun::open(&path()) {
                 Ok(None) => return,
                 Ok(Some(run)) => {
                     let settings = &run.start().effective.settings;
@@ -300,13 +302,13 @@ impl StudyRun {
                     }
                     *self = Self::Open(Box::new(run));
                 }
-                Err(error) => return *self = failed(&error),
+                Err(error) => return *self = unreadable(&error),
             }
         }
         if let Self::Open(run) = self
             && let Err(error) = run.advance()
         {
-            *self = failed(&error);
+            *self = unreadable(&error);
         }
     }
 }

@@ -6,6 +6,7 @@ use bin_support::Failure;
 use bin_support::page::RunPhase as WatchPhase;
 use logosphere_core::experiment::Experiment;
 
+use crate::error::Error;
 use crate::run_view::{Frame, bar, lines, named};
 use crate::setup::{failure, shown};
 use crate::status::is_in_use;
@@ -58,7 +59,13 @@ impl StudyView {
         let has_plan = self.folder.path().join("plan.json").exists();
         let is_in_use = has_plan && is_in_use(&self.locked);
         let change = self.folder.read_plan(is_in_use, &mut self.plan)?;
+        let had_plan = self.plan.is_some();
         let Some(plan) = self.plan.as_ref().filter(|_| change != PlanChange::Missing) else {
+            // A plan is replaced in one step, so it is missing for good.
+            if had_plan && !has_plan || !self.folder.path().is_dir() {
+                let path = self.folder.path().to_owned();
+                return Err(Failure::usage(Error::Removed { path }));
+            }
             let (kind, _) = self.folder.kind();
             let waiting = "not begun; waiting for its plan".to_owned();
             let rows = [(kind, shown(self.folder.path())), ("runs", waiting)];

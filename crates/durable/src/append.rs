@@ -1,10 +1,10 @@
 use std::error::Error;
 use std::fmt;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::disk::Step;
+use crate::disk::{Step, is_same};
 use crate::{Disk, tail};
 
 /// A file that only grows, by whole lines.
@@ -161,18 +161,6 @@ impl AppendFile {
         }
         Err(io::Error::other(Replaced))
     }
-}
-
-#[cfg(unix)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Elsewhere a file that is open cannot be replaced.
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    true
 }
 
 /// Returns the number of bytes in the whole lines of a file. It is read from its end, 64 KiB at a time, and rewound.

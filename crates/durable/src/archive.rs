@@ -1,4 +1,3 @@
-use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::Path;
@@ -25,7 +24,7 @@ impl Disk {
         lines: Range<u64>,
         begin: &[u8],
     ) -> io::Result<u64> {
-        let mut file = self.open(path, OpenOptions::new().read(true))?;
+        let mut file = self.open_read(path)?;
         file.seek(SeekFrom::Start(lines.start))?;
         let mut old = vec![0; lines.end.saturating_sub(lines.start) as usize];
         file.read_exact(&mut old)?;
@@ -51,7 +50,7 @@ impl Disk {
     /// # Errors
     /// The archive cannot be read, or has more than `limit` bytes when unpacked: [`io::ErrorKind::FileTooLarge`].
     pub fn unpack(&self, archive: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let file = self.open(archive, OpenOptions::new().read(true))?;
+        let file = self.open_read(archive)?;
         let mut bytes = Vec::new();
         GzDecoder::new(file)
             .take(limit.saturating_add(1))

@@ -1,7 +1,8 @@
+use std::error::Error;
 use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 #[cfg(feature = "faults")]
 use std::sync::Arc;
 
@@ -26,13 +27,50 @@ pub enum Step {
 pub type Watch = Arc<dyn Fn(Step, &Path) -> io::Result<()> + Send + Sync>;
 
 /// The way the files of one owner are written.
+///
+/// | | a link at the file | a link at a folder above it |
+/// |---|---|---|
+/// | [`Disk::new`] | followed | followed |
+/// | [`Disk::private`] | replaced or refused | followed |
+/// | [`Disk::inside`] | refused: [`Linked`] | refused below the root, followed up to it |
+///
+/// A lock is never taken on a link.
 #[derive(Clone)]
 pub struct Disk {
     pub(crate) prefix: &'static str,
     pub(crate) is_private: bool,
+    /// The folder below which links are refused.
+    pub(crate) root: Option<PathBuf>,
     syncs: bool,
     #[cfg(feature = "faults")]
     watch: Option<Watch>,
+}
+
+/// The error of a path below the root of a disk that leads through a link: see [`Disk::inside`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an error with its one fact")]
+pub struct Linked {
+    /// The link.
+    pub link: PathBuf,
+}
+
+impl fmt::Display for Linked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let link = self.link.display();
+        write!(
+            f,
+            "{link} is a link, and nothing is written through links in this folder; move it away"
+        )
+    }
+}
+
+impl Error for Linked {}
+
+impl Linked {
+    /// Whether this is the error that the system's error was made of.
+    pub fn is_cause_of(error: &io::Error) -> bool {
+        (error.get_ref()).is_some_and(<dyn Error + Send + Sync>::is::<Self>)
+    }
 }
 
 impl Default for Disk {
@@ -46,6 +84,7 @@ impl fmt::Debug for Disk {
         let mut shown = f.debug_struct("Disk");
         shown.field("prefix", &self.prefix);
         shown.field("is_private", &self.is_private);
+        shown.field("root", &self.root);
         shown.field("syncs", &self.syncs).finish_non_exhaustive()
     }
 }
@@ -58,6 +97,7 @@ impl Disk {
         Self {
             prefix,
             is_private: false,
+            root: None,
             syncs: true,
             #[cfg(feature = "faults")]
             watch: None,
@@ -70,10 +110,53 @@ impl Disk {
         Self {
             prefix,
             is_private: true,
+            root: None,
             syncs: true,
             #[cfg(feature = "faults")]
             watch: None,
         }
+    }
+
+    /// The same for files in the folder `root`, which others may have made, such as an unpacked archive: a link at a file, or at
+    /// a folder below `root`, is refused, and nothing is written or removed through it. The folder itself may be a link. A path
+    /// outside of it is refused, too.
+    ///
+    /// A link that another process makes between the check and the write is not seen.
+    #[must_use]
+    pub fn inside(self, root: &Path) -> Self {
+        let root = Some(root.to_owned());
+        Self { root, ..self }
+    }
+
+    /// Checks that no link is refused on the way to `path`, for a file that is written by other means.
+    ///
+    /// # Errors
+    /// [`Linked`] and a path outside of the root, for a disk with a root; see [`Disk::inside`].
+    pub fn check_place(&self, path: &Path) -> io::Result<()> {
+        let Some(root) = &self.root else {
+            return Ok(());
+        };
+        let outside = || {
+            let root = root.display();
+            io::Error::new(
+                ErrorKind::InvalidInput,
+                format!("it is outside of the folder {root}"),
+            )
+        };
+        let mut link = root.clone();
+        for part in path.strip_prefix(root).map_err(|_| outside())?.components() {
+            match part {
+                Component::Normal(name) => link.push(name),
+                Component::CurDir => continue,
+                _ => return Err(outside()),
+            }
+            match fs::symlink_metadata(&link) {
+                Ok(found) if found.is_symlink() => return Err(io::Error::other(Linked { link })),
+                Err(error) if error.kind() == ErrorKind::NotFound => break,
+                found => found?,
+            };
+        }
+        Ok(())
     }
 
     /// The same without waiting for the disk: quicker, and a power cut may lose what was reported. For tests.
@@ -96,8 +179,10 @@ impl Disk {
     /// Moves a file, and brings both of its names to the disk.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system refuses, or a link is on the way to a file of a disk with a root.
     pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.check_place(from)?;
+        self.check_place(to)?;
         self.step(Step::Rename, to)?;
         fs::rename(from, to)?;
         self.sync_folder(to)?;
@@ -107,8 +192,9 @@ impl Disk {
     /// Cuts a file after its first `length` bytes.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system refuses, or a link is on the way to a file of a disk with a root.
     pub fn cut(&self, path: &Path, length: u64) -> io::Result<()> {
+        self.check_place(path)?;
         let file = OpenOptions::new().write(true).open(path)?;
         self.step(Step::Cut, path)?;
         if file.metadata()?.len() > length {
@@ -120,8 +206,9 @@ impl Disk {
     /// Makes a folder and those above it, where they do not exist: those of a private disk can be entered by their owner alone.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system refuses, or a link is at a folder of a disk with a root.
     pub fn make_folder(&self, path: &Path) -> io::Result<()> {
+        self.check_place(path)?;
         let mut builder = DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
@@ -155,6 +242,9 @@ impl Disk {
     ///
     /// What cannot be removed stays: no one reads it.
     pub fn sweep(&self, folder: &Path) {
+        if self.check_place(folder).is_err() {
+            return;
+        }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let is_unfinished = |name: &[u8]| name.starts_with(self.prefix.as_bytes());
         for entry in entries.filter(|entry| is_unfinished(entry.file_name().as_encoded_bytes())) {
@@ -162,8 +252,17 @@ impl Disk {
         }
     }
 
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// The system refuses. A pipe or a device, which could be waited for without end, a folder, and a link that is not followed.
+    pub fn open_read(&self, path: &Path) -> io::Result<File> {
+        self.open(path, OpenOptions::new().read(true))
+    }
+
     /// Opens a file, unless it is a pipe or a device, which could be waited for without end, a folder, or a link that is not followed.
     pub(crate) fn open(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        self.check_place(path)?;
         if !self.is_plain(path) {
             return Err(io::Error::other("it is not a plain file"));
         }
@@ -257,4 +356,30 @@ pub(crate) fn folder(path: &Path) -> &Path {
         Some(_) => Path::new("."),
         None => path,
     }
+}
+
+/// Whether the file at `path` is the one that is open, and not another that has its name now. On systems other than Unix only
+/// whether there is one.
+///
+/// # Errors
+/// The system refuses. No error: nothing is at `path`.
+pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match path.metadata() {
+        Ok(found) => Ok(is_same(&found, &file.metadata()?)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether two files are one.
+#[cfg(unix)]
+pub(crate) fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Elsewhere a file that is open cannot be replaced.
+#[cfg(not(unix))]
+pub(crate) fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }

@@ -32,6 +32,8 @@
 //! **The one decision.** How files are written belongs to their owner, not to the single call: a [`Disk`] says it once.
 //! Errors are those of the system, without paths: the owner knows the path and has the words for its users.
 //!
+//! Files in a folder that others made are written by [`Disk::inside`], which refuses links.
+//!
 //! Next: [`Disk`], [`StagedFile`], [`AppendFile`], [`Lock`]. With feature `archive` a `Disk` also moves old lines to packed
 //! files.
 
@@ -47,7 +49,7 @@ mod replace;
 mod tail;
 
 pub use append::{AppendFile, Replaced, Tail, whole_lines};
-pub use disk::Disk;
+pub use disk::{Disk, Linked, is_at};
 #[cfg(feature = "faults")]
 pub use disk::{Step, Watch};
 pub use lines::{Line, lines};

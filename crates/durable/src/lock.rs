@@ -1,10 +1,17 @@
 use std::error::Error;
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use crate::Disk;
+use crate::disk::is_same;
+
+/// The times that a lock is tried while processes that only look at it share it, and the wait before each.
+const TRIES: u32 = 100;
+const WAIT: Duration = Duration::from_millis(1);
 
 /// A lock on a file. It ends when it is dropped, and with the process, however that ends.
 ///
@@ -52,44 +59,83 @@ impl From<LockError> for io::Error {
 
 impl Disk {
     /// Takes the lock on the file at `path`, which is created if need be, or says at once that another process has it. What the
-    /// file holds stays.
+    /// file holds stays. Processes that look at the lock by [`Disk::check_lock`] are waited for, 100 ms at most.
     ///
     /// # Errors
-    /// [`LockError`].
+    /// [`LockError`]. A link is refused, wherever it leads.
     pub fn lock(&self, path: &Path) -> Result<Lock, LockError> {
-        self.take_lock(path, true)
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true);
+        let file = self.open_lock(path, &mut options)?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock(file)),
+                Err(TryLockError::Error(error)) => return Err(LockError::Io(error)),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            // It can be shared as long as others only look at it.
+            if tries == TRIES || !share(&file)? {
+                return Err(held(file));
+            }
+            #[expect(clippy::disallowed_methods, reason = "a lock has no event to wait for")]
+            thread::sleep(WAIT);
+        }
     }
 
     /// Checks that the lock could be taken now. Nothing is written, and a file that does not exist is locked by no one.
     ///
+    /// The lock is shared for a moment with all that look at it, and [`Disk::lock`] waits for them.
+    ///
     /// # Errors
     /// [`LockError`].
     pub fn check_lock(&self, path: &Path) -> Result<(), LockError> {
-        match self.take_lock(path, false) {
+        match self.open_lock(path, OpenOptions::new().read(true)) {
             Err(LockError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            taken => taken.map(drop),
+            Err(error) => Err(error),
+            Ok(file) if share(&file)? => Ok(()),
+            Ok(file) => Err(held(file)),
         }
     }
 
-    fn take_lock(&self, path: &Path, create: bool) -> Result<Lock, LockError> {
-        if !self.is_plain(path) {
-            return Err(LockError::NotPlain);
+    /// Opens the file of a lock, which is a plain file and no link.
+    fn open_lock(&self, path: &Path, options: &mut OpenOptions) -> Result<File, LockError> {
+        self.check_place(path).map_err(LockError::Io)?;
+        match fs::symlink_metadata(path) {
+            Ok(found) if !found.is_file() => return Err(LockError::NotPlain),
+            _ => {}
         }
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(create);
-        let mut file = self.open(path, &mut options).map_err(LockError::Io)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock(file)),
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                // Some systems let no other process read a file that is locked.
-                let read = file.read_to_string(&mut text);
-                let pid = read.ok().and_then(|_| text.trim().parse().ok());
-                Err(LockError::Held { pid })
-            }
-            Err(TryLockError::Error(error)) => Err(LockError::Io(error)),
+        let file = self.open(path, options).map_err(LockError::Io)?;
+        // A link that was made in between was followed.
+        let is_same = fs::symlink_metadata(path).and_then(|found| {
+            let is_plain = found.is_file();
+            Ok(is_plain && is_same(&found, &file.metadata()?))
+        });
+        match is_same {
+            Ok(true) => Ok(file),
+            Ok(false) => Err(LockError::NotPlain),
+            Err(error) => Err(LockError::Io(error)),
         }
     }
+}
+
+/// Returns whether the lock could be shared for a moment.
+fn share(file: &File) -> Result<bool, LockError> {
+    let shared = match file.try_lock_shared() {
+        Ok(()) => file.unlock().map(|()| true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    };
+    shared.map_err(LockError::Io)
+}
+
+fn held(mut file: File) -> LockError {
+    let mut text = String::new();
+    // Some systems let no other process read a file that is locked.
+    let read = file.read_to_string(&mut text);
+    let pid = read.ok().and_then(|_| text.trim().parse().ok());
+    LockError::Held { pid }
 }
 
 impl Lock {

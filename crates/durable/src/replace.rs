@@ -49,8 +49,9 @@ impl Disk {
     /// Begins a file for `path`. This shows early whether the folder takes one.
     ///
     /// # Errors
-    /// The folder takes no new file.
+    /// The folder takes no new file, or a link is on the way to a file of a disk with a root.
     pub fn stage(&self, path: &Path) -> io::Result<StagedFile> {
+        self.check_place(path)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(self.prefix).suffix(".part");
         // The name must not be taken, so that no link that waits there is followed and no other writer has it.
@@ -58,7 +59,12 @@ impl Disk {
             // Its mode is 0600.
             (builder.tempfile_in(folder(path))?, path.to_owned())
         } else {
-            let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            let followed = self
+                .root
+                .is_none()
+                .then(|| path.canonicalize().ok())
+                .flatten();
+            let place = followed.unwrap_or_else(|| path.to_owned());
             // As any other new file: the process' mask takes from these.
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

@@ -35,7 +35,7 @@ pub struct EmbedFlags {
         hide_short_help = true
     )]
     pub embed_cached: bool,
-    /// Replace the kept vectors by new ones.
+    /// Replace the kept vectors by new ones, once all are there.
     #[arg(long, requires = "embed", hide_short_help = true)]
     pub embed_fresh: bool,
     /// Cap in dollars for the vectors of this command.

@@ -58,7 +58,8 @@ impl<'a> VectorRequests<'a> {
         })
     }
 
-    /// Checks the encoder, then requests the missing vectors and keeps those of each request before the next.
+    /// Checks the encoder, then requests the missing vectors and keeps those of each request before the next. With `--embed-fresh`
+    /// the vectors of earlier commands are replaced when all are there.
     pub async fn all(
         &mut self,
         kept: Option<VectorCache>,
@@ -87,13 +88,17 @@ impl<'a> VectorRequests<'a> {
             cache.add(&self.lock, &added).map_err(failure)?;
             self.stored += part.len();
         }
+        if self.encoder.flags.embed_fresh {
+            cache.replace_kept(&self.lock).map_err(failure)?;
+        }
         if self.interrupt.is_raised() {
             return Err(self.interrupted());
         }
         Ok(cache)
     }
 
-    /// Returns the kept vectors if the probes are theirs, or a new file with the probes.
+    /// Returns the kept vectors if the probes are theirs, or a new file with the probes. `kept` is the unfinished replacement
+    /// with `--embed-fresh`.
     fn checked(
         &self,
         kept: Option<VectorCache>,
@@ -107,12 +112,14 @@ impl<'a> VectorRequests<'a> {
             ))
         })?;
         let now = Encoder::new(&encoder.name, model, &probes);
-        let Some(kept) = kept else {
-            return VectorCache::create(&self.lock, &now, &probes).map_err(failure);
+        let kept = match kept {
+            Some(kept) if kept.is_of_encoder(&probes) => return Ok(kept),
+            _ if encoder.flags.embed_fresh => {
+                return VectorCache::create_fresh(&self.lock, &now, &probes).map_err(failure);
+            }
+            Some(kept) => kept,
+            None => return VectorCache::create(&self.lock, &now, &probes).map_err(failure),
         };
-        if kept.is_of_encoder(&probes) {
-            return Ok(kept);
-        }
         let digits = |sha256: &str| sha256.get(..DIGITS).unwrap_or(sha256).to_owned();
         Err(Failure::usage(Error::OtherEncoder {
             name: encoder.name.clone(),
@@ -187,13 +194,13 @@ impl<'a> VectorRequests<'a> {
             ));
         } else if spent.calls > 0 {
             let total = self.total;
-            let next = if self.encoder.flags.embed_fresh {
-                "the same command without --embed-fresh"
+            let old = if self.encoder.flags.embed_fresh {
+                ", and the earlier ones until all are there"
             } else {
-                "the same command"
+                ""
             };
             session.warn(&format!(
-                "vectors of {stored} of {total} texts are kept, {tokens} tokens{cost}; {next} sends only the others"
+                "vectors of {stored} of {total} texts are kept{old}, {tokens} tokens{cost}; the same command sends only the others"
             ));
         }
     }

@@ -84,14 +84,24 @@ impl ServerEncoder<'_> {
         let client = self.client(&prices)?;
         let lock = VectorLock::take(self.folder, process::id()).map_err(failure)?;
         // Another process may have added vectors before the lock was taken.
-        let kept = self.kept()?;
+        let kept = if self.flags.embed_fresh {
+            VectorCache::find_fresh(&lock, &self.name).map_err(failure)?
+        } else {
+            self.kept()?
+        };
         let missing = self::missing(&texts, kept.as_ref());
-        if missing.is_empty() {
+        if missing.is_empty() && !self.flags.embed_fresh {
             return Ok(kept.map(VectorCache::into_embeddings));
         }
         self.announce(&missing, &prices);
-        let mut requests = VectorRequests::new(self, client, lock, missing.len())?;
-        let outcome = block_on(requests.all(kept, &missing))?;
+        // An unfinished replacement may be that of another encoder: then all texts are sent.
+        let asked = if self.flags.embed_fresh {
+            texts.iter().collect()
+        } else {
+            missing
+        };
+        let mut requests = VectorRequests::new(self, client, lock, asked.len())?;
+        let outcome = block_on(requests.all(kept, &asked))?;
         requests.report(outcome.is_ok());
         outcome.map(|cache| Some(cache.into_embeddings()))
     }

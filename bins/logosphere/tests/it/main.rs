@@ -13,6 +13,7 @@ mod concurrency;
 mod config_layers;
 mod demo;
 mod embed;
+mod embed_fresh;
 mod embed_local;
 mod env_file;
 mod faults;
@@ -32,6 +33,8 @@ mod message_cap;
 mod mixed_minds;
 mod offline;
 mod old_reader;
+#[cfg(unix)]
+mod others_folder;
 mod program;
 mod proof;
 mod recorded;

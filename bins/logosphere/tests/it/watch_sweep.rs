@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::process::Command;
 
+use logosphere_core::experiment::Experiment;
 use test_support::{MindScript, MindStub};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -405,4 +406,29 @@ fn the_cost_of_all_runs_and_the_last_failed_call_are_shown() {
         "{frame}"
     );
     assert!(!frame.contains("offline"), "{frame}");
+}
+
+#[test]
+fn a_folder_that_is_removed_ends_the_watch() {
+    let place = planned(PLAN);
+    place.alone(&words("sweep plan.toml")).exits(0);
+    // A process works on the sweep as long as the lock is held.
+    let folder = Experiment::open(&place.path("sweeps/try")).unwrap();
+    let _lock = folder.lock(7).unwrap();
+    let mut command = place.command(&words("watch try --interval 50ms"));
+    let (mut watch, mut terminal) = begin(&mut command, (120, 30), true);
+    let mut seen = Vec::new();
+    while !String::from_utf8_lossy(&seen).contains("sweeps/try, testing") {
+        let mut bytes = [0; 256];
+        let read = terminal.read(&mut bytes).unwrap();
+        seen.extend_from_slice(&bytes[..read]);
+    }
+    fs::rename(place.path("sweeps/try"), place.path("away")).unwrap();
+    let _ = terminal.read_to_end(&mut seen);
+    assert_eq!(watch.wait().unwrap().code(), Some(2));
+    let seen = String::from_utf8_lossy(&seen);
+    assert!(
+        seen.contains("sweeps/try: was removed while it was watched"),
+        "{seen}"
+    );
 }

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};
 
+use logosphere_core::experiment::Experiment;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::program::{Place, SEEDS, finish, signal, start, words};
@@ -168,6 +169,39 @@ fn a_run_that_was_killed_ends_the_watch_and_its_calls_in_flight_are_named() {
     let once = place.alone(&words("watch E --once")).exits(0).stdout;
     assert!(once.starts_with("experiment   E, stopped\n"), "{once}");
     assert!(!once.contains("in flight"), "{once}");
+}
+
+#[test]
+fn a_journal_that_is_removed_or_replaced_ends_the_watch() {
+    for is_replaced in [true, false] {
+        let place = Place::new();
+        ended(&place);
+        let (journal, other) = (place.path("E/logs/experiment.jsonl"), place.path("other"));
+        fs::copy(&journal, &other).unwrap();
+        // A process works on the run as long as the lock is held.
+        let experiment = Experiment::open(&place.path("E")).unwrap();
+        let _lock = experiment.lock(7).unwrap();
+        let mut command = place.command(&words("watch E --interval 50ms"));
+        let (mut watch, mut terminal) = begin(&mut command, (200, 40), true);
+        let mut seen = Vec::new();
+        while !String::from_utf8_lossy(&seen).contains("E, running") {
+            let mut bytes = [0; 256];
+            let read = terminal.read(&mut bytes).unwrap();
+            seen.extend_from_slice(&bytes[..read]);
+        }
+        if is_replaced {
+            fs::rename(other, journal).unwrap();
+        } else {
+            fs::remove_file(journal).unwrap();
+        }
+        let _ = terminal.read_to_end(&mut seen);
+        assert_eq!(watch.wait().unwrap().code(), Some(2));
+        let seen = String::from_utf8_lossy(&seen);
+        assert!(
+            seen.contains("it was removed or replaced while it was read"),
+            "{seen}"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The directory of an experiment: the paths of its files, and the rules for writing them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use super::name;
 use crate::config::{self, Effective, Layer, Settings, read_config};
 use crate::format::sha256_hex;
 use crate::import::Imported;
+use crate::journal::open_journal;
 use crate::verify::ResumedRun;
 
 /// The default `init.md`.
@@ -33,6 +34,9 @@ const TEMPLATE_FILE: &str = "init-template.txt";
 /// | `logs/lock` | the lock, with the id of the process that holds it |
 /// | `imported.jsonl` | messages of other programs, in place of all of the above |
 /// | `analysis/`, `report.html` | results that can be computed again |
+///
+/// The directory may be a link. Below it a link is followed for reading only: a file is not written where a link is at it or at
+/// a folder above it ([`ExperimentError::Write`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
     pub(super) path: PathBuf,
@@ -67,7 +71,7 @@ impl Experiment {
     /// [`ExperimentError::Write`].
     pub fn create(root: &Path, name: &str, date: Date) -> Result<Self, ExperimentError> {
         Self::next(root, name, date)?;
-        file::make_folder(root)?;
+        file::make_folder(root, root)?;
         loop {
             let Self { path } = Self::next(root, name, date)?;
             match fs::create_dir(&path) {
@@ -137,7 +141,7 @@ impl Experiment {
     /// [`ExperimentError::NotADirectory`] and [`ExperimentError::Write`].
     pub fn open_or_make(path: &Path) -> Result<Self, ExperimentError> {
         let experiment = Self::planned(path)?;
-        file::make_folder(&experiment.path)?;
+        file::make_folder(&experiment.path, &experiment.path)?;
         Ok(experiment)
     }
 
@@ -232,7 +236,7 @@ impl Experiment {
             return Ok(None);
         }
         let (bytes, template) = Self::template(root)?;
-        file::write(&self.init(), &bytes, ExistingFile::Spare)?;
+        file::write(&self.path, &self.init(), &bytes, ExistingFile::Spare)?;
         Ok(Some(template))
     }
 
@@ -263,7 +267,7 @@ impl Experiment {
     ) -> Result<Vec<&'static str>, ExperimentError> {
         let init = other.read_init()?;
         let Some(config) = file::read(&other.config())? else {
-            file::write(&self.init(), &init, ExistingFile::Spare)?;
+            file::write(&self.path, &self.init(), &init, ExistingFile::Spare)?;
             return Ok(Vec::new());
         };
         let written = config::written(&config, keep_seed);
@@ -271,8 +275,8 @@ impl Experiment {
             path: other.config(),
             source,
         })?;
-        file::write(&self.init(), &init, ExistingFile::Spare)?;
-        file::write(&self.config(), &config, ExistingFile::Spare)?;
+        file::write(&self.path, &self.init(), &init, ExistingFile::Spare)?;
+        file::write(&self.path, &self.config(), &config, ExistingFile::Spare)?;
         Ok(left_out)
     }
 
@@ -331,7 +335,7 @@ impl Experiment {
             recorded: &'a [&'a str],
         }
         let bytes = json(&Snapshot { settings, recorded });
-        file::write(&self.config(), &bytes, ExistingFile::Spare)?;
+        file::write(&self.path, &self.config(), &bytes, ExistingFile::Spare)?;
         Ok(sha256_hex(&bytes))
     }
 
@@ -342,9 +346,9 @@ impl Experiment {
     pub fn write_journal(&self, bytes: &[u8]) -> Result<(), ExperimentError> {
         let journal = self.journal();
         if let Some(logs) = journal.parent() {
-            file::make_folder(logs)?;
+            file::make_folder(&self.path, logs)?;
         }
-        file::write(&journal, bytes, ExistingFile::Spare)
+        file::write(&self.path, &journal, bytes, ExistingFile::Spare)
     }
 
     /// Writes `config.effective.json`.
@@ -352,7 +356,12 @@ impl Experiment {
     /// # Errors
     /// [`ExperimentError::Write`].
     pub fn write_effective(&self, effective: &Effective) -> Result<(), ExperimentError> {
-        file::write(&self.effective(), &json(effective), ExistingFile::Replace)
+        file::write(
+            &self.path,
+            &self.effective(),
+            &json(effective),
+            ExistingFile::Replace,
+        )
     }
 
     /// Reads the run of this experiment; `None` if its journal has no event. Nothing is written.
@@ -378,7 +387,7 @@ impl Experiment {
     /// [`ExperimentError::Write`].
     pub fn write_imported(&self, imported: &Imported) -> Result<(), ExperimentError> {
         let path = self.imported();
-        let written = file::write_with(&path, |out| imported.write(out));
+        let written = file::write_with(&self.path, &path, |out| imported.write(out));
         if written.is_err() {
             // A directory with other files stays.
             let _ = fs::remove_dir(&self.path);
@@ -405,7 +414,7 @@ impl Experiment {
     pub fn check_unused(&self) -> Result<(), ExperimentError> {
         self.check_has_no_import()?;
         let path = self.journal();
-        let whole = match File::open(&path) {
+        let whole = match open_journal(&path) {
             Ok(file) => has_line(BufReader::new(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),

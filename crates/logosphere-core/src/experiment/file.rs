@@ -8,8 +8,23 @@ use durable::Disk;
 
 use super::error::ExperimentError;
 
-/// The files of an experiment. Their names begin with the prefix until they are complete.
-pub(crate) const DISK: Disk = Disk::new(".draft-");
+/// Returns the disk of the files in the folder `root` of an experiment, a sweep or a fork. Their names begin with the prefix until
+/// they are complete. Nothing is written through a link below the folder, which may come from others.
+pub(crate) fn disk(root: &Path) -> Disk {
+    Disk::new(".draft-").inside(root)
+}
+
+/// Checks that a file of the folder `root` can be written: no link is at it, or at a folder between.
+///
+/// # Errors
+/// [`ExperimentError::Write`].
+pub fn check_place(root: &Path, file: &Path) -> Result<(), ExperimentError> {
+    let checked = disk(root).check_place(file);
+    checked.map_err(|source| ExperimentError::Write {
+        path: file.to_owned(),
+        source,
+    })
+}
 
 /// The treatment of an existing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +35,16 @@ pub(crate) enum ExistingFile {
     Spare,
 }
 
-/// Writes a file to the disk, then moves it to its place in one step.
-pub(crate) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<(), ExperimentError> {
+/// Writes a file of the folder `root` to the disk, then moves it to its place in one step.
+pub(crate) fn write(
+    root: &Path,
+    path: &Path,
+    content: &[u8],
+    old: ExistingFile,
+) -> Result<(), ExperimentError> {
     let written = match old {
-        ExistingFile::Replace => DISK.replace(path, content),
-        ExistingFile::Spare => DISK.create(path, content),
+        ExistingFile::Replace => disk(root).replace(path, content),
+        ExistingFile::Spare => disk(root).create(path, content),
     };
     written.map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists if old == ExistingFile::Spare => ExperimentError::Exists {
@@ -37,13 +57,14 @@ pub(crate) fn write(path: &Path, content: &[u8], old: ExistingFile) -> Result<()
     })
 }
 
-/// Writes a file in parts, then moves it to its place in one step.
+/// Writes a file of the folder `root` in parts, then moves it to its place in one step.
 pub(super) fn write_with(
+    root: &Path,
     path: &Path,
     write: impl FnOnce(&mut io::BufWriter<&fs::File>) -> io::Result<()>,
 ) -> Result<(), ExperimentError> {
     let all = || {
-        let staged = DISK.stage(path)?;
+        let staged = disk(root).stage(path)?;
         let mut out = io::BufWriter::new(staged.file());
         write(&mut out)?;
         out.flush()?;
@@ -86,10 +107,12 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
     Ok(Some(bytes))
 }
 
-/// Makes a directory and its parents if they do not exist.
-pub(crate) fn make_folder(path: &Path) -> Result<(), ExperimentError> {
-    fs::create_dir_all(path).map_err(|source| ExperimentError::Write {
-        path: path.to_owned(),
-        source,
-    })
+/// Makes a directory in the folder `root` and its parents if they do not exist.
+pub(crate) fn make_folder(root: &Path, path: &Path) -> Result<(), ExperimentError> {
+    disk(root)
+        .make_folder(path)
+        .map_err(|source| ExperimentError::Write {
+            path: path.to_owned(),
+            source,
+        })
 }

@@ -15,23 +15,29 @@ impl Experiment {
     /// which other processes report.
     ///
     /// # Errors
-    /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] if no lock file can be made.
+    /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] if no lock file can be made, or a file that a run writes is a
+    /// link.
     pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
-        file::make_folder(&self.logs())?;
-        let taken = file::DISK.lock(&self.lock_file());
+        for written in [self.effective(), self.journal(), self.spool()] {
+            file::check_place(&self.path, &written)?;
+        }
+        file::make_folder(&self.path, &self.logs())?;
+        let disk = file::disk(&self.path);
+        let taken = disk.lock(&self.lock_file());
         let mut lock = taken.map_err(|error| self.lock_error(error))?;
         let written = lock.write(&format!("{pid}\n"));
         written.map_err(|source| self.lock_error(LockError::Io(source)))?;
-        file::DISK.sweep(self.path());
+        disk.sweep(self.path());
         Ok(ExperimentLock { _lock: lock })
     }
 
-    /// Refuses an experiment that another process works in. Nothing is written.
+    /// Refuses an experiment that another process works in. Nothing is written, and a process that takes the lock meanwhile gets
+    /// it.
     ///
     /// # Errors
     /// As [`Experiment::lock`].
     pub fn check_free(&self) -> Result<(), ExperimentError> {
-        let free = file::DISK.check_lock(&self.lock_file());
+        let free = file::disk(&self.path).check_lock(&self.lock_file());
         free.map_err(|error| self.lock_error(error))
     }
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use durable::{AppendFile, Lock, LockError};
+use durable::{AppendFile, Disk, Lock, LockError};
 
 use super::error::ExperimentError;
-use super::file::{self, DISK};
+use super::file;
 use super::vector_file::{
-    VectorProblem, VectorReader, VectorRecords, file_name, files, header, write_record,
+    FRESH, KEPT, VectorProblem, VectorReader, VectorRecords, file_name, files, header, write_record,
 };
 use crate::measures::embedding::{Embeddings, Encoder, PROBES, TextHash};
 
@@ -20,6 +20,7 @@ const SAME: f64 = 0.9999;
 #[derive(Debug)]
 pub struct VectorLock {
     folder: PathBuf,
+    disk: Disk,
     _lock: Lock,
 }
 
@@ -31,9 +32,10 @@ impl VectorLock {
     /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] if no lock file can be made.
     pub fn take(experiment: &Path, pid: u32) -> Result<Self, ExperimentError> {
         let folder = folder(experiment);
-        file::make_folder(&folder)?;
+        file::make_folder(experiment, &folder)?;
+        let disk = file::disk(experiment);
         let path = folder.join("lock");
-        let taken = DISK.lock(&path);
+        let taken = disk.lock(&path);
         let mut lock = taken.map_err(|error| match error {
             LockError::Held { pid } => ExperimentError::InUse {
                 path: folder.clone(),
@@ -42,9 +44,10 @@ impl VectorLock {
             error => written(&path)(error.into()),
         })?;
         lock.write(&format!("{pid}\n")).map_err(written(&path))?;
-        DISK.sweep(&folder);
+        disk.sweep(&folder);
         Ok(Self {
             folder,
+            disk,
             _lock: lock,
         })
     }
@@ -55,6 +58,8 @@ impl VectorLock {
 /// The first line is the encoder as JSON. Records follow: the SHA-256 of a text in 32 bytes, and the numbers of its vector as
 /// little-endian `f32`, as the server sent them. The first records are those of [`PROBES`]. An incomplete last record is
 /// ignored, and removed when vectors are added.
+///
+/// Vectors that will replace these are in `HASH.fresh` until all are there.
 #[derive(Debug)]
 pub struct VectorCache {
     path: PathBuf,
@@ -76,7 +81,7 @@ impl VectorCache {
     pub fn find(experiment: &Path, name: &str) -> Result<Option<Self>, ExperimentError> {
         let mut found: Option<(PathBuf, _)> = None;
         let mut unknown = None;
-        for path in files(&folder(experiment))? {
+        for path in files(&folder(experiment), KEPT)? {
             match VectorReader::open(&path) {
                 Ok(Some(reader)) if reader.encoder.name == name => {
                     if let Some((first, _)) = found {
@@ -101,8 +106,7 @@ impl VectorCache {
         }
     }
 
-    /// Writes a new file with the vectors of [`PROBES`], then removes older files of encoders with this name and files of
-    /// unknown encoders.
+    /// Writes a new file with the vectors of [`PROBES`].
     ///
     /// # Errors
     /// [`ExperimentError::Vectors`] for an encoder or vectors that could not be read again, and [`ExperimentError::Write`].
@@ -111,11 +115,65 @@ impl VectorCache {
         encoder: &Encoder,
         probes: &[Vec<f32>; PROBES.len()],
     ) -> Result<Self, ExperimentError> {
+        Self::begin(lock, encoder, probes, KEPT)
+    }
+
+    /// Reads the file `HASH.fresh` of the encoder with this name, whose vectors will replace those that are kept; `None` if there
+    /// is none that can be read.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Read`] for the folder.
+    pub fn find_fresh(lock: &VectorLock, name: &str) -> Result<Option<Self>, ExperimentError> {
+        let fresh = files(&lock.folder, FRESH)?.into_iter().find_map(|path| {
+            let reader = VectorReader::open(&path).ok()??;
+            let is_of_name = reader.encoder.name == name;
+            let records = is_of_name.then(|| reader.records().ok())??;
+            Some(Self::new(path, records))
+        });
+        Ok(fresh)
+    }
+
+    /// Begins the file `HASH.fresh` with the vectors of [`PROBES`], in the place of one of an encoder with this name. The vectors
+    /// that are kept stay until [`VectorCache::replace_kept`].
+    ///
+    /// # Errors
+    /// As [`VectorCache::create`].
+    pub fn create_fresh(
+        lock: &VectorLock,
+        encoder: &Encoder,
+        probes: &[Vec<f32>; PROBES.len()],
+    ) -> Result<Self, ExperimentError> {
+        let fresh = Self::begin(lock, encoder, probes, FRESH)?;
+        remove_others(lock, &fresh.path, FRESH, &encoder.name)?;
+        Ok(fresh)
+    }
+
+    /// Moves the file `HASH.fresh` to its place as `HASH.bin`, then removes other files of encoders with this name. Files that
+    /// cannot be read stay.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Write`] and [`ExperimentError::Read`].
+    pub fn replace_kept(&mut self, lock: &VectorLock) -> Result<(), ExperimentError> {
+        let encoder = self.embeddings.encoder();
+        let path = lock.folder.join(file_name(encoder, KEPT));
+        let moved = lock.disk.rename(&self.path, &path);
+        moved.map_err(written(&path))?;
+        remove_others(lock, &path, KEPT, &encoder.name)?;
+        (self.path, self.file) = (path, None);
+        Ok(())
+    }
+
+    fn begin(
+        lock: &VectorLock,
+        encoder: &Encoder,
+        probes: &[Vec<f32>; PROBES.len()],
+        ending: &str,
+    ) -> Result<Self, ExperimentError> {
         let mut bytes = header(encoder);
         for (text, vector) in PROBES.iter().zip(probes) {
             write_record(&mut bytes, &Embeddings::hash(text), vector);
         }
-        let name = file_name(encoder);
+        let name = file_name(encoder, ending);
         let path = lock.folder.join(&name);
         let read = VectorReader::new(bytes.as_slice(), &name).and_then(VectorReader::records);
         let records = read.map_err(|problem| match problem {
@@ -126,16 +184,8 @@ impl VectorCache {
             let why = "the vectors have different lengths".to_owned();
             return Err(ExperimentError::Vectors { why });
         }
-        DISK.replace(&path, &bytes).map_err(written(&path))?;
-        for other in files(&lock.folder)? {
-            let is_replaced = match VectorReader::open(&other) {
-                Ok(opened) => opened.is_some_and(|it| it.encoder.name == encoder.name),
-                Err(error) => matches!(error, ExperimentError::VectorFile { .. }),
-            };
-            if is_replaced && other != path && !other.is_dir() {
-                fs::remove_file(&other).map_err(written(&other))?;
-            }
-        }
+        let replaced = lock.disk.replace(&path, &bytes);
+        replaced.map_err(written(&path))?;
         Ok(Self::new(path, records))
     }
 
@@ -190,7 +240,7 @@ impl VectorCache {
     /// kept.
     pub fn add(
         &mut self,
-        _lock: &VectorLock,
+        lock: &VectorLock,
         added: &[(TextHash, Vec<f32>)],
     ) -> Result<(), ExperimentError> {
         let mut new = Embeddings::new(self.embeddings.encoder().clone());
@@ -208,7 +258,7 @@ impl VectorCache {
             write_record(&mut bytes, text, vector);
             records.push((text, vector));
         }
-        self.append(&bytes).map_err(written(&self.path))?;
+        self.append(lock, &bytes).map_err(written(&self.path))?;
         for (text, vector) in records {
             // The same vector was inserted above.
             let _ = self.embeddings.insert(*text, vector.clone());
@@ -216,19 +266,36 @@ impl VectorCache {
         Ok(())
     }
 
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn append(&mut self, lock: &VectorLock, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() {
             // With the incomplete record, those of another process would be cut off.
             if fs::metadata(&self.path)?.len() != self.whole + self.torn {
                 return Err(io::Error::other(durable::Replaced));
             }
-            self.file = Some(DISK.open_append_at(&self.path, self.whole)?);
+            self.file = Some(lock.disk.open_append_at(&self.path, self.whole)?);
         }
         match &mut self.file {
             Some(file) => file.append_synced(bytes),
             None => Ok(()),
         }
     }
+}
+
+/// Removes the files with this ending of encoders with this name, but for the one at `path`.
+fn remove_others(
+    lock: &VectorLock,
+    path: &Path,
+    ending: &str,
+    name: &str,
+) -> Result<(), ExperimentError> {
+    for other in files(&lock.folder, ending)? {
+        let is_of_name = VectorReader::open(&other)
+            .is_ok_and(|opened| opened.is_some_and(|it| it.encoder.name == name));
+        if is_of_name && other != path {
+            fs::remove_file(&other).map_err(written(&other))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the folder of the vectors of an experiment.

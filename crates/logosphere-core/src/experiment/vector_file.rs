@@ -13,10 +13,12 @@ const HEADER: u64 = 64_000;
 const DIMS: usize = 100_000;
 /// The number of digits of the encoder's hash in the name of its file.
 const DIGITS: usize = 16;
-const ENDING: &str = "bin";
+/// The ending of a file that commands read, and that of one that will replace it.
+pub(super) const KEPT: &str = "bin";
+pub(super) const FRESH: &str = "fresh";
 
-/// Returns the files of vectors in a folder that may not exist, in the order of their names.
-pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, ExperimentError> {
+/// Returns the files with this ending in a folder that may not exist, in the order of their names.
+pub(super) fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, ExperimentError> {
     let failed = |source| ExperimentError::Read {
         path: folder.to_owned(),
         source,
@@ -28,7 +30,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, ExperimentError> {
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|ending| ending == ENDING) {
+        if path.extension().is_some_and(|found| found == ending) {
             files.push(path);
         }
     }
@@ -36,10 +38,10 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, ExperimentError> {
     Ok(files)
 }
 
-/// Returns the name of an encoder's file.
-pub(super) fn file_name(encoder: &Encoder) -> String {
+/// Returns the name of an encoder's file with this ending.
+pub(super) fn file_name(encoder: &Encoder, ending: &str) -> String {
     let digits = encoder.sha256.get(..DIGITS).unwrap_or_default();
-    format!("{digits}.{ENDING}")
+    format!("{digits}.{ending}")
 }
 
 /// Returns the first line of a file.
@@ -148,7 +150,8 @@ impl<R: BufRead> VectorReader<R> {
             let dims = encoder.dims;
             return Err(format!("expected dims from 1 to {DIMS}, got {dims}").into());
         }
-        let expected = file_name(&encoder);
+        let ending = if name.ends_with(FRESH) { FRESH } else { KEPT };
+        let expected = file_name(&encoder, ending);
         if name != expected {
             return Err(format!("its encoder has the sha256 of a file {expected:?}").into());
         }

@@ -38,7 +38,7 @@ impl FileJournal {
     /// Begins the journal `journal`, which must not contain an event. An incomplete first line is removed.
     ///
     /// # Errors
-    /// A file that cannot be opened or emptied.
+    /// A file that cannot be opened or emptied, and a link, through which nothing is written.
     pub fn create(
         journal: &Path,
         spool: &Path,
@@ -53,7 +53,7 @@ impl FileJournal {
     /// Continues a journal of `seq` lines, the last of which has this chain.
     ///
     /// # Errors
-    /// A file that cannot be opened.
+    /// A file that cannot be opened, and a link, through which nothing is written.
     pub fn open(
         journal: &Path,
         spool: &Path,
@@ -112,7 +112,8 @@ impl JournalSink for FileJournal {
 impl Appended {
     /// Cuts off an incomplete last line, which would spoil the line after it.
     fn open(path: &Path) -> Result<Self, JournalError> {
-        let opened = Disk::default().open_append(path);
+        let disk = Disk::default().inside(path.parent().unwrap_or(path));
+        let opened = disk.open_append(path);
         let (file, _) = opened.map_err(|source| failed(path, source))?;
         let synced = (file.file().try_clone()).map_err(|source| failed(path, source))?;
         Ok(Self {

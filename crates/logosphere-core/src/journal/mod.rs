@@ -6,6 +6,7 @@ mod failure;
 mod file;
 mod fork;
 mod line;
+mod open;
 mod pending;
 mod read;
 pub(crate) mod reply;
@@ -14,6 +15,7 @@ mod whole_lines;
 
 pub use file::FileJournal;
 pub(crate) use line::encode;
+pub use open::open_journal;
 pub use pending::{PendingReply, read_spool};
 pub use read::{CorruptionKind, Entry, ReadError, Reader, is_legacy};
 pub(crate) use reply::{MindReply, TokenUse, dollars, usd};

@@ -1,10 +1,10 @@
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::call::AttemptFacts;
+use super::open::open_journal;
 use super::reply::MindReply;
 use crate::pool::{MindId, Round};
 
@@ -41,11 +41,13 @@ impl PendingReply {
 /// # Errors
 /// The file exists and cannot be read.
 pub fn read_spool(path: &Path) -> io::Result<Vec<PendingReply>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
+    let mut bytes = Vec::new();
+    let file = open_journal(path);
+    match file.and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
-    };
+    }
     let whole = bytes.split_inclusive(|byte| *byte == b'\n');
     let whole = whole.filter(|line| line.ends_with(b"\n"));
     // What cannot be read is asked again: a spool only saves money.

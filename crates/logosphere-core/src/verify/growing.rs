@@ -1,11 +1,15 @@
 //! A run that is read while another process writes its journal.
 
-use std::io::{BufRead as _, Read, Seek};
+use std::fs::File;
+use std::io::{self, BufRead as _, ErrorKind, Read, Seek};
+use std::path::{Path, PathBuf};
 
 use super::fold::{Fold, Observer};
 use super::resume::ResumeError;
 use super::transcript::Transcript;
-use crate::journal::{CallError, ExperimentStart, MindInvocation, ReadError, RoundEnd, WholeLines};
+use crate::journal::{
+    CallError, ExperimentStart, MindInvocation, ReadError, RoundEnd, WholeLines, open_journal,
+};
 use crate::pool::Retention;
 use crate::verify::state::RunState;
 
@@ -29,12 +33,54 @@ use crate::verify::state::RunState;
 pub struct GrowingRun<R> {
     fold: Fold<WholeLines<R>>,
     events: ReadEvents,
+    file: Option<WatchedFile>,
+}
+
+/// A journal at a path, which another file may take.
+struct WatchedFile {
+    path: PathBuf,
+    file: File,
 }
 
 /// The events that were read.
 struct ReadEvents {
     transcript: Transcript,
     error: Option<CallError>,
+}
+
+impl GrowingRun<File> {
+    /// Opens the journal at a path and reads the first event; `None` without a file, or before the event is complete.
+    ///
+    /// # Errors
+    /// See [`ResumeError`]. [`Self::advance`] also fails with [`ResumeError::File`] if the file was removed or replaced.
+    pub fn open(path: &Path) -> Result<Option<Self>, ResumeError> {
+        let failed = |source| ResumeError::File {
+            path: path.to_owned(),
+            source,
+        };
+        let journal = match open_journal(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(failed)?,
+        };
+        let file = Some(WatchedFile {
+            file: journal.try_clone().map_err(failed)?,
+            path: path.to_owned(),
+        });
+        let begun = Self::begin(journal)?;
+        Ok(begun.map(|run| Self { file, ..run }))
+    }
+}
+
+impl WatchedFile {
+    fn check(&self) -> Result<(), ResumeError> {
+        let source = match durable::is_at(&self.file, &self.path) {
+            Ok(true) => return Ok(()),
+            Ok(false) => io::Error::other("it was removed or replaced while it was read"),
+            Err(error) => error,
+        };
+        let path = self.path.clone();
+        Err(ResumeError::File { path, source })
+    }
 }
 
 impl<R: Read + Seek> GrowingRun<R> {
@@ -54,7 +100,8 @@ impl<R: Read + Seek> GrowingRun<R> {
             transcript: Transcript::begin(fold.start()),
             error: None,
         };
-        Ok(Some(Self { fold, events }))
+        let file = None;
+        Ok(Some(Self { fold, events, file }))
     }
 
     /// Reads the complete lines that were added since the last call.
@@ -62,6 +109,9 @@ impl<R: Read + Seek> GrowingRun<R> {
     /// # Errors
     /// See [`ResumeError`]. The run is then unusable.
     pub fn advance(&mut self) -> Result<(), ResumeError> {
+        if let Some(file) = &self.file {
+            file.check()?;
+        }
         self.fold.advance(&mut self.events)
     }
 

@@ -1,11 +1,13 @@
 //! A run that is read from its journal to be resumed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use durable::Disk;
+
 use super::fold::Fold;
-use crate::journal::{ExperimentStart, PendingReply, ReadError, read_spool};
+use crate::journal::{ExperimentStart, PendingReply, ReadError, open_journal, read_spool};
 use crate::verify::state::{RunState, StateError, Step};
 
 /// A run that was read from its journal and can be resumed.
@@ -91,7 +93,7 @@ impl ResumedRun {
             let path = path.to_owned();
             |source| ResumeError::File { path, source }
         };
-        let file = File::open(journal).map_err(failed(journal))?;
+        let file = open_journal(journal).map_err(failed(journal))?;
         let length = file.metadata().map_err(failed(journal))?.len();
         let whole = durable::whole_lines(&file).map_err(failed(journal))?;
         let torn_bytes = length - whole;
@@ -120,6 +122,8 @@ impl ResumedRun {
         if self.torn_bytes == 0 {
             return Ok(None);
         }
+        let disk = Disk::default().inside(journal.parent().unwrap_or(journal));
+        disk.check_place(journal)?;
         let mut file = OpenOptions::new().read(true).write(true).open(journal)?;
         let whole = file.metadata()?.len() - self.torn_bytes;
         file.seek(SeekFrom::Start(whole))?;
@@ -135,6 +139,7 @@ impl ResumedRun {
             again += 1;
         }
         let part = numbered(again);
+        disk.check_place(&part)?;
         // No sync is needed: after a power failure the incomplete line is back in the journal, or it is lost.
         fs::write(&part, torn)?;
         file.set_len(whole)?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use logosphere_core::Transcript;
 use logosphere_core::config::Scheduling;
-use logosphere_core::verify::{GrowingRun, ResumedRun};
+use logosphere_core::verify::{GrowingRun, ResumeError, ResumedRun};
 
 use crate::desk;
 
@@ -100,4 +100,28 @@ fn a_line_that_was_altered_is_an_error() {
     file.bytes.borrow_mut().extend_from_slice(&journal);
     let mut run = GrowingRun::begin(file).unwrap().unwrap();
     assert!(run.advance().is_err());
+}
+
+#[test]
+fn a_file_that_was_removed_or_replaced_is_not_read_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("journal"), folder.path().join("other"));
+    assert!(GrowingRun::open(&path).unwrap().is_none());
+    for is_replaced in [true, false] {
+        std::fs::write(&path, journal()).unwrap();
+        std::fs::write(&other, journal()).unwrap();
+        let mut run = GrowingRun::open(&path).unwrap().unwrap();
+        run.advance().unwrap();
+        if is_replaced {
+            std::fs::rename(&other, &path).unwrap();
+        } else {
+            std::fs::remove_file(&path).unwrap();
+        }
+        let error = run.advance().unwrap_err();
+        assert!(matches!(error, ResumeError::File { .. }), "{error:?}");
+    }
+    assert!(matches!(
+        GrowingRun::open(folder.path()),
+        Err(ResumeError::File { .. })
+    ));
 }

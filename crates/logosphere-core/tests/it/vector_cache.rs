@@ -245,27 +245,118 @@ fn a_pipe_is_not_waited_for() {
     assert!(damage(&folder, &path).contains("not a plain file"));
 }
 
+/// The name of an encoder's file.
+fn file(name: &str, dims: usize, ending: &str) -> String {
+    let encoder = encoder(name, &probes(dims));
+    format!("{}.{ending}", &encoder.sha256[..16])
+}
+
+fn create_fresh(folder: &TempDir, dims: usize) -> VectorCache {
+    let probes = probes(dims);
+    VectorCache::create_fresh(&lock(folder), &encoder(NAME, &probes), &probes).unwrap()
+}
+
 #[test]
-fn a_new_file_replaces_the_older_ones_of_its_name_and_those_of_unknown_encoders() {
+fn a_replacement_takes_the_place_of_the_older_files_of_its_name_alone() {
     let (folder, old) = three(2);
     create(&folder, "generic:other", &probes(2));
-    let other = format!("{}.bin", &encoder("generic:other", &probes(2)).sha256[..16]);
     fs::write(old.with_file_name("00.bin"), "damaged").unwrap();
     fs::write(old.with_file_name("notes.txt"), "kept").unwrap();
     // The good file is used, although one is damaged.
     assert_eq!(found(&folder).embeddings().len(), 7);
-    let cache = create(&folder, NAME, &probes(3));
-    let new = format!("{}.bin", &encoder(NAME, &probes(3)).sha256[..16]);
-    let mut expected = vec![other, new, "notes.txt".to_owned()];
+    let mut cache = create_fresh(&folder, 3);
+    cache.replace_kept(&lock(&folder)).unwrap();
+    let others = ["00.bin", "notes.txt"].map(str::to_owned);
+    let mut expected = vec![file("generic:other", 2, "bin"), file(NAME, 3, "bin")];
+    expected.extend(others);
     expected.sort();
     assert_eq!(names(&folder), expected);
     assert_eq!(found(&folder).embeddings(), cache.embeddings());
     assert_eq!(cache.embeddings().len(), 4);
-    // The same encoder begins again.
-    let mut cache = found(&folder);
+    // The moved file takes more.
     cache.add(&lock(&folder), &added(0..3, 3)).unwrap();
-    create(&folder, NAME, &probes(3));
+    assert_eq!(found(&folder).embeddings(), cache.embeddings());
+    // The same encoder begins again.
+    let mut cache = create_fresh(&folder, 3);
+    cache.replace_kept(&lock(&folder)).unwrap();
     assert_eq!(found(&folder).embeddings().len(), 4);
+    assert_eq!(names(&folder), expected);
+}
+
+#[test]
+fn the_older_file_stays_until_it_is_replaced_and_an_unfinished_one_continues() {
+    let (folder, old) = three(2);
+    let before = found(&folder);
+    let fresh = |folder: &TempDir| VectorCache::find_fresh(&lock(folder), NAME).unwrap();
+    assert!(fresh(&folder).is_none());
+    let mut cache = create_fresh(&folder, 3);
+    cache.add(&lock(&folder), &added(0..2, 3)).unwrap();
+    drop(cache);
+    assert_eq!(found(&folder).embeddings(), before.embeddings());
+    let mut cache = fresh(&folder).unwrap();
+    assert_eq!(cache.embeddings().len(), 4 + 2);
+    cache.add(&lock(&folder), &added(1..3, 3)).unwrap();
+    drop(cache);
+    // One that cannot be read is passed over, and replaced by the next.
+    let path = old.with_file_name(file(NAME, 3, "fresh"));
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, "damaged").unwrap();
+    assert!(fresh(&folder).is_none());
+    create_fresh(&folder, 3);
+    assert_eq!(fresh(&folder).unwrap().embeddings().len(), 4);
+    // Another encoder of this name begins one of its own.
+    create_fresh(&folder, 4);
+    let mut expected = vec![file(NAME, 2, "bin"), file(NAME, 4, "fresh")];
+    expected.sort();
+    assert_eq!(names(&folder), expected);
+    fs::remove_file(old.with_file_name(file(NAME, 4, "fresh"))).unwrap();
+    fs::write(&path, whole).unwrap();
+    let mut cache = fresh(&folder).unwrap();
+    cache.replace_kept(&lock(&folder)).unwrap();
+    assert_eq!(names(&folder), [file(NAME, 3, "bin")]);
+    assert_eq!(found(&folder).embeddings().len(), 4 + 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_or_removed_through_a_link() {
+    use std::os::unix::fs::symlink;
+    let (folder, path) = three(2);
+    let away = tempdir().unwrap();
+    let moved = away.path().join("moved");
+    let place = |name: &str| folder.path().join(name);
+    let whole = fs::read(&path).unwrap();
+    for name in [
+        "analysis",
+        "analysis/embeddings",
+        "analysis/embeddings/lock",
+    ] {
+        fs::rename(place(name), &moved).unwrap();
+        for target in [moved.clone(), away.path().join("missing")] {
+            symlink(target, place(name)).unwrap();
+            let error = VectorLock::take(folder.path(), 8).unwrap_err();
+            assert!(error.is_usage(), "{error:?}");
+            fs::remove_file(place(name)).unwrap();
+        }
+        fs::rename(&moved, place(name)).unwrap();
+    }
+    assert_eq!(
+        fs::read_to_string(place("analysis/embeddings/lock")).unwrap(),
+        "7\n"
+    );
+    fs::rename(&path, &moved).unwrap();
+    symlink(&moved, &path).unwrap();
+    let error = found(&folder)
+        .add(&lock(&folder), &added(3..4, 2))
+        .unwrap_err();
+    assert!(error.is_usage(), "{error:?}");
+    // A link in the place of a replacement is not followed either.
+    let probed = probes(2);
+    let created = VectorCache::create(&lock(&folder), &encoder(NAME, &probed), &probed);
+    assert!(created.unwrap_err().is_usage());
+    let mut cache = create_fresh(&folder, 2);
+    assert!(cache.replace_kept(&lock(&folder)).unwrap_err().is_usage());
+    assert_eq!(fs::read(&moved).unwrap(), whole);
 }
 
 #[test]
@@ -282,7 +373,8 @@ fn two_files_of_one_encoder_are_an_error_that_names_both() {
     };
     let message = damage(&folder, &second);
     assert!(message.contains(first.to_str().unwrap()), "{message}");
-    create(&folder, NAME, &probes(3));
+    let mut fresh = create_fresh(&folder, 4);
+    fresh.replace_kept(&lock(&folder)).unwrap();
     assert_eq!(found(&folder).embeddings().len(), 4);
 }
 

@@ -1,6 +1,5 @@
 //! The plan of a fork and its folder.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use serde_json::Value;
 use super::point::{ForkPoint, PointError};
 use crate::experiment::file::{self, ExistingFile};
 use crate::experiment::{Experiment, ExperimentError, ExperimentLock};
-use crate::journal::{ForkArm, InterventionChange};
+use crate::journal::{ForkArm, InterventionChange, open_journal};
 use crate::verify::{ResumeError, ResumedRun};
 
 /// The plan of a fork: its parent, its point, and the changes of the treated arm.
@@ -159,7 +158,7 @@ impl SharedPart {
     pub fn read(parent: &Experiment, point: ForkPoint) -> Result<Self, ForkError> {
         let path = parent.journal();
         let open = || {
-            File::open(&path).map_err(|source| {
+            open_journal(&path).map_err(|source| {
                 let path = path.clone();
                 ForkError::Read { path, source }
             })
@@ -216,7 +215,7 @@ impl ForkFolder {
                 });
             }
         }
-        file::make_folder(path)?;
+        file::make_folder(path, path)?;
         let mut content = serde_json::to_vec_pretty(&new).unwrap_or_default();
         content.push(b'\n');
         Ok(self.write("plan.json", &content)?)
@@ -267,14 +266,16 @@ impl ForkFolder {
         arm: ForkArm,
         replicate: u32,
     ) -> Result<Experiment, ForkError> {
-        let experiment = Experiment::open_or_make(&self.run(arm, replicate))?;
+        let path = self.run(arm, replicate);
+        file::make_folder(&self.path, &path)?;
+        let experiment = Experiment::open_or_make(&path)?;
         let copies = [
             (parent.init(), experiment.init()),
             (parent.config(), experiment.config()),
         ];
         for (from, to) in copies {
             if let (Some(bytes), false) = (file::read(&from)?, to.exists()) {
-                file::write(&to, &bytes, ExistingFile::Spare)?;
+                file::write(&self.path, &to, &bytes, ExistingFile::Spare)?;
             }
         }
         Ok(experiment)
@@ -285,6 +286,11 @@ impl ForkFolder {
     /// # Errors
     /// [`ExperimentError::Write`].
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ExperimentError> {
-        file::write(&self.path.join(name), content, ExistingFile::Replace)
+        file::write(
+            &self.path,
+            &self.path.join(name),
+            content,
+            ExistingFile::Replace,
+        )
     }
 }

@@ -154,12 +154,22 @@ impl SweepFolder {
                 })?;
             self.compare(&known, &content)?;
         }
-        file::make_folder(&self.path)?;
-        file::write(&self.init(), init, ExistingFile::Replace)?;
-        file::write(&self.path.join("plan.toml"), bytes, ExistingFile::Replace)?;
+        file::make_folder(&self.path, &self.path)?;
+        file::write(&self.path, &self.init(), init, ExistingFile::Replace)?;
+        file::write(
+            &self.path,
+            &self.path.join("plan.toml"),
+            bytes,
+            ExistingFile::Replace,
+        )?;
         let mut content = serde_json::to_vec_pretty(&content).unwrap_or_default();
         content.push(b'\n');
-        Ok(file::write(&json, &content, ExistingFile::Replace)?)
+        Ok(file::write(
+            &self.path,
+            &json,
+            &content,
+            ExistingFile::Replace,
+        )?)
     }
 
     /// Reads the plan that the folder has, with the number of repeats of the last process; `None` if `plan.json` is missing or
@@ -263,9 +273,10 @@ impl SweepFolder {
     ) -> Result<Experiment, SweepError> {
         let path = self.run(cell, repeat);
         let seed = cell.seed(plan, repeat);
+        file::make_folder(&self.path, &path)?;
         let experiment = Experiment::open_or_make(&path)?;
         if !experiment.init().exists() {
-            file::write(&experiment.init(), init, ExistingFile::Spare)?;
+            file::write(&self.path, &experiment.init(), init, ExistingFile::Spare)?;
         } else if experiment.read_init()? != init {
             let why = "it has other seed messages".to_owned();
             return Err(SweepError::OtherRun { path, why });
@@ -326,7 +337,12 @@ impl SweepFolder {
     /// # Errors
     /// [`ExperimentError::Write`].
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ExperimentError> {
-        file::write(&self.result(name), content, ExistingFile::Replace)
+        file::write(
+            &self.path,
+            &self.result(name),
+            content,
+            ExistingFile::Replace,
+        )
     }
 }
 
